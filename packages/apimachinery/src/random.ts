@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+
+/** Chance is passed in everywhere (DESIGN §3.6). */
+export interface Random {
+  /** `n` random bytes. */
+  bytes(n: number): Uint8Array;
+}
+
+/** Cryptographic randomness: the one place in library code that draws it. */
+export const systemRandom: Random = { bytes: (n) => randomBytes(n) };
+
+/** A deterministic source (splitmix64 stream) for tests and simulation. Never for secrets. */
+export function seededRandom(seed: number): Random {
+  let state = BigInt(seed) & 0xffffffffffffffffn;
+  const next = (): bigint => {
+    state = (state + 0x9e3779b97f4a7c15n) & 0xffffffffffffffffn;
+    let z = state;
+    z = ((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n) & 0xffffffffffffffffn;
+    z = ((z ^ (z >> 27n)) * 0x94d049bb133111ebn) & 0xffffffffffffffffn;
+    return z ^ (z >> 31n);
+  };
+  return {
+    bytes(n) {
+      const out = new Uint8Array(n);
+      for (let i = 0; i < n; i += 8) {
+        let word = next();
+        for (let j = i; j < Math.min(i + 8, n); j++) {
+          out[j] = Number(word & 0xffn);
+          word >>= 8n;
+        }
+      }
+      return out;
+    },
+  };
+}
+
+/** A number in [0, 1). */
+export function randomFloat(random: Random): number {
+  const b = random.bytes(4);
+  return new DataView(b.buffer, b.byteOffset, 4).getUint32(0) / 0x1_0000_0000;
+}
+
+/** An integer in [0, below). */
+export function randomInt(random: Random, below: number): number {
+  return Math.floor(randomFloat(random) * below);
+}
+
+/** A version 4 UUID. */
+export function randomUuid(random: Random): string {
+  const b = random.bytes(16);
+  b[6] = ((b[6] ?? 0) & 0x0f) | 0x40;
+  b[8] = ((b[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Buffer.from(b).toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+// Kubernetes leaves out vowels and look-alikes so that no word appears by chance.
+const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+
+/** A suffix such as generateName appends. */
+export function randomSuffix(random: Random, length = 5): string {
+  let out = "";
+  for (let i = 0; i < length; i++) out += SUFFIX_ALPHABET[randomInt(random, SUFFIX_ALPHABET.length)];
+  return out;
+}

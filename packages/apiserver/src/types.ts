@@ -1,0 +1,215 @@
+import type { FieldError, JSONSchemaProps, Unstructured, UserInfo } from "@capstan/apimachinery";
+
+/** One served resource in one version: built-in or from a CRD. Everything discovery, OpenAPI, tables and handlers need. */
+export interface ResourceType {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  readonly builtin: boolean;
+  /** Version in which objects are stored; equal to `version` for all built-ins. */
+  readonly storageVersion: string;
+  /** The object's schema: for CRDs as the user wrote it, for built-ins recorded from Kubernetes (without descriptions). */
+  readonly schema: JSONSchemaProps;
+  readonly status: boolean;
+  readonly scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string };
+  /** Other subresources, e.g. `finalize`, `token`, `approval`, `eviction`. */
+  readonly subresources: readonly SubresourceType[];
+  readonly columns: readonly PrinterColumn[];
+  /** Field selector name to the value of an object. metadata.name and metadata.namespace are always there. */
+  readonly fieldSelectors: Readonly<Record<string, (object: Unstructured) => string>>;
+  readonly strategy: Strategy;
+  /** Sent as a Warning header with each request that creates or changes an object. */
+  readonly deprecation?: string;
+  readonly createWarning?: string;
+  /** Whether strategic merge patch is accepted (built-ins only). */
+  readonly strategicMerge: boolean;
+  /** `core` group events are also served as events.k8s.io: requests for this type use that type's storage. */
+  readonly storedAs?: {
+    group: string;
+    plural: string;
+    toStorage(o: Unstructured): Unstructured;
+    fromStorage(o: Unstructured): Unstructured;
+  };
+}
+
+export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
+
+export interface SubresourceType {
+  readonly name: string;
+  readonly kind: string;
+  readonly group?: string;
+  readonly version?: string;
+  readonly verbs: readonly Verb[];
+  /** Handles a request to it; status and scale are handled generically and have no handler. */
+  readonly handle?: SubresourceHandler;
+}
+
+export type SubresourceHandler = (request: {
+  verb: Verb;
+  user: UserInfo;
+  namespace: string;
+  name: string;
+  /** Decoded body for create/update; the raw patch result for patch. */
+  body: Unstructured | undefined;
+  dryRun: boolean;
+  api: InternalApi;
+}) => Promise<{ status: number; object: Unstructured }>;
+
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly format?: string;
+  readonly description?: string;
+  readonly priority?: number;
+  /** JSONPath for CRDs; a function for built-ins. Dates return an RFC 3339 string and are rendered as ages by the table printer. */
+  readonly value: string | ((object: Unstructured, nowMs: number) => unknown);
+}
+
+/** The kind-specific part of the request pipeline. Objects are private copies that may be changed in place. */
+export interface Strategy {
+  /** PUT on a missing name creates it (Leases, Events). */
+  readonly allowCreateOnUpdate: boolean;
+  /** An update without resourceVersion is allowed (most built-ins; not CRDs, CRs, Leases). */
+  readonly allowUnconditionalUpdate: boolean;
+  /** Fill defaults after decoding (built-ins; CRs are defaulted by their schema). */
+  applyDefaults?(object: Unstructured): void;
+  prepareForCreate?(object: Unstructured): void;
+  prepareForUpdate?(object: Unstructured, old: Unstructured, subresource: string): void;
+  validate?(object: Unstructured): FieldError[];
+  validateUpdate?(object: Unstructured, old: Unstructured, subresource: string): FieldError[];
+  warnings?(object: Unstructured, old?: Unstructured): string[];
+  /** Kinds of the rule for metadata.name; default dns-subdomain. */
+  readonly nameRule?: "dns-subdomain" | "dns-label" | "path-segment";
+  /** Called in place of the store for create-only review kinds. */
+  createOnly?(
+    object: Unstructured,
+    context: { user: UserInfo; namespace: string; api: InternalApi },
+  ): Promise<Unstructured>;
+}
+
+/** All served resources; changes when CRDs do. */
+export interface ResourceRegistry {
+  types(): readonly ResourceType[];
+  find(group: string, version: string, plural: string): ResourceType | undefined;
+  findKind(group: string, version: string, kind: string): ResourceType | undefined;
+  /** Preferred (highest priority) version of a resource. */
+  preferred(group: string, plural: string): ResourceType | undefined;
+  /** A number that changes whenever the set of types does: key for cached discovery and OpenAPI documents. */
+  generation(): number;
+  onChange(listener: () => void): () => void;
+}
+
+/** The server's own access to objects, past authentication and authorization but through validation and field ownership. */
+export interface InternalApi {
+  get(type: ResourceKey, namespace: string, name: string): Unstructured | undefined;
+  list(type: ResourceKey, namespace?: string): readonly Unstructured[];
+  create(type: ResourceKey, object: Unstructured, manager: string): Promise<Unstructured>;
+  /** Reads, changes a private copy by `change` (return false for no write), writes; repeats on conflict. */
+  update(
+    type: ResourceKey,
+    namespace: string,
+    name: string,
+    manager: string,
+    change: (object: Unstructured) => void | false,
+    subresource?: string,
+  ): Promise<Unstructured | undefined>;
+  delete(
+    type: ResourceKey,
+    namespace: string,
+    name: string,
+    options?: {
+      propagationPolicy?: "Background" | "Foreground" | "Orphan";
+      preconditions?: { uid?: string; resourceVersion?: string };
+    },
+  ): Promise<void>;
+  /** Calls back for every durable change of a resource (all types when undefined), starting with what exists as additions. */
+  watch(type: ResourceKey | undefined, onChange: (change: InternalChange) => void): () => void;
+}
+
+export interface ResourceKey {
+  group: string;
+  plural: string;
+}
+
+export interface InternalChange {
+  type: ResourceKey;
+  namespace: string;
+  name: string;
+  object: Unstructured | undefined;
+  previous: Unstructured | undefined;
+}
+
+/** What a request is about, as authorization, audit and admission see it. */
+export interface RequestAttributes {
+  readonly user: UserInfo;
+  readonly verb: string;
+  readonly isResource: boolean;
+  readonly path: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Who asks, from what the connection and the headers say. Undefined = this method says nothing; throws ApiError 401 when credentials are bad. */
+export interface Authenticator {
+  authenticate(input: AuthenticationInput): Promise<UserInfo | undefined>;
+}
+
+export interface AuthenticationInput {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The verified client certificate's DER bytes, if one was given and chains to the client CA. */
+  readonly clientCertificate?: Uint8Array;
+}
+
+export interface Authorizer {
+  authorize(attributes: RequestAttributes): { allowed: boolean; reason: string };
+  rulesFor(
+    user: UserInfo,
+    namespace: string,
+  ): { resourceRules: ResourceRule[]; nonResourceRules: { verbs: string[]; nonResourceURLs: string[] }[] };
+}
+
+export interface ResourceRule {
+  verbs: string[];
+  apiGroups: string[];
+  resources: string[];
+  resourceNames?: string[];
+}
+
+export interface AdmissionRequest {
+  readonly attributes: RequestAttributes;
+  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+  readonly type: ResourceType;
+  /** May be changed in place by mutate(). Undefined for DELETE. */
+  object: Unstructured | undefined;
+  readonly oldObject: Unstructured | undefined;
+  readonly dryRun: boolean;
+  readonly options: Record<string, unknown>;
+  warn(text: string): void;
+}
+
+/** An admission step: ours (providers register in-process ones) or the webhook caller. Refuses by throwing ApiError. */
+export interface AdmissionPlugin {
+  readonly name: string;
+  /** Cheap test so that kinds nobody cares about cost nothing. */
+  handles(type: ResourceType, operation: AdmissionRequest["operation"], subresource: string): boolean;
+  mutate?(request: AdmissionRequest): void | Promise<void>;
+  validate?(request: AdmissionRequest): void | Promise<void>;
+}
+
+/** Converts objects of one group-kind between versions in process. */
+export interface Converter {
+  readonly group: string;
+  readonly kind: string;
+  convert(object: Unstructured, toVersion: string): Unstructured;
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+/** `npm run check`: format, lint, types, unused code. Runs all four and fails if any does. */
+import { spawnSync } from "node:child_process";
+
+/** @type {{ name: string; command: string[] }[]} */
+const steps = [
+  { name: "types", command: ["tsc", "-b"] },
+  { name: "format", command: ["biome", "check", "."] },
+  { name: "lint", command: ["oxlint", "--type-aware", "."] },
+  { name: "unused code", command: ["knip"] },
+];
+
+let failed = 0;
+for (const { name, command } of steps) {
+  const start = performance.now();
+  const { status } = spawnSync("npx", ["--no-install", ...command], { stdio: "inherit" });
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${status === 0 ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
+  if (status !== 0) failed++;
+}
+process.exit(failed === 0 ? 0 : 1);

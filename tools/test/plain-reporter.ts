@@ -1,0 +1,24 @@
+import type { Reporter, TestModule } from "vitest/node";
+
+/** Ends a run with one plain line that people and machines can read: `N passed, N failed[, N skipped]`. */
+export default class PlainReporter implements Reporter {
+  onTestRunEnd(modules: ReadonlyArray<TestModule>): void {
+    const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
+    for (const module of modules) {
+      let tests = 0;
+      for (const test of module.children.allTests()) {
+        count[test.result().state]++;
+        tests++;
+      }
+      // A file that could not even be loaded has no tests but has failed all the same.
+      if (tests === 0 && module.state() === "failed") count.failed++;
+    }
+    const skipped = count.skipped + count.pending;
+    // After the default reporter's summary, so that it is the last line.
+    process.on("exit", () => {
+      process.stdout.write(
+        `\n${count.passed} passed, ${count.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`,
+      );
+    });
+  }
+}

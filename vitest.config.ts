@@ -1,0 +1,30 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { defineConfig } from "vitest/config";
+
+/** Workspace packages resolve to their sources, so that tests never run against a stale build. */
+const alias = ["packages", "providers"].flatMap((folder) =>
+  readdirSync(folder).flatMap((name) => {
+    const manifest = `${folder}/${name}/package.json`;
+    if (!existsSync(manifest)) return [];
+    const exports: Record<string, unknown> = JSON.parse(readFileSync(manifest, "utf8")).exports ?? {};
+    const pkg: string = JSON.parse(readFileSync(manifest, "utf8")).name;
+    return Object.keys(exports).map((entry) => {
+      const sub = entry === "." ? "" : entry.slice(1);
+      return {
+        find: new RegExp(`^${pkg}${sub}$`),
+        replacement: new URL(`./${folder}/${name}/src${sub === "" ? "/index.ts" : `${sub}/index.ts`}`, import.meta.url)
+          .pathname,
+      };
+    });
+  }),
+);
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "providers/*/src/**/*.test.ts", "tests/simulation/**/*.test.ts"],
+    pool: "forks",
+    testTimeout: 20_000,
+    reporters: ["default", "./tools/test/plain-reporter.ts"],
+  },
+});
