@@ -1,0 +1,181 @@
+import type { JSONSchemaProps, ObjectMeta, Unstructured } from "@capstan/apimachinery";
+import type { Infer, Schema } from "./schema.ts";
+
+/** Cluster API labels of a CRD: which contract versions its API versions implement. */
+const CONTRACT_LABEL_PREFIX = "cluster.x-k8s.io/";
+
+export interface PrinterColumnDefinition {
+  name: string;
+  type: "string" | "integer" | "number" | "boolean" | "date";
+  jsonPath: string;
+  description?: string;
+  priority?: number;
+}
+
+/** One served version of a kind. */
+export interface KindVersion {
+  name: string;
+  /** The schema of spec, status and what else the kind has beside metadata. */
+  schema: Schema;
+  columns?: PrinterColumnDefinition[];
+  deprecated?: string;
+  selectableFields?: string[];
+  /** Required for every version that is not the stored one. */
+  convert?: VersionConverter;
+}
+
+/** Hub and spoke: each version converts to and from the stored one without loss. Both get a private copy they may change. */
+export interface VersionConverter {
+  toStored(object: Unstructured): Unstructured;
+  fromStored(object: Unstructured): Unstructured;
+}
+
+export interface KindOptions<S extends Schema> {
+  group: string;
+  kind: string;
+  plural: string;
+  singular?: string;
+  shortNames?: string[];
+  categories?: string[];
+  scope?: "Namespaced" | "Cluster";
+  /** The stored version: the one the TypeScript type describes. */
+  version: string;
+  /** An object schema with `spec`, `status`, … */
+  schema: S;
+  columns?: PrinterColumnDefinition[];
+  selectableFields?: string[];
+  status?: boolean;
+  scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string };
+  /** Older served versions. */
+  others?: KindVersion[];
+  /** Contract label values, e.g. `{ v1beta2: "v1beta2" }`. */
+  contracts?: Record<string, string>;
+  labels?: Record<string, string>;
+  /** Checks and defaults beyond the schema, run as admission (in process or as a webhook). */
+  admission?: KindAdmission<KindObject<Infer<S>>>;
+  doc: string;
+}
+
+/** A whole object of a kind. */
+export type KindObject<Body> = { apiVersion: string; kind: string; metadata: ObjectMeta } & Body;
+
+/** What a kind checks that a schema cannot say. Works on the stored version; refuses by returning field errors. */
+export interface KindAdmission<T> {
+  /** Fills defaults in place. */
+  default?(object: T, old: T | undefined): void;
+  validate?(object: T, old: T | undefined): AdmissionProblem[];
+  validateDelete?(object: T): AdmissionProblem[];
+}
+
+/** One reason to refuse an object. */
+export interface AdmissionProblem {
+  type: "FieldValueRequired" | "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueNotSupported" | "FieldValueDuplicate";
+  field: string;
+  value?: unknown;
+  detail: string;
+}
+
+/** A kind: what clients address it by (structurally runtime's `Kind<T>`), its CRD and its admission rules. */
+export interface KindDefinition<T extends KindObject<object>> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly apiVersion: string;
+  readonly doc: string;
+  readonly versions: readonly KindVersion[];
+  readonly admission: KindAdmission<T> | undefined;
+  /** The CustomResourceDefinition, made once. */
+  crd(): Unstructured;
+  /** Never set: carries the type. */
+  readonly __type?: T;
+}
+
+/** The TypeScript type of a kind's objects: `type Cluster = ObjectOf<typeof Cluster>`. */
+export type ObjectOf<K> = K extends { readonly __type?: infer T } ? NonNullable<T> : never;
+
+/** Defines a kind once: type, CRD and documentation all come from here. */
+export function defineKind<S extends Schema>(options: KindOptions<S>): KindDefinition<KindObject<Infer<S>>> {
+  const stored: KindVersion = {
+    name: options.version,
+    schema: options.schema,
+    ...(options.columns === undefined ? {} : { columns: options.columns }),
+    ...(options.selectableFields === undefined ? {} : { selectableFields: options.selectableFields }),
+  };
+  const versions = [stored, ...(options.others ?? [])];
+  let made: Unstructured | undefined;
+  return {
+    group: options.group,
+    version: options.version,
+    kind: options.kind,
+    plural: options.plural,
+    namespaced: (options.scope ?? "Namespaced") === "Namespaced",
+    apiVersion: `${options.group}/${options.version}`,
+    doc: options.doc,
+    versions,
+    admission: options.admission,
+    crd: () => {
+      made ??= buildCrd(options, versions);
+      return made;
+    },
+  };
+}
+
+function buildCrd<S extends Schema>(options: KindOptions<S>, versions: readonly KindVersion[]): Unstructured {
+  const contractLabels = Object.fromEntries(
+    Object.entries(options.contracts ?? {}).map(([contract, served]) => [`${CONTRACT_LABEL_PREFIX}${contract}`, served]),
+  );
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${options.plural}.${options.group}`, labels: { ...contractLabels, ...options.labels } },
+    spec: {
+      group: options.group,
+      scope: options.scope ?? "Namespaced",
+      names: {
+        kind: options.kind,
+        listKind: `${options.kind}List`,
+        plural: options.plural,
+        singular: options.singular ?? options.kind.toLowerCase(),
+        ...(options.shortNames === undefined ? {} : { shortNames: options.shortNames }),
+        categories: options.categories ?? ["cluster-api"],
+      },
+      conversion: { strategy: "None" },
+      versions: versions.map((version, index) => crdVersion(options, version, index === 0)),
+    },
+  };
+}
+
+function crdVersion<S extends Schema>(options: KindOptions<S>, version: KindVersion, stored: boolean): object {
+  const subresources = {
+    ...(options.status === false ? {} : { status: {} }),
+    ...(options.scale === undefined ? {} : { scale: options.scale }),
+  };
+  return {
+    name: version.name,
+    served: true,
+    storage: stored,
+    ...(version.deprecated === undefined ? {} : { deprecated: true, deprecationWarning: version.deprecated }),
+    schema: { openAPIV3Schema: rootSchema(options.doc, version.schema.json) },
+    ...(Object.keys(subresources).length === 0 ? {} : { subresources }),
+    ...(version.columns === undefined ? {} : { additionalPrinterColumns: version.columns }),
+    ...(version.selectableFields === undefined
+      ? {}
+      : { selectableFields: version.selectableFields.map((jsonPath) => ({ jsonPath })) }),
+  };
+}
+
+function rootSchema(doc: string, body: JSONSchemaProps): JSONSchemaProps {
+  return {
+    ...body,
+    description: doc,
+    type: "object",
+    properties: {
+      apiVersion: { type: "string" },
+      kind: { type: "string" },
+      metadata: { type: "object" },
+      ...body.properties,
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { FailureDomain, MachineAddress } from "../contract/types.ts";
+
+/** What a provider function reports back (DESIGN §12). A thrown error means: try again with back-off. */
+export type Outcome =
+  | {
+      type: "ready";
+      providerID?: string;
+      addresses?: MachineAddress[];
+      failureDomain?: string;
+      endpoint?: { host: string; port: number };
+      failureDomains?: FailureDomain[];
+    }
+  /** Something must happen first. Without `recheckAfterMs` a watch wakes the reconciler. */
+  | { type: "wait"; reason: string; message: string; recheckAfterMs?: number }
+  /** Nothing left to give: Ready=False with reason InsufficientCapacity, which is what a WorkerPool reads. */
+  | { type: "noCapacity"; message: string }
+  /** A person must act. Retried when something changes, and rarely. */
+  | { type: "failed"; reason: string; message: string; cure: string }
+  /** Remove functions only: nothing is left outside. */
+  | { type: "gone" };
+
+type Ready = Omit<Extract<Outcome, { type: "ready" }>, "type">;
+
+export const ready = (what: Ready = {}): Outcome => ({ type: "ready", ...what });
+
+export const wait = (reason: string, message: string, recheckAfterMs?: number): Outcome =>
+  recheckAfterMs === undefined ? { type: "wait", reason, message } : { type: "wait", reason, message, recheckAfterMs };
+
+export const noCapacity = (message: string): Outcome => ({ type: "noCapacity", message });
+
+export const failed = (reason: string, message: string, cure: string): Outcome => ({ type: "failed", reason, message, cure });
+
+export const gone = (): Outcome => ({ type: "gone" });

@@ -1,0 +1,56 @@
+/** Runs programs: as supervised local processes, as pods, or simulated (DESIGN §12). */
+export interface Workloads {
+  /** Makes the program run as described; safe to repeat. A changed description replaces the running one. */
+  ensure(program: Program): Promise<ProgramState>;
+  /** Stops it and forgets it; gone when the promise resolves. Safe to repeat. */
+  remove(id: ProgramId): Promise<void>;
+  /** Everything that belongs to an owner, also what an earlier manager started. */
+  list(owner: string): Promise<ProgramState[]>;
+  /** Calls back whenever a program's state changes. Returns a function that unsubscribes. */
+  subscribe(listener: (id: ProgramId) => void): () => void;
+}
+
+export interface ProgramId {
+  /** `NAMESPACE/NAME` of what it belongs to: its folder. */
+  owner: string;
+  /** Unique within the owner, e.g. `etcd-0`, `kube-apiserver`. */
+  name: string;
+}
+
+export interface Program {
+  id: ProgramId;
+  command: string;
+  args: string[];
+  env?: Record<string, string>;
+  /** Written 0600 below the program's directory before it starts; `$FILES` in args and env stands for that directory. */
+  secretFiles?: Record<string, string>;
+  /** Directory that survives restarts and re-creation, `$DATA` in args. */
+  dataDir?: boolean;
+  probe?: Probe;
+  /** User id to run as; only root can choose. */
+  uid?: number;
+  limits?: { memoryBytes?: number; openFiles?: number };
+  /** How long to wait after SIGTERM before SIGKILL. */
+  stopTimeoutMs?: number;
+}
+
+export interface Probe {
+  /** https is not verified: it is a health check on an address we chose. */
+  url: string;
+  periodMs?: number;
+  /** A client certificate, when the endpoint wants one; paths below `$FILES`. */
+  certFile?: string;
+  keyFile?: string;
+}
+
+export interface ProgramState {
+  id: ProgramId;
+  phase: "Starting" | "Running" | "Ready" | "Failed" | "Stopped";
+  pid?: number;
+  restarts: number;
+  /** When the phase was entered, milliseconds since the epoch. */
+  since: number;
+  /** Why it is not ready, with the program's own last error line when it exited. */
+  message: string;
+  logFile?: string;
+}
