@@ -1,0 +1,11 @@
+export { clientCertificate } from "./certificates.ts";
+export { Component, type ComponentSpec } from "./component.ts";
+export { freePorts } from "./free-ports.ts";
+export { cacheDir, defaultKubernetesVersion, kubernetesBin } from "./kubernetes-bin.ts";
+export { type CommandOptions, type CommandResult, mustRun, runCommand } from "./run-command.ts";
+export {
+  type KubeApiserverOptions,
+  type RealComponents,
+  type RealKubernetes,
+  startKubeApiserver,
+} from "./start-kube-apiserver.ts";
