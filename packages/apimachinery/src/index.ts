@@ -1,7 +1,89 @@
-export * from "./clock.ts";
-export * from "./object.ts";
-export * from "./random.ts";
+export { type Clock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
+export {
+  alreadyExists,
+  applyConflict,
+  badRequest,
+  conflict,
+  expired,
+  forbidden,
+  type GroupKind,
+  type GroupResource,
+  generateNameConflict,
+  genericInvalid,
+  gone,
+  internalError,
+  invalid,
+  methodNotSupported,
+  namespaceTerminating,
+  notAcceptable,
+  notFound,
+  requestEntityTooLarge,
+  serviceUnavailable,
+  timeout,
+  tooLargeResourceVersion,
+  tooManyRequests,
+  unauthorized,
+  unsupportedMediaType,
+} from "./errors.ts";
+export {
+  duplicate,
+  type FieldError,
+  type FieldErrorType,
+  fieldErrorBody,
+  fieldErrorText,
+  forbiddenField,
+  invalidValue,
+  notFoundValue,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from "./field-error.ts";
+export { type FieldRequirement, type FieldSelector, fieldSelector, parseFieldSelector } from "./field-selectors.ts";
+export { goJson, goNumber, goQuote } from "./go-text.ts";
+export { compareApiVersions, groupVersion, gvkOf, parseGroupVersion } from "./gvk.ts";
+export {
+  deepCopy,
+  deepEqual,
+  deepFreeze,
+  getOwn,
+  isObject,
+  type JsonObject,
+  MAX_DEPTH,
+  setOwn,
+  stableStringify,
+} from "./json.ts";
+export { type LabelOperator, type LabelRequirement, labelRequirement } from "./label-requirement.ts";
+export {
+  isDns1035Label,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isLabelValue,
+  isPathSegment,
+  isQualifiedName,
+} from "./names.ts";
+export type {
+  Condition,
+  GroupVersionKind,
+  GroupVersionResource,
+  KubeList,
+  KubeObject,
+  ListMeta,
+  ManagedFieldsEntry,
+  ObjectMeta,
+  OwnerReference,
+  Unstructured,
+} from "./object.ts";
+export { type Random, randomFloat, randomInt, randomSuffix, randomUuid, seededRandom, systemRandom } from "./random.ts";
 export type { JSONSchemaProps, JsonValue, ValidationRule } from "./schema/types.ts";
-export * from "./status.ts";
-export * from "./transport.ts";
-export * from "./virtual-clock.ts";
+export {
+  type LabelSelector,
+  type LabelSelectorObject,
+  labelSelector,
+  labelSelectorFromObject,
+  parseLabelSelector,
+} from "./selectors.ts";
+export { ApiError, isReason, type Status, type StatusCause, type StatusDetails } from "./status.ts";
+export type { ApiRequest, ApiResponse, Transport, UserInfo, WatchEvent } from "./transport.ts";
+export { settle, VirtualClock } from "./virtual-clock.ts";
