@@ -1,1 +1,25 @@
-export {};
+export {
+  BACKDATE_MS,
+  type CertificateAndKey,
+  createCertificateAuthority,
+  issueCertificate,
+  type LeafOptions,
+} from "./authority.ts";
+export { PkiError } from "./errors.ts";
+export type { KeyUsageName, Usage } from "./extensions.ts";
+export { createKeyPair, createServiceAccountKey, type KeyAlgorithm, type KeyPair } from "./keys.ts";
+export { buildKubeconfig, type KubeconfigOptions } from "./kubeconfig.ts";
+export type { Subject } from "./names.ts";
+export {
+  type ParsedCertificate,
+  parseCertificate,
+  parseCertificateDer,
+  parseCertificates,
+  publicKeyPin,
+} from "./parse.ts";
+export {
+  createCertificateRequest,
+  type ParsedCertificateRequest,
+  parseCertificateRequest,
+  signCertificateRequest,
+} from "./request.ts";

@@ -1,0 +1,56 @@
+import { PkiError } from "./errors.ts";
+
+/** What a kubeconfig is made of. Either a client certificate with its key or a token, or neither for anonymous access. */
+export interface KubeconfigOptions {
+  server: string;
+  caPem: string;
+  clusterName: string;
+  userName: string;
+  clientCertPem?: string;
+  clientKeyPem?: string;
+  token?: string;
+  /** Default `USER@CLUSTER`, as kubeadm and Cluster API name it. */
+  contextName?: string;
+  namespace?: string;
+}
+
+/** A kubeconfig (YAML) with everything inline. */
+export function buildKubeconfig(options: KubeconfigOptions): string {
+  if ((options.clientCertPem === undefined) !== (options.clientKeyPem === undefined))
+    throw new PkiError("a kubeconfig needs clientCertPem and clientKeyPem together");
+  const context = quote(options.contextName ?? `${options.userName}@${options.clusterName}`);
+  const user = [
+    ...(options.clientCertPem === undefined ? [] : [`client-certificate-data: ${base64(options.clientCertPem)}`]),
+    ...(options.clientKeyPem === undefined ? [] : [`client-key-data: ${base64(options.clientKeyPem)}`]),
+    ...(options.token === undefined ? [] : [`token: ${quote(options.token)}`]),
+  ];
+  return [
+    "apiVersion: v1",
+    "clusters:",
+    "- cluster:",
+    ...(options.caPem === "" ? [] : [`    certificate-authority-data: ${base64(options.caPem)}`]),
+    `    server: ${quote(options.server)}`,
+    `  name: ${quote(options.clusterName)}`,
+    "contexts:",
+    "- context:",
+    `    cluster: ${quote(options.clusterName)}`,
+    ...(options.namespace === undefined ? [] : [`    namespace: ${quote(options.namespace)}`]),
+    `    user: ${quote(options.userName)}`,
+    `  name: ${context}`,
+    `current-context: ${context}`,
+    "kind: Config",
+    "preferences: {}",
+    "users:",
+    `- name: ${quote(options.userName)}`,
+    ...(user.length === 0 ? ["  user: {}"] : ["  user:", ...user.map((line) => `    ${line}`)]),
+    "",
+  ].join("\n");
+}
+
+const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
+
+// A plain scalar where YAML reads it as the same string, else JSON, which is YAML.
+const quote = (text: string): string =>
+  /^[a-z][\w./@:-]*[\w/]$/i.test(text) && !RESERVED.test(text) ? text : JSON.stringify(text);
+
+const RESERVED = /^(y|yes|n|no|true|false|on|off|null)$|:$|: /i;
