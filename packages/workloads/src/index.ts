@@ -1,1 +1,4 @@
-export {};
+export { readLogTail } from "./process/log-file.ts";
+export { bindProblem, PortAllocator } from "./process/ports.ts";
+export { ProcessWorkloads } from "./process/process-workloads.ts";
+export type { Probe, Program, ProgramId, ProgramState, Workloads } from "./types.ts";

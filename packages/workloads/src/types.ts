@@ -29,7 +29,8 @@ export interface Program {
   probe?: Probe;
   /** User id to run as; only root can choose. */
   uid?: number;
-  limits?: { memoryBytes?: number; openFiles?: number };
+  /** A soft limit, given to Go programs as GOMEMLIMIT. */
+  memoryBytes?: number;
   /** How long to wait after SIGTERM before SIGKILL. */
   stopTimeoutMs?: number;
 }

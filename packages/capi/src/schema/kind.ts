@@ -69,7 +69,12 @@ export interface KindAdmission<T> {
 
 /** One reason to refuse an object. */
 export interface AdmissionProblem {
-  type: "FieldValueRequired" | "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueNotSupported" | "FieldValueDuplicate";
+  type:
+    | "FieldValueRequired"
+    | "FieldValueInvalid"
+    | "FieldValueForbidden"
+    | "FieldValueNotSupported"
+    | "FieldValueDuplicate";
   field: string;
   value?: unknown;
   detail: string;
@@ -124,7 +129,10 @@ export function defineKind<S extends Schema>(options: KindOptions<S>): KindDefin
 
 function buildCrd<S extends Schema>(options: KindOptions<S>, versions: readonly KindVersion[]): Unstructured {
   const contractLabels = Object.fromEntries(
-    Object.entries(options.contracts ?? {}).map(([contract, served]) => [`${CONTRACT_LABEL_PREFIX}${contract}`, served]),
+    Object.entries(options.contracts ?? {}).map(([contract, served]) => [
+      `${CONTRACT_LABEL_PREFIX}${contract}`,
+      served,
+    ]),
   );
   return {
     apiVersion: "apiextensions.k8s.io/v1",

@@ -99,7 +99,12 @@ export function string<const E extends string = string>(options: StringOptions<E
 }
 
 export function integer(options: NumberOptions = {}): Schema<number> {
-  return make({ type: "integer", format: "int32", ...common(options), ...pick(options, ["minimum", "maximum", "format"]) });
+  return make({
+    type: "integer",
+    format: "int32",
+    ...common(options),
+    ...pick(options, ["minimum", "maximum", "format"]),
+  });
 }
 
 export function boolean(options: Common<boolean> = {}): Schema<boolean> {
@@ -107,7 +112,11 @@ export function boolean(options: Common<boolean> = {}): Schema<boolean> {
 }
 
 export function intOrString(options: Common<number | string> = {}): Schema<number | string> {
-  return make({ anyOf: [{ type: "integer" }, { type: "string" }], "x-kubernetes-int-or-string": true, ...common(options) });
+  return make({
+    anyOf: [{ type: "integer" }, { type: "string" }],
+    "x-kubernetes-int-or-string": true,
+    ...common(options),
+  });
 }
 
 /** An RFC 3339 time. */
@@ -129,7 +138,13 @@ export function array<T>(item: Schema<T>, options: ArrayOptions<T> = {}): Schema
   const list: JSONSchemaProps = {};
   if (options.listType !== undefined) list["x-kubernetes-list-type"] = options.listType;
   if (options.keys !== undefined) list["x-kubernetes-list-map-keys"] = options.keys;
-  return make({ type: "array", items: item.json, ...common(options), ...pick(options, ["minItems", "maxItems"]), ...list });
+  return make({
+    type: "array",
+    items: item.json,
+    ...common(options),
+    ...pick(options, ["minItems", "maxItems"]),
+    ...list,
+  });
 }
 
 /** String keys, values of one schema. */
@@ -143,7 +158,10 @@ export function map<T>(value: Schema<T>, options: ObjectOptions<Record<string, T
   });
 }
 
-export function object<F extends Fields>(fields: F, options: ObjectOptions<Plain<ObjectOf<F>>> = {}): Schema<Plain<ObjectOf<F>>> {
+export function object<F extends Fields>(
+  fields: F,
+  options: ObjectOptions<Plain<ObjectOf<F>>> = {},
+): Schema<Plain<ObjectOf<F>>> {
   const required = Object.keys(fields).filter((name) => fields[name]?.optional === false);
   const json: JSONSchemaProps = {
     type: "object",

@@ -28,6 +28,11 @@ export const wait = (reason: string, message: string, recheckAfterMs?: number): 
 
 export const noCapacity = (message: string): Outcome => ({ type: "noCapacity", message });
 
-export const failed = (reason: string, message: string, cure: string): Outcome => ({ type: "failed", reason, message, cure });
+export const failed = (reason: string, message: string, cure: string): Outcome => ({
+  type: "failed",
+  reason,
+  message,
+  cure,
+});
 
 export const gone = (): Outcome => ({ type: "gone" });

@@ -1,0 +1,108 @@
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { ownerDir } from "./layout.ts";
+
+const FILE = "ports.json";
+
+/**
+ * Ports of an owner's programs: chosen once, remembered in its folder, never given to another owner of this root. One allocation at a
+ * time per root, so that two control planes starting together do not choose the same.
+ */
+export class PortAllocator {
+  private queue: Promise<unknown> = Promise.resolve();
+  private readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /** The ports for `names`, allocating those not yet known. `fixed` names a port that must be that one. */
+  allocate(
+    owner: string,
+    names: string[],
+    host: string,
+    fixed: Record<string, number> = {},
+  ): Promise<Record<string, number>> {
+    const next = this.queue.then(() => this.allocateNow(owner, names, host, fixed));
+    this.queue = next.catch(() => undefined);
+    return next;
+  }
+
+  private async allocateNow(
+    owner: string,
+    names: string[],
+    host: string,
+    fixed: Record<string, number>,
+  ): Promise<Record<string, number>> {
+    const dir = ownerDir(this.root, owner);
+    const path = join(dir, FILE);
+    const known = await readPorts(path);
+    const missing = names.filter(
+      (name) => known[name] === undefined || (fixed[name] !== undefined && known[name] !== fixed[name]),
+    );
+    if (missing.length > 0) {
+      const taken = await this.takenPorts();
+      for (const name of missing) {
+        const port = fixed[name] ?? (await freePort(host, taken));
+        taken.add(port);
+        known[name] = port;
+      }
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      await writeFile(`${path}.new`, JSON.stringify(known), { mode: 0o600 });
+      await rename(`${path}.new`, path);
+    }
+    return Object.fromEntries(names.map((name) => [name, known[name] ?? 0]));
+  }
+
+  /** Also ports of programs that do not run right now: they will want them back. */
+  private async takenPorts(): Promise<Set<number>> {
+    const taken = new Set<number>();
+    for (const namespace of await folders(this.root))
+      for (const name of await folders(join(this.root, namespace)))
+        for (const port of Object.values(await readPorts(join(this.root, namespace, name, FILE)))) taken.add(port);
+    return taken;
+  }
+}
+
+async function folders(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+}
+
+async function readPorts(path: string): Promise<Record<string, number>> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
+
+async function freePort(host: string, taken: Set<number>): Promise<number> {
+  for (;;) {
+    const port = await bindAnyPort(host);
+    if (!taken.has(port)) return port;
+  }
+}
+
+function bindAnyPort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen({ host, port: 0 }, () => {
+      const address = server.address();
+      server.close(() =>
+        address !== null && typeof address === "object" ? resolve(address.port) : reject(new Error("no port")),
+      );
+    });
+  });
+}
+
+/** Why a fixed address cannot be used, or undefined when it can. */
+export function bindProblem(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}

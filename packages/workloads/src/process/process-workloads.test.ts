@@ -1,0 +1,135 @@
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@capstan/apimachinery";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Program, ProgramState } from "../types.ts";
+import { PortAllocator } from "./ports.ts";
+import { processStartTime } from "./proc.ts";
+import { ProcessWorkloads } from "./process-workloads.ts";
+
+// Real processes need the real clock: these tests wait for events of theirs, never for time.
+let root: string;
+let workloads: ProcessWorkloads;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "capstan-workloads-"));
+  workloads = new ProcessWorkloads({ root, clock: systemClock });
+});
+
+afterEach(async () => {
+  await workloads.stopAll(() => 0);
+  await rm(root, { recursive: true, force: true });
+});
+
+const id = { owner: "default/c1", name: "web" };
+
+function web(port: number, extra: Partial<Program> = {}): Program {
+  const code = `require("http").createServer((q, r) => r.end("ok")).listen(${port}, "127.0.0.1")`;
+  return { id, command: process.execPath, args: ["-e", code], probe: { url: `http://127.0.0.1:${port}/` }, ...extra };
+}
+
+/** Resolves with the first state that satisfies `wanted`. */
+function until(where: ProcessWorkloads, wanted: (state: ProgramState) => boolean): Promise<ProgramState> {
+  return new Promise((resolve) => {
+    const look = async (): Promise<void> => {
+      const state = (await where.list(id.owner)).find((s) => s.id.name === id.name);
+      if (state === undefined || !wanted(state)) return;
+      unsubscribe();
+      resolve(state);
+    };
+    const unsubscribe = where.subscribe(() => void look());
+    void look();
+  });
+}
+
+const port = async (): Promise<number> =>
+  (await new PortAllocator(root).allocate(id.owner, ["web"], "127.0.0.1"))["web"] ?? 0;
+
+test("a program becomes Ready when its probe answers, and its files are its own", async () => {
+  await workloads.ensure(web(await port(), { secretFiles: { "pki/ca.key": "secret" } }));
+  const state = await until(workloads, (s) => s.phase === "Ready");
+  expect(state.pid).toBeGreaterThan(0);
+  const key = join(root, "default/c1/web/files/pki/ca.key");
+  expect(await readFile(key, "utf8")).toBe("secret");
+  expect((await stat(key)).mode & 0o777).toBe(0o600);
+});
+
+test("ensure is safe to repeat: the same description keeps the process, another one replaces it", async () => {
+  const program = web(await port());
+  await workloads.ensure(program);
+  const first = await until(workloads, (s) => s.phase === "Ready");
+  expect((await workloads.ensure(program)).pid).toBe(first.pid);
+  await workloads.ensure({ ...program, env: { CHANGED: "yes" } });
+  const second = await until(workloads, (s) => s.phase === "Ready" && s.pid !== first.pid);
+  expect(await processStartTime(first.pid ?? 0)).toBeUndefined();
+  expect(second.restarts).toBe(0);
+});
+
+test("a killed program is started again and the restart is counted", async () => {
+  await workloads.ensure(web(await port()));
+  const first = await until(workloads, (s) => s.phase === "Ready");
+  process.kill(first.pid ?? 0, "SIGKILL");
+  const second = await until(workloads, (s) => s.phase === "Ready" && s.pid !== first.pid);
+  expect(second.restarts).toBe(1);
+});
+
+test("a program that ends at once says why, in its own words, and backs off", async () => {
+  await workloads.ensure({
+    id,
+    command: "/bin/sh",
+    args: ["-c", "echo 'Error: unknown flag: --nonsense' >&2; exit 1"],
+  });
+  const state = await until(workloads, (s) => s.phase === "Failed" && s.restarts >= 2);
+  expect(state.message).toContain("Error: unknown flag: --nonsense");
+  expect(state.message).toMatch(/starting again in 0\.\d s/);
+});
+
+test("a missing binary is a state, not an exception", async () => {
+  await workloads.ensure({ id, command: "/nowhere/kube-apiserver", args: [] });
+  const state = await until(workloads, (s) => s.phase === "Failed");
+  expect(state.message).toContain("/nowhere/kube-apiserver");
+});
+
+test("a new manager adopts what an earlier one started, and notices when it ends", async () => {
+  const program = web(await port());
+  await workloads.ensure(program);
+  const first = await until(workloads, (s) => s.phase === "Ready");
+  workloads.release();
+
+  workloads = new ProcessWorkloads({ root, clock: systemClock });
+  expect(await workloads.adoptAll()).toEqual([id]);
+  const adopted = await until(workloads, (s) => s.phase === "Ready");
+  expect(adopted.pid).toBe(first.pid);
+  expect((await workloads.ensure(program)).pid).toBe(first.pid);
+
+  process.kill(first.pid ?? 0, "SIGKILL");
+  await until(workloads, (s) => s.phase === "Ready" && s.pid !== first.pid);
+});
+
+test("remove stops the process and leaves nothing", async () => {
+  await workloads.ensure(web(await port()));
+  const state = await until(workloads, (s) => s.phase === "Ready");
+  await workloads.remove(id);
+  expect(await processStartTime(state.pid ?? 0)).toBeUndefined();
+  await workloads.removeOwner(id.owner);
+  expect(await readdir(join(root, "default"))).toEqual([]);
+});
+
+test("ports are remembered and never given to two owners", async () => {
+  const ports = new PortAllocator(root);
+  const [a, b] = await Promise.all([
+    ports.allocate("default/a", ["api", "etcd"], "127.0.0.1"),
+    ports.allocate("default/b", ["api", "etcd"], "127.0.0.1"),
+  ]);
+  expect(new Set([...Object.values(a), ...Object.values(b)]).size).toBe(4);
+  expect(await new PortAllocator(root).allocate("default/a", ["api", "etcd"], "127.0.0.1")).toEqual(a);
+});
+
+test("names that would leave the folder are refused", async () => {
+  await expect(async () =>
+    workloads.ensure({ id: { owner: "../x", name: "a" }, command: "x", args: [] }),
+  ).rejects.toThrow();
+  const evil = { id, command: "/bin/true", args: [], secretFiles: { "../../evil": "x" } };
+  expect((await workloads.ensure(evil)).message).toContain("leaves the folder");
+});

@@ -1,0 +1,124 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "@capstan/apimachinery";
+import type { Program, ProgramId, ProgramState, Workloads } from "../types.ts";
+import { ownerDir, programPaths } from "./layout.ts";
+import { readRecord } from "./record.ts";
+import { Supervisor } from "./supervisor.ts";
+
+/** Programs as supervised local processes below one root folder. */
+export class ProcessWorkloads implements Workloads {
+  private readonly root: string;
+  private readonly clock: Clock;
+  private readonly supervisors = new Map<string, Supervisor>();
+  private readonly listeners = new Set<(id: ProgramId) => void>();
+
+  constructor(options: { root: string; clock: Clock }) {
+    this.root = options.root;
+    this.clock = options.clock;
+  }
+
+  /** Takes up every process that an earlier manager left running. Call once at start. */
+  async adoptAll(): Promise<ProgramId[]> {
+    const adopted: ProgramId[] = [];
+    for (const namespace of await folders(this.root))
+      for (const name of await folders(join(this.root, namespace)))
+        for (const program of await folders(join(this.root, namespace, name))) {
+          const id = { owner: `${namespace}/${name}`, name: program };
+          const record = await readRecord(programPaths(this.root, id).record);
+          if (record !== undefined && (await this.supervisor({ ...record.program, id }).resume())) adopted.push(id);
+        }
+    return adopted;
+  }
+
+  ensure(program: Program): Promise<ProgramState> {
+    return this.supervisor(program).ensure(program);
+  }
+
+  async remove(id: ProgramId): Promise<void> {
+    const record = await readRecord(programPaths(this.root, id).record);
+    const supervisor =
+      this.supervisors.get(keyOf(id)) ??
+      (record === undefined ? undefined : this.supervisor({ ...record.program, id }));
+    await supervisor?.stop();
+    this.supervisors.delete(keyOf(id));
+    await rm(programPaths(this.root, id).dir, { recursive: true, force: true });
+  }
+
+  /** Stops a program but keeps its folder with its data (hibernation, restore). */
+  async stop(id: ProgramId): Promise<void> {
+    await this.supervisors.get(keyOf(id))?.stop();
+  }
+
+  /** Removes what is left of an owner once its programs are gone. */
+  async removeOwner(owner: string): Promise<void> {
+    for (const state of await this.list(owner)) await this.remove(state.id);
+    await rm(ownerDir(this.root, owner), { recursive: true, force: true });
+  }
+
+  async list(owner: string): Promise<ProgramState[]> {
+    const states = new Map<string, ProgramState>();
+    for (const name of await folders(ownerDir(this.root, owner))) {
+      const id = { owner, name };
+      const record = await readRecord(programPaths(this.root, id).record);
+      if (record !== undefined) states.set(name, this.supervisor({ ...record.program, id }).state());
+    }
+    for (const supervisor of this.supervisors.values()) {
+      const state = supervisor.state();
+      if (state.id.owner === owner) states.set(state.id.name, state);
+    }
+    return [...states.values()];
+  }
+
+  subscribe(listener: (id: ProgramId) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Stops every program, those of one owner in the order given by `stopOrder` (earlier names first). */
+  async stopAll(stopOrder: (id: ProgramId) => number): Promise<void> {
+    const byOwner = groupByOwner([...this.supervisors.values()]);
+    await Promise.all(
+      [...byOwner.values()].map(async (supervisors) => {
+        supervisors.sort((a, b) => stopOrder(a.state().id) - stopOrder(b.state().id));
+        for (const supervisor of supervisors) await supervisor.stop();
+      }),
+    );
+  }
+
+  /** The manager leaves; the programs stay. */
+  release(): void {
+    for (const supervisor of this.supervisors.values()) supervisor.release();
+    this.supervisors.clear();
+  }
+
+  private supervisor(program: Program): Supervisor {
+    const key = keyOf(program.id);
+    let supervisor = this.supervisors.get(key);
+    if (supervisor === undefined) {
+      supervisor = new Supervisor(program, programPaths(this.root, program.id), this.clock, () => {
+        for (const listener of this.listeners) listener(program.id);
+      });
+      this.supervisors.set(key, supervisor);
+    }
+    return supervisor;
+  }
+}
+
+function keyOf(id: ProgramId): string {
+  return `${id.owner}/${id.name}`;
+}
+
+async function folders(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+}
+
+function groupByOwner(supervisors: Supervisor[]): Map<string, Supervisor[]> {
+  const groups = new Map<string, Supervisor[]>();
+  for (const supervisor of supervisors) {
+    const owner = supervisor.state().id.owner;
+    groups.set(owner, [...(groups.get(owner) ?? []), supervisor]);
+  }
+  return groups;
+}

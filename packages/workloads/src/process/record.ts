@@ -1,0 +1,31 @@
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import type { Program } from "../types.ts";
+
+/** What survives the manager: enough to find the process again and to know whether it still is what is wanted. */
+export interface ProcessRecord {
+  pid: number;
+  startTime: number;
+  /** Of the description the process was started with. */
+  hash: string;
+  restarts: number;
+  /** The description itself, without the contents of secret files: a new manager supervises before it is asked to. */
+  program: Omit<Program, "secretFiles">;
+}
+
+export async function readRecord(path: string): Promise<ProcessRecord | undefined> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as ProcessRecord;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces the record in one step, so that a reader never sees half of it. */
+export async function writeRecord(path: string, record: ProcessRecord): Promise<void> {
+  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+export async function removeRecord(path: string): Promise<void> {
+  await rm(path, { force: true });
+}
