@@ -30,6 +30,8 @@ export interface ResourceType {
   readonly createWarning?: string;
   /** Whether strategic merge patch is accepted (built-ins only). */
   readonly strategicMerge: boolean;
+  /** Read-only objects computed from the registry instead of stored ones (APIService). */
+  readonly derived?: (registry: ResourceRegistry) => readonly Unstructured[];
   /** `core` group events are also served as events.k8s.io: requests for this type use that type's storage. */
   readonly storedAs?: {
     group: string;
@@ -68,7 +70,7 @@ export interface PrinterColumn {
   readonly format?: string;
   readonly description?: string;
   readonly priority?: number;
-  /** JSONPath for CRDs; a function for built-ins. Dates return an RFC 3339 string and are rendered as ages by the table printer. */
+  /** JSONPath for CRDs, where dates are rendered as ages by the table printer; a function for built-ins, whose result is the cell. */
   readonly value: string | ((object: Unstructured, nowMs: number) => unknown);
 }
 
@@ -80,13 +82,20 @@ export interface Strategy {
   readonly allowUnconditionalUpdate: boolean;
   /** Fill defaults after decoding (built-ins; CRs are defaulted by their schema). */
   applyDefaults?(object: Unstructured): void;
-  prepareForCreate?(object: Unstructured): void;
+  /** Runs after the client's `status` was dropped; may set the initial one. */
+  prepareForCreate?(object: Unstructured, context?: { readonly user?: UserInfo }): void;
   prepareForUpdate?(object: Unstructured, old: Unstructured, subresource: string): void;
   validate?(object: Unstructured): FieldError[];
   validateUpdate?(object: Unstructured, old: Unstructured, subresource: string): FieldError[];
   warnings?(object: Unstructured, old?: Unstructured): string[];
   /** Kinds of the rule for metadata.name; default dns-subdomain. */
   readonly nameRule?: "dns-subdomain" | "dns-label" | "path-segment";
+  /** Real objects of this kind never carry metadata.generation (Secret, ConfigMap, Lease, RBAC…). */
+  readonly noGeneration?: boolean;
+  /** What holds a deleted object back besides metadata.finalizers (Namespace: spec.finalizers). */
+  extraFinalizers?(object: Unstructured): readonly string[];
+  /** Changes the object when its deletionTimestamp is set (Namespace: status.phase Terminating). */
+  prepareForDelete?(object: Unstructured): void;
   /** Called in place of the store for create-only review kinds. */
   createOnly?(
     object: Unstructured,
