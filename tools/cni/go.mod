@@ -1,0 +1,3 @@
+module capstan.dev/tools/cni
+
+go 1.24.0

@@ -1,0 +1,44 @@
+// A pod network in three files, for tests: it watches Nodes and keeps this node's CNI configuration, the routes to the other
+// nodes' pods and one masquerade rule in step with them. All nodes must share one layer 2 network.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+const (
+	configDir = "/etc/cni/net.d"
+	retry     = time.Second
+)
+
+func main() {
+	log.SetFlags(log.LUTC | log.Ltime)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+
+	name, clusterCIDR := os.Getenv("NODE_NAME"), os.Getenv("CLUSTER_CIDR")
+	if name == "" || clusterCIDR == "" {
+		log.Fatal("NODE_NAME (from spec.nodeName) and CLUSTER_CIDR (the cluster's pod CIDR) must be set")
+	}
+	api, err := inCluster()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for ctx.Err() == nil {
+		err := api.follow(ctx, func(nodes map[string]node) error {
+			return reconcile(ctx, planFor(name, clusterCIDR, nodes))
+		})
+		if err != nil && ctx.Err() == nil {
+			log.Printf("again in %s: %v", retry, err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(retry):
+			}
+		}
+	}
+}

@@ -1,0 +1,226 @@
+#!/usr/bin/env node
+/**
+ * `npm run kubernetes`: builds the real Kubernetes programs that tests and benches compare with or run, from pinned Go modules,
+ * into a cache outside the checkout. What is there already (same version, same module files) is left alone.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+const usage = `usage: npm run kubernetes -- [--version VERSION] [--only NAME,NAME] [--print] [--help]
+
+  --version VERSION  one of ${releases().join(", ")} (default: the first)
+  --only NAMES       only these programs, separated by commas
+  --print            print the folder of the programs and build nothing
+
+The programs go to \${CAPSTAN_CACHE:-\${XDG_CACHE_HOME:-~/.cache}/capstan}/kubernetes/VERSION/bin.`;
+
+/** @typedef {{ name: string; module: string; package: string; ldflags: string[] }} Program */
+
+main();
+
+function main() {
+  const { values } = parse();
+  if (values.help) return console.log(usage);
+  const release = findRelease(values.version);
+  const bin = join(cacheDir(), "kubernetes", release.version, "bin");
+  if (values.print) return console.log(bin);
+
+  const programs = select(programsOf(release), values.only);
+  const start = performance.now();
+  const missing = programs.filter((program) => !isBuilt(bin, program));
+  if (missing.length > 0) {
+    checkGo(missing);
+    mkdirSync(stampDir(bin), { recursive: true });
+    mkdirSync(bin, { recursive: true });
+    for (const [index, program] of missing.entries()) build(bin, program, `${index + 1}/${missing.length}`);
+  }
+  const there = programs.length - missing.length;
+  console.log(
+    `Kubernetes ${release.version}: ${missing.length} built, ${there} there already, ${seconds(start)}\n${bin}`,
+  );
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      options: {
+        version: { type: "string" },
+        only: { type: "string" },
+        print: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : error}\n${usage}`);
+  }
+}
+
+/** The versions that can be built: one folder vMAJOR.MINOR each, whose go.mod names the patch. */
+function releases() {
+  return readdirSync(here)
+    .filter((name) => /^v\d+\.\d+$/.test(name))
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .map((folder) => versionIn(folder));
+}
+
+/** @param {string} folder */
+function versionIn(folder) {
+  const found = /k8s\.io\/kubernetes (v\S+)/.exec(readFileSync(join(here, folder, "go.mod"), "utf8"));
+  return found?.[1] ?? fail(`tools/kubernetes/${folder}/go.mod requires no k8s.io/kubernetes`);
+}
+
+/** @param {string | undefined} wanted */
+function findRelease(wanted) {
+  const version = releases().find((each) => wanted === undefined || each === wanted || each.startsWith(`${wanted}.`));
+  if (version === undefined) return fail(`no version ${wanted}; there are ${releases().join(", ")}`);
+  const [major = "", minor = ""] = version.slice(1).split(".");
+  return { version, major, minor, folder: `v${major}.${minor}` };
+}
+
+/**
+ * @param {{ version: string; major: string; minor: string; folder: string }} release
+ * @returns {Program[]}
+ */
+function programsOf({ version, major, minor, folder }) {
+  const stamps = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((path) => [
+    `-X ${path}.gitVersion=${version}`,
+    `-X ${path}.gitMajor=${major}`,
+    `-X ${path}.gitMinor=${minor}`,
+    `-X ${path}.gitTreeState=clean`,
+  ]);
+  const kubernetes = [
+    "kube-apiserver",
+    "kubectl",
+    "kubeadm",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubelet",
+    "kube-proxy",
+  ].map((name) => ({ name, module: join(here, folder), package: `k8s.io/kubernetes/cmd/${name}`, ldflags: stamps }));
+  const etcd = [
+    ["etcd", "server"],
+    ["etcdctl", "etcdctl"],
+    ["etcdutl", "etcdutl"],
+  ].map(([name = "", path]) => ({
+    name,
+    module: join(here, "etcd"),
+    package: `go.etcd.io/etcd/${path}/v3`,
+    ldflags: [],
+  }));
+  return [
+    ...etcd,
+    ...kubernetes,
+    { name: "coredns", module: join(here, "coredns"), package: ".", ldflags: [] },
+    { name: "pause", module: join(here, "pause"), package: ".", ldflags: [] },
+    { name: "e2e-cni", module: join(here, "../cni"), package: ".", ldflags: [] },
+  ];
+}
+
+/**
+ * @param {Program[]} programs
+ * @param {string | undefined} only
+ */
+function select(programs, only) {
+  if (only === undefined) return programs;
+  return only.split(",").map((name) => {
+    const found = programs.find((program) => program.name === name);
+    return found ?? fail(`--only: no program ${name}; there are ${programs.map((each) => each.name).join(", ")}`);
+  });
+}
+
+/** The same rule as cacheDir() in tests/real-kubernetes. */
+function cacheDir() {
+  return process.env["CAPSTAN_CACHE"] || join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "capstan");
+}
+
+/** @param {string} bin */
+function stampDir(bin) {
+  return join(dirname(bin), "built-from");
+}
+
+/**
+ * @param {string} bin
+ * @param {Program} program
+ */
+function isBuilt(bin, program) {
+  const stamp = join(stampDir(bin), program.name);
+  return (
+    existsSync(join(bin, program.name)) && existsSync(stamp) && readFileSync(stamp, "utf8") === sourceHash(program)
+  );
+}
+
+/**
+ * A program is rebuilt when the files that pin its sources change.
+ * @param {Program} program
+ */
+function sourceHash(program) {
+  const hash = createHash("sha256").update(JSON.stringify([program.package, program.ldflags]));
+  for (const name of readdirSync(program.module).sort()) {
+    if (/^go\.(mod|sum)$|\.go$/.test(name)) hash.update(name).update(readFileSync(join(program.module, name)));
+  }
+  return hash.digest("hex");
+}
+
+/** @param {Program[]} programs */
+function checkGo(programs) {
+  const { status, stdout } = spawnSync("go", ["env", "GOVERSION"], { encoding: "utf8" });
+  const needed = programs
+    .map((program) => /^go (\d+\.\d+)/m.exec(readFileSync(join(program.module, "go.mod"), "utf8"))?.[1] ?? "1.24")
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .at(-1);
+  const have = /go(\d+)\.(\d+)/.exec(status === 0 ? stdout : "");
+  const [major = 0, minor = 0] = (needed ?? "").split(".").map(Number);
+  if (have === null)
+    fail(`Go ${needed} or newer is needed and no "go" is on the PATH: install your system's golang package`);
+  if (Number(have[1]) < major || (Number(have[1]) === major && Number(have[2]) < minor))
+    fail(
+      `Go ${needed} or newer is needed, "go" on the PATH is ${have[0]}: install a newer one and put it first on the PATH`,
+    );
+}
+
+/**
+ * @param {string} bin
+ * @param {Program} program
+ * @param {string} position
+ */
+function build(bin, program, position) {
+  const start = performance.now();
+  console.log(`${position} ${program.name} ...`);
+  // A name of our own until it is whole, so that neither an abort nor a second build leaves a broken program behind.
+  const temporary = join(bin, `.${program.name}.${process.pid}`);
+  const ldflags = ["-s", "-w", ...program.ldflags].join(" ");
+  const { status } = spawnSync("go", ["build", "-trimpath", "-ldflags", ldflags, "-o", temporary, program.package], {
+    cwd: program.module,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, CGO_ENABLED: "0", GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly -buildvcs=false" },
+  });
+  if (status !== 0) {
+    rmSync(temporary, { force: true });
+    fail(`building ${program.name} failed (see above)`);
+  }
+  renameSync(temporary, join(bin, program.name));
+  writeFileSync(join(stampDir(bin), program.name), sourceHash(program));
+  const megabytes = (statSync(join(bin, program.name)).size / 1e6).toFixed(0);
+  console.log(`${position} ${program.name} ${seconds(start)}, ${megabytes} MB`);
+}
+
+/** @param {number} start */
+function seconds(start) {
+  return `${((performance.now() - start) / 1000).toFixed(1)} s`;
+}
+
+/**
+ * @param {string} message
+ * @returns {never}
+ */
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
