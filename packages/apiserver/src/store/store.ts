@@ -1,6 +1,6 @@
 /**
  * Where bytes go to survive. One commit is atomic and durable when its promise resolves; commits may be in flight at once and
- * become durable in the order they were made. Everything about objects (parsing, watching, conflicts) is ObjectStore's.
+ * become durable in the order they were made; when one fails, so do all that were made before its rejection was seen. Everything about objects (parsing, watching, conflicts) is ObjectStore's.
  */
 export interface Store {
   /** Everything current, once, at start. Throws StoreError with a cure when the data cannot be trusted. */
@@ -10,7 +10,7 @@ export interface Store {
   /** The state of all keys under `prefix` as of `revision`, in key order; throws CompactedError when it is gone. */
   readAt(revision: number, prefix: string): Promise<StoredBytes[]>;
   /** The recorded changes after `revision`, oldest first (to refill the ring after a restart). */
-  readLog(afterRevision: number): Promise<StoreEntry[]>;
+  readLog(afterRevision: number): Promise<LoggedEntry[]>;
   /** Forgets history up to and including `revision`, never current objects. */
   compact(revision: number): Promise<void>;
   /** Writes a consistent copy while running. */
@@ -22,6 +22,11 @@ export interface StoreEntry {
   revision: number;
   key: string;
   bytes: Uint8Array | null;
+}
+
+/** A recorded change together with what it replaced. */
+export interface LoggedEntry extends StoreEntry {
+  previous?: StoredBytes;
 }
 
 export interface StoredBytes {

@@ -1,0 +1,53 @@
+import { deepFreeze, type Unstructured } from "@capstan/apimachinery";
+import type { StoredObject } from "./object-store.types.ts";
+
+/** A stored object whose parsed form or bytes are made when first asked for: history is mostly never looked at. */
+export class Stored implements StoredObject {
+  readonly key: string;
+  readonly revision: number;
+  private parsed: Unstructured | undefined;
+  private encoded: Buffer | undefined;
+
+  private constructor(key: string, revision: number, parsed: Unstructured | undefined, encoded: Buffer | undefined) {
+    this.key = key;
+    this.revision = revision;
+    this.parsed = parsed;
+    this.encoded = encoded;
+  }
+
+  /** From bytes the store gave back. */
+  static fromBytes(key: string, revision: number, bytes: Uint8Array): Stored {
+    return new Stored(key, revision, undefined, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  }
+
+  /** From a new state, which gets `revision` as its resourceVersion and is frozen; encoded once, here. */
+  static fromObject(key: string, revision: number, object: Unstructured): Stored {
+    const versioned = withRevision(object, revision);
+    return new Stored(key, revision, versioned, Buffer.from(JSON.stringify(versioned)));
+  }
+
+  /** The last state of a deleted object under the deletion's revision; its bytes are only needed when somebody watches. */
+  static tombstone(key: string, revision: number, object: Unstructured): Stored {
+    return new Stored(key, revision, withRevision(object, revision), undefined);
+  }
+
+  get object(): Unstructured {
+    this.parsed ??= deepFreeze(JSON.parse((this.encoded ?? Buffer.alloc(0)).toString()) as Unstructured);
+    return this.parsed;
+  }
+
+  get bytes(): Buffer {
+    this.encoded ??= Buffer.from(JSON.stringify(this.parsed));
+    return this.encoded;
+  }
+}
+
+/** The object itself with its resourceVersion set where it may be changed, a copy of its outer layers where it is frozen. */
+function withRevision(object: Unstructured, revision: number): Unstructured {
+  const resourceVersion = String(revision);
+  if (!Object.isFrozen(object) && !Object.isFrozen(object.metadata)) {
+    object.metadata.resourceVersion = resourceVersion;
+    return deepFreeze(object);
+  }
+  return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion } });
+}
