@@ -88,6 +88,13 @@ export interface Strategy {
   validate?(object: Unstructured): FieldError[];
   validateUpdate?(object: Unstructured, old: Unstructured, subresource: string): FieldError[];
   warnings?(object: Unstructured, old?: Unstructured): string[];
+  /**
+   * Called on a private copy when a delete begins. True = the object stays, marked as being deleted, until holdsDeletion() says no
+   * (namespaces, CRDs); the hook may set the phase or a condition.
+   */
+  beginDeletion?(object: Unstructured, now: string): boolean;
+  /** Whether something besides metadata.finalizers keeps an object that is being deleted (spec.finalizers of a Namespace). */
+  holdsDeletion?(object: Unstructured): boolean;
   /** Kinds of the rule for metadata.name; default dns-subdomain. */
   readonly nameRule?: "dns-subdomain" | "dns-label" | "path-segment";
   /** Real objects of this kind never carry metadata.generation (Secret, ConfigMap, Lease, RBAC…). */
