@@ -87,3 +87,4 @@ export {
 export { ApiError, isReason, type Status, type StatusCause, type StatusDetails } from "./status.ts";
 export type { ApiRequest, ApiResponse, Transport, UserInfo, WatchEvent } from "./transport.ts";
 export { settle, VirtualClock } from "./virtual-clock.ts";
+export { type CompiledSchema, compileSchema, type ValidateOptions } from "./schema/compile.ts";
