@@ -88,7 +88,9 @@ export async function startControlPlane(bin) {
           headers: {
             authorization: `Bearer ${TOKEN}`,
             accept: o.accept ?? "application/json",
-            ...(body ? { "content-type": o.type ?? "application/json", "content-length": Buffer.byteLength(body) } : {}),
+            ...(body
+              ? { "content-type": o.type ?? "application/json", "content-length": Buffer.byteLength(body) }
+              : {}),
             ...o.headers,
           },
         },

@@ -43,7 +43,10 @@ async function recordSchemas() {
   for (const [groupVersion, names] of Object.entries(kinds)) {
     const [group, version] = groupVersion.includes("/") ? groupVersion.split("/") : ["", groupVersion];
     for (const kind of names) {
-      const is = (name, k) => all[name]["x-kubernetes-group-version-kind"]?.some((g) => g.group === group && g.version === version && g.kind === k);
+      const is = (name, k) =>
+        all[name]["x-kubernetes-group-version-kind"]?.some(
+          (g) => g.group === group && g.version === version && g.kind === k,
+        );
       const name = Object.keys(all).find((n) => is(n, kind));
       if (!name) throw new Error(`no schema for ${groupVersion} ${kind}`);
       roots.push(name);
@@ -56,7 +59,9 @@ async function recordSchemas() {
   dropZeroDefaults(kept);
   for (const s of Object.values(kept))
     if (s["x-kubernetes-group-version-kind"]?.length > 1)
-      s["x-kubernetes-group-version-kind"] = s["x-kubernetes-group-version-kind"].filter((g) => g.group === "" && g.version === "v1");
+      s["x-kubernetes-group-version-kind"] = s["x-kubernetes-group-version-kind"].filter(
+        (g) => g.group === "" && g.version === "v1",
+      );
   const lines = Object.entries(kept).map(([name, s]) => `  ${JSON.stringify(name)}:\n    ${quote(JSON.stringify(s))},`);
   writeFileSync(
     new URL("schemas.ts", target),
@@ -86,7 +91,9 @@ async function recordDiscovery() {
   for (const gv of Object.keys(kinds)) {
     const path = gv.includes("/") ? `/apis/${gv}` : `/api/${gv}`;
     const { json } = await expectOk("GET", path);
-    const owners = new Set(json.resources.filter((r) => !r.name.includes("/") && served.has(`${gv} ${r.kind}`)).map((r) => r.name));
+    const owners = new Set(
+      json.resources.filter((r) => !r.name.includes("/") && served.has(`${gv} ${r.kind}`)).map((r) => r.name),
+    );
     json.resources = json.resources.filter((r) => owners.has(r.name.split("/")[0]));
     if (json.resources.length > 0) legacy.push({ path, document: json });
     for (const r of json.resources) resources[`${gv}/${r.name}`] = r;
@@ -100,7 +107,9 @@ async function recordDiscovery() {
 }
 
 function save(name, value) {
-  const rows = Array.isArray(value) ? `[\n${value.map((v) => JSON.stringify(v)).join(",\n")}\n]` : JSON.stringify(value);
+  const rows = Array.isArray(value)
+    ? `[\n${value.map((v) => JSON.stringify(v)).join(",\n")}\n]`
+    : JSON.stringify(value);
   writeFileSync(new URL(`${name}.golden.json`, target), `${rows}\n`);
 }
 
@@ -131,7 +140,10 @@ async function recordSamples(resources) {
     const name = existing ?? body.metadata.name;
     if (status) {
       const patch = { status };
-      await expectOk("PATCH", `${urlOf(resources, path, name)}/status`, { body: patch, type: "application/merge-patch+json" });
+      await expectOk("PATCH", `${urlOf(resources, path, name)}/status`, {
+        body: patch,
+        type: "application/merge-patch+json",
+      });
     }
     const final = (await expectOk("GET", urlOf(resources, path, name))).json;
     const { json, headers } = await expectOk("GET", urlOf(resources, path, name), { accept: TABLE });
@@ -156,8 +168,20 @@ async function recordRefusals(resources) {
       return;
     }
     const { message, code, reason, details } = answer.json;
-    const causes = (details?.causes ?? []).map((c) => ({ reason: c.reason, field: c.field, message: c.message.slice(0, 2000) }));
-    if (note.big) return out.push({ path, big: Object.keys(body.data)[0], size: Object.values(body.data)[0].length, code, reason, causes });
+    const causes = (details?.causes ?? []).map((c) => ({
+      reason: c.reason,
+      field: c.field,
+      message: c.message.slice(0, 2000),
+    }));
+    if (note.big)
+      return out.push({
+        path,
+        big: Object.keys(body.data)[0],
+        size: Object.values(body.data)[0].length,
+        code,
+        reason,
+        causes,
+      });
     out.push({ path, ...(old ? { old: steady(old) } : {}), input: steady(body), code, reason, message, causes });
   };
   for (const r of refusals) {

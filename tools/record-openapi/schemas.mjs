@@ -45,7 +45,10 @@ function visit(schemas, see) {
     if (s === null || typeof s !== "object") continue;
     see(s);
     visit(s.properties ?? {}, see);
-    visit([s.items, s.additionalProperties, s.not].filter((x) => x && typeof x === "object"), see);
+    visit(
+      [s.items, s.additionalProperties, s.not].filter((x) => x && typeof x === "object"),
+      see,
+    );
     visit([...(s.allOf ?? []), ...(s.anyOf ?? []), ...(s.oneOf ?? [])], see);
   }
 }

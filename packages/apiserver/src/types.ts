@@ -86,6 +86,7 @@ export interface Strategy {
   prepareForCreate?(object: Unstructured, context?: { readonly user?: UserInfo }): void;
   prepareForUpdate?(object: Unstructured, old: Unstructured, subresource: string): void;
   validate?(object: Unstructured): FieldError[];
+  /** The whole check of an update; without it `validate` runs on the new object. */
   validateUpdate?(object: Unstructured, old: Unstructured, subresource: string): FieldError[];
   warnings?(object: Unstructured, old?: Unstructured): string[];
   /**

@@ -1,0 +1,43 @@
+import { type FieldError, invalidValue, isObject, tooLong, type Unstructured } from "@capstan/apimachinery";
+import { AGE, column, NAME } from "./columns.ts";
+import { checkBase64, configKeyErrors, decodedLength, MAX_DATA_BYTES } from "./config-keys.ts";
+import { defineBuiltin } from "./define.ts";
+import { obj, text } from "./read.ts";
+import { immutableDataErrors } from "./secret.ts";
+
+/** core/v1 ConfigMap. */
+export const configMap = defineBuiltin({
+  group: "",
+  kind: "ConfigMap",
+  shortNames: ["cm"],
+  namespaced: true,
+  columns: [
+    NAME,
+    column("Data", (o) => Object.keys(obj(o["data"])).length + Object.keys(obj(o["binaryData"])).length),
+    AGE,
+  ],
+  strategy: {
+    noGeneration: true,
+    applyDefaults: (object) => {
+      if (isObject(object["binaryData"])) checkBase64("ConfigMap", "binaryData", object["binaryData"]);
+    },
+    validate,
+    validateUpdate: (object, old) => [...immutableDataErrors(object, old, ["data", "binaryData"]), ...validate(object)],
+  },
+});
+
+function validate(object: Unstructured): FieldError[] {
+  const data = obj(object["data"]);
+  const binary = obj(object["binaryData"]);
+  const errors = configKeyErrors("data", data);
+  for (const key of Object.keys(data))
+    if (Object.hasOwn(binary, key))
+      errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
+  errors.push(...configKeyErrors("binaryData", binary));
+  let size = 0;
+  for (const value of Object.values(data)) size += Buffer.byteLength(text(value));
+  for (const value of Object.values(binary)) size += decodedLength(text(value));
+  // The real server leaves the field's name empty here, which prints as [].
+  if (size > MAX_DATA_BYTES) errors.push(tooLong("[]", MAX_DATA_BYTES));
+  return errors;
+}
