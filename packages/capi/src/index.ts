@@ -1,1 +1,33 @@
-export {};
+export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
+export { condition, contractReference, failureDomain, templateMetadata } from "./schema/common.ts";
+export {
+  type AdmissionProblem,
+  defineKind,
+  type KindAdmission,
+  type KindDefinition,
+  type KindObject,
+  type KindOptions,
+  type KindVersion,
+  type ObjectOf,
+  type PrinterColumnDefinition,
+  type VersionConverter,
+} from "./schema/kind.ts";
+export {
+  anything,
+  array,
+  boolean,
+  documented,
+  type Infer,
+  integer,
+  intOrString,
+  map,
+  object,
+  openObject,
+  optional,
+  type Rule,
+  type Schema,
+  string,
+  time,
+} from "./schema/schema.ts";
+export { failed, gone, noCapacity, type Outcome, ready, wait } from "./sdk/outcome.ts";
+export type { ClusterKey, Node, NodeTaint, NodeView, WorkloadClusters, WorkloadConnection } from "./workload/types.ts";

@@ -26,6 +26,8 @@ type ObjectOf<F extends Fields> = { [K in Exclude<keyof F, OptionalKeys<F>>]: In
 };
 /** Flattens intersections so that editors show plain objects. */
 type Plain<T> = { [K in keyof T]: T[K] };
+/** A schema while it is being put together. */
+type Draft = { -readonly [K in keyof JSONSchemaProps]: JSONSchemaProps[K] };
 
 /** A CEL rule on a value. */
 export interface Rule {
@@ -71,7 +73,7 @@ interface ObjectOptions<T> extends Common<T> {
 }
 
 function common(options: Common<unknown>): JSONSchemaProps {
-  const json: JSONSchemaProps = {};
+  const json: Draft = {};
   if (options.doc !== undefined) json.description = options.doc;
   if (options.default !== undefined) json.default = options.default;
   if (options.rules !== undefined) json["x-kubernetes-validations"] = options.rules.map((r) => ({ ...r }));
@@ -135,7 +137,7 @@ export function openObject(options: Common<Record<string, unknown>> = {}): Schem
 }
 
 export function array<T>(item: Schema<T>, options: ArrayOptions<T> = {}): Schema<T[]> {
-  const list: JSONSchemaProps = {};
+  const list: Draft = {};
   if (options.listType !== undefined) list["x-kubernetes-list-type"] = options.listType;
   if (options.keys !== undefined) list["x-kubernetes-list-map-keys"] = options.keys;
   return make({
@@ -163,7 +165,7 @@ export function object<F extends Fields>(
   options: ObjectOptions<Plain<ObjectOf<F>>> = {},
 ): Schema<Plain<ObjectOf<F>>> {
   const required = Object.keys(fields).filter((name) => fields[name]?.optional === false);
-  const json: JSONSchemaProps = {
+  const json: Draft = {
     type: "object",
     properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.json])),
     ...common(options),

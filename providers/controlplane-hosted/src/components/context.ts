@@ -1,0 +1,27 @@
+import type { ClusterNetwork } from "../network.ts";
+import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
+
+/** All that the components' command lines are made of. Paths are below `$FILES`, where the placement puts the files. */
+export interface ComponentContext {
+  clusterName: string;
+  version: string;
+  network: ClusterNetwork;
+  spec: HostedControlPlaneSpec;
+  /** Where nodes reach the API. */
+  endpoint: { host: string; port: number };
+  /** Address kube-apiserver listens on. */
+  bindAddress: string;
+  ports: { api: number; etcdClient: number; etcdPeer: number; etcdMetrics: number; controllerManager: number; scheduler: number };
+}
+
+/** One flag with its value. */
+export type Flag = readonly [name: string, value: string];
+
+/** Renders flags, letting the user's extra arguments add to ours. A repeated flag of the user's replaces ours. */
+export function renderFlags(flags: readonly Flag[], extra: readonly { name: string; value?: string }[] = []): string[] {
+  const replaced = new Set(extra.map((argument) => argument.name));
+  return [
+    ...flags.filter(([name]) => !replaced.has(name)).map(([name, value]) => `--${name}=${value}`),
+    ...extra.map((argument) => (argument.value === undefined ? `--${argument.name}` : `--${argument.name}=${argument.value}`)),
+  ];
+}

@@ -1,0 +1,59 @@
+import { isIPAddress } from "../network.ts";
+import { type ComponentContext, type Flag, renderFlags } from "./context.ts";
+
+/** kube-apiserver's command line: kubeadm's flags and what a control plane without a node needs besides. */
+export function kubeApiserverArguments(context: ComponentContext): string[] {
+  const advertise = isIPAddress(context.endpoint.host) ? context.endpoint.host : context.bindAddress;
+  const flags: Flag[] = [
+    ["advertise-address", advertise],
+    ["bind-address", context.bindAddress],
+    ["secure-port", String(context.ports.api)],
+    ["allow-privileged", "true"],
+    ["authorization-mode", "Node,RBAC"],
+    ["enable-admission-plugins", "NodeRestriction"],
+    ["enable-bootstrap-token-auth", "true"],
+    // The built-in reconciler knows neither another port nor several addresses; we write the endpoints ourselves.
+    ["endpoint-reconciler-type", "none"],
+    ["client-ca-file", "$FILES/ca.crt"],
+    ["tls-cert-file", "$FILES/apiserver.crt"],
+    ["tls-private-key-file", "$FILES/apiserver.key"],
+    ["etcd-servers", `https://127.0.0.1:${context.ports.etcdClient}`],
+    ["etcd-cafile", "$FILES/etcd/ca.crt"],
+    ["etcd-certfile", "$FILES/apiserver-etcd-client.crt"],
+    ["etcd-keyfile", "$FILES/apiserver-etcd-client.key"],
+    ["kubelet-client-certificate", "$FILES/apiserver-kubelet-client.crt"],
+    ["kubelet-client-key", "$FILES/apiserver-kubelet-client.key"],
+    ["kubelet-preferred-address-types", "InternalIP,ExternalIP,Hostname"],
+    ["proxy-client-cert-file", "$FILES/front-proxy-client.crt"],
+    ["proxy-client-key-file", "$FILES/front-proxy-client.key"],
+    ["requestheader-client-ca-file", "$FILES/front-proxy-ca.crt"],
+    ["requestheader-allowed-names", "front-proxy-client"],
+    ["requestheader-extra-headers-prefix", "X-Remote-Extra-"],
+    ["requestheader-group-headers", "X-Remote-Group"],
+    ["requestheader-username-headers", "X-Remote-User"],
+    ["service-account-issuer", `https://kubernetes.default.svc.${context.network.serviceDomain}`],
+    ["service-account-key-file", "$FILES/sa.pub"],
+    ["service-account-signing-key-file", "$FILES/sa.key"],
+    ["service-cluster-ip-range", context.network.serviceCidrs.join(",")],
+    ["profiling", "false"],
+    // Without it a stop waits a minute for open watches.
+    ["shutdown-watch-termination-grace-period", "2s"],
+  ];
+  return renderFlags(flags, context.spec.apiServer?.extraArgs);
+}
+
+export const KUBE_APISERVER_FILES = [
+  "ca.crt",
+  "apiserver.crt",
+  "apiserver.key",
+  "etcd/ca.crt",
+  "apiserver-etcd-client.crt",
+  "apiserver-etcd-client.key",
+  "apiserver-kubelet-client.crt",
+  "apiserver-kubelet-client.key",
+  "front-proxy-ca.crt",
+  "front-proxy-client.crt",
+  "front-proxy-client.key",
+  "sa.pub",
+  "sa.key",
+];

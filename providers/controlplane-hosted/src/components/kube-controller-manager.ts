@@ -1,0 +1,39 @@
+import { type ComponentContext, renderFlags } from "./context.ts";
+
+/** kube-controller-manager's command line; bootstrapsigner and tokencleaner are what `kubeadm join` relies on. */
+export function kubeControllerManagerArguments(context: ComponentContext): string[] {
+  return renderFlags(
+    [
+      ["bind-address", "127.0.0.1"],
+      ["secure-port", String(context.ports.controllerManager)],
+      ["kubeconfig", "$FILES/controller-manager.conf"],
+      ["authentication-kubeconfig", "$FILES/controller-manager.conf"],
+      ["authorization-kubeconfig", "$FILES/controller-manager.conf"],
+      ["client-ca-file", "$FILES/ca.crt"],
+      ["requestheader-client-ca-file", "$FILES/front-proxy-ca.crt"],
+      ["root-ca-file", "$FILES/ca.crt"],
+      ["cluster-signing-cert-file", "$FILES/ca.crt"],
+      ["cluster-signing-key-file", "$FILES/ca.key"],
+      ["service-account-private-key-file", "$FILES/sa.key"],
+      ["use-service-account-credentials", "true"],
+      ["controllers", "*,bootstrapsigner,tokencleaner"],
+      ["allocate-node-cidrs", "true"],
+      ["cluster-cidr", context.network.podCidrs.join(",")],
+      ["service-cluster-ip-range", context.network.serviceCidrs.join(",")],
+      ["cluster-name", context.clusterName],
+      ["leader-elect", "false"],
+      ["profiling", "false"],
+    ],
+    context.spec.controllerManager?.extraArgs,
+  );
+}
+
+export const KUBE_CONTROLLER_MANAGER_FILES = [
+  "ca.crt",
+  "ca.key",
+  "front-proxy-ca.crt",
+  "sa.key",
+  "controller-manager.conf",
+  "controller-manager.crt",
+  "controller-manager.key",
+];

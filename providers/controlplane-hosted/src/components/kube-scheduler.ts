@@ -1,0 +1,19 @@
+import { type ComponentContext, renderFlags } from "./context.ts";
+
+/** kube-scheduler's command line. */
+export function kubeSchedulerArguments(context: ComponentContext): string[] {
+  return renderFlags(
+    [
+      ["bind-address", "127.0.0.1"],
+      ["secure-port", String(context.ports.scheduler)],
+      ["kubeconfig", "$FILES/scheduler.conf"],
+      ["authentication-kubeconfig", "$FILES/scheduler.conf"],
+      ["authorization-kubeconfig", "$FILES/scheduler.conf"],
+      ["leader-elect", "false"],
+      ["profiling", "false"],
+    ],
+    context.spec.scheduler?.extraArgs,
+  );
+}
+
+export const KUBE_SCHEDULER_FILES = ["scheduler.conf", "scheduler.crt", "scheduler.key"];

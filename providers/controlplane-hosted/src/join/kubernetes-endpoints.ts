@@ -1,0 +1,31 @@
+import type { Unstructured } from "@capstan/apimachinery";
+import { isIPAddress } from "../network.ts";
+
+/**
+ * What `kubernetes.default` leads to. kube-apiserver's own reconciler is off, because it knows neither another port than the one it
+ * listens on nor an address behind a load balancer.
+ */
+export function kubernetesEndpoints(addresses: string[], port: number): Unstructured[] {
+  const ips = addresses.filter(isIPAddress);
+  const v4 = ips.filter((ip) => !ip.includes(":"));
+  const v6 = ips.filter((ip) => ip.includes(":"));
+  const ports = [{ name: "https", port, protocol: "TCP" }];
+  const slice = (name: string, addressType: string, of: string[]): Unstructured => ({
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { name, namespace: "default", labels: { "kubernetes.io/service-name": "kubernetes" } },
+    addressType,
+    endpoints: [{ addresses: of, conditions: { ready: true } }],
+    ports,
+  });
+  return [
+    {
+      apiVersion: "v1",
+      kind: "Endpoints",
+      metadata: { name: "kubernetes", namespace: "default", labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
+      subsets: [{ addresses: ips.map((ip) => ({ ip })), ports }],
+    },
+    ...(v4.length > 0 ? [slice("kubernetes", "IPv4", v4)] : []),
+    ...(v6.length > 0 ? [slice("kubernetes-ipv6", "IPv6", v6)] : []),
+  ];
+}

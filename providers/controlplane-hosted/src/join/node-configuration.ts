@@ -1,0 +1,61 @@
+import type { Unstructured } from "@capstan/apimachinery";
+import { stringify } from "yaml";
+import { type ClusterNetwork, hostPort, nthAddress } from "../network.ts";
+import { versionFacts } from "../versions.ts";
+
+export interface NodeConfigurationInput {
+  clusterName: string;
+  version: string;
+  endpoint: { host: string; port: number };
+  network: ClusterNetwork;
+  imageRepository: string;
+}
+
+/** kube-system/kubeadm-config: `kubeadm join` fails without it. */
+export function kubeadmConfig(input: NodeConfigurationInput): Unstructured {
+  const configuration = {
+    apiVersion: `kubeadm.k8s.io/${versionFacts(input.version).kubeadmApi}`,
+    kind: "ClusterConfiguration",
+    kubernetesVersion: input.version,
+    clusterName: input.clusterName,
+    controlPlaneEndpoint: hostPort(input.endpoint.host, input.endpoint.port),
+    // Copied by join into the kubelet's configuration: it must be the path on the node, whatever the path is here.
+    certificatesDir: "/etc/kubernetes/pki",
+    imageRepository: input.imageRepository,
+    networking: {
+      dnsDomain: input.network.serviceDomain,
+      podSubnet: input.network.podCidrs.join(","),
+      serviceSubnet: input.network.serviceCidrs.join(","),
+    },
+  };
+  return configMap("kubeadm-config", { ClusterConfiguration: stringify(configuration) });
+}
+
+/** kube-system/kubelet-config: what each node's kubelet is configured with. */
+export function kubeletConfig(input: NodeConfigurationInput): Unstructured {
+  const configuration = {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: "/etc/kubernetes/pki/ca.crt" },
+    },
+    authorization: { mode: "Webhook" },
+    cgroupDriver: "systemd",
+    clusterDNS: input.network.serviceCidrs.map((cidr) => nthAddress(cidr, 10)),
+    clusterDomain: input.network.serviceDomain,
+    // Since 1.35 a kubelet refuses cgroup v1 unless told otherwise; whether a host is fit is its owner's choice.
+    failCgroupV1: false,
+    healthzBindAddress: "127.0.0.1",
+    healthzPort: 10248,
+    rotateCertificates: true,
+    staticPodPath: "/etc/kubernetes/manifests",
+  };
+  return configMap("kubelet-config", { kubelet: stringify(configuration) });
+}
+
+export function configMap(name: string, data: Record<string, string>, labels?: Record<string, string>): Unstructured {
+  const metadata = { name, namespace: "kube-system", ...(labels === undefined ? {} : { labels }) };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
+}

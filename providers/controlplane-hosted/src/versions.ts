@@ -1,0 +1,49 @@
+import { minor, parse } from "semver";
+
+/** What goes with a Kubernetes minor version, as its kubeadm has it. */
+export interface VersionFacts {
+  coreDNS: string;
+  pause: string;
+  kubeadmApi: "v1beta3" | "v1beta4";
+}
+
+const FACTS: Record<number, VersionFacts> = {
+  28: { coreDNS: "v1.10.1", pause: "3.9", kubeadmApi: "v1beta3" },
+  29: { coreDNS: "v1.11.1", pause: "3.9", kubeadmApi: "v1beta3" },
+  30: { coreDNS: "v1.11.3", pause: "3.9", kubeadmApi: "v1beta3" },
+  31: { coreDNS: "v1.11.3", pause: "3.10", kubeadmApi: "v1beta4" },
+  32: { coreDNS: "v1.11.3", pause: "3.10", kubeadmApi: "v1beta4" },
+  33: { coreDNS: "v1.12.0", pause: "3.10", kubeadmApi: "v1beta4" },
+  34: { coreDNS: "v1.12.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
+  35: { coreDNS: "v1.13.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
+  36: { coreDNS: "v1.14.2", pause: "3.10.2", kubeadmApi: "v1beta4" },
+};
+
+export const OLDEST_MINOR = 28;
+export const NEWEST_MINOR = 36;
+
+/** Why a version cannot be run, or undefined when it can. */
+export function versionProblem(version: string): string | undefined {
+  const parsed = parse(version);
+  if (parsed === null || !version.startsWith("v")) return `${version} is not a version like v1.34.4`;
+  if (parsed.major !== 1 || FACTS[parsed.minor] === undefined)
+    return `Kubernetes ${version} is not supported; use v1.${OLDEST_MINOR} to v1.${NEWEST_MINOR}`;
+  return undefined;
+}
+
+export function versionFacts(version: string): VersionFacts {
+  const facts = FACTS[minor(version)];
+  if (facts === undefined) throw new Error(versionProblem(version) ?? `no facts about ${version}`);
+  return facts;
+}
+
+/** Why a running control plane cannot go from one version to another, or undefined when it can. */
+export function upgradeProblem(from: string, to: string): string | undefined {
+  const a = parse(from);
+  const b = parse(to);
+  if (a === null || b === null) return versionProblem(to);
+  if (b.compare(a) < 0) return `${to} is older than the running ${from}: a control plane never goes down; restore a backup into a new one`;
+  if (b.major !== a.major || b.minor - a.minor > 1)
+    return `from ${from} to ${to} skips a minor version: go to v${a.major}.${a.minor + 1} first`;
+  return undefined;
+}
