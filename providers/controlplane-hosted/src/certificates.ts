@@ -48,7 +48,12 @@ export function certificateSpecs(input: CertificateInput): CertificateSpec[] {
     ...input.extraSANs,
   ]);
   const etcd = split(["localhost", "127.0.0.1", "::1", ...input.etcdSANs]);
-  const client = (name: string, issuer: CertificateSpec["issuer"], commonName: string, organizations: string[] = []): CertificateSpec => ({
+  const client = (
+    name: string,
+    issuer: CertificateSpec["issuer"],
+    commonName: string,
+    organizations: string[] = [],
+  ): CertificateSpec => ({
     name,
     issuer,
     commonName,
@@ -58,14 +63,28 @@ export function certificateSpecs(input: CertificateInput): CertificateSpec[] {
     ipAddresses: [],
   });
   return [
-    { name: "apiserver", issuer: "cluster", commonName: "kube-apiserver", organizations: [], usages: ["server"], ...serving },
+    {
+      name: "apiserver",
+      issuer: "cluster",
+      commonName: "kube-apiserver",
+      organizations: [],
+      usages: ["server"],
+      ...serving,
+    },
     client("apiserver-kubelet-client", "cluster", "kube-apiserver-kubelet-client", kubeletClientGroups(input.version)),
     client("apiserver-etcd-client", "etcd", "kube-apiserver-etcd-client"),
     client("front-proxy-client", "frontProxy", "front-proxy-client"),
     client("controller-manager", "cluster", "system:kube-controller-manager"),
     client("scheduler", "cluster", "system:kube-scheduler"),
     // etcd's gateway dials itself with its serving certificate, so that one must be a client's too.
-    { name: "etcd/server", issuer: "etcd", commonName: "etcd", organizations: [], usages: ["server", "client"], ...etcd },
+    {
+      name: "etcd/server",
+      issuer: "etcd",
+      commonName: "etcd",
+      organizations: [],
+      usages: ["server", "client"],
+      ...etcd,
+    },
     { name: "etcd/peer", issuer: "etcd", commonName: "etcd", organizations: [], usages: ["server", "client"], ...etcd },
   ];
 }

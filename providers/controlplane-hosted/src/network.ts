@@ -10,7 +10,9 @@ export const DEFAULT_POD_CIDR = "10.244.0.0/16";
 const DEFAULT_DOMAIN = "cluster.local";
 
 /** Reads Cluster.spec.clusterNetwork with kubeadm's defaults. */
-export function clusterNetwork(spec: { services?: { cidrBlocks?: string[] }; pods?: { cidrBlocks?: string[] }; serviceDomain?: string } | undefined): ClusterNetwork {
+export function clusterNetwork(
+  spec: { services?: { cidrBlocks?: string[] }; pods?: { cidrBlocks?: string[] }; serviceDomain?: string } | undefined,
+): ClusterNetwork {
   const orDefault = (blocks: string[] | undefined, fallback: string): string[] =>
     blocks === undefined || blocks.length === 0 ? [fallback] : blocks;
   return {
@@ -67,7 +69,8 @@ export function hostPort(host: string, port: number): string {
 
 function parseIPv4(text: string): bigint | undefined {
   const parts = text.split(".");
-  if (parts.length !== 4 || parts.some((part) => !/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255)) return undefined;
+  if (parts.length !== 4 || parts.some((part) => !/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255))
+    return undefined;
   return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n);
 }
 

@@ -42,7 +42,8 @@ export function upgradeProblem(from: string, to: string): string | undefined {
   const a = parse(from);
   const b = parse(to);
   if (a === null || b === null) return versionProblem(to);
-  if (b.compare(a) < 0) return `${to} is older than the running ${from}: a control plane never goes down; restore a backup into a new one`;
+  if (b.compare(a) < 0)
+    return `${to} is older than the running ${from}: a control plane never goes down; restore a backup into a new one`;
   if (b.major !== a.major || b.minor - a.minor > 1)
     return `from ${from} to ${to} skips a minor version: go to v${a.major}.${a.minor + 1} first`;
   return undefined;

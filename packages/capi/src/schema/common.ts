@@ -9,9 +9,16 @@ export const condition = object(
       pattern: String.raw`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`,
     }),
     status: string({ doc: "Whether it holds.", enum: ["True", "False", "Unknown"] }),
-    observedGeneration: optional(integer({ doc: "Generation the condition was computed from.", minimum: 0, format: "int64" })),
+    observedGeneration: optional(
+      integer({ doc: "Generation the condition was computed from.", minimum: 0, format: "int64" }),
+    ),
     lastTransitionTime: time({ doc: "When the status last changed." }),
-    reason: string({ doc: "Why, for programs.", minLength: 1, maxLength: 1024, pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$" }),
+    reason: string({
+      doc: "Why, for programs.",
+      minLength: 1,
+      maxLength: 1024,
+      pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+    }),
     message: string({ doc: "Why, for people, and what to do.", maxLength: 32768 }),
   },
   { doc: "One observation of an object's state." },
@@ -20,7 +27,12 @@ export const condition = object(
 /** A reference whose version is chosen through contract labels. */
 export const contractReference = object({
   apiGroup: string({ doc: "API group of the object.", minLength: 1, maxLength: 253 }),
-  kind: string({ doc: "Kind of the object.", minLength: 1, maxLength: 63, pattern: "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$" }),
+  kind: string({
+    doc: "Kind of the object.",
+    minLength: 1,
+    maxLength: 63,
+    pattern: "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+  }),
   name: string({ doc: "Name of the object, in the same namespace.", minLength: 1, maxLength: 253 }),
 });
 

@@ -19,7 +19,9 @@ export function coreDNS(input: NodeConfigurationInput): Unstructured[] {
         { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"] },
       ],
     },
-    clusterBinding("system:coredns", "system:coredns", [{ kind: "ServiceAccount", name: "coredns", namespace: "kube-system" }]),
+    clusterBinding("system:coredns", "system:coredns", [
+      { kind: "ServiceAccount", name: "coredns", namespace: "kube-system" },
+    ]),
     configMap("coredns", { Corefile: corefile(input.network.serviceDomain) }),
     service(input),
     deployment(input),
@@ -100,12 +102,17 @@ function deployment(input: NodeConfigurationInput): Unstructured {
           affinity: {
             podAntiAffinity: {
               preferredDuringSchedulingIgnoredDuringExecution: [
-                { weight: 100, podAffinityTerm: { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: LABELS } } },
+                {
+                  weight: 100,
+                  podAffinityTerm: { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: LABELS } },
+                },
               ],
             },
           },
           containers: [container(input)],
-          volumes: [{ name: "config-volume", configMap: { name: "coredns", items: [{ key: "Corefile", path: "Corefile" }] } }],
+          volumes: [
+            { name: "config-volume", configMap: { name: "coredns", items: [{ key: "Corefile", path: "Corefile" }] } },
+          ],
         },
       },
     },

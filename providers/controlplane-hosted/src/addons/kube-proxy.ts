@@ -11,7 +11,10 @@ export function kubeProxy(input: NodeConfigurationInput, mode: string | undefine
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "kube-proxy", namespace: "kube-system" } },
     configMap(
       "kube-proxy",
-      { "config.conf": stringify(proxyConfiguration(input, mode)), "kubeconfig.conf": stringify(proxyKubeconfig(input)) },
+      {
+        "config.conf": stringify(proxyConfiguration(input, mode)),
+        "kubeconfig.conf": stringify(proxyKubeconfig(input)),
+      },
       { app: "kube-proxy" },
     ),
     daemonSet(input),
@@ -65,7 +68,11 @@ function daemonSet(input: NodeConfigurationInput): Unstructured {
               name: "kube-proxy",
               image: `${input.imageRepository}/kube-proxy:${input.version}`,
               imagePullPolicy: "IfNotPresent",
-              command: ["/usr/local/bin/kube-proxy", "--config=/var/lib/kube-proxy/config.conf", "--hostname-override=$(NODE_NAME)"],
+              command: [
+                "/usr/local/bin/kube-proxy",
+                "--config=/var/lib/kube-proxy/config.conf",
+                "--hostname-override=$(NODE_NAME)",
+              ],
               env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
               securityContext: { privileged: true },
               volumeMounts: [

@@ -1,5 +1,5 @@
-import type { ClusterNetwork } from "../network.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
+import type { ClusterNetwork } from "../network.ts";
 
 /** All that the components' command lines are made of. Paths are below `$FILES`, where the placement puts the files. */
 export interface ComponentContext {
@@ -11,7 +11,14 @@ export interface ComponentContext {
   endpoint: { host: string; port: number };
   /** Address kube-apiserver listens on. */
   bindAddress: string;
-  ports: { api: number; etcdClient: number; etcdPeer: number; etcdMetrics: number; controllerManager: number; scheduler: number };
+  ports: {
+    api: number;
+    etcdClient: number;
+    etcdPeer: number;
+    etcdMetrics: number;
+    controllerManager: number;
+    scheduler: number;
+  };
 }
 
 /** One flag with its value. */
@@ -22,6 +29,8 @@ export function renderFlags(flags: readonly Flag[], extra: readonly { name: stri
   const replaced = new Set(extra.map((argument) => argument.name));
   return [
     ...flags.filter(([name]) => !replaced.has(name)).map(([name, value]) => `--${name}=${value}`),
-    ...extra.map((argument) => (argument.value === undefined ? `--${argument.name}` : `--${argument.name}=${argument.value}`)),
+    ...extra.map((argument) =>
+      argument.value === undefined ? `--${argument.name}` : `--${argument.name}=${argument.value}`,
+    ),
   ];
 }

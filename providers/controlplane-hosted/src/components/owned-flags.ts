@@ -1,6 +1,15 @@
 /** Flags that decide about identity, storage and reachability: setting them would let a tenant out of its own walls. */
 const OWNED: Record<string, ReadonlySet<string>> = {
-  etcd: new Set(["name", "data-dir", "wal-dir", "config-file", "discovery", "initial-cluster", "initial-cluster-state", "initial-cluster-token"]),
+  etcd: new Set([
+    "name",
+    "data-dir",
+    "wal-dir",
+    "config-file",
+    "discovery",
+    "initial-cluster",
+    "initial-cluster-state",
+    "initial-cluster-token",
+  ]),
   apiServer: new Set([
     "advertise-address",
     "bind-address",
@@ -39,11 +48,31 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "service-cluster-ip-range",
     "cloud-config",
   ]),
-  scheduler: new Set(["bind-address", "secure-port", "cert-dir", "kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"]),
+  scheduler: new Set([
+    "bind-address",
+    "secure-port",
+    "cert-dir",
+    "kubeconfig",
+    "authentication-kubeconfig",
+    "authorization-kubeconfig",
+  ]),
 };
 
 /** Prefixes of flags that always name files or addresses of the placement. */
-const OWNED_PREFIXES = ["tls-", "etcd-ca", "etcd-cert", "etcd-key", "cluster-signing-", "cert-file", "key-file", "trusted-", "peer-", "listen-", "advertise-", "initial-advertise"];
+const OWNED_PREFIXES = [
+  "tls-",
+  "etcd-ca",
+  "etcd-cert",
+  "etcd-key",
+  "cluster-signing-",
+  "cert-file",
+  "key-file",
+  "trusted-",
+  "peer-",
+  "listen-",
+  "advertise-",
+  "initial-advertise",
+];
 const ALLOWED_DESPITE_PREFIX = new Set(["tls-min-version", "tls-cipher-suites", "tls-curve-preferences"]);
 
 /** Why an extra argument is refused, or undefined when it is fine. */
@@ -66,7 +95,12 @@ function fileProblem(argument: { name: string; value?: string }, fileNames: read
     if (name === undefined || !fileNames.includes(name))
       return `--${argument.name} names $FILES/${name ?? ""}, which is not in files; add it there`;
   const rest = value.replaceAll(/\$FILES\/[A-Za-z0-9._-]+/g, "");
-  if (rest.includes("$FILES") || rest.includes("$DATA") || /(^|[,=:;@\s])(\.{0,2}\/|file:|unix:)/.test(rest) || rest.includes(".."))
+  if (
+    rest.includes("$FILES") ||
+    rest.includes("$DATA") ||
+    /(^|[,=:;@\s])(\.{0,2}\/|file:|unix:)/.test(rest) ||
+    rest.includes("..")
+  )
     return `--${argument.name} names a path outside files; add the file to files and write $FILES/NAME`;
   return undefined;
 }

@@ -25,7 +25,9 @@ export function clusterInfoKubeconfig(server: string, caPem: string): string {
 export function signClusterInfo(kubeconfig: string, tokenId: string, tokenSecret: string): string {
   const encode = (text: string): string => Buffer.from(text).toString("base64url");
   const header = encode(`{"alg":"HS256","kid":"${tokenId}"}`);
-  const signature = createHmac("sha256", tokenSecret).update(`${header}.${encode(kubeconfig)}`).digest("base64url");
+  const signature = createHmac("sha256", tokenSecret)
+    .update(`${header}.${encode(kubeconfig)}`)
+    .digest("base64url");
   return `${header}..${signature}`;
 }
 

@@ -22,7 +22,11 @@ export function kubernetesEndpoints(addresses: string[], port: number): Unstruct
     {
       apiVersion: "v1",
       kind: "Endpoints",
-      metadata: { name: "kubernetes", namespace: "default", labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
+      metadata: {
+        name: "kubernetes",
+        namespace: "default",
+        labels: { "endpointslice.kubernetes.io/skip-mirror": "true" },
+      },
       subsets: [{ addresses: ips.map((ip) => ({ ip })), ports }],
     },
     ...(v4.length > 0 ? [slice("kubernetes", "IPv4", v4)] : []),

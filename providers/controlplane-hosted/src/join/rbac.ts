@@ -5,7 +5,9 @@ const RBAC_API = `${RBAC}/v1`;
 /** Group of nodes that hold a bootstrap token and no certificate yet. */
 export const TOKEN_GROUP = "system:bootstrappers:kubeadm:default-node-token";
 
-type Subject = { kind: "User" | "Group"; name: string; apiGroup: string } | { kind: "ServiceAccount"; name: string; namespace: string };
+type Subject =
+  | { kind: "User" | "Group"; name: string; apiGroup: string }
+  | { kind: "ServiceAccount"; name: string; namespace: string };
 
 const group = (name: string): Subject => ({ kind: "Group", name, apiGroup: RBAC });
 const user = (name: string): Subject => ({ kind: "User", name, apiGroup: RBAC });
@@ -47,9 +49,17 @@ const CSR = "system:certificates.k8s.io:certificatesigningrequests";
 export function joinRbac(): Unstructured[] {
   return [
     // Without this one `kubeadm join` cannot even discover the cluster: it reads cluster-info as nobody.
-    ...readsConfigMap("kubeadm:bootstrap-signer-clusterinfo", "kube-public", "cluster-info", [user("system:anonymous")]),
-    ...readsConfigMap("kubeadm:nodes-kubeadm-config", "kube-system", "kubeadm-config", [group(TOKEN_GROUP), group("system:nodes")]),
-    ...readsConfigMap("kubeadm:kubelet-config", "kube-system", "kubelet-config", [group("system:nodes"), group(TOKEN_GROUP)]),
+    ...readsConfigMap("kubeadm:bootstrap-signer-clusterinfo", "kube-public", "cluster-info", [
+      user("system:anonymous"),
+    ]),
+    ...readsConfigMap("kubeadm:nodes-kubeadm-config", "kube-system", "kubeadm-config", [
+      group(TOKEN_GROUP),
+      group("system:nodes"),
+    ]),
+    ...readsConfigMap("kubeadm:kubelet-config", "kube-system", "kubelet-config", [
+      group("system:nodes"),
+      group(TOKEN_GROUP),
+    ]),
     ...readsConfigMap("kube-proxy", "kube-system", "kube-proxy", [group(TOKEN_GROUP)]),
     {
       apiVersion: RBAC_API,
@@ -62,7 +72,9 @@ export function joinRbac(): Unstructured[] {
     clusterBinding("kubeadm:node-autoapprove-bootstrap", `${CSR}:nodeclient`, [group(TOKEN_GROUP)]),
     clusterBinding("kubeadm:node-autoapprove-certificate-rotation", `${CSR}:selfnodeclient`, [group("system:nodes")]),
     clusterBinding("kubeadm:cluster-admins", "cluster-admin", [group("kubeadm:cluster-admins")]),
-    clusterBinding("kubeadm:apiserver-kubelet-client", "system:kubelet-api-admin", [user("kube-apiserver-kubelet-client")]),
+    clusterBinding("kubeadm:apiserver-kubelet-client", "system:kubelet-api-admin", [
+      user("kube-apiserver-kubelet-client"),
+    ]),
     clusterBinding("kubeadm:node-proxier", "system:node-proxier", [account("kube-proxy")]),
   ];
 }

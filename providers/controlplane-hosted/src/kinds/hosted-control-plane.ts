@@ -8,8 +8,8 @@ import {
   type ObjectOf,
   object,
   optional,
-  string,
   type Schema,
+  string,
 } from "@capstan/capi";
 
 /** `vX.Y.Z` with an optional pre-release. */
@@ -20,7 +20,14 @@ const endpoint = object(
     host: string({ doc: "Address or name that workers and users reach the API at.", minLength: 1, maxLength: 512 }),
     port: integer({ doc: "Port of the API.", minimum: 1, maximum: 65535 }),
   },
-  { rules: [{ rule: "self == oldSelf", message: "controlPlaneEndpoint is immutable once set: nodes and certificates depend on it" }] },
+  {
+    rules: [
+      {
+        rule: "self == oldSelf",
+        message: "controlPlaneEndpoint is immutable once set: nodes and certificates depend on it",
+      },
+    ],
+  },
 );
 
 const argument = object({
@@ -29,44 +36,104 @@ const argument = object({
 });
 
 const file = object({
-  name: string({ doc: "File name; arguments refer to it as `$FILES/NAME`.", pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$", maxLength: 128 }),
+  name: string({
+    doc: "File name; arguments refer to it as `$FILES/NAME`.",
+    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+    maxLength: 128,
+  }),
   content: optional(string({ doc: "Its content, when it is no secret.", maxLength: 10240 })),
-  contentFrom: optional(object({ secret: object({ name: string({ maxLength: 253 }), key: string({ maxLength: 253 }) }) })),
+  contentFrom: optional(
+    object({ secret: object({ name: string({ maxLength: 253 }), key: string({ maxLength: 253 }) }) }),
+  ),
 });
 
 const component = object({
-  extraArgs: optional(array(argument, { doc: "More flags. Flags that the placement owns are refused.", maxItems: 100 })),
+  extraArgs: optional(
+    array(argument, { doc: "More flags. Flags that the placement owns are refused.", maxItems: 100 }),
+  ),
   files: optional(
-    array(file, { doc: "Files the flags refer to, such as an audit policy.", maxItems: 20, listType: "map", keys: ["name"] }),
+    array(file, {
+      doc: "Files the flags refer to, such as an audit policy.",
+      maxItems: 20,
+      listType: "map",
+      keys: ["name"],
+    }),
   ),
   memoryBytes: optional(integer({ doc: "Soft memory limit in bytes.", minimum: 0, format: "int64" })),
 });
 
 const etcd = object({
-  replicas: optional(integer({ doc: "Members: 1, 3 or 5.", default: 1, rules: [{ rule: "self in [1, 3, 5]", message: "etcd needs an odd number of members: 1, 3 or 5" }] })),
-  storage: optional(object({ type: optional(string({ enum: ["PersistentVolumeClaim", "EmptyDir"] })), size: optional(string({ maxLength: 32 })) })),
-  backup: optional(object({ schedule: optional(string({ doc: "Cron expression.", maxLength: 64 })), keep: optional(integer({ minimum: 1, maximum: 1000 })) })),
+  replicas: optional(
+    integer({
+      doc: "Members: 1, 3 or 5.",
+      default: 1,
+      rules: [{ rule: "self in [1, 3, 5]", message: "etcd needs an odd number of members: 1, 3 or 5" }],
+    }),
+  ),
+  storage: optional(
+    object({
+      type: optional(string({ enum: ["PersistentVolumeClaim", "EmptyDir"] })),
+      size: optional(string({ maxLength: 32 })),
+    }),
+  ),
+  backup: optional(
+    object({
+      schedule: optional(string({ doc: "Cron expression.", maxLength: 64 })),
+      keep: optional(integer({ minimum: 1, maximum: 1000 })),
+    }),
+  ),
   extraArgs: optional(array(argument, { maxItems: 100 })),
 });
 
 const addon = object({ enabled: optional(boolean({ doc: "false leaves it out.", default: true })) });
 
 const spec = object({
-  version: string({ doc: "Kubernetes version. Up by at most one minor, never down.", pattern: KUBERNETES_VERSION_PATTERN, maxLength: 64 }),
-  replicas: optional(integer({ doc: "kube-apiservers. 0 hibernates the control plane; its data is kept.", minimum: 0, maximum: 9, default: 1 })),
+  version: string({
+    doc: "Kubernetes version. Up by at most one minor, never down.",
+    pattern: KUBERNETES_VERSION_PATTERN,
+    maxLength: 64,
+  }),
+  replicas: optional(
+    integer({
+      doc: "kube-apiservers. 0 hibernates the control plane; its data is kept.",
+      minimum: 0,
+      maximum: 9,
+      default: 1,
+    }),
+  ),
   controlPlaneEndpoint: optional(endpoint),
   placement: optional(
     object(
       { type: string({ doc: "Where it runs.", enum: ["Pods", "Process", "Embedded"] }) },
-      { doc: "Where the components run. The default is a flag of the manager.", rules: [{ rule: "self == oldSelf", message: "placement is immutable: make a new control plane and restore a backup into it" }] },
+      {
+        doc: "Where the components run. The default is a flag of the manager.",
+        rules: [
+          {
+            rule: "self == oldSelf",
+            message: "placement is immutable: make a new control plane and restore a backup into it",
+          },
+        ],
+      },
     ),
   ),
-  hostCluster: optional(object({ secretName: string({ doc: "Secret with the kubeconfig (key `value`) of the cluster that runs the pods.", maxLength: 253 }) })),
+  hostCluster: optional(
+    object({
+      secretName: string({
+        doc: "Secret with the kubeconfig (key `value`) of the cluster that runs the pods.",
+        maxLength: 253,
+      }),
+    }),
+  ),
   expose: optional(
     object({
       type: optional(string({ doc: "Pods: how the API is reached.", enum: ["LoadBalancer", "NodePort", "ClusterIP"] })),
       bindAddress: optional(string({ doc: "Process: address to listen on.", maxLength: 64 })),
-      certSANs: optional(array(string({ maxLength: 253 }), { doc: "More names and addresses for the serving certificate.", maxItems: 100 })),
+      certSANs: optional(
+        array(string({ maxLength: 253 }), {
+          doc: "More names and addresses for the serving certificate.",
+          maxItems: 100,
+        }),
+      ),
     }),
   ),
   etcd: optional(etcd),
@@ -74,24 +141,37 @@ const spec = object({
   controllerManager: optional(component),
   scheduler: optional(component),
   certificates: optional(
-    object({ encryptionAlgorithm: optional(string({ enum: ["ECDSA-P256", "ECDSA-P384", "RSA-2048", "RSA-3072", "RSA-4096"] })) }),
+    object({
+      encryptionAlgorithm: optional(string({ enum: ["ECDSA-P256", "ECDSA-P384", "RSA-2048", "RSA-3072", "RSA-4096"] })),
+    }),
   ),
   addons: optional(
     object({
       coreDNS: optional(addon),
-      kubeProxy: optional(object({ enabled: optional(boolean({ default: true })), mode: optional(string({ enum: ["iptables", "nftables"] })) })),
+      kubeProxy: optional(
+        object({
+          enabled: optional(boolean({ default: true })),
+          mode: optional(string({ enum: ["iptables", "nftables"] })),
+        }),
+      ),
       konnectivity: optional(object({ mode: optional(string({ enum: ["Auto", "On", "Off"] })) })),
     }),
   ),
-  imageRepository: optional(string({ doc: "Where images of add-ons (and of Pods) come from.", default: "registry.k8s.io", maxLength: 255 })),
+  imageRepository: optional(
+    string({ doc: "Where images of add-ons (and of Pods) come from.", default: "registry.k8s.io", maxLength: 255 }),
+  ),
 });
 
 const versionCount = object({ version: string({ maxLength: 64 }), replicas: integer({ minimum: 0 }) });
 
 const status = object({
   conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
-  initialization: optional(object({ controlPlaneInitialized: optional(boolean({ doc: "True once workers may join; never goes back." })) })),
-  externalManagedControlPlane: optional(boolean({ doc: "Always true: there are no control plane Machines nor Nodes." })),
+  initialization: optional(
+    object({ controlPlaneInitialized: optional(boolean({ doc: "True once workers may join; never goes back." })) }),
+  ),
+  externalManagedControlPlane: optional(
+    boolean({ doc: "Always true: there are no control plane Machines nor Nodes." }),
+  ),
   version: optional(string({ maxLength: 64 })),
   versions: optional(array(versionCount, { maxItems: 10 })),
   selector: optional(string({ maxLength: 4096 })),
@@ -114,7 +194,11 @@ export const HostedControlPlane = defineKind({
   doc: "A Kubernetes control plane (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) that runs inside the management plane and that ordinary nodes join.",
   contracts: { v1beta2: "v1beta2" },
   schema: object({ spec: spec as Schema<HostedControlPlaneSpec>, status: optional(status) }),
-  scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.selector" },
+  scale: {
+    specReplicasPath: ".spec.replicas",
+    statusReplicasPath: ".status.replicas",
+    labelSelectorPath: ".status.selector",
+  },
   columns: [
     { name: "Cluster", type: "string", jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']" },
     { name: "Available", type: "string", jsonPath: ".status.conditions[?(@.type=='Available')].status" },

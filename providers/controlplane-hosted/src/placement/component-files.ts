@@ -1,0 +1,50 @@
+import type { CertificateAndKey } from "@capstan/pki";
+import { stringify } from "yaml";
+import type { Authorities } from "../certificates.ts";
+
+/** Every file of a control plane, named as kubeadm names them below its pki folder. */
+export function componentFiles(
+  authorities: Authorities,
+  leaves: Record<string, CertificateAndKey>,
+  localServer: string,
+  clusterName: string,
+): Record<string, string> {
+  const files: Record<string, string> = {
+    "ca.crt": authorities.cluster.certPem,
+    "ca.key": authorities.cluster.keyPem,
+    "etcd/ca.crt": authorities.etcd.certPem,
+    "front-proxy-ca.crt": authorities.frontProxy.certPem,
+    "sa.pub": authorities.serviceAccount.publicKeyPem,
+    "sa.key": authorities.serviceAccount.privateKeyPem,
+  };
+  for (const [name, leaf] of Object.entries(leaves)) {
+    files[`${name}.crt`] = leaf.certPem;
+    files[`${name}.key`] = leaf.keyPem;
+  }
+  for (const name of ["controller-manager", "scheduler"])
+    files[`${name}.conf`] = fileKubeconfig(name, localServer, clusterName, authorities.cluster.certPem);
+  return files;
+}
+
+/**
+ * A kubeconfig whose certificate is a file beside it: client-go reads such files again when they change, which it does not with
+ * embedded data, so a renewal needs no restart. Relative paths are relative to the kubeconfig.
+ */
+function fileKubeconfig(name: string, server: string, clusterName: string, caPem: string): string {
+  const user = `system:kube-${name}`;
+  return stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      { name: clusterName, cluster: { "certificate-authority-data": Buffer.from(caPem).toString("base64"), server } },
+    ],
+    contexts: [{ name: "default", context: { cluster: clusterName, user } }],
+    "current-context": "default",
+    users: [{ name: user, user: { "client-certificate": `${name}.crt`, "client-key": `${name}.key` } }],
+  });
+}
+
+/** The named files out of all. */
+export function pickFiles(files: Record<string, string>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (files[name] === undefined ? [] : [[name, files[name]]])));
+}

@@ -1,0 +1,63 @@
+import type { Authorities } from "../certificates.ts";
+import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
+import type { ClusterNetwork } from "../network.ts";
+
+/** Where and how the components of a control plane run (DESIGN §8). All functions are safe to repeat at any point. */
+export interface Placement {
+  /**
+   * The address of the API, reserved before anything starts, so that nobody waits for anybody: certificates, infrastructure and
+   * nodes all need it. The same answer every time.
+   */
+  reserve(request: ReserveRequest): Promise<Reservation>;
+  /** Makes the components run as planned and tells how they are. */
+  ensure(plan: ControlPlanePlan): Promise<PlacementState>;
+  /** Stops the components and keeps the data. */
+  hibernate(owner: string): Promise<PlacementState>;
+  /** Takes everything away. Returns what is still there, nothing when done. */
+  remove(owner: string): Promise<string[]>;
+  /** Calls back when a component of an owner changes. Returns a function that unsubscribes. */
+  subscribe(listener: (owner: string) => void): () => void;
+}
+
+export interface ReserveRequest {
+  /** `NAMESPACE/NAME` of the HostedControlPlane. */
+  owner: string;
+  spec: HostedControlPlaneSpec;
+  /** An endpoint that is already fixed, by the user or by an earlier pass. */
+  endpoint: { host: string; port: number } | undefined;
+}
+
+export type Reservation =
+  | { type: "reserved"; endpoint: { host: string; port: number } }
+  | { type: "wait"; reason: string; message: string }
+  | { type: "failed"; reason: string; message: string };
+
+export interface ControlPlanePlan {
+  owner: string;
+  clusterName: string;
+  spec: HostedControlPlaneSpec;
+  version: string;
+  endpoint: { host: string; port: number };
+  network: ClusterNetwork;
+  authorities: Authorities;
+  /** Files of `spec.<component>.files`, read from their Secrets. */
+  userFiles: Record<"apiServer" | "controllerManager" | "scheduler", Record<string, string>>;
+}
+
+export interface ComponentState {
+  name: string;
+  ready: boolean;
+  /** Why it is not ready, in its own words where it has any. */
+  message: string;
+  restarts: number;
+}
+
+export interface PlacementState {
+  /** Set when nothing can run until a person acts. */
+  problem?: { reason: string; message: string };
+  components: ComponentState[];
+  /** Whether kube-apiserver answers. */
+  apiReady: boolean;
+  /** The version that serves. */
+  version?: string;
+}
