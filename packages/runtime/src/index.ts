@@ -1,1 +1,80 @@
-export {};
+export { Cache, type CacheListOptions, type CacheOptions } from "./cache/cache.ts";
+export { IndexedStore, type IndexFunction } from "./cache/indexed-store.ts";
+export { Informer, type InformerDeps } from "./cache/informer.ts";
+export type { InformerHandler } from "./cache/informer-state.ts";
+export type { InformerScope } from "./cache/reflector.ts";
+export { compareResourceVersions } from "./cache/resource-version.ts";
+export { Client, type ClientConfiguration, isConflict } from "./client/client.ts";
+export type {
+  ApplyOptions,
+  DeleteOptions,
+  ListOptions,
+  ListResult,
+  Patch,
+  PatchOptions,
+  Ref,
+  Target,
+  WatchOptions,
+  WriteObserver,
+  WriteOptions,
+} from "./client/options.ts";
+export { NoMatchError, RestMapper } from "./client/rest-mapper.ts";
+export { ControllerBuilder, controller, ownerRequests, requestFor } from "./controller/builder.ts";
+export { Controller, RunningController } from "./controller/controller.ts";
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  generationChanged,
+  ignoreStatus,
+  labelsChanged,
+  objectsWhere,
+  type Predicate,
+} from "./controller/predicate.ts";
+export { done, type Result, requeueAfter, soonest, TerminalError } from "./controller/result.ts";
+export { type RunningControllers, startControllers } from "./controller/start-controllers.ts";
+export { Turn } from "./controller/turn.ts";
+export type {
+  ControllerDefinition,
+  ControllerDeps,
+  MapFunction,
+  Reconcile,
+  ReconcileContext,
+  Request,
+  Source,
+  Watch,
+} from "./controller/types.ts";
+export { type Recorder, silentRecorder } from "./events/recorder.ts";
+export {
+  apiVersionOf,
+  type Kind,
+  type KindRef,
+  keyOf,
+  keyText,
+  kindId,
+  kindRef,
+  kindText,
+  type ObjectKey,
+  type ObjectOf,
+  parseKey,
+} from "./kind.ts";
+export { type LogFields, type Logger, silentLogger } from "./log/logger.ts";
+export type { ControllerMetrics, ReconcileOutcome, RuntimeMetrics } from "./metrics/types.ts";
+export type { RetryOptions } from "./queue/rate-limit.ts";
+export {
+  PRIORITY_LOW,
+  PRIORITY_NORMAL,
+  type QueueObserver,
+  WorkQueue,
+  type WorkQueueOptions,
+} from "./queue/work-queue.ts";
+export { resourcePath } from "./resource-path.ts";
+export {
+  type ClientConfig,
+  type CredentialSource,
+  type Credentials,
+  fixedCredentials,
+  type Impersonation,
+  type TlsConfig,
+} from "./transport/client-config.ts";
+export { httpTransport } from "./transport/http-transport.ts";

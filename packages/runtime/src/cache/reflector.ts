@@ -1,0 +1,205 @@
+import {
+  ApiError,
+  type Clock,
+  deepFreeze,
+  isReason,
+  type KubeObject,
+  type Random,
+  randomFloat,
+  type Status,
+  sleep,
+  type WatchEvent,
+} from "@capstan/apimachinery";
+import type { Client } from "../client/client.ts";
+import { responseError } from "../client/response-error.ts";
+import { apiVersionOf, type Kind } from "../kind.ts";
+import type { InformerState } from "./informer-state.ts";
+
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+const BACKOFF_FIRST_MS = 200;
+const BACKOFF_LAST_MS = 30_000;
+/** A stream that ends this soon without an event is treated as a failure, so that a broken server is not hammered. */
+const TOO_SHORT_MS = 1000;
+
+/** Which objects an informer holds. */
+export interface InformerScope {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
+/** What a reflector works with. */
+export interface ReflectorDeps<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly state: InformerState<T>;
+  readonly scope: InformerScope;
+  /** Shared by all informers of a server: whether it refused WatchList before. */
+  readonly server: { watchList: boolean };
+  /** Prepares an object that this process alone owns yet, e.g. drops managedFields. */
+  readonly transform: (object: T) => T;
+  readonly onSynced: () => void;
+  /** Undefined when all is well again. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Keeps an informer's state equal to the server's until the signal stops it: list, watch, and over again as needed. */
+export async function reflect<T extends KubeObject>(deps: ReflectorDeps<T>, signal: AbortSignal): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    const before = deps.state.revision;
+    const started = deps.clock.monotonic();
+    let failure: unknown;
+    try {
+      await new Session(deps, signal).run();
+    } catch (error) {
+      failure = error;
+    }
+    if (signal.aborted) return;
+    const progressed = deps.state.revision !== before || deps.clock.monotonic() - started >= TOO_SHORT_MS;
+    if (failure !== undefined) deps.onError(failure);
+    if (failure === undefined && progressed) {
+      failures = 0;
+      continue;
+    }
+    failures = progressed ? 1 : failures + 1;
+    const wait = Math.min(BACKOFF_FIRST_MS * 2 ** (failures - 1), BACKOFF_LAST_MS) * (1 + randomFloat(deps.random));
+    await sleep(deps.clock, wait, signal).catch(() => undefined);
+  }
+}
+
+/** One pass: bring the state up to date if it is not, then follow the watch until it ends. */
+class Session<T extends KubeObject> {
+  readonly #deps: ReflectorDeps<T>;
+  readonly #signal: AbortSignal;
+
+  constructor(deps: ReflectorDeps<T>, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<void> {
+    const { state } = this.#deps;
+    if (state.revision === undefined) return await this.#start(true);
+    try {
+      await this.#follow(this.#watch({ resourceVersion: state.revision }));
+    } catch (error) {
+      if (!isHistoryLost(error)) throw error;
+      await this.#start(false);
+    }
+  }
+
+  /** From nothing, or from a revision the server no longer knows. */
+  async #start(initial: boolean): Promise<void> {
+    const { server } = this.#deps;
+    if (server.watchList) {
+      try {
+        await this.#watchList(initial);
+        return;
+      } catch (error) {
+        // Servers without the feature refuse sendInitialEvents or resourceVersionMatch on a watch.
+        if (!isReason(error, "Invalid", "BadRequest")) throw error;
+        server.watchList = false;
+      }
+    }
+    await this.#list(initial);
+    await this.#follow(this.#watch({ resourceVersion: this.#deps.state.revision }));
+  }
+
+  async #list(initial: boolean): Promise<void> {
+    const { client, kind, scope, state } = this.#deps;
+    const read = async (limit?: number): Promise<void> => {
+      const { items, resourceVersion } =
+        limit === undefined
+          ? await client.list(kind, scope, this.#signal)
+          : await client.list(kind, { ...scope, limit }, this.#signal);
+      state.replace(
+        items.map((item) => this.#prepare(item)),
+        resourceVersion,
+        initial,
+      );
+    };
+    try {
+      await read();
+    } catch (error) {
+      if (!isReason(error, "Expired", "Gone")) throw error;
+      // The pages outlived the server's history: read everything at once.
+      await read(0);
+    }
+    this.#synced();
+  }
+
+  async #watchList(initial: boolean): Promise<void> {
+    const { state } = this.#deps;
+    let collected: Map<string, T> | undefined = new Map();
+    const events = this.#watch({ sendInitialEvents: true });
+    for await (const event of events) {
+      if (collected === undefined) {
+        this.#live(event);
+        continue;
+      }
+      const { object } = event;
+      if (event.type === "ERROR") throw watchError(object);
+      if (event.type === "BOOKMARK") {
+        if (object.metadata.annotations?.[INITIAL_EVENTS_END] !== "true") continue;
+        state.replace([...collected.values()], object.metadata.resourceVersion ?? "", initial);
+        collected = undefined;
+        this.#synced();
+        continue;
+      }
+      const id = `${object.metadata.namespace ?? ""}/${object.metadata.name ?? ""}`;
+      if (event.type === "DELETED") collected.delete(id);
+      else collected.set(id, this.#prepare(object));
+    }
+    if (collected !== undefined && !this.#signal.aborted) {
+      throw new Error(`the watch of ${this.#deps.kind.plural} ended before all existing objects were sent`);
+    }
+  }
+
+  async #follow(events: AsyncIterable<WatchEvent<T>>): Promise<void> {
+    for await (const event of events) this.#live(event);
+  }
+
+  #live(event: WatchEvent<T>): void {
+    const { state } = this.#deps;
+    if (event.type === "ERROR") throw watchError(event.object);
+    if (event.type === "BOOKMARK") state.bookmark(event.object.metadata.resourceVersion);
+    else state.event(event.type, this.#prepare(event.object));
+  }
+
+  #watch(options: { resourceVersion?: string | undefined; sendInitialEvents?: boolean }): AsyncIterable<WatchEvent<T>> {
+    const { client, kind, scope, random } = this.#deps;
+    // As client-go: spread over 5 to 10 minutes so that not all watches of a server end at once.
+    const timeoutSeconds = 300 + Math.floor(randomFloat(random) * 300);
+    return client.watch(kind, { ...scope, ...options, bookmarks: true, timeoutSeconds }, this.#signal);
+  }
+
+  #synced(): void {
+    this.#deps.onError(undefined);
+    this.#deps.onSynced();
+  }
+
+  #prepare(object: T): T {
+    if (Object.isFrozen(object)) return object;
+    if (object.kind === undefined || object.apiVersion === undefined) {
+      object.apiVersion = apiVersionOf(this.#deps.kind);
+      object.kind = this.#deps.kind.kind;
+    }
+    return deepFreeze(this.#deps.transform(object));
+  }
+}
+
+function watchError(object: unknown): Error {
+  const status = object as Partial<Status>;
+  return responseError({ status: status.code ?? 500, body: object }, "a watch");
+}
+
+function isHistoryLost(error: unknown): boolean {
+  if (isReason(error, "Expired", "Gone")) return true;
+  if (!(error instanceof ApiError)) return false;
+  if (error.code === 410) return true;
+  // The server is behind what we have seen: restored from a backup, or started empty.
+  return error.status.details?.causes?.some((cause) => cause.reason === "ResourceVersionTooLarge") ?? false;
+}

@@ -1,0 +1,24 @@
+/**
+ * Compares two resource versions of one kind: negative when `a` is older. Undefined when one of them is no plain number, as
+ * some aggregated API servers have; then nothing may be concluded. Kubernetes declares numeric comparison legal since 1.35.
+ */
+export function compareResourceVersions(a: string | undefined, b: string | undefined): number | undefined {
+  if (!isNumber(a) || !isNumber(b)) return undefined;
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function isNumber(version: string | undefined): version is string {
+  if (version === undefined || version === "") return false;
+  for (let i = 0; i < version.length; i++) {
+    const code = version.charCodeAt(i);
+    if (code < 48 || code > 57) return false;
+  }
+  return true;
+}
+
+/** Whether `a` is surely not newer than `b`. */
+export function notNewer(a: string | undefined, b: string | undefined): boolean {
+  const order = compareResourceVersions(a, b);
+  return order !== undefined && order <= 0;
+}

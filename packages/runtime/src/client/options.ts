@@ -1,0 +1,73 @@
+import type { KubeObject, Status, Unstructured } from "@capstan/apimachinery";
+import type { Kind, KindRef, ObjectKey } from "../kind.ts";
+
+/** Which objects. */
+export interface ListOptions {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** At most this many, with a token to go on. Without it all are read, in pages. */
+  readonly limit?: number | undefined;
+  /** The token of an earlier answer. */
+  readonly continue?: string | undefined;
+}
+
+/** Objects and the revision they were read at. */
+export interface ListResult<T extends KubeObject = Unstructured> {
+  readonly items: T[];
+  readonly resourceVersion: string;
+  readonly continue?: string;
+}
+
+/** Which changes. */
+export interface WatchOptions extends ListOptions {
+  readonly resourceVersion?: string | undefined;
+  readonly bookmarks?: boolean | undefined;
+  readonly sendInitialEvents?: boolean | undefined;
+  readonly timeoutSeconds?: number | undefined;
+}
+
+/** What all writes share. */
+export interface WriteOptions {
+  readonly fieldManager?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** How to patch. */
+export interface PatchOptions extends WriteOptions {
+  readonly type?: "merge" | "json" | "strategic" | undefined;
+  readonly subresource?: string | undefined;
+}
+
+/** How to apply. */
+export interface ApplyOptions extends WriteOptions {
+  /** Take fields over from other managers; true unless false. */
+  readonly force?: boolean | undefined;
+  readonly subresource?: string | undefined;
+}
+
+/** How to delete. */
+export interface DeleteOptions {
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+  readonly propagationPolicy?: "Background" | "Foreground" | "Orphan" | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** A merge patch, or the operations of a JSON patch. */
+export type Patch = object | readonly object[];
+
+/** Names an object without having it: `{ kind: Machine, namespace, name }`. */
+export interface Ref<T extends KubeObject = Unstructured> extends ObjectKey {
+  readonly kind: Kind<T>;
+}
+
+/** An object, or its name. */
+export type Target<T extends KubeObject> = T | Ref<T>;
+
+/** Learns of writes as soon as the server has answered. */
+export interface WriteObserver {
+  written(kind: KindRef, object: KubeObject): void;
+  /** The object as it is after a delete that finalizers hold up, or the Status that says it is gone. */
+  deleted(kind: KindRef, key: ObjectKey, answer: KubeObject | Status): void;
+}

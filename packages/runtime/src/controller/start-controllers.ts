@@ -1,0 +1,28 @@
+import type { Controller, RunningController } from "./controller.ts";
+import { Turn } from "./turn.ts";
+import type { ControllerDeps } from "./types.ts";
+
+/** Controllers that run together. */
+export interface RunningControllers {
+  readonly controllers: readonly RunningController[];
+  /** Resolves when all have stopped. */
+  readonly finished: Promise<void>;
+  /** Whether none has anything to do right now. */
+  idle(): boolean;
+}
+
+/** Starts the cache and all controllers over it; aborting the signal stops them after the reconciles that run. */
+export function startControllers(
+  controllers: readonly Controller[],
+  deps: ControllerDeps,
+  signal: AbortSignal,
+): RunningControllers {
+  const turn = deps.turn ?? new Turn(deps.clock);
+  deps.cache.start();
+  const running = controllers.map((controller) => controller.start({ ...deps, turn }, signal));
+  return {
+    controllers: running,
+    finished: Promise.all(running.map(({ finished }) => finished)).then(() => undefined),
+    idle: () => running.every(({ idle }) => idle),
+  };
+}

@@ -1,0 +1,79 @@
+import type { Clock, KubeObject, Random } from "@capstan/apimachinery";
+import type { Cache } from "../cache/cache.ts";
+import type { Client } from "../client/client.ts";
+import type { Recorder } from "../events/recorder.ts";
+import type { Kind, KindRef } from "../kind.ts";
+import type { Logger } from "../log/logger.ts";
+import type { RuntimeMetrics } from "../metrics/types.ts";
+import type { Predicate } from "./predicate.ts";
+import type { Result } from "./result.ts";
+import type { Turn } from "./turn.ts";
+
+/** Which object to reconcile. */
+export interface Request {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What a reconciler works with. */
+export interface ReconcileContext {
+  /** Writes under this controller's field manager; the cache sees what it writes at once. */
+  readonly client: Client;
+  readonly cache: Cache;
+  readonly recorder: Recorder;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Aborted when the controller stops; long waits should end then. */
+  readonly signal: AbortSignal;
+  /** Makes this controller watch a kind found at run time, once however often it is called; resolves when its objects are known. */
+  watch<T extends KubeObject>(kind: Kind<T>, map: MapFunction<T>, options?: WatchOptions<T>): Promise<void>;
+  /** Ends such a watch. */
+  unwatch(kind: KindRef): Promise<void>;
+}
+
+/** The one function of a controller: reads the world, does the next step, and says when to come back. */
+export type Reconcile = (request: Request, context: ReconcileContext) => Promise<Result>;
+
+/** Which objects to reconcile when this one changes. */
+export type MapFunction<T extends KubeObject> = (object: T, cache: Cache) => Iterable<Request>;
+
+/** How to watch. */
+export interface WatchOptions<T extends KubeObject> {
+  readonly predicate?: Predicate<T> | Predicate | undefined;
+}
+
+/** Where else requests come from: a channel, a timer, another cluster. Ends when the signal says so. */
+export interface Source {
+  start(enqueue: (request: Request, priority?: number) => void, signal: AbortSignal): void;
+}
+
+/** What a controller gets from the process it runs in. */
+export interface ControllerDeps {
+  readonly cache: Cache;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly recorder: Recorder;
+  readonly metrics?: RuntimeMetrics | undefined;
+  /** One for all controllers of a process. */
+  readonly turn?: Turn | undefined;
+}
+
+/** A kind a controller watches, with what its changes lead to. */
+export interface Watch<T extends KubeObject = KubeObject> {
+  readonly kind: Kind<T>;
+  readonly map: MapFunction<T>;
+  readonly predicate: Predicate<T> | undefined;
+}
+
+/** What the builder collects. */
+export interface ControllerDefinition {
+  readonly name: string;
+  readonly fieldManager: string;
+  readonly subject: KindRef | undefined;
+  readonly watches: readonly Watch[];
+  readonly sources: readonly Source[];
+  readonly concurrency: number;
+  readonly reconcile: Reconcile;
+}

@@ -1,0 +1,62 @@
+import type { Clock } from "@capstan/apimachinery";
+
+/** Says how long to wait before an item is tried again. */
+export interface RetryLimiter {
+  /** Notes a failure and gives the wait in milliseconds. */
+  when(key: string): number;
+  /** Forgets an item's failures. */
+  forget(key: string): void;
+  /** How often the item has failed in a row. */
+  failures(key: string): number;
+}
+
+/** Limits of retries. Defaults are client-go's, but for the rate: one process here does what there are five for. */
+export interface RetryOptions {
+  readonly firstMs?: number | undefined;
+  readonly lastMs?: number | undefined;
+  /** Retries per second of the whole queue beyond the burst. */
+  readonly perSecond?: number | undefined;
+  readonly burst?: number | undefined;
+}
+
+/** Doubling waits per item from 5 ms to 1000 s, and a token bucket over all retries of a queue. */
+export function retryLimiter(clock: Clock, options: RetryOptions = {}): RetryLimiter {
+  const { firstMs = 5, lastMs = 1_000_000, perSecond = 100, burst = 1000 } = options;
+  const failures = new Map<string, number>();
+  const bucket = new TokenBucket(clock, perSecond, burst);
+  return {
+    when(key) {
+      const count = failures.get(key) ?? 0;
+      failures.set(key, count + 1);
+      return Math.max(Math.min(firstMs * 2 ** Math.min(count, 60), lastMs), bucket.reserveMs());
+    },
+    forget: (key) => void failures.delete(key),
+    failures: (key) => failures.get(key) ?? 0,
+  };
+}
+
+/** Tokens that come back at a steady rate; taking one that is not there yet says how long to wait for it. */
+export class TokenBucket {
+  readonly #clock: Clock;
+  readonly #perSecond: number;
+  readonly #burst: number;
+  #tokens: number;
+  #at: number;
+
+  constructor(clock: Clock, perSecond: number, burst: number) {
+    this.#clock = clock;
+    this.#perSecond = perSecond;
+    this.#burst = burst;
+    this.#tokens = burst;
+    this.#at = clock.monotonic();
+  }
+
+  /** Takes a token and gives the wait until it is there; 0 if it is already. */
+  reserveMs(): number {
+    const now = this.#clock.monotonic();
+    this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#at) / 1000) * this.#perSecond);
+    this.#at = now;
+    this.#tokens -= 1;
+    return this.#tokens >= 0 ? 0 : (-this.#tokens / this.#perSecond) * 1000;
+  }
+}

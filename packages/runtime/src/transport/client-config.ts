@@ -1,0 +1,55 @@
+/** How to reach an API server and as whom; from a kubeconfig, from inside a cluster, or made by hand. */
+export interface ClientConfig {
+  /** `https://host:port`, with a path if the API lives under one. */
+  readonly server: string;
+  readonly tls?: TlsConfig | undefined;
+  readonly credentials?: CredentialSource | undefined;
+  readonly impersonate?: Impersonation | undefined;
+  /** `http://` or `https://` proxy; without it HTTPS_PROXY and NO_PROXY are the loader's to read. */
+  readonly proxyUrl?: string | undefined;
+  /** The namespace of the kubeconfig's context. */
+  readonly namespace?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** Connections for requests; each watch has its own beside them. Default 32. */
+  readonly connections?: number | undefined;
+  /** Silence after which a watch with bookmarks is given up as dead. Default 150 s. */
+  readonly readIdleMs?: number | undefined;
+  /** Silence after which any other request fails. Default 75 s: the server itself gives up after 60 s. */
+  readonly requestTimeoutMs?: number | undefined;
+}
+
+/** Whom to trust. */
+export interface TlsConfig {
+  readonly caPem?: string | undefined;
+  /** The name the server's certificate must carry, if not the host of `server`. */
+  readonly serverName?: string | undefined;
+  /** Accept any certificate: for tests only. */
+  readonly insecure?: boolean | undefined;
+}
+
+/** Act as someone else. */
+export interface Impersonation {
+  readonly user: string;
+  readonly uid?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** Proof of identity at one moment. */
+export interface Credentials {
+  readonly token?: string | undefined;
+  readonly certPem?: string | undefined;
+  readonly keyPem?: string | undefined;
+}
+
+/** Gives credentials for each request, so that they can change while a process runs. */
+export interface CredentialSource {
+  get(): Promise<Credentials>;
+  /** The server said 401: forget what is cached. False if new credentials cannot be had. */
+  invalidate(): boolean;
+}
+
+/** Credentials that never change. */
+export function fixedCredentials(credentials: Credentials): CredentialSource {
+  return { get: () => Promise.resolve(credentials), invalidate: () => false };
+}

@@ -1,0 +1,192 @@
+import type { ApiRequest, ApiResponse, Clock, Transport, WatchEvent } from "@capstan/apimachinery";
+import type { Dispatcher } from "undici";
+import { responseError } from "../client/response-error.ts";
+import { type Agents, createAgents, loadUndici } from "./agents.ts";
+import type { ClientConfig, Credentials, Impersonation } from "./client-config.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import { warningTexts } from "./warnings.ts";
+
+const READ_IDLE_MS = 150_000;
+
+/** Reaches an API server over HTTP/1.1 and TLS. Connections are made when first needed. */
+export function httpTransport(config: ClientConfig, deps: { clock: Clock }): Transport {
+  return new HttpTransport(config, deps.clock);
+}
+
+type Answer = Dispatcher.ResponseData;
+
+class HttpTransport implements Transport {
+  readonly #config: ClientConfig;
+  readonly #clock: Clock;
+  readonly #base: string;
+  readonly #fixedHeaders: Record<string, string | string[]>;
+  #agents: Promise<Agents> | undefined;
+  #closed = false;
+
+  constructor(config: ClientConfig, clock: Clock) {
+    this.#config = config;
+    this.#clock = clock;
+    this.#base = config.server.replace(/\/+$/, "");
+    this.#fixedHeaders = {
+      accept: "application/json",
+      "user-agent": config.userAgent ?? "capstan",
+      ...impersonationHeaders(config.impersonate),
+    };
+  }
+
+  async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    const answer = await this.#send(request, false, signal);
+    const text = await answer.body.text();
+    const isJson = String(answer.headers["content-type"] ?? "").includes("json");
+    return {
+      status: answer.statusCode,
+      headers: flatten(answer.headers),
+      body: isJson && text !== "" ? (JSON.parse(text) as unknown) : text,
+      warnings: warningTexts(answer.headers["warning"]),
+    };
+  }
+
+  async *watch(request: ApiRequest, signal?: AbortSignal): AsyncGenerator<WatchEvent> {
+    const stop = new AbortController();
+    const abort = (): void => stop.abort(signal?.reason);
+    if (isAborted(signal)) return;
+    signal?.addEventListener("abort", abort, { once: true });
+    const idle = this.#idleTimer(request, stop);
+    try {
+      const answer = await this.#send(request, true, stop.signal);
+      if (answer.statusCode !== 200) throw await refusal(answer, request);
+      const lines = new LineSplitter();
+      for await (const chunk of answer.body) {
+        idle.touch();
+        for (const line of lines.push(chunk as Buffer)) yield JSON.parse(line) as WatchEvent;
+      }
+      if (lines.partial) throw new Error(`the watch of ${request.path} was cut off inside an event`);
+    } catch (error) {
+      if (isAborted(signal)) return;
+      throw stop.signal.aborted ? stop.signal.reason : error;
+    } finally {
+      idle.cancel();
+      signal?.removeEventListener("abort", abort);
+      // Frees the connection when the reader leaves early.
+      stop.abort();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const agents = await this.#agents;
+    await Promise.all([agents?.requests.destroy(), agents?.watches.destroy()]);
+  }
+
+  async #send(request: ApiRequest, watch: boolean, signal: AbortSignal | undefined): Promise<Answer> {
+    const answer = await this.#sendOnce(request, watch, signal);
+    if (answer.statusCode !== 401 || this.#config.credentials?.invalidate() !== true) return answer;
+    // Tokens expire while a process runs; one fresh try, as client-go makes for exec plugins.
+    await answer.body.dump();
+    return await this.#sendOnce(request, watch, signal);
+  }
+
+  async #sendOnce(request: ApiRequest, watch: boolean, signal: AbortSignal | undefined): Promise<Answer> {
+    if (this.#closed) throw new Error(`the connection to ${this.#base} was closed`);
+    const credentials: Credentials = (await this.#config.credentials?.get()) ?? {};
+    const [{ request: send }, agents] = await Promise.all([loadUndici(), this.#agentsFor(credentials)]);
+    return await send(this.#base + request.path + queryText(request.query), {
+      dispatcher: watch ? agents.watches : agents.requests,
+      method: request.method,
+      headers: this.#headers(request, credentials),
+      ...(request.body === undefined ? {} : { body: encode(request.body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  #headers(request: ApiRequest, credentials: Credentials): Record<string, string | string[]> {
+    const headers: Record<string, string | string[]> = { ...this.#fixedHeaders };
+    if (credentials.token !== undefined) headers["authorization"] = `Bearer ${credentials.token}`;
+    if (request.body !== undefined) headers["content-type"] = "application/json";
+    for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value;
+    return headers;
+  }
+
+  async #agentsFor(credentials: Credentials): Promise<Agents> {
+    const old = await this.#agents;
+    if (old !== undefined && old.certPem === credentials.certPem) return old;
+    // Requests on the old certificate finish; watches end with the old agent and come back on the new one.
+    void old?.requests.close();
+    void old?.watches.destroy();
+    this.#agents = createAgents(this.#config, credentials);
+    return await this.#agents;
+  }
+
+  /** Bookmarks come about once a minute, so long silence means that the peer is gone without a word. */
+  #idleTimer(request: ApiRequest, stop: AbortController): { touch: () => void; cancel: () => void } {
+    if (request.query?.["allowWatchBookmarks"] !== "true") return { touch: () => undefined, cancel: () => undefined };
+    const limit = this.#config.readIdleMs ?? READ_IDLE_MS;
+    let last = this.#clock.monotonic();
+    const arm = (ms: number): (() => void) =>
+      this.#clock.after(ms, () => {
+        const silent = this.#clock.monotonic() - last;
+        if (silent >= limit) {
+          stop.abort(new Error(`no sign of life from ${this.#base} for ${Math.round(silent / 1000)} s`));
+        } else cancel = arm(limit - silent);
+      });
+    let cancel = arm(limit);
+    return {
+      touch: () => {
+        last = this.#clock.monotonic();
+      },
+      cancel: () => cancel(),
+    };
+  }
+}
+
+/** A function, as the compiler would take the first look for the last word. */
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+async function refusal(answer: Answer, request: ApiRequest): Promise<Error> {
+  const text = await answer.body.text();
+  let body: unknown = text;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // A proxy's page: the text itself is the message.
+  }
+  return responseError({ status: answer.statusCode, body }, `the watch of ${request.path}`);
+}
+
+function impersonationHeaders(as: Impersonation | undefined): Record<string, string | string[]> {
+  if (as === undefined) return {};
+  return {
+    "impersonate-user": as.user,
+    ...(as.uid === undefined ? {} : { "impersonate-uid": as.uid }),
+    ...(as.groups === undefined || as.groups.length === 0 ? {} : { "impersonate-group": [...as.groups] }),
+    ...Object.fromEntries(
+      Object.entries(as.extra ?? {}).map(([key, values]) => [
+        `impersonate-extra-${encodeURIComponent(key).toLowerCase()}`,
+        [...values],
+      ]),
+    ),
+  };
+}
+
+function queryText(query: ApiRequest["query"]): string {
+  if (query === undefined) return "";
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const single of typeof value === "string" ? [value] : value) parameters.append(name, single);
+  }
+  const text = parameters.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+function encode(body: unknown): string | Uint8Array {
+  return body instanceof Uint8Array ? body : JSON.stringify(body);
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
+  );
+}
