@@ -1,4 +1,8 @@
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
+export { Cluster } from "./kinds/cluster.ts";
+export { Machine } from "./kinds/machine.ts";
+export { MachineDeployment } from "./kinds/machine-deployment.ts";
+export { MachineSet } from "./kinds/machine-set.ts";
 export { condition, contractReference, failureDomain, templateMetadata } from "./schema/common.ts";
 export {
   type AdmissionProblem,

@@ -1,0 +1,76 @@
+import { contractReference } from "../schema/common.ts";
+import { array, type Infer, integer, object, optional, string } from "../schema/schema.ts";
+
+/** A condition of one's own that counts when readiness or availability is computed. */
+const gate = object({
+  conditionType: string({ doc: "Type of the condition.", minLength: 1, maxLength: 316 }),
+  polarity: optional(
+    string({ doc: "Positive: True is good. Negative: False is good.", enum: ["Positive", "Negative"] }),
+  ),
+});
+
+export const readinessGates = array(gate, {
+  doc: "More conditions that Ready depends on.",
+  maxItems: 32,
+  listType: "map",
+  keys: ["conditionType"],
+});
+export const availabilityGates = array(gate, {
+  doc: "More conditions that Available depends on.",
+  maxItems: 32,
+  listType: "map",
+  keys: ["conditionType"],
+});
+
+export const machineTaint = object({
+  key: string({ doc: "Taint key.", minLength: 1, maxLength: 317 }),
+  value: optional(string({ doc: "Taint value.", maxLength: 63 })),
+  effect: string({
+    doc: "What happens to pods that do not tolerate it.",
+    enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"],
+  }),
+  propagation: string({
+    doc: "Kept in sync, or set once when the Node appears.",
+    enum: ["Always", "OnInitialization"],
+  }),
+});
+
+export const machineTaints = array(machineTaint, {
+  doc: "Taints for the Node.",
+  maxItems: 64,
+  listType: "map",
+  keys: ["key", "effect"],
+});
+
+/** How long the steps of deleting a Machine may take. */
+export const machineDeletion = object({
+  nodeDrainTimeoutSeconds: optional(integer({ doc: "0 or absent: as long as it takes.", minimum: 0 })),
+  nodeVolumeDetachTimeoutSeconds: optional(integer({ doc: "0 or absent: as long as it takes.", minimum: 0 })),
+  nodeDeletionTimeoutSeconds: optional(integer({ doc: "0: as long as it takes; absent: 10 seconds.", minimum: 0 })),
+});
+
+export const bootstrap = object(
+  {
+    configRef: optional(contractReference),
+    dataSecretName: optional(string({ doc: "Secret with the bootstrap data.", minLength: 0, maxLength: 253 })),
+  },
+  { doc: "Where the machine's bootstrap data comes from.", minProperties: 1 },
+);
+
+/** Machine.spec; also what templates of Machines hold. */
+export const machineSpec = object({
+  clusterName: string({ doc: "Cluster this machine belongs to.", minLength: 1, maxLength: 63 }),
+  bootstrap,
+  infrastructureRef: contractReference,
+  version: optional(string({ doc: "Kubernetes version of the node.", minLength: 1, maxLength: 256 })),
+  providerID: optional(
+    string({ doc: "Identifies the machine at its provider and on its Node.", minLength: 1, maxLength: 512 }),
+  ),
+  failureDomain: optional(string({ doc: "Where the machine should be placed.", minLength: 1, maxLength: 256 })),
+  minReadySeconds: optional(integer({ doc: "How long it must be ready to count as available.", minimum: 0 })),
+  readinessGates: optional(readinessGates),
+  deletion: optional(machineDeletion),
+  taints: optional(machineTaints),
+});
+
+export type MachineSpec = Infer<typeof machineSpec>;
