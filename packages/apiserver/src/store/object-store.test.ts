@@ -25,7 +25,7 @@ async function open(store: Store = memoryStore(), ring = 10_000): Promise<Object
 }
 
 /** A store whose commits wait for the test's word. */
-function gated(): { store: Store; release(error?: Error): void; waiting(): number } {
+function gated(): { store: Store; release: (error?: Error) => void; waiting: () => number } {
   const inner = memoryStore();
   const gates: { resolve: () => void; reject: (e: Error) => void }[] = [];
   const store: Store = {

@@ -1,0 +1,50 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { RootDatabase } from "lmdb";
+import { checkLmdbFile } from "./lmdb-file.ts";
+import { StoreError } from "./store.ts";
+
+/** Ordered bytes on disk. Writes only by awaited transaction(): the library's synchronous writes are not durable. */
+export type Database = RootDatabase<Buffer, Buffer>;
+
+/**
+ * Opens the database in `folder`. A damaged file could take the process down once it is mapped into memory, so it is checked
+ * first by plain reads. One key space without named databases, because opening one of those is a synchronous write.
+ */
+export async function openDatabase(folder: string): Promise<Database> {
+  const file = join(folder, "data.mdb");
+  if (existsSync(file)) await checkLmdbFile(file);
+  // Loaded here and not at the top: servers in memory never need the native library.
+  const { open } = await import("lmdb");
+  try {
+    return open<Buffer, Buffer>({
+      path: folder,
+      encoding: "binary",
+      keyEncoding: "binary",
+      cache: false,
+      // Plain LMDB commits: data flushed, then the root that points to it. Overlapping them gains next to nothing here.
+      overlappingSync: false,
+    });
+  } catch (error) {
+    throw new StoreError(
+      `cannot open the database in ${folder}: ${error instanceof Error ? error.message : String(error)}`,
+      "Check that the folder is on a local disk and that this user may read and write it.",
+      { cause: error },
+    );
+  }
+}
+
+/** All records whose key starts with byte `table`, in key order, as copies. */
+export function* recordsOf(
+  database: Database,
+  table: number,
+  options: { start?: Buffer; reverse?: boolean } = {},
+): Generator<{ key: Buffer; value: Buffer }> {
+  const low = Buffer.from([table]);
+  const high = Buffer.from([table + 1]);
+  const range =
+    options.reverse === true
+      ? { start: high, end: options.start ?? low, reverse: true }
+      : { start: options.start ?? low, end: high };
+  for (const { key, value } of database.getRange(range)) yield { key, value };
+}

@@ -1,0 +1,154 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import {
+  META_END,
+  type Meta,
+  NO_PAGE,
+  type Node,
+  P_BRANCH,
+  P_LEAF,
+  P_OVERFLOW,
+  PAGE_HEADER,
+  pageFlags,
+  readFreeList,
+  readMeta,
+  readNodes,
+  readNumber,
+  type Tree,
+} from "./lmdb-page.ts";
+import { DAMAGE_CURE } from "./records.ts";
+import { StoreError } from "./store.ts";
+
+/**
+ * Checks by plain reads that a database file is whole: a damaged one could crash the process once it is mapped into memory, or
+ * silently show an older state. Only reads. Checksums of the values themselves are checked when they are loaded.
+ */
+export async function checkLmdbFile(path: string): Promise<void> {
+  const fd = openSync(path, "r");
+  try {
+    const size = fstatSync(fd).size;
+    // Cut off by a crash before the very first write; LMDB fills it in.
+    if (size === 0) return;
+    new FileCheck(fd, size).run();
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const what = error instanceof RangeError ? error.message : String(error);
+    throw new StoreError(`the database file ${path} is damaged (${what})`, DAMAGE_CURE, { cause: error });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+class FileCheck {
+  private readonly fd: number;
+  private readonly size: number;
+  private pageSize = 0;
+  private transaction = 0;
+  private lastPage = 0;
+  private readonly used = new Set<number>();
+
+  constructor(fd: number, size: number) {
+    this.fd = fd;
+    this.size = size;
+  }
+
+  run(): void {
+    const meta = this.newestMeta();
+    this.transaction = meta.transaction;
+    this.lastPage = meta.lastPage;
+    this.checkTree(meta.main, () => {});
+    const free: number[] = [];
+    this.checkTree(meta.free, (node) => {
+      for (const page of readFreeList(node.value ?? this.overflowValue(node))) free.push(page);
+    });
+    this.checkFree(free);
+  }
+
+  /** Transaction n writes meta page n % 2, so the two must be neighbours; anything else would bring back an older state. */
+  private newestMeta(): Meta {
+    const first = readMeta(this.read(0, META_END));
+    if (first === undefined) throw new RangeError("its first page is not that of a database");
+    const { pageSize } = first;
+    if (pageSize < 512 || pageSize > 65536 || (pageSize & (pageSize - 1)) !== 0) throw new RangeError("page size");
+    this.pageSize = pageSize;
+    const second = readMeta(this.read(pageSize, META_END));
+    if (second === undefined || second.pageSize !== pageSize) throw new RangeError("its second page is not sound");
+    const [even, odd] = [first.transaction, second.transaction];
+    if (even === 0 && odd === 0) return first;
+    if (even % 2 !== 0 || Math.abs(even - odd) !== 1) throw new RangeError("its newest snapshot cannot be told");
+    return even > odd ? first : second;
+  }
+
+  private checkTree(tree: Tree, onLeaf: (node: Node) => void): void {
+    const counted: Tree = { ...tree, branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
+    if (tree.root !== NO_PAGE) this.checkPage(tree.root, tree.depth, counted, onLeaf);
+    for (const field of ["branchPages", "leafPages", "overflowPages", "entries"] as const) {
+      if (counted[field] !== tree[field]) throw new RangeError(`${field} ${counted[field]} instead of ${tree[field]}`);
+    }
+  }
+
+  private checkPage(number: number, depth: number, counted: Tree, onLeaf: (node: Node) => void): void {
+    const page = this.read(this.claim(number, 1), this.pageSize);
+    this.checkHeader(page, number);
+    const flags = pageFlags(page);
+    if (flags !== (depth > 1 ? P_BRANCH : P_LEAF)) throw new RangeError(`page ${number} is of the wrong kind`);
+    const nodes = readNodes(page);
+    if (flags === P_BRANCH) {
+      counted.branchPages++;
+      if (nodes.length < 2) throw new RangeError(`page ${number} has too few children`);
+      for (const node of nodes) this.checkPage(node.child ?? NO_PAGE, depth - 1, counted, onLeaf);
+      return;
+    }
+    counted.leafPages++;
+    counted.entries += nodes.length;
+    for (const node of nodes) {
+      if (node.overflow !== undefined) counted.overflowPages += this.checkOverflow(node.overflow);
+      onLeaf(node);
+    }
+  }
+
+  private checkOverflow(overflow: { page: number; pages: number; size: number }): number {
+    const { page: number, pages, size } = overflow;
+    if (pages !== Math.floor((PAGE_HEADER - 1 + size) / this.pageSize) + 1) throw new RangeError("overflow size");
+    const header = this.read(this.claim(number, pages), PAGE_HEADER);
+    this.checkHeader(header, number);
+    if (pageFlags(header) !== P_OVERFLOW || header.readUInt32LE(20) !== pages) throw new RangeError("overflow page");
+    return pages;
+  }
+
+  /** A page that is newer than the snapshot that holds it gives away a root that was changed to an older one. */
+  private checkHeader(page: Buffer, number: number): void {
+    if (readNumber(page, 0) !== number) throw new RangeError(`page ${number} is not in its place`);
+    if (readNumber(page, 8) > this.transaction) throw new RangeError(`page ${number} is newer than the snapshot`);
+  }
+
+  /** Marks pages as used, each by one only, and gives their place in the file. */
+  private claim(first: number, count: number): number {
+    if (first < 2 || count < 1 || first + count - 1 > this.lastPage)
+      throw new RangeError(`page ${first} does not exist`);
+    if ((first + count) * this.pageSize > this.size)
+      throw new RangeError(`it ends before page ${first}: it was truncated`);
+    for (let page = first; page < first + count; page++) {
+      if (this.used.has(page)) throw new RangeError(`page ${page} is used twice`);
+      this.used.add(page);
+    }
+    return first * this.pageSize;
+  }
+
+  private checkFree(free: number[]): void {
+    for (const page of free) {
+      if (page < 2 || page > this.lastPage) throw new RangeError(`free page ${page} does not exist`);
+      if (this.used.has(page)) throw new RangeError(`page ${page} is used and listed as free`);
+    }
+  }
+
+  private overflowValue(node: Node): Buffer {
+    if (node.overflow === undefined) return Buffer.alloc(0);
+    return this.read(node.overflow.page * this.pageSize + PAGE_HEADER, node.overflow.size);
+  }
+
+  private read(position: number, length: number): Buffer {
+    const buffer = Buffer.allocUnsafe(length);
+    if (readSync(this.fd, buffer, 0, length, position) !== length) throw new RangeError("it was truncated");
+    return buffer;
+  }
+}

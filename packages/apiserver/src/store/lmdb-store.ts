@@ -1,0 +1,311 @@
+import { join } from "node:path";
+import { type Clock, type Random, systemRandom } from "@capstan/apimachinery";
+import { backupDatabase } from "./backup.ts";
+import { databaseFolder, ensureDirectory, FORMAT, newerFormat, readManifest, writeManifest } from "./data-directory.ts";
+import type { EncryptionKeys } from "./encryption.ts";
+import { type Database, openDatabase, recordsOf } from "./lmdb-database.ts";
+import { type Migration, migrate } from "./migration.ts";
+import { lockDirectory } from "./process-lock.ts";
+import {
+  type Codec,
+  DAMAGE_CURE,
+  decodeLog,
+  decodeObject,
+  decodeState,
+  encodeLog,
+  encodeObject,
+  encodeState,
+  LOG,
+  logKey,
+  needsReencryption,
+  OBJECT,
+  objectKey,
+  STATE_KEY,
+  type StoreState,
+  splitLog,
+} from "./records.ts";
+import {
+  CompactedError,
+  type LoadedStore,
+  type LoggedEntry,
+  type Store,
+  type StoredBytes,
+  type StoreEntry,
+  StoreError,
+} from "./store.ts";
+import { changesOf, type UndoRecord, undo } from "./undo-log.ts";
+import { commitFailure, writeError } from "./write-error.ts";
+
+/** How a durable store is opened. */
+export interface LmdbStoreOptions {
+  clock?: Clock;
+  /** Secrets are encrypted with the first of these; without keys they are stored as they are. */
+  encryptionKeys?: EncryptionKeys;
+  random?: Random;
+  /** Steps from older formats; for tests, the built-in list serves otherwise. */
+  migrations?: readonly Migration[];
+  /** Told when data of an older format was migrated, with the folder that keeps the old data. */
+  onMigrated?: (from: number, kept: string) => void;
+}
+
+/** A durable store, with what only files need. */
+export interface LmdbStore extends Store {
+  /** Encrypts Secrets and their history with the first key where they are not; tells how many records it wrote. */
+  reencrypt(): Promise<number>;
+}
+
+interface PreparedWrite {
+  readonly key: string;
+  readonly objectKey: Buffer;
+  readonly logKey: Buffer;
+  /** Undefined deletes. */
+  readonly record: Buffer | undefined;
+}
+
+/** Records handled per transaction by long jobs, which must not hold up ordinary commits. */
+const CHUNK = 500;
+const MAX_KEY_BYTES = 1900;
+
+/** Opens or creates the store in `directory`, which belongs to this process until close(). */
+export async function openLmdbStore(directory: string, options: LmdbStoreOptions = {}): Promise<LmdbStore> {
+  await ensureDirectory(directory);
+  const unlock = lockDirectory(directory);
+  try {
+    const folder = await prepareData(directory, options);
+    const codec: Codec = { keys: options.encryptionKeys ?? [], random: options.random ?? systemRandom };
+    return new DurableStore(await openDatabase(folder), codec, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** The database folder of the current format, after migrating or creating what is needed. */
+async function prepareData(directory: string, options: LmdbStoreOptions): Promise<string> {
+  const manifest = await readManifest(directory);
+  if (manifest === undefined) {
+    const folder = join(directory, databaseFolder(FORMAT));
+    await ensureDirectory(folder);
+    await writeManifest(directory, { format: FORMAT, database: databaseFolder(FORMAT) });
+    return folder;
+  }
+  if (manifest.format > FORMAT) throw newerFormat(directory, manifest.format);
+  if (manifest.format === FORMAT) return join(directory, manifest.database);
+  const kept = await migrate(directory, manifest, options.migrations ?? []);
+  options.onMigrated?.(manifest.format, kept);
+  return join(directory, databaseFolder(FORMAT));
+}
+
+class DurableStore implements LmdbStore {
+  private readonly database: Database;
+  private readonly codec: Codec;
+  private readonly unlock: () => void;
+  /** Newest revision given to commit(): each commit checks that the one before it really happened. */
+  private issued: number | undefined;
+  private inFlight = 0;
+  private failure: StoreError | undefined;
+  /** Set when it is unknown what is on disk; only a restart helps. */
+  private broken: StoreError | undefined;
+  private closed = false;
+
+  constructor(database: Database, codec: Codec, unlock: () => void) {
+    this.database = database;
+    this.codec = codec;
+    this.unlock = unlock;
+  }
+
+  async load(): Promise<LoadedStore> {
+    const state = this.state();
+    const objects: StoredBytes[] = [];
+    for (const { key, value } of recordsOf(this.database, OBJECT)) {
+      const object = decodeObject(this.codec, key, value);
+      if (object.revision > state.revision) {
+        throw new StoreError(`${object.key} is newer than the newest revision ${state.revision}`, DAMAGE_CURE);
+      }
+      objects.push(object);
+    }
+    this.issued = state.revision;
+    return { revision: state.revision, compactedRevision: state.compacted, objects };
+  }
+
+  async commit(entries: StoreEntry[]): Promise<void> {
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    this.requireWritable();
+    const writes = entries.map((entry) => this.prepare(entry));
+    const after = (this.issued ??= this.state().revision);
+    this.issued = last.revision;
+    this.inFlight++;
+    try {
+      await this.database.transaction(() => {
+        const state = this.state();
+        // Several commits share one transaction on disk and an error thrown here would not undo what was put: all that can
+        // fail comes first.
+        if (state.revision !== after) throw this.predecessorFailed(state.revision);
+        const logs = this.logRecords(writes);
+        for (const [i, write] of writes.entries()) {
+          void this.database.put(write.logKey, logs[i] ?? Buffer.alloc(0));
+          if (write.record !== undefined) void this.database.put(write.objectKey, write.record);
+          else void this.database.remove(write.objectKey);
+        }
+        void this.database.put(STATE_KEY, encodeState({ ...state, revision: last.revision }));
+      });
+    } catch (error) {
+      throw await this.failed(error, last.revision);
+    } finally {
+      this.settled();
+    }
+  }
+
+  async readAt(revision: number, prefix: string): Promise<StoredBytes[]> {
+    const current: StoredBytes[] = [];
+    for (const { key, value } of recordsOf(this.database, OBJECT, { start: objectKey(prefix) })) {
+      const object = decodeObject(this.codec, key, value);
+      if (!object.key.startsWith(prefix)) break;
+      current.push(object);
+    }
+    return undo(current, this.recordsAfter(revision), prefix);
+  }
+
+  async readLog(afterRevision: number): Promise<LoggedEntry[]> {
+    return changesOf(this.recordsAfter(afterRevision), (key) => {
+      const dbKey = objectKey(key);
+      const record = this.database.getBinary(dbKey);
+      return record === undefined ? undefined : decodeObject(this.codec, dbKey, record);
+    });
+  }
+
+  async compact(revision: number): Promise<void> {
+    for (;;) {
+      this.requireWritable();
+      const removed = await this.database.transaction(() => {
+        const state = this.state();
+        const target = Math.min(revision, state.revision);
+        if (target <= state.compacted) return 0;
+        const keys = [...this.database.getKeys({ start: logKey(0), end: logKey(target + 1), limit: CHUNK })];
+        for (const key of keys) void this.database.remove(key);
+        if (keys.length < CHUNK) void this.database.put(STATE_KEY, encodeState({ ...state, compacted: target }));
+        return keys.length;
+      });
+      if (removed < CHUNK) return;
+    }
+  }
+
+  async reencrypt(): Promise<number> {
+    let written = 0;
+    for (const table of [OBJECT, LOG]) {
+      let start: Buffer | undefined = Buffer.from([table]);
+      while (start !== undefined) {
+        this.requireWritable();
+        const from: Buffer = start;
+        start = await this.database.transaction(() => {
+          const chunk = [...this.database.getRange({ start: from, end: Buffer.from([table + 1]), limit: CHUNK })];
+          for (const { key, value } of chunk) if (this.reencryptRecord(key, value)) written++;
+          const last = chunk.at(-1);
+          return chunk.length < CHUNK || last === undefined ? undefined : Buffer.concat([last.key, Buffer.from([0])]);
+        });
+      }
+    }
+    return written;
+  }
+
+  async backup(path: string): Promise<void> {
+    if (this.closed) throw closedError();
+    await backupDatabase(this.database, path);
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await this.database.close();
+    this.unlock();
+  }
+
+  /** What each write replaces, be it on disk or written by an earlier one of the same commit. */
+  private logRecords(writes: readonly PreparedWrite[]): Buffer[] {
+    const newest = new Map<string, Buffer | undefined>();
+    return writes.map((write) => {
+      const replaced = newest.has(write.key) ? newest.get(write.key) : this.database.getBinary(write.objectKey);
+      if (writes.length > 1) newest.set(write.key, write.record);
+      return encodeLog(write.logKey, write.key, replaced);
+    });
+  }
+
+  private prepare(entry: StoreEntry): PreparedWrite {
+    const { key, revision, bytes } = entry;
+    const dbKey = objectKey(key);
+    if (dbKey.length > MAX_KEY_BYTES) {
+      throw new StoreError(`the name in ${key.slice(0, 60)}… is too long to be stored`, "Choose a shorter name.");
+    }
+    const record = bytes === null ? undefined : encodeObject(this.codec, dbKey, { key, revision, bytes });
+    return { key, objectKey: dbKey, logKey: logKey(revision), record };
+  }
+
+  private reencryptRecord(key: Buffer, value: Buffer): boolean {
+    if (key[0] === OBJECT) {
+      if (!needsReencryption(this.codec, key, value)) return false;
+      void this.database.put(key, encodeObject(this.codec, key, decodeObject(this.codec, key, value)));
+      return true;
+    }
+    const log = splitLog(key, value);
+    const dbKey = objectKey(log.key);
+    if (log.replaced === undefined || !needsReencryption(this.codec, dbKey, log.replaced)) return false;
+    const replaced = encodeObject(this.codec, dbKey, decodeObject(this.codec, dbKey, log.replaced));
+    void this.database.put(key, encodeLog(key, log.key, replaced));
+    return true;
+  }
+
+  private state(): StoreState {
+    return decodeState(this.database.getBinary(STATE_KEY));
+  }
+
+  private recordsAfter(revision: number): UndoRecord[] {
+    const { compacted } = this.state();
+    if (revision < compacted) throw new CompactedError(compacted);
+    const out: UndoRecord[] = [];
+    for (const { key, value } of recordsOf(this.database, LOG, { start: logKey(revision + 1) })) {
+      out.push(decodeLog(this.codec, key, value));
+    }
+    return out.reverse();
+  }
+
+  private requireWritable(): void {
+    if (this.closed) throw closedError();
+    if (this.broken !== undefined) throw this.broken;
+  }
+
+  private predecessorFailed(onDisk: number): StoreError {
+    if (this.failure !== undefined) return this.failure;
+    this.broken = new StoreError(
+      `another process has written to the data directory (its revision is ${onDisk})`,
+      "Stop the other process, then restart this one; until then nothing more is written here.",
+    );
+    return this.broken;
+  }
+
+  private async failed(error: unknown, revision: number): Promise<StoreError> {
+    const failure = error instanceof StoreError ? error : writeError(await commitFailure(error));
+    this.failure ??= failure;
+    // Reported as failed and yet there: the flush went wrong, so what a crash would leave is unknown.
+    if (this.state().revision >= revision) {
+      this.broken ??= new StoreError(
+        `${failure.message}; the newest writes may or may not be saved`,
+        `${failure.cure} Then restart: until then nothing more is written.`,
+        { cause: failure },
+      );
+    }
+    return failure;
+  }
+
+  /** Once nothing is in flight that could rest on a failed commit, writing goes on from what is on disk. */
+  private settled(): void {
+    this.inFlight--;
+    if (this.inFlight > 0 || this.failure === undefined) return;
+    this.failure = undefined;
+    this.issued = undefined;
+  }
+}
+
+function closedError(): StoreError {
+  return new StoreError("the store is closed", "Open it again with openLmdbStore().");
+}

@@ -1,0 +1,127 @@
+import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { StoreError } from "./store.ts";
+
+interface Holder {
+  pid: number;
+  /** Start time of that process as the kernel counts it: tells it from a later process with the same id. */
+  started: string;
+  /** Boot of the machine: after a reboot no holder is alive. */
+  boot: string;
+}
+
+/** Directories held by this very process, which a look at process ids cannot tell from a leftover. */
+const heldHere = new Set<string>();
+
+/** Takes the data directory for this process, or says who has it. The returned function gives it back. */
+export function lockDirectory(directory: string): () => void {
+  const path = join(directory, "lock");
+  const mine: Holder = { pid: process.pid, started: startTime(process.pid), boot: bootId() };
+  if (heldHere.has(directory)) throw heldBy(directory, mine);
+  // Written beside and linked into place, so that nobody ever sees half a lock.
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 });
+  try {
+    takeLock(directory, path, draft);
+  } finally {
+    unlinkSync(draft);
+  }
+  heldHere.add(directory);
+  return () => {
+    heldHere.delete(directory);
+    unlinkIfThere(path);
+  };
+}
+
+function takeLock(directory: string, path: string, draft: string): void {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      linkSync(draft, path);
+      return;
+    } catch (error) {
+      if (!isCode(error, "EEXIST")) throw error;
+    }
+    const text = readIfThere(path);
+    if (text === undefined) continue;
+    const holder = parseHolder(text);
+    if (attempt > 3 || (holder !== undefined && isAlive(holder))) throw heldBy(directory, holder);
+    removeStale(path, draft, text);
+  }
+}
+
+/** Moves the dead lock away; if another starter was faster and it is theirs that was moved, puts it back. */
+function removeStale(path: string, draft: string, text: string): void {
+  const aside = `${draft}.stale`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return;
+    throw error;
+  }
+  if (readIfThere(aside) !== text) {
+    try {
+      linkSync(aside, path);
+    } catch (error) {
+      if (!isCode(error, "EEXIST")) throw error;
+    }
+  }
+  unlinkIfThere(aside);
+}
+
+function isAlive(holder: Holder): boolean {
+  if (holder.boot !== bootId()) return false;
+  if (holder.pid === process.pid) return false;
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    return isCode(error, "EPERM");
+  }
+  return holder.started === "" || holder.started === startTime(holder.pid);
+}
+
+function heldBy(directory: string, holder: Holder | undefined): StoreError {
+  const who = holder === undefined ? "another process" : `process ${holder.pid}`;
+  return new StoreError(
+    `the data directory ${directory} is in use by ${who}`,
+    `Stop that process first, or start with another data directory. If it is certain that nothing uses it, remove ${join(directory, "lock")}.`,
+  );
+}
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Holder>;
+    return { pid: Number(value.pid), started: String(value.started), boot: String(value.boot) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Field 22 of /proc/PID/stat; empty where there is none, which makes the process id alone decide. */
+function startTime(pid: number): string {
+  const text = readIfThere(`/proc/${pid}/stat`);
+  return text === undefined ? "" : (text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? "");
+}
+
+function bootId(): string {
+  return (readIfThere("/proc/sys/kernel/random/boot_id") ?? "").trim();
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (!isCode(error, "ENOENT")) throw error;
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,40 @@
+import { StoreError } from "./store.ts";
+
+/** lmdb rejects with a generic error and puts the cause into a promise beside it, which is settled by then. */
+export async function commitFailure(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || !("commitError" in error)) return error;
+  try {
+    await Promise.race([error.commitError, Promise.resolve()]);
+    return error;
+  } catch (cause) {
+    return cause;
+  }
+}
+
+/** What a failed write means to a person. Nothing was written; the store can be used again. */
+export function writeError(error: unknown): StoreError {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const about = `${text} ${code}`;
+  if (/ENOSPC|No space left|MDB_MAP_FULL|EDQUOT|quota/i.test(about) || code === "28" || code === "-30792") {
+    return new StoreError(
+      "the disk with the data directory is full; nothing was written",
+      "Free space on it and try again.",
+      {
+        cause: error,
+      },
+    );
+  }
+  if (/EROFS|Read-only file system|EACCES|EPERM/i.test(about)) {
+    return new StoreError(
+      `the data directory cannot be written: ${text}`,
+      "Make it writable for this user, then restart.",
+      {
+        cause: error,
+      },
+    );
+  }
+  return new StoreError(`writing to the data directory failed: ${text}`, "Check the disk and the system's log.", {
+    cause: error,
+  });
+}
