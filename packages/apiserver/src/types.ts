@@ -89,20 +89,13 @@ export interface Strategy {
   /** The whole check of an update; without it `validate` runs on the new object. */
   validateUpdate?(object: Unstructured, old: Unstructured, subresource: string): FieldError[];
   warnings?(object: Unstructured, old?: Unstructured): string[];
-  /**
-   * Called on a private copy when a delete begins. True = the object stays, marked as being deleted, until holdsDeletion() says no
-   * (namespaces, CRDs); the hook may set the phase or a condition.
-   */
-  beginDeletion?(object: Unstructured, now: string): boolean;
-  /** Whether something besides metadata.finalizers keeps an object that is being deleted (spec.finalizers of a Namespace). */
-  holdsDeletion?(object: Unstructured): boolean;
   /** Kinds of the rule for metadata.name; default dns-subdomain. */
   readonly nameRule?: "dns-subdomain" | "dns-label" | "path-segment";
   /** Real objects of this kind never carry metadata.generation (Secret, ConfigMap, Lease, RBAC…). */
   readonly noGeneration?: boolean;
   /** What holds a deleted object back besides metadata.finalizers (Namespace: spec.finalizers). */
   extraFinalizers?(object: Unstructured): readonly string[];
-  /** Changes the object when its deletionTimestamp is set (Namespace: status.phase Terminating). */
+  /** Changes the object when its deletionTimestamp is set (Namespace: status.phase Terminating); may add finalizers (CRDs). */
   prepareForDelete?(object: Unstructured): void;
   /** Called in place of the store for create-only review kinds. */
   createOnly?(
