@@ -163,7 +163,8 @@ function isBuilt(bin, program) {
 function sourceHash(program) {
   const hash = createHash("sha256").update(JSON.stringify([program.package, program.ldflags]));
   for (const name of readdirSync(program.module).sort()) {
-    if (/^go\.(mod|sum)$|\.go$/.test(name)) hash.update(name).update(readFileSync(join(program.module, name)));
+    if (/^go\.(mod|sum)$|(?<!_test)\.go$/.test(name))
+      hash.update(name).update(readFileSync(join(program.module, name)));
   }
   return hash.digest("hex");
 }

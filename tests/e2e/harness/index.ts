@@ -1,0 +1,14 @@
+export { ensureHostPrograms, requireRoot } from "./host.ts";
+export {
+  busyboxReference,
+  controlPlaneImages,
+  ensureImages,
+  type Image,
+  type ImageName,
+  type Images,
+  workerImages,
+} from "./images.ts";
+export { Lab, type LabOptions, leftovers, sweep } from "./lab.ts";
+export { Node, type NodeSpec } from "./node.ts";
+export { ensureRootfs, type RootfsOptions } from "./rootfs.ts";
+export { eventually, sleep, timed } from "./timing.ts";

@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+/** `npm run e2e -- NAME`: builds what the end-to-end tests need, then runs tests/e2e/NAME.test.ts (all of them without a name). */
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, "../..");
+const names = readdirSync(here).flatMap((file) =>
+  file.endsWith(".test.ts") ? [file.slice(0, -".test.ts".length)] : [],
+);
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
+
+const unknown = wanted.find((name) => !names.includes(name));
+if (unknown !== undefined) {
+  console.error(`no end-to-end test "${unknown}"; there are: ${names.join(", ")}`);
+  process.exit(2);
+}
+if (process.getuid?.() !== 0) {
+  console.error(
+    "end-to-end tests make network, mount and process namespaces: run them as root (sudo npm run e2e -- NAME)",
+  );
+  process.exit(2);
+}
+
+stage("kubernetes programs", process.execPath, [join(root, "tools/kubernetes/build.mjs")]);
+stage(`e2e ${wanted.join(" ") || "all"}`, process.execPath, [
+  join(root, "node_modules/vitest/vitest.mjs"),
+  "run",
+  "--config",
+  "tests/e2e/vitest.config.ts",
+  ...options,
+  ...wanted.map((name) => `tests/e2e/${name}.test.ts`),
+]);
+
+/**
+ * @param {string} name
+ * @param {string} command
+ * @param {string[]} args
+ */
+function stage(name, command, args) {
+  const start = performance.now();
+  console.log(`=== ${name}`);
+  const { status, signal } = spawnSync(command, args, { cwd: root, stdio: "inherit" });
+  console.log(`=== ${name} took ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  if (status !== 0) {
+    console.error(`${name} failed (${signal ?? `exit code ${status}`})`);
+    process.exit(status ?? 1);
+  }
+}
