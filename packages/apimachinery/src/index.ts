@@ -1,3 +1,8 @@
+export { type ApplyInput, applyPatch } from "./apply/apply-patch.ts";
+export { type CompiledApplySchema, compileApplySchema } from "./apply/apply-type.ts";
+export type { FieldManagerInput } from "./apply/field-manager.ts";
+export { OBJECT_META_SCHEMA } from "./apply/object-meta-schema.ts";
+export { trackUpdate } from "./apply/track-update.ts";
 export { type Clock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export {
   alreadyExists,
@@ -76,6 +81,7 @@ export type {
   Unstructured,
 } from "./object.ts";
 export { type Random, randomFloat, randomInt, randomSuffix, randomUuid, seededRandom, systemRandom } from "./random.ts";
+export { type CompiledSchema, compileSchema, type ValidateOptions } from "./schema/compile.ts";
 export type { JSONSchemaProps, JsonValue, ValidationRule } from "./schema/types.ts";
 export {
   type LabelSelector,
@@ -87,4 +93,3 @@ export {
 export { ApiError, isReason, type Status, type StatusCause, type StatusDetails } from "./status.ts";
 export type { ApiRequest, ApiResponse, Transport, UserInfo, WatchEvent } from "./transport.ts";
 export { settle, VirtualClock } from "./virtual-clock.ts";
-export { type CompiledSchema, compileSchema, type ValidateOptions } from "./schema/compile.ts";

@@ -1,0 +1,75 @@
+import { deepEqual } from "../json.ts";
+import type { ManagedFieldsEntry, Unstructured } from "../object.ts";
+import { ApiError } from "../status.ts";
+import {
+  effectOf,
+  type FieldManagerInput,
+  reconcileAll,
+  stripSystemFields,
+  type Versioned,
+  withoutManagedFields,
+} from "./field-manager.ts";
+import { isEmptySet, union } from "./field-set.ts";
+import {
+  asksForReset,
+  capUpdaters,
+  decodeManagedFields,
+  identity,
+  type Managed,
+  readManagedFields,
+  writeManagedFields,
+} from "./managed-fields.ts";
+
+/** The new metadata.managedFields after a create, an update or a patch other than apply. Changes nothing it is given. */
+export function trackUpdate(input: FieldManagerInput & { next: Unstructured }): ManagedFieldsEntry[] {
+  const managed = ownersBefore(input);
+  // Tracking does not start in the middle of an object's life: only a create or an apply starts it.
+  if (managed.length === 0 && input.live !== undefined) return [];
+  return writeManagedFields(trackedUpdate(input, input.live, managed));
+}
+
+/** The entries after a write by `input.manager` that turned `live` into `next`. */
+export function trackedUpdate(
+  input: FieldManagerInput & { next: Unstructured },
+  live: Unstructured | undefined,
+  managed: readonly Managed[],
+): readonly Managed[] {
+  const { apiVersion, schema } = input;
+  const before: Versioned = {
+    apiVersion,
+    schema,
+    object: live === undefined ? schema.zero : withoutManagedFields(live),
+  };
+  const after: Versioned = { apiVersion, schema, object: withoutManagedFields(input.next) };
+  const { comparison, others } = effectOf(before, after, reconcileAll(managed, input), "", input);
+  const owned = stripSystemFields(union(comparison.modified, comparison.added));
+  if (isEmptySet(owned)) return others;
+  const writer: Managed = {
+    manager: input.manager === "" ? "unknown" : input.manager,
+    operation: "Update",
+    apiVersion,
+    subresource: input.subresource,
+    time: input.nowTime,
+    set: owned,
+  };
+  const id = identity(writer);
+  const previous = others.find((m) => identity(m) === id);
+  const entry = previous === undefined ? writer : { ...writer, set: union(owned, previous.set) };
+  return capUpdaters([...others.filter((m) => m !== previous), entry]);
+}
+
+/** A client may edit the list of owners itself; what makes no sense is answered by keeping the stored one, as upstream does. */
+function ownersBefore(input: FieldManagerInput & { next: Unstructured }): Managed[] {
+  const stored = input.live?.metadata.managedFields;
+  const sent: unknown = input.next.metadata.managedFields;
+  if (input.subresource !== "" || sent === undefined || sent === null || deepEqual(sent, stored)) {
+    return readManagedFields(stored);
+  }
+  if (asksForReset(sent)) return [];
+  try {
+    return decodeManagedFields(sent);
+  } catch (error) {
+    if (error instanceof ApiError) return readManagedFields(stored);
+    throw error;
+  }
+}
