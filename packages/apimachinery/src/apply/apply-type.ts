@@ -11,6 +11,8 @@ export interface ListType {
   readonly item: ApplyType;
   /** The default of a key field that an item leaves out. */
   keyDefault(key: string): unknown;
+  /** Path elements made before, by the item's only key: names repeat from object to object. */
+  readonly interned: Map<string, string>;
 }
 
 /** How the fields of an object are told apart. */
@@ -40,7 +42,7 @@ const NO_FIELD = (): undefined => undefined;
 const UNTYPED: ApplyType = {
   scalar: "any",
   get list(): ListType {
-    return { atomic: true, keys: undefined, item: UNTYPED, keyDefault: NO_DEFAULT };
+    return { atomic: true, keys: undefined, item: UNTYPED, keyDefault: NO_DEFAULT, interned: new Map() };
   },
   get map(): MapType {
     return { atomic: true, field: NO_FIELD, element: UNTYPED };
@@ -50,7 +52,7 @@ const UNTYPED: ApplyType = {
 /** A free-form value: objects field by field, lists as one value. */
 export const DEDUCED: ApplyType = {
   scalar: "any",
-  list: { atomic: true, keys: undefined, item: UNTYPED, keyDefault: NO_DEFAULT },
+  list: { atomic: true, keys: undefined, item: UNTYPED, keyDefault: NO_DEFAULT, interned: new Map() },
   map: {
     atomic: false,
     field: NO_FIELD,
@@ -88,6 +90,7 @@ function scalarType(type: string | undefined): ScalarType | undefined {
 class SchemaList implements ListType {
   readonly atomic: boolean;
   readonly keys: readonly string[] | undefined;
+  readonly interned = new Map<string, string>();
   private readonly schema: JSONSchemaProps;
   private readonly preserve: boolean;
   private compiled: ApplyType | undefined;

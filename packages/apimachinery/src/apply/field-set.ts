@@ -153,16 +153,25 @@ function decode(fields: unknown, depth: number, root: boolean): FieldSet | undef
 
 /** The fieldsV1 of a set with sorted keys, as a Kubernetes API server prints it. Shares nodes that are sorted already. */
 export function encodeFieldSet(node: FieldSet): FieldSet {
-  const keys = Object.keys(node);
-  let changed = false;
-  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] ?? "") > (keys[i] ?? "")) changed = true;
-  if (changed) keys.sort();
-  const out: Record<PathElement, FieldSet> = {};
-  for (const key of keys) {
-    const child = node[key] ?? LEAF;
-    const encoded = isEmptySet(child) ? LEAF : encodeFieldSet(child);
-    if (encoded !== child) changed = true;
-    out[key] = encoded;
+  let last = "";
+  let inOrder = true;
+  for (const key in node) {
+    if (key < last) inOrder = false;
+    last = key;
   }
-  return changed ? out : node;
+  let out: Record<PathElement, FieldSet> | undefined = inOrder ? undefined : sortTopLevel(node);
+  for (const key in node) {
+    const child = node[key];
+    if (child === undefined || child === LEAF) continue;
+    const encoded = encodeFieldSet(child);
+    if (encoded !== child) (out ??= { ...node })[key] = encoded;
+  }
+  return out ?? node;
+}
+
+/** The node with its own keys sorted. */
+export function sortTopLevel(node: FieldSet): Record<PathElement, FieldSet> {
+  const out: Record<PathElement, FieldSet> = {};
+  for (const key of Object.keys(node).sort()) out[key] = node[key] ?? LEAF;
+  return out;
 }

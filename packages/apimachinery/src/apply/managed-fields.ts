@@ -2,7 +2,7 @@ import { badRequest } from "../errors.ts";
 import { goQuote } from "../go-text.ts";
 import { deepEqual } from "../json.ts";
 import type { ManagedFieldsEntry } from "../object.ts";
-import { decodeFieldSet, encodeFieldSet, type FieldSet, isEmptySet, union } from "./field-set.ts";
+import { decodeFieldSet, encodeFieldSet, type FieldSet, isEmptySet, sortTopLevel, union } from "./field-set.ts";
 
 /** One manager's fields. */
 export interface Managed {
@@ -12,6 +12,8 @@ export interface Managed {
   readonly subresource: string;
   readonly time: string | undefined;
   readonly set: FieldSet;
+  /** Everything below the top level is in the order of fieldsV1 already. */
+  readonly sorted?: boolean;
 }
 
 /** Who a manager is: an applier is the same in every version, an updater is one per version. Sorts as upstream's identifiers do. */
@@ -75,9 +77,15 @@ export function writeManagedFields(managed: readonly Managed[]): ManagedFieldsEn
       apiVersion: m.apiVersion,
       ...(m.time === undefined ? {} : { time: m.time }),
       fieldsType: "FieldsV1",
-      fieldsV1: encodeFieldSet(m.set) as Record<string, unknown>,
+      fieldsV1: encode(m) as Record<string, unknown>,
       ...(m.subresource === "" ? {} : { subresource: m.subresource }),
     }));
+}
+
+function encode(m: Managed): FieldSet {
+  // Stored entries are frozen and were encoded when they were written.
+  if (Object.isFrozen(m.set)) return m.set;
+  return m.sorted === true ? sortTopLevel(m.set) : encodeFieldSet(m.set);
 }
 
 function byOperationAndTime(a: Managed, b: Managed): number {

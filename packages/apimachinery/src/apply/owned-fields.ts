@@ -39,14 +39,7 @@ export function allFields(type: ApplyType, value: unknown, depth = 0): FieldSet 
   if (Array.isArray(value)) {
     const list = type.list;
     if (list === undefined || list.atomic || value.length === 0) return LEAF;
-    const out: Record<PathElement, FieldSet> = { ".": LEAF };
-    const index = indexItems(list, value);
-    for (const element of [...index.keys()].sort()) {
-      const items = index.get(element) ?? [];
-      // Duplicates cannot be told apart: they are owned as one.
-      out[element] = items.length > 1 ? LEAF : allFields(list.item, items[0], depth + 1);
-    }
-    return out;
+    return allItems(list, value, depth);
   }
   const map = type.map;
   if (map === undefined || map.atomic) return LEAF;
@@ -58,9 +51,22 @@ export function allFields(type: ApplyType, value: unknown, depth = 0): FieldSet 
   for (const key of keys) {
     const item = object[key];
     if (item === undefined) continue;
-    out[`f:${key}`] =
+    out[fieldElement(key)] =
       typeof item === "object" && item !== null ? allFields(fieldType(map, key), item, depth + 1) : LEAF;
   }
+  return out;
+}
+
+function allItems(list: ListType, items: readonly unknown[], depth: number): FieldSet {
+  const nodes = new Map<PathElement, FieldSet>();
+  for (const item of items) {
+    const element = itemElement(list, item);
+    if (typeof element !== "string") continue;
+    // Duplicates cannot be told apart: they are owned as one.
+    nodes.set(element, nodes.has(element) ? LEAF : allFields(list.item, item, depth + 1));
+  }
+  const out: Record<PathElement, FieldSet> = { ".": LEAF };
+  for (const element of [...nodes.keys()].sort()) out[element] = nodes.get(element) ?? LEAF;
   return out;
 }
 

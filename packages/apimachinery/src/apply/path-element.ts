@@ -6,9 +6,19 @@ import type { ListType } from "./apply-type.ts";
 /** One step of a field path in the notation of fieldsV1: `f:name`, `k:{"name":"x"}`, `v:"x"`, `i:0`. */
 export type PathElement = string;
 
-/** The step to a struct field or map key. */
+const MAX_INTERNED = 20_000;
+const MAX_INTERNED_KEYS = 1_000;
+const interned = new Map<string, PathElement>();
+
+/** The step to a struct field or map key. Names repeat from object to object: keeping the text saves hashing it again. */
 export function fieldElement(name: string): PathElement {
-  return `f:${name}`;
+  const known = interned.get(name);
+  if (known !== undefined) return known;
+  const element = `f:${name}`;
+  if (name.length > 64) return element;
+  if (interned.size >= MAX_INTERNED) interned.clear();
+  interned.set(name, element);
+  return element;
 }
 
 /** The step to an item of a set or map list; a text says why the item has none. */
@@ -19,13 +29,19 @@ export function itemElement(list: ListType, item: unknown): PathElement | { prob
   const only = list.keys.length === 1 ? list.keys[0] : undefined;
   const single = only === undefined ? undefined : item[only];
   // The common case: one key with a plain string.
-  if (only !== undefined && typeof single === "string" && PLAIN.test(single) && Object.hasOwn(item, only)) {
-    return `k:{"${only}":"${single}"}`;
+  if (only !== undefined && typeof single === "string" && Object.hasOwn(item, only)) {
+    return list.interned.get(single) ?? singleKeyElement(list, only, single);
   }
   return keyElement(list, list.keys, item);
 }
 
-const PLAIN = /^[A-Za-z0-9_./: -]*$/;
+function singleKeyElement(list: ListType, key: string, value: string): PathElement {
+  const element = `k:{${goJson(key)}:${goJson(value)}}`;
+  if (value.length > 64) return element;
+  if (list.interned.size >= MAX_INTERNED_KEYS) list.interned.clear();
+  list.interned.set(value, element);
+  return element;
+}
 
 function keyElement(list: ListType, keys: readonly string[], item: JsonObject): PathElement | { problem: string } {
   const parts: string[] = [];

@@ -9,7 +9,7 @@ import {
   type Versioned,
   withoutManagedFields,
 } from "./field-manager.ts";
-import { isEmptySet, union } from "./field-set.ts";
+import { type FieldSet, isEmptySet, union } from "./field-set.ts";
 import {
   asksForReset,
   capUpdaters,
@@ -51,10 +51,12 @@ export function trackedUpdate(
     subresource: input.subresource,
     time: input.nowTime,
     set: owned,
+    // Fields that appear where nothing was are listed in order; only the top level follows the object.
+    sorted: live === undefined && isEmptySet(schema.zero as FieldSet),
   };
   const id = identity(writer);
   const previous = others.find((m) => identity(m) === id);
-  const entry = previous === undefined ? writer : { ...writer, set: union(owned, previous.set) };
+  const entry = previous === undefined ? writer : { ...writer, set: union(owned, previous.set), sorted: false };
   return capUpdaters([...others.filter((m) => m !== previous), entry]);
 }
 
