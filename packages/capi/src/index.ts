@@ -1,3 +1,38 @@
+export {
+  type ConfigMap,
+  type ContractObject,
+  CustomResourceDefinition,
+  Secret,
+  secretText,
+} from "./contract/builtin-kinds.ts";
+export {
+  aggregate,
+  type ConditionInput,
+  mirror,
+  type SummaryInput,
+  summarize,
+  withTransitionTimes,
+} from "./contract/conditions.ts";
+export * from "./contract/constants.ts";
+export {
+  addressesOf,
+  bootstrapDataSecretName,
+  conditionsOf,
+  controlPlaneInitialized,
+  endpointOf,
+  failureDomainsOf,
+  field,
+  infrastructureProvisioned,
+  isExternallyManagedControlPlane,
+  validEndpoint,
+} from "./contract/fields.ts";
+export { pausedCondition } from "./contract/paused.ts";
+export {
+  type ContractVersion,
+  indexCustomResourceDefinitions,
+  type ResolvedKind,
+  resolveKind,
+} from "./contract/resolve-kind.ts";
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
 export { Cluster } from "./kinds/cluster.ts";
 export { Machine } from "./kinds/machine.ts";

@@ -1,1 +1,2 @@
-export {};
+export { clusterController } from "./cluster/cluster.controller.ts";
+export { addCoreIndexes } from "./cluster/indexes.ts";

@@ -1,0 +1,51 @@
+import type { KubeObject, Unstructured } from "@capstan/apimachinery";
+import { kindRef } from "@capstan/runtime";
+
+/** Built-in kinds that every provider reads. */
+export interface Secret extends KubeObject {
+  type?: string;
+  data?: Record<string, string>;
+}
+export const Secret = kindRef<Secret>({
+  group: "",
+  version: "v1",
+  kind: "Secret",
+  plural: "secrets",
+  namespaced: true,
+});
+
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+}
+export const ConfigMap = kindRef<ConfigMap>({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+});
+
+export interface CustomResourceDefinition extends KubeObject {
+  spec: {
+    group: string;
+    scope: string;
+    names: { kind: string; plural: string };
+    versions: { name: string; served: boolean; schema?: { openAPIV3Schema?: Record<string, unknown> } }[];
+  };
+}
+export const CustomResourceDefinition = kindRef<CustomResourceDefinition>({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+});
+
+/** Decodes a key of a Secret, undefined when absent or empty. */
+export function secretText(secret: Secret | undefined, key: string): string | undefined {
+  const value = secret?.data?.[key];
+  return value === undefined || value === "" ? undefined : Buffer.from(value, "base64").toString("utf8");
+}
+
+/** An object of a kind that is only known through the contract. */
+export type ContractObject = Unstructured & { spec?: Record<string, unknown>; status?: Record<string, unknown> };

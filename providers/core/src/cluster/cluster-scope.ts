@@ -1,0 +1,74 @@
+import {
+  Cluster,
+  type ContractObject,
+  type ContractReference,
+  type ContractVersion,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  resolveKind,
+} from "@capstan/capi";
+import type { Kind, ReconcileContext } from "@capstan/runtime";
+import { BY_CLUSTER, BY_REFERENCE, clusterKey, referenceKey } from "./indexes.ts";
+
+/** An object behind a reference of the Cluster: found, missing, or not readable. */
+export type Referenced =
+  | { state: "none" }
+  | { state: "unresolved"; reference: ContractReference; message: string }
+  | { state: "missing"; reference: ContractReference }
+  | {
+      state: "found";
+      reference: ContractReference;
+      kind: Kind<ContractObject>;
+      object: ContractObject;
+      contract: ContractVersion;
+    };
+
+/** Everything one pass over a Cluster reads. */
+export interface ClusterScope {
+  cluster: Cluster;
+  infrastructure: Referenced;
+  controlPlane: Referenced;
+  machineDeployments: MachineDeployment[];
+  /** MachineSets without a MachineDeployment. */
+  machineSets: MachineSet[];
+  machines: Machine[];
+}
+
+export async function readCluster(cluster: Cluster, context: ReconcileContext): Promise<ClusterScope> {
+  const key = clusterKey(cluster.metadata.namespace ?? "", cluster.metadata.name ?? "");
+  const owned = (object: MachineSet): boolean =>
+    object.metadata.ownerReferences?.some((owner) => owner.controller === true) === true;
+  return {
+    cluster,
+    infrastructure: await readReference(cluster, cluster.spec?.infrastructureRef, context),
+    controlPlane: await readReference(cluster, cluster.spec?.controlPlaneRef, context),
+    machineDeployments: context.cache.byIndex(MachineDeployment, BY_CLUSTER, key),
+    machineSets: context.cache.byIndex(MachineSet, BY_CLUSTER, key).filter((set) => !owned(set)),
+    machines: context.cache.byIndex(Machine, BY_CLUSTER, key),
+  };
+}
+
+/** Reads what a reference names and watches its kind from now on. */
+async function readReference(
+  cluster: Cluster,
+  reference: ContractReference | undefined,
+  context: ReconcileContext,
+): Promise<Referenced> {
+  if (reference === undefined) return { state: "none" };
+  const resolved = resolveKind(context.cache, reference);
+  if ("problem" in resolved) return { state: "unresolved", reference, message: resolved.problem };
+  await context.watch(resolved.kind, (object, cache) =>
+    // By reference, not by owner: the object may be created after the Cluster and have no owner yet.
+    cache
+      .byIndex(
+        Cluster,
+        BY_REFERENCE,
+        referenceKey(object.metadata.namespace ?? "", { ...reference, name: object.metadata.name ?? "" }),
+      )
+      .map((found) => ({ namespace: found.metadata.namespace ?? "", name: found.metadata.name ?? "" })),
+  );
+  const object = context.cache.get(resolved.kind, { namespace: cluster.metadata.namespace, name: reference.name });
+  if (object === undefined) return { state: "missing", reference };
+  return { state: "found", reference, kind: resolved.kind, object, contract: resolved.contract };
+}

@@ -1,0 +1,43 @@
+import {
+  Cluster,
+  CustomResourceDefinition,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  type WorkloadClusters,
+} from "@capstan/capi";
+import { type Cache, type Controller, controller, type Request } from "@capstan/runtime";
+import { reconcileCluster } from "./cluster.reconcile.ts";
+
+const CONCURRENCY = 20;
+
+/** Watches Clusters and all that belongs to them. */
+export function clusterController(workload: WorkloadClusters): Controller {
+  const byName = (object: { metadata: { namespace?: string }; spec: { clusterName: string } }): Request[] => [
+    { namespace: object.metadata.namespace ?? "", name: object.spec.clusterName },
+  ];
+  return controller("cluster")
+    .for(Cluster)
+    .watches(MachineDeployment, byName)
+    .watches(MachineSet, byName)
+    .watches(Machine, byName)
+    .watches(CustomResourceDefinition, clustersThatRefer)
+    .watchesRaw({
+      start: (enqueue, signal) => {
+        const unsubscribe = workload.subscribe((key) => enqueue(key));
+        signal.addEventListener("abort", unsubscribe, { once: true });
+      },
+    })
+    .concurrency(CONCURRENCY)
+    .reconcile((request, context) => reconcileCluster(request, context, workload));
+}
+
+/** A CRD that appears or changes its labels can cure references that led nowhere. */
+function clustersThatRefer(crd: CustomResourceDefinition, cache: Cache): Request[] {
+  const refers = (reference: { apiGroup: string; kind: string } | undefined): boolean =>
+    reference?.apiGroup === crd.spec.group && reference.kind === crd.spec.names.kind;
+  return cache
+    .list(Cluster)
+    .filter((cluster) => refers(cluster.spec?.infrastructureRef) || refers(cluster.spec?.controlPlaneRef))
+    .map((cluster) => ({ namespace: cluster.metadata.namespace ?? "", name: cluster.metadata.name ?? "" }));
+}

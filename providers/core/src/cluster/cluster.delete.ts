@@ -1,0 +1,81 @@
+import { isReason, type KubeObject } from "@capstan/apimachinery";
+import { CLUSTER_FINALIZER } from "@capstan/capi";
+import type { ReconcileContext } from "@capstan/runtime";
+import type { ClusterScope, Referenced } from "./cluster-scope.ts";
+
+export interface ClusterDeletion {
+  gone: boolean;
+  waitingFor: { reason: string; message: string };
+}
+
+/** Deletes in the order that lets each part still use what it stands on: workers, control plane, infrastructure. */
+export async function deleteCluster(
+  scope: ClusterScope,
+  context: ReconcileContext,
+  paused: boolean,
+): Promise<ClusterDeletion> {
+  if (paused) return waiting("Deleting", "Deletion rests while the Cluster is paused");
+  const workers: KubeObject[] = [
+    ...scope.machineDeployments,
+    ...scope.machineSets,
+    ...scope.machines.filter(isStandalone),
+  ];
+  if (workers.length > 0 || scope.machines.length > 0) {
+    await deleteAll(workers, context);
+    return waiting("WaitingForWorkersDeletion", remaining([...workers, ...scope.machines]));
+  }
+  const controlPlane = await deleteReferenced(scope.controlPlane, context);
+  if (controlPlane !== undefined) return waiting("WaitingForControlPlaneDeletion", controlPlane);
+  const infrastructure = await deleteReferenced(scope.infrastructure, context);
+  if (infrastructure !== undefined) return waiting("WaitingForInfrastructureDeletion", infrastructure);
+  await removeFinalizer(scope, context);
+  return { gone: true, waitingFor: { reason: "DeletionCompleted", message: "" } };
+}
+
+function isStandalone(machine: KubeObject): boolean {
+  return machine.metadata.ownerReferences?.some((owner) => owner.controller === true) !== true;
+}
+
+function waiting(reason: string, message: string): ClusterDeletion {
+  return { gone: false, waitingFor: { reason, message } };
+}
+
+async function deleteAll(objects: readonly KubeObject[], context: ReconcileContext): Promise<void> {
+  for (const object of objects)
+    if (object.metadata.deletionTimestamp === undefined) await context.client.delete(object);
+}
+
+/** What still exists, or undefined when it is gone. */
+async function deleteReferenced(referenced: Referenced, context: ReconcileContext): Promise<string | undefined> {
+  if (referenced.state !== "found") return undefined;
+  await deleteAll([referenced.object], context);
+  return remaining([referenced.object]);
+}
+
+const MAX_NAMES = 3;
+
+function remaining(objects: readonly KubeObject[]): string {
+  const byKind = new Map<string, string[]>();
+  for (const object of objects)
+    byKind.set(object.kind, [...new Set([...(byKind.get(object.kind) ?? []), object.metadata.name ?? ""])]);
+  return [...byKind]
+    .map(([kind, names]) => {
+      const more = names.length > MAX_NAMES ? `, ... (${names.length - MAX_NAMES} more)` : "";
+      return `* ${kind}: ${names.slice(0, MAX_NAMES).join(", ")}${more}`;
+    })
+    .join("\n");
+}
+
+async function removeFinalizer(scope: ClusterScope, context: ReconcileContext): Promise<void> {
+  const { cluster } = scope;
+  const finalizers = (cluster.metadata.finalizers ?? []).filter((name) => name !== CLUSTER_FINALIZER);
+  if (finalizers.length === (cluster.metadata.finalizers ?? []).length) return;
+  try {
+    await context.client.patch(cluster, {
+      metadata: { finalizers, resourceVersion: cluster.metadata.resourceVersion },
+    });
+    context.recorder.event(cluster, "Normal", "Deleted", "Delete", "Cluster has been deleted");
+  } catch (error) {
+    if (!isReason(error, "NotFound")) throw error;
+  }
+}

@@ -1,0 +1,146 @@
+import type { OwnerReference, Unstructured } from "@capstan/apimachinery";
+import {
+  CLUSTER_FINALIZER,
+  CLUSTER_NAME_LABEL,
+  Cluster,
+  controlPlaneInitialized,
+  endpointOf,
+  infrastructureProvisioned,
+  pausedCondition,
+  validEndpoint,
+  type WorkloadClusters,
+} from "@capstan/capi";
+import { done, type ReconcileContext, type Request, type Result } from "@capstan/runtime";
+import { deleteCluster } from "./cluster.delete.ts";
+import { clusterStatus, type Initialization } from "./cluster.status.ts";
+import { type ClusterScope, type Referenced, readCluster } from "./cluster-scope.ts";
+
+/** Brings a Cluster one step forward: owns its parts, copies what they offer, reports how they are. */
+export async function reconcileCluster(
+  request: Request,
+  context: ReconcileContext,
+  workload: WorkloadClusters,
+): Promise<Result> {
+  const cluster = context.cache.get(Cluster, request);
+  if (cluster === undefined) return done();
+  const paused = pausedCondition(cluster, cluster);
+  const scope = await readCluster(cluster, context);
+  const initialization = initializationOf(scope);
+  const deleting =
+    cluster.metadata.deletionTimestamp === undefined
+      ? undefined
+      : await deleteCluster(scope, context, paused.status === "True");
+  if (deleting?.gone === true) return done();
+
+  if (deleting === undefined && paused.status !== "True") {
+    await ensureSpec(scope, initialization, context);
+    await ensureOwned(scope, scope.infrastructure, context);
+    await ensureOwned(scope, scope.controlPlane, context);
+  }
+  const connection = workload.get({ namespace: request.namespace, name: request.name });
+  const status = clusterStatus({
+    scope,
+    initialization,
+    paused,
+    connection,
+    deleting: deleting?.waitingFor,
+    nowMs: context.clock.now(),
+  });
+  await context.client.ensure(
+    {
+      apiVersion: Cluster.apiVersion,
+      kind: Cluster.kind,
+      metadata: { namespace: request.namespace, name: request.name },
+      status,
+    } as Cluster,
+    context.cache.get(Cluster, request),
+    { subresource: "status" },
+  );
+  return done();
+}
+
+/** What has been reached, including earlier: these flags never go back. */
+function initializationOf(scope: ClusterScope): Initialization {
+  const before = scope.cluster.status?.initialization;
+  const { infrastructure, controlPlane } = scope;
+  return {
+    // A cluster without infrastructure object is legal: there is nothing to wait for.
+    infrastructureProvisioned:
+      before?.infrastructureProvisioned === true ||
+      infrastructure.state === "none" ||
+      (infrastructure.state === "found" && infrastructureProvisioned(infrastructure.object, infrastructure.contract)),
+    controlPlaneInitialized:
+      before?.controlPlaneInitialized === true ||
+      (controlPlane.state === "found" && controlPlaneInitialized(controlPlane.object, controlPlane.contract)) ||
+      (controlPlane.state === "none" &&
+        scope.machines.some((machine) => isControlPlane(machine) && machine.status?.nodeRef !== undefined)),
+  };
+}
+
+function isControlPlane(machine: { metadata: { labels?: Record<string, string> } }): boolean {
+  return machine.metadata.labels?.["cluster.x-k8s.io/control-plane"] !== undefined;
+}
+
+/** The finalizer, and the endpoint once somebody offers one and the user has not set it. */
+async function ensureSpec(
+  scope: ClusterScope,
+  initialization: Initialization,
+  context: ReconcileContext,
+): Promise<void> {
+  const { cluster } = scope;
+  const offered = offeredEndpoint(scope, initialization);
+  const ours = cluster.metadata.managedFields?.some(
+    (entry) =>
+      entry.manager === context.client.fieldManager &&
+      JSON.stringify(entry.fieldsV1 ?? {}).includes("f:controlPlaneEndpoint"),
+  );
+  const own = validEndpoint(cluster.spec?.controlPlaneEndpoint);
+  // What we once copied stays ours; what the user set is never taken over.
+  const endpoint = own === undefined ? offered : ours === true ? own : undefined;
+  const desired = {
+    apiVersion: Cluster.apiVersion,
+    kind: Cluster.kind,
+    metadata: { namespace: cluster.metadata.namespace, name: cluster.metadata.name, finalizers: [CLUSTER_FINALIZER] },
+    ...(endpoint === undefined ? {} : { spec: { controlPlaneEndpoint: endpoint } }),
+  };
+  await context.client.ensure(desired as Cluster, cluster);
+}
+
+function offeredEndpoint(
+  scope: ClusterScope,
+  initialization: Initialization,
+): { host: string; port: number } | undefined {
+  const { infrastructure, controlPlane } = scope;
+  const fromInfrastructure =
+    infrastructure.state === "found" && initialization.infrastructureProvisioned
+      ? endpointOf(infrastructure.object)
+      : undefined;
+  // Earlier than upstream, which waits for an initialized control plane: a hosted one reserves its address first (DESIGN §7).
+  const fromControlPlane = controlPlane.state === "found" ? endpointOf(controlPlane.object) : undefined;
+  return fromInfrastructure ?? fromControlPlane;
+}
+
+/** Makes the Cluster an owner of what it refers to, so that deletion, pausing and moving reach it. */
+async function ensureOwned(scope: ClusterScope, referenced: Referenced, context: ReconcileContext): Promise<void> {
+  if (referenced.state !== "found" || referenced.object.metadata.deletionTimestamp !== undefined) return;
+  const { cluster } = scope;
+  const owner: OwnerReference = {
+    apiVersion: Cluster.apiVersion,
+    kind: Cluster.kind,
+    name: cluster.metadata.name ?? "",
+    uid: cluster.metadata.uid ?? "",
+    ...(cluster.spec?.topology === undefined ? {} : { controller: true, blockOwnerDeletion: true }),
+  };
+  const { object } = referenced;
+  const desired: Unstructured = {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: {
+      name: object.metadata.name ?? "",
+      ...(object.metadata.namespace === undefined ? {} : { namespace: object.metadata.namespace }),
+      labels: { [CLUSTER_NAME_LABEL]: cluster.metadata.name ?? "" },
+      ownerReferences: [owner],
+    },
+  };
+  await context.client.ensure(desired, object);
+}

@@ -1,0 +1,32 @@
+import { Cluster, type ContractReference, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
+import type { Cache } from "@capstan/runtime";
+
+/** Index names over the cache. */
+export const BY_REFERENCE = "reference";
+export const BY_CLUSTER = "cluster";
+
+export function referenceKey(
+  namespace: string,
+  reference: Pick<ContractReference, "apiGroup" | "kind" | "name">,
+): string {
+  return `${namespace}/${reference.apiGroup}/${reference.kind}/${reference.name}`;
+}
+
+export function clusterKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+/** Adds the indexes that the core controllers look things up by; before the cache starts. */
+export function addCoreIndexes(cache: Cache): void {
+  cache.addIndex(Cluster, BY_REFERENCE, (cluster) =>
+    [cluster.spec?.infrastructureRef, cluster.spec?.controlPlaneRef]
+      .filter((reference) => reference !== undefined)
+      .map((reference) => referenceKey(cluster.metadata.namespace ?? "", reference)),
+  );
+  const byCluster = (object: { metadata: { namespace?: string }; spec: { clusterName: string } }): string[] => [
+    clusterKey(object.metadata.namespace ?? "", object.spec.clusterName),
+  ];
+  cache.addIndex(Machine, BY_CLUSTER, byCluster);
+  cache.addIndex(MachineSet, BY_CLUSTER, byCluster);
+  cache.addIndex(MachineDeployment, BY_CLUSTER, byCluster);
+}
