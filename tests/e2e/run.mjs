@@ -30,7 +30,7 @@ stage(`e2e ${wanted.join(" ") || "all"}`, process.execPath, [
   join(root, "node_modules/vitest/vitest.mjs"),
   "run",
   "--config",
-  "tests/e2e/vitest.config.ts",
+  "tests/e2e/vitest.config.mjs",
   ...options,
   ...wanted.map((name) => `tests/e2e/${name}.test.ts`),
 ]);

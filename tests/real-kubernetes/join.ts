@@ -53,8 +53,11 @@ conntrack: {maxPerCore: 0, min: 0}
   );
   const phase = (...args: string[]): Promise<string> =>
     mustRun(join(real.bin, "kubeadm"), [
-      ...["init", "phase", ...args],
-      ...["--config", config, "--kubeconfig", real.kubeconfigFile],
+      "init",
+      "phase",
+      ...args,
+      `--config=${config}`,
+      `--kubeconfig=${real.kubeconfigFile}`,
     ]);
   // No phase makes this binding, and without it the group of admin.conf can do nothing.
   const binding = ["create", "clusterrolebinding", "kubeadm:cluster-admins", "--clusterrole=cluster-admin"];
@@ -64,7 +67,20 @@ conntrack: {maxPerCore: 0, min: 0}
   await phase("upload-config", "all");
   await phase("bootstrap-token", "--skip-token-print");
   await phase("addon", "all");
+  await untilSigned(real);
   return ["kubeadm", "join", endpoint, "--token", token, "--discovery-token-ca-cert-hash", publicKeyPin(real.caFile)];
+}
+
+/** The controller manager signs cluster-info a moment later; a node that asks before that waits 5 s for its next try. */
+async function untilSigned(real: RealKubernetes): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const { stdout } = await real.kubectl("-n", "kube-public", "get", "configmap", "cluster-info", "-o", "json");
+    if (stdout.includes(`jws-kubeconfig-${token.split(".")[0]}`)) return;
+    if (Date.now() > deadline)
+      throw new Error("the controller manager has not signed kube-public/cluster-info in 30 s");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 /** kubeadm's pin of a CA: the SHA-256 of its public key. */

@@ -58,7 +58,7 @@ function parse() {
       },
     });
   } catch (error) {
-    return fail(`${error instanceof Error ? error.message : error}\n${usage}`);
+    return fail(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
   }
 }
 

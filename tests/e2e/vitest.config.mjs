@@ -3,7 +3,7 @@ import workspace from "../../vitest.config.ts";
 
 /** Real machines: minutes instead of milliseconds, and one file at a time since each needs the whole machine. */
 export default defineConfig({
-  ...(workspace.resolve === undefined ? {} : { resolve: workspace.resolve }),
+  resolve: workspace.resolve,
   test: {
     include: ["tests/e2e/**/*.test.ts"],
     globalSetup: ["tests/e2e/setup.ts"],
