@@ -24,6 +24,8 @@ export async function openDatabase(folder: string): Promise<Database> {
       cache: false,
       // Plain LMDB commits: data flushed, then the root that points to it. Overlapping them gains next to nothing here.
       overlappingSync: false,
+      // The library's batching by event turn leaves a promise unhandled when a commit fails, which would end the process.
+      eventTurnBatching: false,
     });
   } catch (error) {
     throw new StoreError(

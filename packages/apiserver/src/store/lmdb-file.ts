@@ -1,5 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import {
+  FREE_FLAGS,
+  MAIN_FLAGS,
   META_END,
   type Meta,
   NO_PAGE,
@@ -38,6 +40,19 @@ export async function checkLmdbFile(path: string): Promise<void> {
   }
 }
 
+interface TreeKind {
+  compare(this: void, a: Buffer, b: Buffer): number;
+  onLeaf(this: void, node: Node): void;
+}
+
+/** A page and the bounds its keys must keep to, or searches would miss some. */
+interface Place {
+  number: number;
+  depth: number;
+  low?: Buffer | undefined;
+  high?: Buffer | undefined;
+}
+
 class FileCheck {
   private readonly fd: number;
   private readonly size: number;
@@ -55,11 +70,14 @@ class FileCheck {
     const meta = this.newestMeta();
     this.transaction = meta.transaction;
     this.lastPage = meta.lastPage;
-    this.checkTree(meta.main, () => {});
+    if (meta.main.flags !== MAIN_FLAGS || meta.free.flags !== FREE_FLAGS) throw new RangeError("database flags");
+    const main = { compare: Buffer.compare, onLeaf: () => {} };
+    this.checkTree(meta.main, main);
     const free: number[] = [];
-    this.checkTree(meta.free, (node) => {
+    const onLeaf = (node: Node): void => {
       for (const page of readFreeList(node.value ?? this.overflowValue(node))) free.push(page);
-    });
+    };
+    this.checkTree(meta.free, { compare: (a, b) => readNumber(a, 0) - readNumber(b, 0), onLeaf });
     this.checkFree(free);
   }
 
@@ -78,37 +96,45 @@ class FileCheck {
     return even > odd ? first : second;
   }
 
-  private checkTree(tree: Tree, onLeaf: (node: Node) => void): void {
+  private checkTree(tree: Tree, kind: TreeKind): void {
     const counted: Tree = { ...tree, branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
-    if (tree.root !== NO_PAGE) this.checkPage(tree.root, tree.depth, counted, onLeaf);
+    if (tree.root !== NO_PAGE) this.checkPage({ number: tree.root, depth: tree.depth }, counted, kind);
     for (const field of ["branchPages", "leafPages", "overflowPages", "entries"] as const) {
       if (counted[field] !== tree[field]) throw new RangeError(`${field} ${counted[field]} instead of ${tree[field]}`);
     }
   }
 
-  private checkPage(number: number, depth: number, counted: Tree, onLeaf: (node: Node) => void): void {
+  private checkPage(place: Place, counted: Tree, kind: TreeKind): void {
+    const { number, depth } = place;
     const page = this.read(this.claim(number, 1), this.pageSize);
     this.checkHeader(page, number);
     const flags = pageFlags(page);
     if (flags !== (depth > 1 ? P_BRANCH : P_LEAF)) throw new RangeError(`page ${number} is of the wrong kind`);
     const nodes = readNodes(page);
+    // The first key of a branch page is not used and may be empty.
+    checkOrder(flags === P_BRANCH ? nodes.slice(1) : nodes, place, kind);
     if (flags === P_BRANCH) {
       counted.branchPages++;
       if (nodes.length < 2) throw new RangeError(`page ${number} has too few children`);
-      for (const node of nodes) this.checkPage(node.child ?? NO_PAGE, depth - 1, counted, onLeaf);
+      for (const [i, node] of nodes.entries()) {
+        const low = i === 0 ? place.low : node.key;
+        const high = nodes[i + 1]?.key ?? place.high;
+        this.checkPage({ number: node.child ?? NO_PAGE, depth: depth - 1, low, high }, counted, kind);
+      }
       return;
     }
     counted.leafPages++;
     counted.entries += nodes.length;
     for (const node of nodes) {
       if (node.overflow !== undefined) counted.overflowPages += this.checkOverflow(node.overflow);
-      onLeaf(node);
+      kind.onLeaf(node);
     }
   }
 
   private checkOverflow(overflow: { page: number; pages: number; size: number }): number {
     const { page: number, pages, size } = overflow;
-    if (pages !== Math.floor((PAGE_HEADER - 1 + size) / this.pageSize) + 1) throw new RangeError("overflow size");
+    // More than needed is possible: a value that was replaced within one transaction keeps its pages.
+    if (pages < Math.floor((PAGE_HEADER - 1 + size) / this.pageSize) + 1) throw new RangeError("overflow size");
     const header = this.read(this.claim(number, pages), PAGE_HEADER);
     this.checkHeader(header, number);
     if (pageFlags(header) !== P_OVERFLOW || header.readUInt32LE(20) !== pages) throw new RangeError("overflow page");
@@ -150,5 +176,17 @@ class FileCheck {
     const buffer = Buffer.allocUnsafe(length);
     if (readSync(this.fd, buffer, 0, length, position) !== length) throw new RangeError("it was truncated");
     return buffer;
+  }
+}
+
+function checkOrder(nodes: readonly Node[], place: Place, kind: TreeKind): void {
+  let previous = place.low;
+  for (const [i, { key }] of nodes.entries()) {
+    const order = previous === undefined ? -1 : kind.compare(previous, key);
+    if (order > 0 || (order === 0 && i > 0)) throw new RangeError(`page ${place.number} is out of order`);
+    previous = key;
+  }
+  if (previous !== undefined && place.high !== undefined && kind.compare(previous, place.high) >= 0) {
+    throw new RangeError(`page ${place.number} is out of order`);
   }
 }

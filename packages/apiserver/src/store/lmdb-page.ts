@@ -7,6 +7,9 @@ export const P_LEAF = 2;
 export const P_OVERFLOW = 4;
 export const P_META = 8;
 export const NO_PAGE = -1;
+/** Flags of the two trees of a database without named parts: the free list has integer keys. */
+export const FREE_FLAGS = 8;
+export const MAIN_FLAGS = 0;
 
 const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
@@ -16,6 +19,7 @@ const DB_BYTES = 48;
 
 /** The root record of one B-tree. */
 export interface Tree {
+  flags: number;
   depth: number;
   branchPages: number;
   leafPages: number;
@@ -100,6 +104,7 @@ export function readNumber(buffer: Buffer, at: number): number {
 
 function readTree(page: Buffer, at: number): Tree {
   return {
+    flags: page.readUInt16LE(at + 4),
     depth: page.readUInt16LE(at + 6),
     branchPages: readNumber(page, at + 8),
     leafPages: readNumber(page, at + 16),

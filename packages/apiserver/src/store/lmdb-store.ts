@@ -9,6 +9,7 @@ import { lockDirectory } from "./process-lock.ts";
 import {
   type Codec,
   DAMAGE_CURE,
+  damaged,
   decodeLog,
   decodeObject,
   decodeState,
@@ -17,6 +18,7 @@ import {
   encodeState,
   LOG,
   logKey,
+  META,
   needsReencryption,
   OBJECT,
   objectKey,
@@ -115,6 +117,7 @@ class DurableStore implements LmdbStore {
   }
 
   async load(): Promise<LoadedStore> {
+    this.checkTables();
     const state = this.state();
     const objects: StoredBytes[] = [];
     for (const { key, value } of recordsOf(this.database, OBJECT)) {
@@ -253,6 +256,17 @@ class DurableStore implements LmdbStore {
     const replaced = encodeObject(this.codec, dbKey, decodeObject(this.codec, dbKey, log.replaced));
     void this.database.put(key, encodeLog(key, log.key, replaced));
     return true;
+  }
+
+  /** A damaged key must not make a record disappear: nothing may be outside the tables, nor beside the state record. */
+  private checkTables(): void {
+    const ranges = [
+      { end: Buffer.from([LOG]) },
+      { start: Buffer.from([META]), end: STATE_KEY },
+      { start: Buffer.concat([STATE_KEY, Buffer.from([0])]), end: Buffer.from([OBJECT]) },
+      { start: Buffer.from([OBJECT + 1]) },
+    ];
+    for (const range of ranges) for (const key of this.database.getKeys({ ...range, limit: 1 })) throw damaged(key);
   }
 
   private state(): StoreState {
