@@ -91,6 +91,8 @@ export interface Strategy {
   warnings?(object: Unstructured, old?: Unstructured): string[];
   /** Kinds of the rule for metadata.name; default dns-subdomain. */
   readonly nameRule?: "dns-subdomain" | "dns-label" | "path-segment";
+  /** A status sent with a create is kept (Node: a kubelet registers with it). */
+  readonly keepStatusOnCreate?: boolean;
   /** Real objects of this kind never carry metadata.generation (Secret, ConfigMap, Lease, RBAC…). */
   readonly noGeneration?: boolean;
   /** What holds a deleted object back besides metadata.finalizers (Namespace: spec.finalizers). */

@@ -11,15 +11,11 @@ export const configMap = defineBuiltin({
   kind: "ConfigMap",
   shortNames: ["cm"],
   namespaced: true,
-  columns: [
-    NAME,
-    column("Data", (o) => Object.keys(obj(o["data"])).length + Object.keys(obj(o["binaryData"])).length),
-    AGE,
-  ],
+  columns: [NAME, column("Data", (o) => Object.keys(obj(o.data)).length + Object.keys(obj(o.binaryData)).length), AGE],
   strategy: {
     noGeneration: true,
     applyDefaults: (object) => {
-      if (isObject(object["binaryData"])) checkBase64("ConfigMap", "binaryData", object["binaryData"]);
+      if (isObject(object.binaryData)) checkBase64("ConfigMap", "binaryData", object.binaryData);
     },
     validate,
     validateUpdate: (object, old) => [...immutableDataErrors(object, old, ["data", "binaryData"]), ...validate(object)],
@@ -27,8 +23,8 @@ export const configMap = defineBuiltin({
 });
 
 function validate(object: Unstructured): FieldError[] {
-  const data = obj(object["data"]);
-  const binary = obj(object["binaryData"]);
+  const data = obj(object.data);
+  const binary = obj(object.binaryData);
   const errors = configKeyErrors("data", data);
   for (const key of Object.keys(data))
     if (Object.hasOwn(binary, key))

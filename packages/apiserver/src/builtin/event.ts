@@ -53,26 +53,26 @@ function selectors(prefix: string): ResourceType["fieldSelectors"] {
     ...Object.fromEntries(
       SELECTABLE.map((key) => [`${prefix}.${key}`, (o: Unstructured) => text(at(core(o), "involvedObject", key))]),
     ),
-    reason: (o) => text(o["reason"]),
+    reason: (o) => text(o.reason),
     [prefix === "regarding" ? "reportingController" : "reportingComponent"]: (o) => text(core(o)["reportingComponent"]),
     source: (o) => text(at(core(o), "source", "component")) || text(core(o)["reportingComponent"]),
-    type: (o) => text(o["type"]),
+    type: (o) => text(o.type),
   };
 }
 
 function lastSeen(o: Unstructured): unknown {
   const e = core(o);
-  return e["lastTimestamp"] ?? at(e, "series", "lastObservedTime") ?? firstSeen(o);
+  return e.lastTimestamp ?? at(e, "series", "lastObservedTime") ?? firstSeen(o);
 }
 
 function firstSeen(o: Unstructured): unknown {
-  return core(o)["firstTimestamp"] ?? o["eventTime"];
+  return core(o)["firstTimestamp"] ?? o.eventTime;
 }
 
 function source(o: Unstructured): string {
   const e = core(o);
   const parts = [text(at(e, "source", "component")), text(at(e, "source", "host"))];
-  if (parts[0] === "" && parts[1] === "") return join(text(e["reportingComponent"]), text(e["reportingInstance"]));
+  if (parts[0] === "" && parts[1] === "") return join(text(e.reportingComponent), text(e.reportingInstance));
   return join(...parts);
 }
 
@@ -92,8 +92,8 @@ function count(o: Unstructured): number {
 
 const COLUMNS: readonly PrinterColumn[] = [
   column("Last Seen", (o, now) => age(lastSeen(o), now)),
-  column("Type", (o) => text(o["type"])),
-  column("Reason", (o) => text(o["reason"])),
+  column("Type", (o) => text(o.type)),
+  column("Reason", (o) => text(o.reason)),
   column("Object", target),
   wide("Subobject", (o) => text(at(core(o), "involvedObject", "fieldPath"))),
   wide("Source", source),
@@ -142,7 +142,7 @@ function legacyErrors(object: Unstructured, controllerField: string): FieldError
   const involved = text(at(e, "involvedObject", "namespace"));
   const mismatch = invalidValue("involvedObject.namespace", involved, "does not match event.namespace");
   const errors: FieldError[] = [];
-  if (text(e["eventTime"]) === "") {
+  if (text(e.eventTime) === "") {
     const fits = involved === "" ? namespace === "" || namespace === "default" : namespace === involved;
     if (!fits) errors.push(mismatch);
   } else {
@@ -154,7 +154,7 @@ function legacyErrors(object: Unstructured, controllerField: string): FieldError
 
 function reportErrors(e: Unstructured, controllerField: string): FieldError[] {
   const errors: FieldError[] = [];
-  const controller = text(e["reportingComponent"]);
+  const controller = text(e.reportingComponent);
   if (controller === "") errors.push(required(controllerField));
   errors.push(...isQualifiedName(controller).map((m) => invalidValue(controllerField, controller, m)));
   for (const field of ["reportingInstance", "action", "reason"]) {
@@ -162,26 +162,26 @@ function reportErrors(e: Unstructured, controllerField: string): FieldError[] {
     if (value === "") errors.push(required(field));
     if (value.length > 128) errors.push(invalidValue(field, "", "can have at most 128 characters"));
   }
-  if (text(e["message"]).length > 1024) errors.push(invalidValue("message", "", "can have at most 1024 characters"));
+  if (text(e.message).length > 1024) errors.push(invalidValue("message", "", "can have at most 1024 characters"));
   return errors;
 }
 
 function strictErrors(object: Unstructured): FieldError[] {
   const e = core(object);
   const errors = [...legacyErrors(object, "reportingController"), ...seriesErrors(e)];
-  if (text(e["eventTime"]) === "") errors.push(required("eventTime"));
-  const type = text(e["type"]);
+  if (text(e.eventTime) === "") errors.push(required("eventTime"));
+  const type = text(e.type);
   if (type !== "Normal" && type !== "Warning") errors.push(invalidValue("type", "", `has invalid value: ${type}`));
   for (const field of ["firstTimestamp", "lastTimestamp"])
     if (text(e[field]) !== "") errors.push(invalidValue(field, "", "needs to be unset"));
-  if (num(e["count"]) !== 0) errors.push(invalidValue("count", "", "needs to be unset"));
+  if (num(e.count) !== 0) errors.push(invalidValue("count", "", "needs to be unset"));
   if (text(at(e, "source", "component")) !== "" || text(at(e, "source", "host")) !== "")
     errors.push(invalidValue("source", "", "needs to be unset"));
   return errors;
 }
 
 function seriesErrors(e: Unstructured): FieldError[] {
-  if (e["series"] === undefined || e["series"] === null) return [];
+  if (e.series === undefined || e.series === null) return [];
   const errors: FieldError[] = [];
   if (num(at(e, "series", "count")) < 2) errors.push(invalidValue("series.count", "", "should be at least 2"));
   if (text(at(e, "series", "lastObservedTime")) === "") errors.push(required("series.lastObservedTime"));
@@ -207,7 +207,7 @@ const IMMUTABLE = [
 function strictUpdateErrors(object: Unstructured, previous: Unstructured): FieldError[] {
   const [e, old] = [core(object), core(previous)];
   const errors = legacyErrors(object, "reportingController");
-  if (!deepEqual(e["series"], old["series"])) errors.push(...seriesErrors(e));
+  if (!deepEqual(e.series, old.series)) errors.push(...seriesErrors(e));
   for (const field of IMMUTABLE)
     if (!deepEqual(e[field] ?? null, old[field] ?? null))
       errors.push(

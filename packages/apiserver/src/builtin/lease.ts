@@ -19,12 +19,12 @@ export const lease = defineBuiltin({
 });
 
 function validate(object: Unstructured): FieldError[] {
-  const spec = obj(object["spec"]);
+  const spec = obj(object.spec);
   const errors: FieldError[] = [];
-  const duration = spec["leaseDurationSeconds"];
+  const duration = spec.leaseDurationSeconds;
   if (typeof duration === "number" && duration <= 0)
     errors.push(invalidValue("spec.leaseDurationSeconds", duration, "must be greater than 0"));
-  const transitions = spec["leaseTransitions"];
+  const transitions = spec.leaseTransitions;
   if (typeof transitions === "number" && transitions < 0)
     errors.push(invalidValue("spec.leaseTransitions", transitions, "must be greater than or equal to 0"));
   return errors;

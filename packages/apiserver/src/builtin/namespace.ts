@@ -50,14 +50,14 @@ function nameLabel(object: Unstructured): void {
 function prepareForCreate(object: Unstructured): void {
   nameLabel(object);
   const spec = child(object, "spec");
-  const finalizers = texts(spec["finalizers"]);
-  spec["finalizers"] = finalizers.includes("kubernetes") ? finalizers : [...finalizers, "kubernetes"];
-  object["status"] = { phase: "Active" };
+  const finalizers = texts(spec.finalizers);
+  spec.finalizers = finalizers.includes("kubernetes") ? finalizers : [...finalizers, "kubernetes"];
+  object.status = { phase: "Active" };
 }
 
 /** spec.finalizers change only through the `finalize` subresource. */
 function prepareForUpdate(object: Unstructured, old: Unstructured, subresource: string): void {
-  if (subresource !== "finalize" && isObject(old["spec"])) object["spec"] = { ...old["spec"] };
+  if (subresource !== "finalize" && isObject(old.spec)) object.spec = { ...old.spec };
 }
 
 function finalizerErrors(object: Unstructured): FieldError[] {

@@ -68,7 +68,7 @@ function bindingType(kind: string, namespaced: boolean): ReturnType<typeof defin
 
 function subjectColumn(name: string, kind: string): PrinterColumn {
   return wide(name, (o) =>
-    list(o["subjects"])
+    list(o.subjects)
       .filter((s) => at(s, "kind") === kind)
       .map((s) => (kind === "ServiceAccount" ? `${text(at(s, "namespace"))}/` : "") + text(at(s, "name")))
       .join(", "),
@@ -76,17 +76,17 @@ function subjectColumn(name: string, kind: string): PrinterColumn {
 }
 
 function applyBindingDefaults(object: Unstructured): void {
-  const ref = object["roleRef"];
-  if (isObject(ref) && text(ref["apiGroup"]) === "") ref["apiGroup"] = GROUP;
-  for (const subject of objects(object["subjects"]))
-    if (subject["kind"] === "User" || subject["kind"] === "Group") {
-      if (subject["apiGroup"] === "") delete subject["apiGroup"];
+  const ref = object.roleRef;
+  if (isObject(ref) && text(ref.apiGroup) === "") ref.apiGroup = GROUP;
+  for (const subject of objects(object.subjects))
+    if (subject.kind === "User" || subject.kind === "Group") {
+      if (subject.apiGroup === "") delete subject.apiGroup;
       setDefault(subject, "apiGroup", GROUP);
     }
 }
 
 function ruleErrors(object: Unstructured, namespaced: boolean): FieldError[] {
-  return list(object["rules"]).flatMap((rule, i) => policyRuleErrors(rule, namespaced, `rules[${i}]`));
+  return list(object.rules).flatMap((rule, i) => policyRuleErrors(rule, namespaced, `rules[${i}]`));
 }
 
 function policyRuleErrors(rule: unknown, namespaced: boolean, path: string): FieldError[] {
@@ -109,24 +109,24 @@ function policyRuleErrors(rule: unknown, namespaced: boolean, path: string): Fie
 }
 
 function aggregationErrors(object: Unstructured): FieldError[] {
-  if (!isObject(object["aggregationRule"])) return [];
+  if (!isObject(object.aggregationRule)) return [];
   const path = "aggregationRule.clusterRoleSelectors";
-  const selectors = list(object["aggregationRule"]["clusterRoleSelectors"]);
+  const selectors = list(object.aggregationRule["clusterRoleSelectors"]);
   if (selectors.length === 0)
     return [required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
   return selectors.flatMap((s, i) => labelSelectorErrors(s, `${path}[${i}]`));
 }
 
 function bindingErrors(object: Unstructured, namespaced: boolean): FieldError[] {
-  const ref = obj(object["roleRef"]);
+  const ref = obj(object.roleRef);
   const errors: FieldError[] = [];
-  if (ref["apiGroup"] !== GROUP) errors.push(notSupported("roleRef.apiGroup", text(ref["apiGroup"]), [GROUP]));
+  if (ref.apiGroup !== GROUP) errors.push(notSupported("roleRef.apiGroup", text(ref.apiGroup), [GROUP]));
   const kinds = namespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
-  if (!kinds.includes(text(ref["kind"]))) errors.push(notSupported("roleRef.kind", text(ref["kind"]), kinds));
-  const name = text(ref["name"]);
+  if (!kinds.includes(text(ref.kind))) errors.push(notSupported("roleRef.kind", text(ref.kind), kinds));
+  const name = text(ref.name);
   if (name === "") errors.push(required("roleRef.name"));
   else errors.push(...isPathSegment(name).map((m) => invalidValue("roleRef.name", name, m)));
-  return [...errors, ...list(object["subjects"]).flatMap((s, i) => subjectErrors(s, namespaced, `subjects[${i}]`))];
+  return [...errors, ...list(object.subjects).flatMap((s, i) => subjectErrors(s, namespaced, `subjects[${i}]`))];
 }
 
 function subjectErrors(subject: unknown, namespaced: boolean, path: string): FieldError[] {
@@ -146,9 +146,9 @@ function subjectErrors(subject: unknown, namespaced: boolean, path: string): Fie
 }
 
 function roleRefErrors(object: Unstructured, old: Unstructured): FieldError[] {
-  if (deepEqual(object["roleRef"], old["roleRef"])) return [];
-  const ref = obj(object["roleRef"]);
+  if (deepEqual(object.roleRef, old.roleRef)) return [];
+  const ref = obj(object.roleRef);
   // The real server prints its internal Go struct here.
-  const shown = { APIGroup: text(ref["apiGroup"]), Kind: text(ref["kind"]), Name: text(ref["name"]) };
+  const shown = { APIGroup: text(ref.apiGroup), Kind: text(ref.kind), Name: text(ref.name) };
   return [invalidValue("roleRef", shown, "cannot change roleRef")];
 }

@@ -18,30 +18,25 @@ export const secret = defineBuiltin({
   group: "",
   kind: "Secret",
   namespaced: true,
-  columns: [
-    NAME,
-    column("Type", (o) => text(o["type"])),
-    column("Data", (o) => Object.keys(obj(o["data"])).length),
-    AGE,
-  ],
-  fieldSelectors: { type: (o) => text(o["type"]) },
+  columns: [NAME, column("Type", (o) => text(o.type)), column("Data", (o) => Object.keys(obj(o.data)).length), AGE],
+  fieldSelectors: { type: (o) => text(o.type) },
   strategy: { noGeneration: true, applyDefaults, validate, validateUpdate },
 });
 
 /** Type Opaque, and stringData folded into data: it is write-only. */
 function applyDefaults(object: Unstructured): void {
-  if (isObject(object["data"])) checkBase64("Secret", "data", object["data"]);
-  if (text(object["type"]) === "") object["type"] = "Opaque";
-  const plain = obj(object["stringData"]);
+  if (isObject(object.data)) checkBase64("Secret", "data", object.data);
+  if (text(object.type) === "") object.type = "Opaque";
+  const plain = obj(object.stringData);
   if (Object.keys(plain).length > 0) {
     const data = child(object, "data");
     for (const [key, value] of Object.entries(plain)) data[key] = Buffer.from(text(value)).toString("base64");
   }
-  delete object["stringData"];
+  delete object.stringData;
 }
 
 function validate(object: Unstructured): FieldError[] {
-  const data = obj(object["data"]);
+  const data = obj(object.data);
   const errors = configKeyErrors("data", data);
   const size = Object.values(data).reduce<number>((sum, v) => sum + decodedLength(text(v)), 0);
   if (size > MAX_DATA_BYTES) errors.push(tooLong("data", MAX_DATA_BYTES));
@@ -51,7 +46,7 @@ function validate(object: Unstructured): FieldError[] {
 function typeErrors(object: Unstructured, data: Readonly<Record<string, unknown>>): FieldError[] {
   const missing = (...keys: string[]): FieldError[] =>
     keys.filter((key) => !Object.hasOwn(data, key)).map((key) => required(`data[${key}]`));
-  switch (object["type"]) {
+  switch (object.type) {
     case "kubernetes.io/service-account-token": {
       const name = "kubernetes.io/service-account.name";
       return text(at(object.metadata, "annotations", name)) === "" ? [required(`metadata.annotations[${name}]`)] : [];
@@ -94,16 +89,16 @@ function jsonProblem(content: string): string | undefined {
 
 function validateUpdate(object: Unstructured, old: Unstructured): FieldError[] {
   const errors: FieldError[] = [];
-  if (object["type"] !== old["type"]) errors.push(invalidValue("type", object["type"], "field is immutable"));
+  if (object.type !== old.type) errors.push(invalidValue("type", object.type, "field is immutable"));
   return [...errors, ...immutableDataErrors(object, old, ["data"]), ...validate(object)];
 }
 
 /** What a Secret or ConfigMap with `immutable: true` refuses. */
 export function immutableDataErrors(object: Unstructured, old: Unstructured, fields: readonly string[]): FieldError[] {
-  if (old["immutable"] !== true) return [];
+  if (old.immutable !== true) return [];
   const detail = "field is immutable when `immutable` is set";
   const errors: FieldError[] = [];
-  if (object["immutable"] !== true) errors.push(forbiddenField("immutable", detail));
+  if (object.immutable !== true) errors.push(forbiddenField("immutable", detail));
   for (const field of fields)
     if (!deepEqual(obj(object[field]), obj(old[field]))) errors.push(forbiddenField(field, detail));
   return errors;

@@ -11,6 +11,6 @@ export const serviceAccount = defineBuiltin({
   subresources: [
     { name: "token", kind: "TokenRequest", group: "authentication.k8s.io", version: "v1", verbs: ["create"] },
   ],
-  columns: [NAME, column("Secrets", (o) => list(o["secrets"]).length), AGE],
+  columns: [NAME, column("Secrets", (o) => list(o.secrets).length), AGE],
   strategy: { noGeneration: true },
 });

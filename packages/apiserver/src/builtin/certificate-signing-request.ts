@@ -1,0 +1,226 @@
+import {
+  conflict,
+  deepEqual,
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  formatAge,
+  invalidValue,
+  isDns1123Subdomain,
+  notFound,
+  notSupported,
+  required,
+  type Unstructured,
+  type UserInfo,
+} from "@capstan/apimachinery";
+import type { SubresourceHandler } from "../types.ts";
+import { AGE, column, NAME } from "./columns.ts";
+import { defineBuiltin } from "./define.ts";
+import { at, child, list, obj, text, texts } from "./read.ts";
+
+const GROUP = "certificates.k8s.io";
+const KEY = { group: GROUP, plural: "certificatesigningrequests" };
+const DECISIONS = ["Approved", "Denied"];
+
+/** certificates.k8s.io/v1 CertificateSigningRequest. The spec is fixed at creation and says who asked. */
+export const certificateSigningRequest = defineBuiltin({
+  group: GROUP,
+  kind: "CertificateSigningRequest",
+  shortNames: ["csr"],
+  namespaced: false,
+  status: true,
+  subresources: [
+    {
+      name: "approval",
+      kind: "CertificateSigningRequest",
+      verbs: ["get", "patch", "update"],
+      handle: decide,
+    },
+  ],
+  columns: [
+    NAME,
+    AGE,
+    column("SignerName", (o) => text(at(o, "spec", "signerName")) || "<none>"),
+    column("Requestor", (o) => text(at(o, "spec", "username"))),
+    column("RequestedDuration", (o) => {
+      const seconds = at(o, "spec", "expirationSeconds");
+      return typeof seconds === "number" ? formatAge(seconds * 1000) : "<none>";
+    }),
+    column("Condition", csrStatus),
+  ],
+  fieldSelectors: { "spec.signerName": (o) => text(at(o, "spec", "signerName")) },
+  strategy: {
+    noGeneration: true,
+    nameRule: "path-segment",
+    prepareForCreate,
+    prepareForUpdate,
+    validate,
+    validateUpdate,
+  },
+});
+
+function csrStatus(o: Unstructured): string {
+  const has = (type: string): boolean => conditions(o, type).length > 0;
+  let word = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
+  if (has("Failed")) word += ",Failed";
+  if (text(at(o, "status", "certificate")) !== "") word += ",Issued";
+  return word;
+}
+
+function conditions(o: Unstructured, type: string): readonly unknown[] {
+  return list(at(o, "status", "conditions")).filter((c) => at(c, "type") === type);
+}
+
+/** Who asks is taken from the request, never from the body. */
+function prepareForCreate(object: Unstructured, context?: { readonly user?: UserInfo }): void {
+  const spec = child(object, "spec");
+  for (const key of ["username", "uid", "groups", "extra"]) delete spec[key];
+  const user = context?.user;
+  if (user !== undefined) {
+    spec.username = user.name;
+    if (user.uid !== undefined && user.uid !== "") spec.uid = user.uid;
+    spec.groups = [...user.groups];
+    if (user.extra !== undefined && Object.keys(user.extra).length > 0) spec.extra = { ...user.extra };
+  }
+  object.status = {};
+}
+
+/** The spec never changes; /status leaves decisions alone. */
+function prepareForUpdate(object: Unstructured, old: Unstructured, subresource: string): void {
+  object.spec = { ...obj(old.spec) };
+  if (subresource !== "status") return;
+  const others = list(at(object, "status", "conditions")).filter((c) => !DECISIONS.includes(text(at(c, "type"))));
+  const decided = DECISIONS.flatMap((type) => conditions(old, type));
+  if (others.length + decided.length > 0) child(object, "status")["conditions"] = [...decided, ...others];
+}
+
+const USAGES = [
+  "any",
+  "cert sign",
+  "client auth",
+  "code signing",
+  "content commitment",
+  "crl sign",
+  "data encipherment",
+  "decipher only",
+  "digital signature",
+  "email protection",
+  "encipher only",
+  "ipsec end system",
+  "ipsec tunnel",
+  "ipsec user",
+  "key agreement",
+  "key encipherment",
+  "microsoft sgc",
+  "netscape sgc",
+  "ocsp signing",
+  "s/mime",
+  "server auth",
+  "signing",
+  "timestamping",
+];
+
+function validate(object: Unstructured): FieldError[] {
+  const spec = obj(object.spec);
+  const errors: FieldError[] = [];
+  const pem = Buffer.from(text(spec.request), "base64").toString("latin1");
+  if (!pem.includes("-----BEGIN CERTIFICATE REQUEST-----"))
+    errors.push(invalidValue("spec.request", spec.request ?? "", "PEM block type must be CERTIFICATE REQUEST"));
+  const usages = texts(spec.usages);
+  if (usages.length === 0) errors.push(required("spec.usages"));
+  usages.forEach((usage, i) => {
+    if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${i}]`, usage, USAGES));
+    if (usages.indexOf(usage) < i) errors.push(duplicate(`spec.usages[${i}]`, usage));
+  });
+  errors.push(...signerNameErrors(text(spec.signerName)));
+  const seconds = spec.expirationSeconds;
+  if (typeof seconds === "number" && seconds < 600)
+    errors.push(
+      invalidValue("spec.expirationSeconds", seconds, "may not specify a duration less than 600 seconds (10 minutes)"),
+    );
+  return [...errors, ...conditionErrors(object)];
+}
+
+function signerNameErrors(name: string): FieldError[] {
+  const field = "spec.signerName";
+  if (name === "") return [required(field)];
+  if (name === "kubernetes.io/legacy-unknown")
+    return [invalidValue(field, name, "the legacy signerName is not allowed via this API version")];
+  const slash = name.indexOf("/");
+  if (slash < 0)
+    return [
+      invalidValue(field, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'"),
+    ];
+  const domain = name.slice(0, slash);
+  return isDns1123Subdomain(domain).map((m) => invalidValue(field, domain, m));
+}
+
+function conditionErrors(object: Unstructured): FieldError[] {
+  const path = "status.conditions";
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  list(at(object, "status", "conditions")).forEach((condition, i) => {
+    const type = text(at(condition, "type"));
+    if (type === "") errors.push(required(`${path}[${i}].type`));
+    const status = text(at(condition, "status"));
+    const allowed = [...DECISIONS, "Failed"].includes(type) ? ["True"] : ["False", "True", "Unknown"];
+    if (status === "") errors.push(required(`${path}[${i}].status`));
+    else if (!allowed.includes(status)) errors.push(notSupported(`${path}[${i}].status`, status, allowed));
+    if (DECISIONS.includes(type) && DECISIONS.some((d) => d !== type && seen.has(d)))
+      errors.push(invalidValue(path, type, "Approved and Denied conditions are mutually exclusive"));
+    if (seen.has(type)) errors.push(duplicate(`${path}[${i}].type`, type));
+    seen.add(type);
+  });
+  return errors;
+}
+
+function validateUpdate(object: Unstructured, old: Unstructured, subresource: string): FieldError[] {
+  const errors = validate(object);
+  const path = "status.conditions";
+  for (const type of [...DECISIONS, "Failed"])
+    if (conditions(object, type).length < conditions(old, type).length)
+      errors.push(forbiddenField(path, `updates may not remove a condition of type "${type}"`));
+  if (subresource !== "approval")
+    for (const type of DECISIONS)
+      if (conditions(object, type).length > conditions(old, type).length)
+        errors.push(forbiddenField(path, `updates may not add a condition of type "${type}"`));
+      else if (
+        conditions(object, type).length === conditions(old, type).length &&
+        !deepEqual(conditions(object, type), conditions(old, type))
+      )
+        errors.push(forbiddenField(path, `updates may not modify a condition of type "${type}"`));
+  const before = text(at(old, "status", "certificate"));
+  if (text(at(object, "status", "certificate")) !== before) {
+    if (subresource !== "status")
+      errors.push(forbiddenField("status.certificate", "updates may not set certificate content"));
+    else if (before !== "")
+      errors.push(forbiddenField("status.certificate", "updates may not modify existing certificate content"));
+  }
+  return errors;
+}
+
+/** …/approval: the only way to add the conditions Approved and Denied. */
+async function decide(request: Parameters<SubresourceHandler>[0]): ReturnType<SubresourceHandler> {
+  const { api, name, verb, body } = request;
+  const resource = { group: GROUP, resource: KEY.plural };
+  if (verb === "get") {
+    const object = api.get(KEY, "", name);
+    if (object === undefined) throw notFound(resource, name);
+    return { status: 200, object };
+  }
+  const updated = await api.update(
+    KEY,
+    "",
+    name,
+    "approval",
+    (object) => {
+      const expected = body?.metadata.resourceVersion;
+      if (expected !== undefined && expected !== "" && expected !== object.metadata.resourceVersion)
+        throw conflict(resource, name);
+      child(object, "status")["conditions"] = [...list(at(body, "status", "conditions"))];
+    },
+    "approval",
+  );
+  if (updated === undefined) throw notFound(resource, name);
+  return { status: 200, object: updated };
+}

@@ -1,0 +1,1 @@
+export { createDiscovery } from "./discovery.ts";

@@ -1,0 +1,2 @@
+export { partialObject, partialObjectList } from "./partial-object.ts";
+export { type TableOptions, tableFor } from "./table.ts";
