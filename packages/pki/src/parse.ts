@@ -23,6 +23,8 @@ export interface ParsedCertificate {
   readonly dnsNames: readonly string[];
   readonly ipAddresses: readonly string[];
   readonly usages: readonly Usage[];
+  /** Whether usages are restricted at all: without the extension a certificate may be used for everything. */
+  readonly extendedKeyUsage: boolean;
   readonly subjectKeyId: string | undefined;
   readonly authorityKeyId: string | undefined;
   /** SubjectPublicKeyInfo. */
@@ -64,6 +66,7 @@ export function parseCertificateDer(der: Uint8Array): ParsedCertificate {
     dnsNames,
     ipAddresses,
     usages: decodeUsages(extensions.get(Extension.extendedKeyUsage)),
+    extendedKeyUsage: extensions.has(Extension.extendedKeyUsage),
     subjectKeyId: keyId === undefined ? undefined : readElement(keyId).content.toString("hex"),
     authorityKeyId: decodeAuthorityKeyId(extensions.get(Extension.authorityKeyId))?.toString("hex"),
     publicKeyInfo: publicKey?.raw ?? new Uint8Array(),

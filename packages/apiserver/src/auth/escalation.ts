@@ -94,9 +94,9 @@ const hasAggregation = (role: Unstructured | undefined): boolean =>
 
 /** The garbage collector may change owner references and finalizers of roles it could not write itself. */
 function onlyCollectionFieldsChanged(object: Unstructured, old: Unstructured): boolean {
-  const without = (o: Unstructured): object => {
-    const { ownerReferences, finalizers, managedFields, ...metadata } = o.metadata;
-    return { ...o, metadata };
-  };
+  const without = (o: Unstructured): object => ({
+    ...o,
+    metadata: { ...o.metadata, ownerReferences: null, finalizers: null, managedFields: null },
+  });
   return !deepEqual(object, old) && deepEqual(without(object), without(old));
 }

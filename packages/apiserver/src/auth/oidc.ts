@@ -1,0 +1,147 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { type Clock, isObject, type UserInfo } from "@capstan/apimachinery";
+import { at, list, text, texts } from "../builtin/read.ts";
+import { type Jwt, parseJwt, verifyJwt } from "./jwt.ts";
+import { TokenError } from "./service-account-tokens.ts";
+
+/** The issuer whose ID tokens are accepted, and how its claims become users (the --oidc-* flags of kube-apiserver). */
+export interface OidcOptions {
+  /** https URL; `/.well-known/openid-configuration` is read under it. */
+  issuerUrl: string;
+  clientId: string;
+  /** Default `sub`. */
+  usernameClaim?: string;
+  /** Default: `ISSUER#`, none for the claim `email`; `-` = none. */
+  usernamePrefix?: string;
+  groupsClaim?: string;
+  groupsPrefix?: string;
+  requiredClaims?: Readonly<Record<string, string>>;
+  /** Default RS256. */
+  signingAlgorithms?: readonly string[];
+  /** Reads a JSON document; given by the server so that connections, CA and timeouts are its decision. */
+  fetchJson(url: string): Promise<unknown>;
+}
+
+/** Checks ID tokens. */
+export interface OidcAuthenticator {
+  /** The user, or undefined for tokens of another issuer; throws TokenError. */
+  authenticate(token: string): Promise<UserInfo | undefined>;
+  close(): void;
+}
+
+/** Keys are read again when a token names one we do not know, but not more often than this. */
+const MIN_REFRESH_MS = 10_000;
+const MAX_VERIFIED = 1000;
+
+/** An authenticator for one OpenID Connect issuer. Discovery happens at the first token, keys are kept until they change. */
+export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthenticator {
+  const algorithms = options.signingAlgorithms ?? ["RS256"];
+  const usernameClaim = options.usernameClaim ?? "sub";
+  let keys: ReadonlyMap<string, KeyObject> = new Map();
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  const verified = new Map<string, { jwt: Jwt; user: UserInfo }>();
+
+  const refresh = (): Promise<void> => {
+    if (clock.monotonic() - readAt < MIN_REFRESH_MS) return Promise.resolve();
+    reading ??= readKeys(options)
+      .then((found) => {
+        keys = found;
+      })
+      .finally(() => {
+        readAt = clock.monotonic();
+        reading = undefined;
+      });
+    return reading;
+  };
+
+  const trusted = (jwt: Jwt): boolean => {
+    const id = jwt.header["kid"];
+    const candidates = typeof id === "string" ? [keys.get(id)] : [...keys.values()];
+    return candidates.some((key) => key !== undefined && verifyJwt(jwt, key, algorithms));
+  };
+
+  return {
+    async authenticate(token) {
+      const known = verified.get(token);
+      if (known !== undefined) {
+        checkLifetime(known.jwt, clock);
+        return known.user;
+      }
+      const jwt = parseJwt(token);
+      if (jwt === undefined || jwt.claims["iss"] !== options.issuerUrl) return undefined;
+      if (!trusted(jwt)) {
+        await refresh();
+        if (!trusted(jwt)) throw new TokenError("oidc: failed to verify the token's signature");
+      }
+      const { aud } = jwt.claims;
+      const audiences = typeof aud === "string" ? [aud] : texts(aud);
+      if (!audiences.includes(options.clientId))
+        throw new TokenError(`oidc: expected audience ${JSON.stringify(options.clientId)}`);
+      checkLifetime(jwt, clock);
+      const user = userOf(jwt, options, usernameClaim);
+      if (verified.size >= MAX_VERIFIED) verified.clear();
+      verified.set(token, { jwt, user });
+      return user;
+    },
+    close: () => verified.clear(),
+  };
+}
+
+async function readKeys(options: OidcOptions): Promise<ReadonlyMap<string, KeyObject>> {
+  const base = options.issuerUrl.replace(/\/$/, "");
+  let documents: { configuration: unknown; jwks: unknown };
+  try {
+    const configuration = await options.fetchJson(`${base}/.well-known/openid-configuration`);
+    const jwksUri = text(at(configuration, "jwks_uri"));
+    if (text(at(configuration, "issuer")) !== options.issuerUrl || jwksUri === "")
+      throw new TokenError("oidc: the issuer's discovery document names another issuer or no jwks_uri");
+    documents = { configuration, jwks: await options.fetchJson(jwksUri) };
+  } catch (error) {
+    if (error instanceof TokenError) throw error;
+    throw new TokenError(
+      `oidc: authenticator not initialized: ${error instanceof Error ? error.message : "unreachable"}`,
+    );
+  }
+  const keys = new Map<string, KeyObject>();
+  for (const jwk of list(at(documents.jwks, "keys"))) {
+    if (!isObject(jwk) || (jwk["use"] !== undefined && jwk["use"] !== "sig")) continue;
+    try {
+      keys.set(text(jwk["kid"]), createPublicKey({ key: jwk, format: "jwk" }));
+    } catch {
+      // A key of a kind we cannot read signs no token we accept.
+    }
+  }
+  return keys;
+}
+
+function checkLifetime(jwt: Jwt, clock: Clock): void {
+  const { exp, nbf } = jwt.claims;
+  const now = clock.now() / 1000;
+  if (typeof exp !== "number" || now >= exp) throw new TokenError("oidc: verify token: oidc: token is expired");
+  // Five minutes of leeway, as go-oidc gives for clocks that differ.
+  if (typeof nbf === "number" && now < nbf - 300) throw new TokenError("oidc: token is not valid yet");
+}
+
+function userOf(jwt: Jwt, options: OidcOptions, usernameClaim: string): UserInfo {
+  const name = jwt.claims[usernameClaim];
+  if (typeof name !== "string" || name === "")
+    throw new TokenError(`oidc: parse username claims ${JSON.stringify(usernameClaim)}: claim not present`);
+  if (usernameClaim === "email" && jwt.claims["email_verified"] === false)
+    throw new TokenError("oidc: email not verified");
+  for (const [claim, value] of Object.entries(options.requiredClaims ?? {}))
+    if (jwt.claims[claim] !== value)
+      throw new TokenError(`oidc: required claim ${claim} not present in ID token or of another value`);
+  const groups = options.groupsClaim === undefined ? undefined : jwt.claims[options.groupsClaim];
+  const groupsPrefix = options.groupsPrefix ?? "";
+  return {
+    name: `${usernamePrefix(options, usernameClaim)}${name}`,
+    groups: (typeof groups === "string" ? [groups] : texts(groups)).map((group) => `${groupsPrefix}${group}`),
+  };
+}
+
+function usernamePrefix(options: OidcOptions, usernameClaim: string): string {
+  if (options.usernamePrefix === "-") return "";
+  if (options.usernamePrefix !== undefined) return options.usernamePrefix;
+  return usernameClaim === "email" ? "" : `${options.issuerUrl}#`;
+}
