@@ -44,6 +44,8 @@ export type {
   Source,
   Watch,
 } from "./controller/types.ts";
+export { EventKind, type EventObject, type EventReference } from "./events/event-kind.ts";
+export { EventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export { type Recorder, silentRecorder } from "./events/recorder.ts";
 export {
   apiVersionOf,
@@ -58,8 +60,20 @@ export {
   type ObjectOf,
   parseKey,
 } from "./kind.ts";
+export { type ExecClusterInfo, ExecCredentials, type RunProgram } from "./kubeconfig/exec-plugin.ts";
+export { inClusterConfig } from "./kubeconfig/in-cluster.ts";
+export { kubeconfigFromText, type LoadOptions, loadKubeconfig } from "./kubeconfig/load.ts";
+export { type LeaderElectionOptions, LeaderElector } from "./leader/leader-elector.ts";
+export { Lease, type LeaseObject, type LeaseSpec } from "./leader/lease-kind.ts";
 export { type LogFields, type Logger, silentLogger } from "./log/logger.ts";
+export { createLogger, type LoggerOptions } from "./log/pino-logger.ts";
+export { redact, redactText } from "./log/redact.ts";
+export { measuredTransport } from "./metrics/measured-transport.ts";
+export { createMetrics, type Metrics } from "./metrics/prometheus.ts";
 export type { ControllerMetrics, ReconcileOutcome, RuntimeMetrics } from "./metrics/types.ts";
+export { type Changes, changesBetween } from "./patch/changes.ts";
+export { ensureFinalizer, hasFinalizer, releaseFinalizer } from "./patch/finalizers.ts";
+export { type WriteChangesOptions, writeChanges } from "./patch/write-changes.ts";
 export type { RetryOptions } from "./queue/rate-limit.ts";
 export {
   PRIORITY_LOW,
@@ -69,6 +83,7 @@ export {
   type WorkQueueOptions,
 } from "./queue/work-queue.ts";
 export { resourcePath } from "./resource-path.ts";
+export { type Check, listenForProbes, type ProbeHandler, type ProbeOptions, probeHandler } from "./server/probes.ts";
 export {
   type ClientConfig,
   type CredentialSource,

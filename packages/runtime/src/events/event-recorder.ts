@@ -1,0 +1,206 @@
+import {
+  type Clock,
+  formatMicroTime,
+  isReason,
+  type KubeObject,
+  type Random,
+  randomSuffix,
+  sleep,
+} from "@capstan/apimachinery";
+import type { Client } from "../client/client.ts";
+import { type Logger, silentLogger } from "../log/logger.ts";
+import { redactText } from "../log/redact.ts";
+import { EventKind, type EventObject } from "./event-kind.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** A series ends when nothing was added to it for this long; upstream's numbers. */
+const FINISH_MS = 6 * 60_000;
+/** A series that goes on is written this often. */
+const REFRESH_MS = 30 * 60_000;
+const MAX_NOTE_BYTES = 1024;
+const MAX_WAITING = 1000;
+const MAX_TRIES = 12;
+const RETRY_MS = 10_000;
+
+/** Who reports. */
+export interface EventRecorderOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** e.g. `capstan.dev/machine-controller`. */
+  readonly controller: string;
+  /** Which process, e.g. the host name. */
+  readonly instance: string;
+  readonly log?: Logger | undefined;
+}
+
+interface Known {
+  event: EventObject;
+  lastSeen: number;
+  writtenAt: number;
+  writtenCount: number;
+}
+
+/**
+ * Writes events.k8s.io/v1 events as client-go's events recorder: the first of a kind is created, the second turns it into a
+ * series, further ones only count, and the count is written when the series ends or every half hour. Two events are the same
+ * when type, reason, action and object are; the note may differ.
+ */
+export class EventRecorder implements Recorder {
+  readonly #options: EventRecorderOptions;
+  readonly #log: Logger;
+  readonly #known = new Map<string, Known>();
+  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #stop = new AbortController();
+  #writing: Promise<void> | undefined;
+  #cancelSweep: (() => void) | undefined;
+  #dropped = 0;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#log = options.log ?? silentLogger;
+  }
+
+  event(object: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void {
+    if (this.#stop.signal.aborted) return;
+    const { clock } = this.#options;
+    const { uid, namespace, name } = object.metadata;
+    const key = [type, reason, action, object.apiVersion, object.kind, namespace, name, uid].join("\n");
+    const known = this.#known.get(key);
+    if (known === undefined) {
+      const event = this.#newEvent(object, type, reason, action, note);
+      this.#known.set(key, { event, lastSeen: clock.monotonic(), writtenAt: clock.monotonic(), writtenCount: 1 });
+      this.#enqueue(async () => void (await this.#options.client.create(event, {}, this.#stop.signal)));
+      this.#scheduleSweep();
+      return;
+    }
+    known.lastSeen = clock.monotonic();
+    const first = known.event.series === undefined;
+    const count = (known.event.series?.count ?? 1) + 1;
+    known.event = { ...known.event, series: { count, lastObservedTime: formatMicroTime(clock.now()) } };
+    if (first) this.#writeSeries(known);
+  }
+
+  /** Writes what waits, as far as that goes without trying again, and ends. */
+  async stop(): Promise<void> {
+    for (const known of this.#known.values()) this.#writeSeriesIfNew(known);
+    this.#known.clear();
+    this.#cancelSweep?.();
+    const flushed = this.#writing;
+    this.#stop.abort(new Error("the recorder was stopped"));
+    await flushed;
+  }
+
+  #newEvent(object: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): EventObject {
+    const { clock, random, controller, instance } = this.#options;
+    const { namespace, name = "", uid, resourceVersion } = object.metadata;
+    return {
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      metadata: {
+        name: `${name.slice(0, 230)}.${clock.now().toString(16)}${randomSuffix(random, 4)}`,
+        // Events of cluster-scoped objects live in the default namespace.
+        namespace: namespace ?? "default",
+      },
+      eventTime: formatMicroTime(clock.now()),
+      reportingController: controller,
+      reportingInstance: instance.slice(0, 128),
+      action: action.slice(0, 128),
+      reason: reason.slice(0, 128),
+      regarding: {
+        apiVersion: object.apiVersion,
+        kind: object.kind,
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(uid === undefined ? {} : { uid }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      },
+      note: cutToBytes(redactText(note), MAX_NOTE_BYTES),
+      type,
+    };
+  }
+
+  #writeSeriesIfNew(known: Known): void {
+    if ((known.event.series?.count ?? 1) > known.writtenCount) this.#writeSeries(known);
+  }
+
+  #writeSeries(known: Known): void {
+    const { client, clock } = this.#options;
+    known.writtenAt = clock.monotonic();
+    known.writtenCount = known.event.series?.count ?? 1;
+    const { event } = known;
+    const { name = "", namespace } = event.metadata;
+    this.#enqueue(async () => {
+      try {
+        await client.patch({ kind: EventKind, namespace, name }, { series: event.series }, {}, this.#stop.signal);
+      } catch (error) {
+        // The server drops events after an hour: begin anew.
+        if (!isReason(error, "NotFound")) throw error;
+        await client.create(event, {}, this.#stop.signal);
+      }
+    });
+  }
+
+  #enqueue(write: () => Promise<void>): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      // Events are hints: they must not fill the memory when the server is away.
+      if (this.#dropped++ === 0) this.#log.warn("too many events wait to be written; dropping some");
+      return;
+    }
+    this.#waiting.push(write);
+    this.#writing ??= this.#drain().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #drain(): Promise<void> {
+    // Let the caller go on: recording must never run ahead of its own work.
+    await Promise.resolve();
+    for (let write = this.#waiting.shift(); write !== undefined; write = this.#waiting.shift())
+      await this.#attempt(write);
+  }
+
+  async #attempt(write: () => Promise<void>): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await write();
+        return;
+      } catch (error) {
+        // What the server refuses it will refuse again; only unreachable servers are worth waiting for.
+        const refused = isReason(error, "Forbidden", "NotFound", "Invalid", "BadRequest", "AlreadyExists", "Conflict");
+        if (refused || tries >= MAX_TRIES || this.#stop.signal.aborted) {
+          this.#log.debug("an event could not be written", { error });
+          return;
+        }
+      }
+      await sleep(this.#options.clock, RETRY_MS, this.#stop.signal).catch(() => undefined);
+    }
+  }
+
+  /** Runs only while there are events to look after, so that a silent system has no timer. */
+  #scheduleSweep(): void {
+    this.#cancelSweep ??= this.#options.clock.after(FINISH_MS, () => {
+      this.#cancelSweep = undefined;
+      this.#sweep();
+      if (this.#known.size > 0) this.#scheduleSweep();
+    });
+  }
+
+  #sweep(): void {
+    const now = this.#options.clock.monotonic();
+    for (const [key, known] of this.#known) {
+      if (now - known.lastSeen >= FINISH_MS) {
+        this.#writeSeriesIfNew(known);
+        this.#known.delete(key);
+      } else if (now - known.writtenAt >= REFRESH_MS) this.#writeSeriesIfNew(known);
+    }
+  }
+}
+
+function cutToBytes(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  return `${Buffer.from(text)
+    .subarray(0, bytes - 3)
+    .toString("utf8")
+    .replace(/\uFFFD+$/, "")}…`;
+}

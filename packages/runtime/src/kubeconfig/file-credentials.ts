@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import type { Clock } from "@capstan/apimachinery";
+import type { CredentialSource, Credentials } from "../transport/client-config.ts";
+import type { FileOrData } from "./types.ts";
+
+/** Files are read again this often: service-account tokens and client certificates rotate while a process runs. */
+const REREAD_MS = 60_000;
+
+/** Where each part of the credentials comes from. */
+export interface FileCredentialParts {
+  readonly token?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly certificate?: FileOrData | undefined;
+  readonly key?: FileOrData | undefined;
+}
+
+/** Credentials from a kubeconfig's fields and the files it names. A token file wins over a token, as with client-go. */
+export class FileCredentials implements CredentialSource {
+  readonly #parts: FileCredentialParts;
+  readonly #clock: Clock;
+  #current: { credentials: Credentials; readAt: number } | undefined;
+
+  constructor(parts: FileCredentialParts, clock: Clock) {
+    this.#parts = parts;
+    this.#clock = clock;
+  }
+
+  async get(): Promise<Credentials> {
+    const current = this.#current;
+    if (current !== undefined && this.#clock.monotonic() - current.readAt < REREAD_MS) return current.credentials;
+    try {
+      const credentials = await this.#read();
+      this.#current = { credentials, readAt: this.#clock.monotonic() };
+      return credentials;
+    } catch (error) {
+      // A file that vanishes for a moment during rotation must not stop a running process.
+      if (current !== undefined) return current.credentials;
+      throw error;
+    }
+  }
+
+  invalidate(): boolean {
+    this.#current = undefined;
+    return this.#parts.tokenFile !== undefined;
+  }
+
+  async #read(): Promise<Credentials> {
+    const { token, tokenFile, certificate, key } = this.#parts;
+    const [fromFile, certPem, keyPem] = await Promise.all([
+      tokenFile === undefined ? undefined : readFile(tokenFile, "utf8"),
+      readFileOrData(certificate),
+      readFileOrData(key),
+    ]);
+    return { token: fromFile === undefined || fromFile.trim() === "" ? token : fromFile.trim(), certPem, keyPem };
+  }
+}
+
+/** The text of data or of a file. */
+export async function readFileOrData(source: FileOrData | undefined): Promise<string | undefined> {
+  if (source === undefined) return undefined;
+  return "data" in source ? source.data : await readFile(source.path, "utf8");
+}

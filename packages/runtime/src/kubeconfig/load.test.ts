@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { VirtualClock } from "@capstan/apimachinery";
+import { afterAll, describe, expect, test } from "vitest";
+import type { RunProgram } from "./exec-plugin.ts";
+import { inClusterConfig } from "./in-cluster.ts";
+import { kubeconfigFromText, loadKubeconfig } from "./load.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "kubeconfig-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const clock = new VirtualClock();
+
+function config(options: { cluster?: string; user?: string; context?: string; current?: string }): string {
+  return `apiVersion: v1
+kind: Config
+current-context: ${options.current ?? "one"}
+clusters:
+- name: c1
+  cluster: {${options.cluster ?? "server: https://one.example:6443"}}
+users:
+- name: u1
+  user: {${options.user ?? ""}}
+contexts:
+- name: one
+  context: {cluster: c1, user: u1${options.context ?? ""}}
+`;
+}
+
+describe("loadKubeconfig", () => {
+  test("embedded certificates, namespace, server name, insecure flag", async () => {
+    const cluster = `server: "https://one.example:6443", certificate-authority-data: ${base64("CA")}, tls-server-name: kube, insecure-skip-tls-verify: true`;
+    const user = `client-certificate-data: ${base64("CERT")}, client-key-data: ${base64("KEY")}`;
+    const path = file("a", config({ cluster, user, context: ", namespace: prod" }));
+    const loaded = await loadKubeconfig({ clock, path, environment: {} });
+    expect(loaded).toMatchObject({
+      server: "https://one.example:6443",
+      namespace: "prod",
+      tls: { caPem: "CA", insecure: true, serverName: "kube" },
+    });
+    expect(await loaded.credentials?.get()).toMatchObject({ certPem: "CERT", keyPem: "KEY" });
+  });
+
+  test("file names are relative to the kubeconfig, data wins over a file", async () => {
+    file("ca.crt", "CA-FILE");
+    file("user.crt", "CERT-FILE");
+    file("user.key", "KEY-FILE");
+    const user = `client-certificate: user.crt, client-key: user.key, client-key-data: ${base64("KEY-DATA")}`;
+    const path = file("b", config({ cluster: "server: https://x, certificate-authority: ca.crt", user }));
+    const loaded = await loadKubeconfig({ clock, path, environment: {} });
+    expect(loaded.tls?.caPem).toBe("CA-FILE");
+    expect(await loaded.credentials?.get()).toMatchObject({ certPem: "CERT-FILE", keyPem: "KEY-DATA" });
+  });
+
+  test("files of KUBECONFIG are merged: the first to say something wins, missing ones are skipped", async () => {
+    const first = file("first", "current-context: two\nclusters:\n- {name: c1, cluster: {server: 'https://first'}}\n");
+    const second = file(
+      "second",
+      `current-context: one
+clusters:
+- {name: c1, cluster: {server: 'https://second'}}
+- {name: c2, cluster: {server: 'https://other'}}
+users:
+- {name: u, user: {token: t}}
+contexts:
+- {name: one, context: {cluster: c1, user: u}}
+- {name: two, context: {cluster: c2, user: u}}
+`,
+    );
+    const environment = { KUBECONFIG: [first, join(dir, "none"), second].join(":") };
+    expect((await loadKubeconfig({ clock, environment })).server).toBe("https://other");
+    expect((await loadKubeconfig({ clock, environment, context: "one" })).server).toBe("https://first");
+  });
+
+  test("a token file wins over a token and is read again after a minute", async () => {
+    const tokenFile = file("token", "one\n");
+    const path = file("c", config({ user: `token: fixed, tokenFile: ${tokenFile}` }));
+    const { credentials } = await loadKubeconfig({ clock, path, environment: {} });
+    expect((await credentials?.get())?.token).toBe("one");
+    file("token", "two");
+    expect((await credentials?.get())?.token).toBe("one");
+    await clock.advance(60_000);
+    expect((await credentials?.get())?.token).toBe("two");
+    rmSync(tokenFile);
+    await clock.advance(60_000);
+    expect((await credentials?.get())?.token).toBe("two");
+  });
+
+  test("basic auth is ignored", async () => {
+    const path = file("d", config({ user: "username: admin, password: x" }));
+    const { credentials } = await loadKubeconfig({ clock, path, environment: {} });
+    expect(await credentials?.get()).toEqual({});
+  });
+
+  test("impersonation", async () => {
+    const user = "token: t, as: jane, as-groups: [dev], as-uid: '5', as-user-extra: {scopes: [view]}";
+    const path = file("e", config({ user }));
+    const { impersonate } = await loadKubeconfig({ clock, path, environment: {} });
+    expect(impersonate).toEqual({ user: "jane", groups: ["dev"], uid: "5", extra: { scopes: ["view"] } });
+  });
+
+  test.each([
+    ["proxy-url of the cluster", "server: https://x.example, proxy-url: 'http://p:3128'", {}, "http://p:3128"],
+    ["HTTPS_PROXY", "server: https://x.example", { HTTPS_PROXY: "p:1" }, "http://p:1"],
+    ["lower case", "server: https://x.example", { https_proxy: "http://p:1" }, "http://p:1"],
+    ["NO_PROXY by name", "server: https://x.example", { HTTPS_PROXY: "p:1", NO_PROXY: "a,.example" }, undefined],
+    ["NO_PROXY by range", "server: https://10.1.2.3", { HTTPS_PROXY: "p:1", NO_PROXY: "10.0.0.0/8" }, undefined],
+    ["loopback", "server: https://127.0.0.1:6443", { HTTPS_PROXY: "p:1" }, undefined],
+  ])("proxy: %s", async (_, cluster, environment, expected) => {
+    const path = file("f", config({ cluster }));
+    expect((await loadKubeconfig({ clock, path, environment })).proxyUrl).toBe(expected);
+  });
+
+  test.each([
+    ["no such file", undefined, /cannot be read/],
+    ["not YAML", "a: [", /not valid YAML/],
+    ["not a mapping", "- 1", /top level must be a mapping/],
+    ["wrong type", "clusters: 5", /clusters must be a list/],
+    ["a number as token", config({ user: "token: 5" }), /users\[0\]\.user\.token must be a text/],
+    ["unknown context", config({ current: "nope" }), /context "nope" does not exist; there are: one/],
+    ["no server", config({ cluster: "" }), /no server/],
+    ["old auth provider", config({ user: "auth-provider: {name: gcp}" }), /auth-provider "gcp" was removed/],
+    ["socks proxy", config({ cluster: "server: https://x, proxy-url: 'socks5://p'" }), /not supported/],
+  ])("a clear error for: %s", async (name, text, message) => {
+    const path = text === undefined ? join(dir, "missing") : file("bad", text);
+    const error = await loadKubeconfig({ clock, path, environment: {} }).catch((e: Error) => e);
+    expect(String(error)).toMatch(message);
+    expect(name).not.toBe("");
+  });
+
+  test("without any file the error says where it looked", async () => {
+    await expect(loadKubeconfig({ clock, environment: {}, home: dir })).rejects.toThrow(
+      /no kubeconfig found \(looked at/,
+    );
+  });
+
+  test("a kubeconfig from a Secret may not read files or run programs", async () => {
+    await expect(kubeconfigFromText(config({ user: "tokenFile: /etc/passwd" }), { clock })).rejects.toThrow(/embedded/);
+    await expect(
+      kubeconfigFromText(config({ cluster: "server: https://x, certificate-authority: /ca" }), { clock }),
+    ).rejects.toThrow(/embed certificate-authority-data/);
+    expect((await kubeconfigFromText(config({ user: "token: t" }), { clock })).server).toBe("https://one.example:6443");
+  });
+});
+
+describe("exec plugins", () => {
+  const credential = (status: object, version = "v1"): string =>
+    JSON.stringify({ apiVersion: `client.authentication.k8s.io/${version}`, kind: "ExecCredential", status });
+  const load = async (
+    run: RunProgram,
+    exec = "command: get-token, args: [a], env: [{name: X, value: y}]",
+    version = "v1",
+  ) => {
+    const user = `exec: {apiVersion: client.authentication.k8s.io/${version}, ${exec}}`;
+    const loaded = await loadKubeconfig({
+      clock,
+      path: file("x", config({ user })),
+      environment: { PATH: "/bin" },
+      run,
+    });
+    if (loaded.credentials === undefined) throw new Error("no credentials");
+    return loaded.credentials;
+  };
+
+  test.each(["v1", "v1beta1"])(
+    "%s: runs with arguments, environment and exec info; caches until it expires",
+    async (version) => {
+      const calls: { command: string; args: readonly string[]; env: Record<string, string | undefined> }[] = [];
+      const credentials = await load(
+        (command, args, { env }) => {
+          calls.push({ command, args, env });
+          const expirationTimestamp = new Date(clock.now() + 60_000).toISOString();
+          return Promise.resolve({
+            code: 0,
+            stdout: credential({ token: `t${calls.length}`, expirationTimestamp }, version),
+          });
+        },
+        "command: get-token, args: [a], env: [{name: X, value: y}], provideClusterInfo: true",
+        version,
+      );
+      const [one, same] = await Promise.all([credentials.get(), credentials.get()]);
+      expect([one.token, same.token]).toEqual(["t1", "t1"]);
+      expect(calls[0]).toMatchObject({ command: "get-token", args: ["a"], env: { PATH: "/bin", X: "y" } });
+      expect(JSON.parse(calls[0]?.env["KUBERNETES_EXEC_INFO"] ?? "")).toMatchObject({
+        apiVersion: `client.authentication.k8s.io/${version}`,
+        kind: "ExecCredential",
+        spec: { cluster: { server: "https://one.example:6443" } },
+      });
+      await clock.advance(60_000);
+      expect((await credentials.get()).token).toBe("t2");
+      expect(credentials.invalidate()).toBe(true);
+      expect((await credentials.get()).token).toBe("t3");
+    },
+  );
+
+  test("certificates", async () => {
+    const status = { clientCertificateData: "C", clientKeyData: "K" };
+    const credentials = await load(() => Promise.resolve({ code: 0, stdout: credential(status) }));
+    expect(await credentials.get()).toMatchObject({ certPem: "C", keyPem: "K" });
+  });
+
+  test.each([
+    ["fails", { code: 3, stdout: "" }, /failed with exit code 3/],
+    ["no JSON", { code: 0, stdout: "s3cret" }, /not JSON/],
+    ["nothing", { code: 0, stdout: credential({}) }, /neither a token nor/],
+    ["other version", { code: 0, stdout: credential({ token: "s3cret" }, "v1beta1") }, /answered in .*v1beta1/],
+    ["half a pair", { code: 0, stdout: credential({ token: "s3cret", clientCertificateData: "C" }) }, /without a key/],
+  ])("a clear error, never with what it printed: %s", async (_, result, message) => {
+    const credentials = await load(() => Promise.resolve(result));
+    const error = await credentials.get().catch((e: Error) => e);
+    expect(String(error)).toMatch(message);
+    expect(String(error)).not.toContain("s3cret");
+  });
+
+  test("a missing program's install hint is shown", async () => {
+    const credentials = await load(
+      () => Promise.reject(new Error("ENOENT")),
+      "command: nope, installHint: install nope first",
+    );
+    await expect(credentials.get()).rejects.toThrow(/could not be run: ENOENT\ninstall nope first/);
+  });
+
+  test("a real program", async () => {
+    const path = file("plugin.sh", `#!/bin/sh\nprintf '%s' '${credential({ token: "real" })}'\n`);
+    const user = `exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/sh, args: [${path}], interactiveMode: Never}`;
+    const { credentials } = await loadKubeconfig({
+      clock,
+      path: file("y", config({ user })),
+      environment: process.env,
+    });
+    expect((await credentials?.get())?.token).toBe("real");
+  });
+});
+
+describe("inClusterConfig", () => {
+  test("undefined outside of a pod, the service account inside", async () => {
+    expect(await inClusterConfig({ clock, environment: {} })).toBeUndefined();
+    file("token", "sa-token");
+    file("ca.crt", "CA");
+    file("namespace", "capstan-system");
+    const environment = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
+    const inside = await inClusterConfig({ clock, environment, directory: dir });
+    expect(inside).toMatchObject({
+      server: "https://[fd00::1]:443",
+      namespace: "capstan-system",
+      tls: { caPem: "CA" },
+    });
+    expect((await inside?.credentials?.get())?.token).toBe("sa-token");
+  });
+});

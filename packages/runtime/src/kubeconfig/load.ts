@@ -1,0 +1,167 @@
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import type { Clock } from "@capstan/apimachinery";
+import { type ClientConfig, type CredentialSource, fixedCredentials } from "../transport/client-config.ts";
+import { ExecCredentials, type RunProgram } from "./exec-plugin.ts";
+import { FileCredentials, readFileOrData } from "./file-credentials.ts";
+import { inClusterConfig } from "./in-cluster.ts";
+import { mergeKubeconfigs, parseKubeconfig } from "./parse.ts";
+import { proxyFromEnvironment } from "./proxy.ts";
+import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from "./types.ts";
+
+/** Where to look and what to choose. */
+export interface LoadOptions {
+  readonly clock: Clock;
+  /** This file and no other; it must exist. */
+  readonly path?: string | undefined;
+  /** Another context than the current one. */
+  readonly context?: string | undefined;
+  /** Another namespace than the context's. */
+  readonly namespace?: string | undefined;
+  /** The process environment, unless told otherwise: KUBECONFIG, proxies, and what exec plugins inherit. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly home?: string | undefined;
+  readonly run?: RunProgram | undefined;
+}
+
+/**
+ * The configuration kubectl would use: an explicit file, else the files of KUBECONFIG merged, else `~/.kube/config`, else the
+ * service account of the pod we run in.
+ */
+export async function loadKubeconfig(options: LoadOptions): Promise<ClientConfig> {
+  const environment = options.environment ?? process.env;
+  const { files, explicit } = kubeconfigFiles(options, environment);
+  const loaded: Kubeconfig[] = [];
+  for (const file of files) {
+    const text = await readIfThere(file, explicit);
+    if (text !== undefined) loaded.push(parseKubeconfig(await parseYamlText(text, file), file));
+  }
+  const merged = mergeKubeconfigs(loaded);
+  if (merged.contexts.size === 0 && merged.clusters.size === 0 && !explicit) {
+    const inside = await inClusterConfig({ clock: options.clock, environment });
+    if (inside !== undefined) return inside;
+    throw new Error(`no kubeconfig found (looked at ${files.join(", ")}): set KUBECONFIG or name a file`);
+  }
+  return await resolveContext(merged, options, environment);
+}
+
+/** The configuration of a kubeconfig text, such as a Cluster's kubeconfig Secret holds. File names in it are refused. */
+export async function kubeconfigFromText(
+  text: string,
+  options: Pick<LoadOptions, "clock" | "context">,
+): Promise<ClientConfig> {
+  const config = parseKubeconfig(await parseYamlText(text, "kubeconfig"), "kubeconfig");
+  for (const [name, user] of config.users) {
+    // A Secret may come from anywhere: it must not make this process read files or run programs.
+    const reads = [user.certificate, user.key].some((source) => source !== undefined && "path" in source);
+    if (reads || user.tokenFile !== undefined || user.exec !== undefined) {
+      throw new Error(
+        `kubeconfig: user "${name}" names a file or a program; only embedded credentials are accepted here`,
+      );
+    }
+  }
+  for (const [name, cluster] of config.clusters) {
+    if (cluster.ca !== undefined && "path" in cluster.ca) {
+      throw new Error(`kubeconfig: cluster "${name}" names a file; embed certificate-authority-data`);
+    }
+  }
+  return await resolveContext(config, options, {});
+}
+
+function kubeconfigFiles(
+  options: LoadOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): { files: string[]; explicit: boolean } {
+  if (options.path !== undefined) return { files: [options.path], explicit: true };
+  const list = (environment["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
+  if (list.length > 0) return { files: [...new Set(list)], explicit: false };
+  return { files: [join(options.home ?? homedir(), ".kube", "config")], explicit: false };
+}
+
+async function readIfThere(file: string, must: boolean): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (!must && error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new Error(`kubeconfig ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function parseYamlText(text: string, file: string): Promise<unknown> {
+  const { parse } = await import("yaml");
+  try {
+    return parse(text);
+  } catch (error) {
+    // Only the first line: the rest of a parser's message quotes the file, which holds secrets.
+    const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    throw new Error(`${file} is not valid YAML: ${reason.replace(/:\s*$/, "")}`);
+  }
+}
+
+async function resolveContext(
+  config: Kubeconfig,
+  options: Pick<LoadOptions, "clock" | "context" | "namespace" | "run">,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<ClientConfig> {
+  const name = options.context ?? config.currentContext;
+  if (name === undefined) throw new Error("the kubeconfig has no current-context: choose one with --context");
+  const context = config.contexts.get(name);
+  if (context === undefined) {
+    throw new Error(`context "${name}" does not exist; there are: ${[...config.contexts.keys()].join(", ") || "none"}`);
+  }
+  const cluster = config.clusters.get(context.cluster);
+  if (cluster === undefined || cluster.server === "") {
+    throw new Error(`context "${name}" names cluster "${context.cluster}", which is not there or has no server`);
+  }
+  const user = context.user === "" ? undefined : config.users.get(context.user);
+  if (context.user !== "" && user === undefined) {
+    throw new Error(`context "${name}" names user "${context.user}", which is not there`);
+  }
+  const caPem = await readFileOrData(cluster.ca);
+  return {
+    server: /^https?:\/\//.test(cluster.server) ? cluster.server : `https://${cluster.server}`,
+    tls: { caPem, insecure: cluster.insecure, serverName: cluster.tlsServerName },
+    credentials: user === undefined ? undefined : userCredentials(user, cluster, caPem, options, environment),
+    impersonate: user?.impersonate,
+    proxyUrl: checkedProxy(cluster.proxyUrl) ?? proxyFromEnvironment(withScheme(cluster.server), environment),
+    namespace: options.namespace ?? context.namespace,
+  };
+}
+
+function withScheme(server: string): string {
+  return server.includes("://") ? server : `https://${server}`;
+}
+
+function checkedProxy(proxyUrl: string | undefined): string | undefined {
+  if (proxyUrl !== undefined && !/^https?:\/\//.test(proxyUrl)) {
+    throw new Error(`proxy-url ${proxyUrl} is not supported: use an http:// or https:// proxy`);
+  }
+  return proxyUrl;
+}
+
+function userCredentials(
+  user: KubeconfigUser,
+  cluster: KubeconfigCluster,
+  caPem: string | undefined,
+  options: Pick<LoadOptions, "clock" | "run">,
+  environment: Readonly<Record<string, string | undefined>>,
+): CredentialSource {
+  const { token, tokenFile, certificate, key, exec, authProvider } = user;
+  const hasOwn = token !== undefined || tokenFile !== undefined || certificate !== undefined;
+  if (exec !== undefined && !hasOwn) {
+    const info = {
+      server: cluster.server,
+      caPem,
+      insecure: cluster.insecure,
+      serverName: cluster.tlsServerName,
+      proxyUrl: cluster.proxyUrl,
+      config: cluster.execConfig,
+    };
+    return new ExecCredentials(exec, info, { clock: options.clock, environment, run: options.run });
+  }
+  if (!hasOwn && authProvider !== undefined) {
+    throw new Error(`auth-provider "${authProvider}" was removed from Kubernetes: use an exec plugin instead`);
+  }
+  return hasOwn ? new FileCredentials({ token, tokenFile, certificate, key }, options.clock) : fixedCredentials({});
+}

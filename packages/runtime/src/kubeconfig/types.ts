@@ -1,0 +1,52 @@
+/** A kubeconfig as read and merged; only what a client needs. */
+export interface Kubeconfig {
+  readonly currentContext: string | undefined;
+  readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
+  readonly users: ReadonlyMap<string, KubeconfigUser>;
+  readonly contexts: ReadonlyMap<string, KubeconfigContext>;
+}
+
+/** One entry of `clusters`. */
+export interface KubeconfigCluster {
+  readonly server: string;
+  readonly tlsServerName?: string | undefined;
+  readonly insecure: boolean;
+  readonly ca: FileOrData | undefined;
+  readonly proxyUrl?: string | undefined;
+  /** Handed to exec plugins that ask for it: the extension `client.authentication.k8s.io/exec`. */
+  readonly execConfig?: unknown;
+}
+
+/** One entry of `users`. */
+export interface KubeconfigUser {
+  readonly certificate: FileOrData | undefined;
+  readonly key: FileOrData | undefined;
+  readonly token?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly exec?: ExecConfig | undefined;
+  readonly authProvider?: string | undefined;
+  readonly impersonate?:
+    | { user: string; uid?: string | undefined; groups: string[]; extra: Record<string, string[]> }
+    | undefined;
+}
+
+/** One entry of `contexts`. */
+export interface KubeconfigContext {
+  readonly cluster: string;
+  readonly user: string;
+  readonly namespace?: string | undefined;
+}
+
+/** Bytes given in the file itself, or the absolute path of a file. */
+export type FileOrData = { readonly data: string } | { readonly path: string };
+
+/** A program that gives credentials. */
+export interface ExecConfig {
+  readonly apiVersion: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: readonly { name: string; value: string }[];
+  readonly installHint?: string | undefined;
+  readonly provideClusterInfo: boolean;
+  readonly interactiveMode: "Never" | "IfAvailable" | "Always";
+}

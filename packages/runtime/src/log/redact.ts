@@ -1,0 +1,54 @@
+const HIDDEN = "[hidden]";
+
+/** Field names whose values never belong into a log. */
+const SECRET_FIELDS =
+  /^(?:data|stringData|binaryData|.*token|.*password|.*secret|authorization|.*key(?:pem|data)|client-key-data|kubeconfig|privatekey|userdata|cookie)$/i;
+/** Things that look like such fields but only name something. */
+const HARMLESS_FIELDS = /^(?:dataSecretName|.*secretName|.*SecretRef|secret|bootstrapTokenID)$/i;
+
+const PATTERNS: readonly [RegExp, string][] = [
+  [/-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g, HIDDEN],
+  [/\b(Bearer|Basic) [A-Za-z0-9._~+/=-]{6,}/g, `$1 ${HIDDEN}`],
+  // JSON web tokens: service-account and OIDC tokens.
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, HIDDEN],
+  // kubeadm bootstrap tokens; the first half is public.
+  [/\b([a-z0-9]{6})\.[a-z0-9]{16}\b/g, `$1.${HIDDEN}`],
+  [/(\/\/[^/\s:@]+):[^/\s@]+@/g, `$1:${HIDDEN}@`],
+];
+
+/** A text without the secrets that can be recognised in it. */
+export function redactText(text: string): string {
+  let out = text;
+  for (const [pattern, replacement] of PATTERNS) out = out.replace(pattern, replacement);
+  return out;
+}
+
+/** A copy of a value fit for a log: secret fields hidden, errors as name, message and stack, nothing endless. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === "string") return redactText(value);
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > 6) return "[…]";
+  if (value instanceof Error) return redactError(value, depth);
+  if (Array.isArray(value)) return value.slice(0, 100).map((item) => redact(item, depth + 1));
+  if (value instanceof Uint8Array) return `[${value.length} bytes]`;
+  const isSecret = (value as { kind?: unknown }).kind === "Secret";
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      const hide =
+        SECRET_FIELDS.test(key) &&
+        !HARMLESS_FIELDS.test(key) &&
+        (isSecret || typeof item !== "object" || key !== "data");
+      return [key, hide && item !== undefined && item !== null ? HIDDEN : redact(item, depth + 1)];
+    }),
+  );
+}
+
+function redactError(error: Error, depth: number): object {
+  return {
+    name: error.name,
+    message: redactText(error.message),
+    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
+  };
+}

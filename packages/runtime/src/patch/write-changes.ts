@@ -1,0 +1,41 @@
+import { type JsonObject, type KubeObject } from "@capstan/apimachinery";
+import type { Client } from "../client/client.ts";
+import { changesBetween, replacesList } from "./changes.ts";
+
+/** How to write. */
+export interface WriteChangesOptions {
+  /**
+   * When to demand that nobody changed the object since it was read (a Conflict otherwise): by default when a list is replaced,
+   * as merge patches write lists whole.
+   */
+  readonly guard?: "lists" | "always" | "never" | undefined;
+}
+
+/**
+ * Writes what differs between the object as read and as wanted: at most one patch of metadata and spec and one of the status,
+ * none if nothing differs. Gives back the object as the server has it.
+ */
+export async function writeChanges<T extends KubeObject>(
+  client: Client,
+  before: T,
+  after: T,
+  options: WriteChangesOptions = {},
+  signal?: AbortSignal,
+): Promise<T> {
+  const { main, status } = changesBetween(before, after);
+  let current = before;
+  if (main !== undefined) {
+    current = await client.patch(before, guarded(main, current, options), {}, signal);
+  }
+  if (status !== undefined) {
+    current = await client.patchStatus(before, guarded(status, current, options), {}, signal);
+  }
+  return current;
+}
+
+function guarded(patch: JsonObject, current: KubeObject, options: WriteChangesOptions): JsonObject {
+  const guard = options.guard ?? "lists";
+  if (guard === "never" || (guard === "lists" && !replacesList(patch))) return patch;
+  const metadata = (patch["metadata"] ?? {}) as JsonObject;
+  return { ...patch, metadata: { ...metadata, resourceVersion: current.metadata.resourceVersion } };
+}
