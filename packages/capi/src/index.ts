@@ -70,3 +70,4 @@ export {
 } from "./schema/schema.ts";
 export { failed, gone, noCapacity, type Outcome, ready, wait } from "./sdk/outcome.ts";
 export type { ClusterKey, Node, NodeTaint, NodeView, WorkloadClusters, WorkloadConnection } from "./workload/types.ts";
+export { WorkloadConnections, type WorkloadConnectionsOptions } from "./workload/workload-connections.ts";

@@ -81,29 +81,24 @@ function isControlPlane(machine: { metadata: { labels?: Record<string, string> }
   return machine.metadata.labels?.["cluster.x-k8s.io/control-plane"] !== undefined;
 }
 
-/** The finalizer, and the endpoint once somebody offers one and the user has not set it. */
+/** The finalizer, and the endpoint once somebody offers one and nobody has set it. */
 async function ensureSpec(
   scope: ClusterScope,
   initialization: Initialization,
   context: ReconcileContext,
 ): Promise<void> {
   const { cluster } = scope;
-  const offered = offeredEndpoint(scope, initialization);
-  const ours = cluster.metadata.managedFields?.some(
-    (entry) =>
-      entry.manager === context.client.fieldManager &&
-      JSON.stringify(entry.fieldsV1 ?? {}).includes("f:controlPlaneEndpoint"),
-  );
-  const own = validEndpoint(cluster.spec?.controlPlaneEndpoint);
-  // What we once copied stays ours; what the user set is never taken over.
-  const endpoint = own === undefined ? offered : ours === true ? own : undefined;
+  const { namespace, name } = cluster.metadata;
   const desired = {
     apiVersion: Cluster.apiVersion,
     kind: Cluster.kind,
-    metadata: { namespace: cluster.metadata.namespace, name: cluster.metadata.name, finalizers: [CLUSTER_FINALIZER] },
-    ...(endpoint === undefined ? {} : { spec: { controlPlaneEndpoint: endpoint } }),
+    metadata: { namespace, name, finalizers: [CLUSTER_FINALIZER] },
   };
   await context.client.ensure(desired as Cluster, cluster);
+  if (validEndpoint(cluster.spec?.controlPlaneEndpoint) !== undefined) return;
+  const endpoint = offeredEndpoint(scope, initialization);
+  // Copied once and never changed again, so a plain patch: nobody is to own it by applying.
+  if (endpoint !== undefined) await context.client.patch(cluster, { spec: { controlPlaneEndpoint: endpoint } });
 }
 
 function offeredEndpoint(

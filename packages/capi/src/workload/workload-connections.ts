@@ -1,0 +1,161 @@
+import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import {
+  Cache,
+  Client,
+  type ClientConfig,
+  httpTransport,
+  kindRef,
+  kubeconfigFromText,
+  type Logger,
+} from "@capstan/runtime";
+import { Secret, secretText } from "../contract/builtin-kinds.ts";
+import { CLUSTER_NAME_LABEL, clusterSecretName } from "../contract/constants.ts";
+import type { ClusterKey, Node, NodeView, WorkloadClusters, WorkloadConnection } from "./types.ts";
+
+const NodeKind = kindRef<Node>({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
+const BY_PROVIDER_ID = "provider-id";
+
+export interface WorkloadConnectionsOptions {
+  /** Of the management cluster: kubeconfig Secrets come from here. */
+  cache: Cache;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  /** Another way to reach a server, when there is one: embedded control planes are called in process. */
+  dial?: (config: ClientConfig) => Transport | undefined;
+}
+
+interface Connection {
+  /** The kubeconfig it was made from: another one means another connection. */
+  kubeconfig: string;
+  state: WorkloadConnection;
+  stop(): Promise<void>;
+}
+
+/**
+ * One connection per workload cluster, made when its kubeconfig Secret appears, made anew when that changes, with a watch on its
+ * Nodes. A cluster that does not answer costs the others nothing.
+ */
+export class WorkloadConnections implements WorkloadClusters {
+  readonly #options: WorkloadConnectionsOptions;
+  readonly #connections = new Map<string, Connection>();
+  readonly #listeners = new Set<(cluster: ClusterKey, nodeName: string | undefined) => void>();
+
+  constructor(options: WorkloadConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to follow kubeconfig Secrets; the returned function ends all connections. */
+  start(): () => Promise<void> {
+    const remove = this.#options.cache.informer(Secret).addHandler({
+      add: (secret) => this.#follow(secret),
+      update: (secret) => this.#follow(secret),
+      delete: (secret) => this.#forget(secret),
+    });
+    return async () => {
+      remove();
+      const all = [...this.#connections.values()];
+      this.#connections.clear();
+      await Promise.all(all.map((connection) => connection.stop()));
+    };
+  }
+
+  get(cluster: ClusterKey): WorkloadConnection {
+    const found = this.#connections.get(keyText(cluster));
+    return (
+      found?.state ?? {
+        state: "connecting",
+        since: 0,
+        error: `there is no Secret ${clusterSecretName(cluster.name, "kubeconfig")} yet`,
+      }
+    );
+  }
+
+  subscribe(listener: (cluster: ClusterKey, nodeName: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #follow(secret: Secret): void {
+    const cluster = clusterOf(secret);
+    if (cluster === undefined) return;
+    const kubeconfig = secretText(secret, "value");
+    const existing = this.#connections.get(keyText(cluster));
+    if (kubeconfig === undefined || existing?.kubeconfig === kubeconfig) return;
+    void existing?.stop();
+    this.#connections.set(keyText(cluster), this.#connect(cluster, kubeconfig));
+    this.#notify(cluster, undefined);
+  }
+
+  #forget(secret: Secret): void {
+    const cluster = clusterOf(secret);
+    const existing = cluster === undefined ? undefined : this.#connections.get(keyText(cluster));
+    if (cluster === undefined || existing === undefined) return;
+    this.#connections.delete(keyText(cluster));
+    void existing.stop();
+    this.#notify(cluster, undefined);
+  }
+
+  #connect(cluster: ClusterKey, kubeconfig: string): Connection {
+    const { clock, random, log } = this.#options;
+    const stopping = new AbortController();
+    let close: () => Promise<void> = () => Promise.resolve();
+    const connection: Connection = {
+      kubeconfig,
+      state: { state: "connecting", since: clock.now(), error: "connecting" },
+      stop: () => {
+        stopping.abort(new Error("the connection is no longer wanted"));
+        return close();
+      },
+    };
+    const open = async (): Promise<void> => {
+      const config = await kubeconfigFromText(kubeconfig, { clock });
+      const transport = this.#options.dial?.(config) ?? httpTransport(config, { clock });
+      const client = new Client(transport, { fieldManager: "capstan-workload", clock });
+      const nodes = new Cache(client, { clock, random, log });
+      nodes.addIndex(NodeKind, BY_PROVIDER_ID, (node) =>
+        node.spec?.providerID === undefined ? [] : [node.spec.providerID],
+      );
+      close = async () => {
+        await nodes.stop();
+        await transport.close();
+      };
+      const informer = nodes.informer(NodeKind);
+      const changed = (node: Node): void => this.#notify(cluster, node.metadata.name);
+      informer.addHandler({ add: changed, update: changed, delete: changed });
+      nodes.start();
+      if (!(await informer.waitForSync(stopping.signal))) return;
+      connection.state = { state: "connected", client, nodes: nodeView(nodes) };
+      this.#notify(cluster, undefined);
+    };
+    open().catch((error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      connection.state = { state: "down", since: clock.now(), error: text };
+      this.#notify(cluster, undefined);
+    });
+    return connection;
+  }
+
+  #notify(cluster: ClusterKey, nodeName: string | undefined): void {
+    for (const listener of this.#listeners) listener(cluster, nodeName);
+  }
+}
+
+function nodeView(cache: Cache): NodeView {
+  return {
+    list: () => cache.list(NodeKind),
+    get: (name) => cache.get(NodeKind, { name }),
+    byProviderID: (id) => cache.byIndex(NodeKind, BY_PROVIDER_ID, id)[0],
+  };
+}
+
+function keyText(cluster: ClusterKey): string {
+  return `${cluster.namespace}/${cluster.name}`;
+}
+
+/** The Cluster a kubeconfig Secret belongs to; undefined for any other Secret. */
+function clusterOf(secret: Secret): ClusterKey | undefined {
+  const name = secret.metadata.labels?.[CLUSTER_NAME_LABEL];
+  if (name === undefined || secret.metadata.name !== clusterSecretName(name, "kubeconfig")) return undefined;
+  return { namespace: secret.metadata.namespace ?? "", name };
+}
