@@ -1,1 +1,5 @@
-export {};
+export { hostedControlPlaneController } from "./controller.ts";
+export type { HostedControlPlanes, PlacementType } from "./hosted-control-plane.ts";
+export { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+export type { Placement } from "./placement/placement.ts";
+export { type Binaries, ProcessPlacement, stopRank } from "./placement/process.ts";

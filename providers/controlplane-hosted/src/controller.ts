@@ -1,0 +1,33 @@
+import { Cluster, Secret } from "@capstan/capi";
+import { type Controller, controller, type Request } from "@capstan/runtime";
+import { type HostedControlPlanes, reconcileHostedControlPlane } from "./hosted-control-plane.ts";
+import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+
+const CONCURRENCY = 20;
+
+/** Watches HostedControlPlanes, their Clusters and Secrets, and the components wherever they run. */
+export function hostedControlPlaneController(planes: HostedControlPlanes): Controller {
+  return controller("hosted-control-plane")
+    .for(HostedControlPlane)
+    .owns(Secret)
+    .watches(Cluster, controlPlaneOf)
+    .watchesRaw({
+      start: (enqueue, signal) => {
+        for (const placement of Object.values(planes.placements)) {
+          const unsubscribe = placement.subscribe((owner) => {
+            const [namespace = "", name = ""] = owner.split("/");
+            enqueue({ namespace, name });
+          });
+          signal.addEventListener("abort", unsubscribe, { once: true });
+        }
+      },
+    })
+    .concurrency(CONCURRENCY)
+    .reconcile((request, context) => reconcileHostedControlPlane(request, context, planes));
+}
+
+function controlPlaneOf(cluster: Cluster): Request[] {
+  const reference = cluster.spec?.controlPlaneRef;
+  if (reference?.kind !== HostedControlPlane.kind || reference.apiGroup !== HostedControlPlane.group) return [];
+  return [{ namespace: cluster.metadata.namespace ?? "", name: reference.name }];
+}

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { isReason, type Unstructured } from "@capstan/apimachinery";
+import type { Client } from "@capstan/runtime";
+import { coreDNS } from "../addons/core-dns.ts";
+import { kubeProxy } from "../addons/kube-proxy.ts";
+import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
+import { hostPort } from "../network.ts";
+import { clusterInfoKubeconfig } from "./cluster-info.ts";
+import { kubernetesEndpoints } from "./kubernetes-endpoints.ts";
+import { kubeadmConfig, kubeletConfig, type NodeConfigurationInput } from "./node-configuration.ts";
+import { joinRbac } from "./rbac.ts";
+
+export interface PrepareInput extends NodeConfigurationInput {
+  caPem: string;
+  spec: HostedControlPlaneSpec;
+}
+
+/** Everything that `kubeadm join` and the nodes after it rely on, and that `kubeadm init` would have written. */
+export function clusterObjects(input: PrepareInput): Unstructured[] {
+  const server = `https://${hostPort(input.endpoint.host, input.endpoint.port)}`;
+  const { addons } = input.spec;
+  return [
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "cluster-info", namespace: "kube-public" },
+      data: { kubeconfig: clusterInfoKubeconfig(server, input.caPem) },
+    },
+    kubeadmConfig(input),
+    kubeletConfig(input),
+    ...joinRbac(),
+    ...kubernetesEndpoints([input.endpoint.host], input.endpoint.port),
+    ...(addons?.kubeProxy?.enabled === false ? [] : kubeProxy(input, addons?.kubeProxy?.mode)),
+    ...(addons?.coreDNS?.enabled === false ? [] : coreDNS(input)),
+  ];
+}
+
+/** Identifies a set of objects: the same set is not written twice. */
+export function objectsDigest(objects: readonly Unstructured[]): string {
+  return createHash("sha256").update(JSON.stringify(objects)).digest("hex");
+}
+
+/** Applies all objects, independent ones at the same time. A binding whose role changed is replaced: roleRef is immutable. */
+export async function applyObjects(
+  client: Client,
+  objects: readonly Unstructured[],
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    objects.map(async (object) => {
+      try {
+        await client.apply(object, {}, signal);
+      } catch (error) {
+        if (!isReason(error, "Invalid") || !object.kind.endsWith("Binding")) throw error;
+        await client.delete(object, {}, signal);
+        await client.apply(object, {}, signal);
+      }
+    }),
+  );
+}

@@ -1,0 +1,92 @@
+import { type ConditionInput, conditionsOf, withTransitionTimes } from "@capstan/capi";
+import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+import type { PlacementState } from "./placement/placement.ts";
+
+/** How far one pass came. */
+export type Progress =
+  | { step: "paused" }
+  | { step: "waiting"; reason: string; message: string }
+  | { step: "hibernated"; state: PlacementState }
+  | { step: "running"; state: PlacementState; prepared: boolean }
+  | { step: "deleting"; message: string };
+
+export interface StatusInput {
+  object: HostedControlPlane;
+  progress: Progress;
+  paused: ConditionInput;
+  nowMs: number;
+}
+
+/** The whole status, computed from what was observed. */
+export function controlPlaneStatus(input: StatusInput): NonNullable<HostedControlPlane["status"]> {
+  const { object, progress } = input;
+  const serving = progress.step === "running" && progress.state.apiReady && progress.prepared;
+  const initialized = serving || object.status?.initialization?.controlPlaneInitialized === true;
+  const version =
+    progress.step === "running" ? (progress.state.version ?? object.status?.version) : object.status?.version;
+  const replicas = serving ? 1 : 0;
+  return {
+    conditions: withTransitionTimes(
+      conditions(input, serving),
+      conditionsOf(object),
+      input.nowMs,
+      object.metadata.generation,
+    ),
+    // Sticky: once workers could join, later trouble is told by conditions alone.
+    ...(initialized ? { initialization: { controlPlaneInitialized: true } } : {}),
+    externalManagedControlPlane: true,
+    ...(version === undefined ? {} : { version, versions: [{ version, replicas: Math.max(replicas, 1) }] }),
+    replicas,
+    readyReplicas: replicas,
+    availableReplicas: replicas,
+    upToDateReplicas: version === object.spec.version ? replicas : 0,
+    ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
+  };
+}
+
+function conditions(input: StatusInput, serving: boolean): ConditionInput[] {
+  const { progress } = input;
+  const deleting: ConditionInput =
+    progress.step === "deleting"
+      ? { type: "Deleting", status: "True", reason: "Deleting", message: progress.message }
+      : { type: "Deleting", status: "False", reason: "NotDeleting", message: "" };
+  return [available(progress, serving), ...componentConditions(progress), deleting, input.paused];
+}
+
+function available(progress: Progress, serving: boolean): ConditionInput {
+  const type = "Available";
+  if (serving) return { type, status: "True", reason: "Available", message: "" };
+  const no = (reason: string, message: string): ConditionInput => ({ type, status: "False", reason, message });
+  switch (progress.step) {
+    case "paused":
+      return { type, status: "Unknown", reason: "Paused", message: "Work on this control plane is paused" };
+    case "waiting":
+      return no(progress.reason, progress.message);
+    case "hibernated":
+      return no("Hibernated", "spec.replicas is 0: the data is kept; set it to 1 to start again");
+    case "deleting":
+      return no("Deleting", progress.message);
+    case "running": {
+      const notReady = progress.state.components.filter((component) => !component.ready);
+      if (notReady.length === 0 && progress.state.apiReady)
+        return no("PreparingCluster", "Writing what nodes need to join into the new cluster");
+      const lines = notReady.map((component) => `* ${component.name}: ${component.message}`);
+      return no("ComponentsNotReady", lines.join("\n"));
+    }
+  }
+}
+
+/** etcd and the other components each have a condition of their own, so that `why` can name the one at fault. */
+function componentConditions(progress: Progress): ConditionInput[] {
+  if (progress.step !== "running") return [];
+  const etcd = progress.state.components.filter((component) => component.name.startsWith("etcd"));
+  const others = progress.state.components.filter((component) => !component.name.startsWith("etcd"));
+  return [health("EtcdClusterHealthy", etcd), health("ControlPlaneComponentsHealthy", others)];
+}
+
+function health(type: string, components: PlacementState["components"]): ConditionInput {
+  const bad = components.filter((component) => !component.ready);
+  if (components.length > 0 && bad.length === 0) return { type, status: "True", reason: "Healthy", message: "" };
+  const message = bad.map((component) => `* ${component.name}: ${component.message}`).join("\n");
+  return { type, status: "False", reason: "NotHealthy", message: message === "" ? "Not started yet" : message };
+}

@@ -1,0 +1,61 @@
+import { extraArgumentProblem } from "./components/owned-flags.ts";
+import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
+import { type ClusterNetwork, cidrsOverlap, parseCidr } from "./network.ts";
+import { upgradeProblem, versionProblem } from "./versions.ts";
+
+/** Something a person must change before a control plane can run. */
+export interface SpecProblem {
+  reason: string;
+  message: string;
+}
+
+/** What is wrong with a control plane's description and its Cluster's network, or undefined when nothing is. */
+export function specProblem(
+  spec: HostedControlPlaneSpec,
+  network: ClusterNetwork,
+  runningVersion: string | undefined,
+): SpecProblem | undefined {
+  const version =
+    versionProblem(spec.version) ??
+    (runningVersion === undefined ? undefined : upgradeProblem(runningVersion, spec.version));
+  if (version !== undefined) return { reason: "InvalidVersion", message: `spec.version: ${version}` };
+  return networkProblem(network) ?? argumentsProblem(spec);
+}
+
+function networkProblem(network: ClusterNetwork): SpecProblem | undefined {
+  const all = [...network.serviceCidrs, ...network.podCidrs];
+  const bad = all.find((cidr) => parseCidr(cidr) === undefined);
+  if (bad !== undefined)
+    return {
+      reason: "InvalidNetwork",
+      message: `the Cluster's spec.clusterNetwork: ${bad} is not a CIDR like 10.96.0.0/16`,
+    };
+  for (const service of network.serviceCidrs)
+    for (const pod of network.podCidrs)
+      if (cidrsOverlap(service, pod))
+        return {
+          reason: "InvalidNetwork",
+          message: `the Cluster's spec.clusterNetwork: services ${service} and pods ${pod} overlap; give them separate ranges`,
+        };
+  return undefined;
+}
+
+function argumentsProblem(spec: HostedControlPlaneSpec): SpecProblem | undefined {
+  const components = {
+    apiServer: spec.apiServer,
+    controllerManager: spec.controllerManager,
+    scheduler: spec.scheduler,
+  } as const;
+  for (const [name, component] of Object.entries(components)) {
+    const files = (component?.files ?? []).map((file) => file.name);
+    for (const argument of component?.extraArgs ?? []) {
+      const problem = extraArgumentProblem(name as keyof typeof components, argument, files);
+      if (problem !== undefined) return { reason: "InvalidArgument", message: `spec.${name}.extraArgs: ${problem}` };
+    }
+  }
+  for (const argument of spec.etcd?.extraArgs ?? []) {
+    const problem = extraArgumentProblem("etcd", argument, []);
+    if (problem !== undefined) return { reason: "InvalidArgument", message: `spec.etcd.extraArgs: ${problem}` };
+  }
+  return undefined;
+}
