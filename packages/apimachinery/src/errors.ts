@@ -81,9 +81,10 @@ export function invalid(gk: GroupKind, name: string, errors: readonly FieldError
   return failure(422, "Invalid", `${qualified(gk.kind, gk.group)} ${goQuote(name)} is invalid${list}`, details);
 }
 
-/** 422 without field causes, as a failed JSON patch answers. */
-export function genericInvalid(message: string): ApiError {
-  return failure(422, "Invalid", message, {});
+/** 422 of a patch that cannot be carried out: upstream's fixed message, and the cause where upstream says nothing. */
+export function unprocessablePatch(field: string, cause: string): ApiError {
+  const causes = [{ reason: "FieldValueInvalid", message: cause, field }];
+  return failure(422, "Invalid", "the server rejected our request due to an error in our request", { causes });
 }
 
 /** 403: not allowed, with the reason in `detail`. */

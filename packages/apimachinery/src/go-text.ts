@@ -50,3 +50,10 @@ function sortKeys(value: unknown, depth: number): unknown {
   for (const [key, v] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) out[key] = sortKeys(v, depth + 1);
   return out;
 }
+
+/** What encoding/json calls a JSON value in its errors. */
+export function goKind(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  if (value === null || value === undefined) return "null";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}

@@ -1,9 +1,12 @@
+export { formatAge } from "./age.ts";
 export { type ApplyInput, applyPatch } from "./apply/apply-patch.ts";
 export { type CompiledApplySchema, compileApplySchema } from "./apply/apply-type.ts";
 export type { FieldManagerInput } from "./apply/field-manager.ts";
 export { OBJECT_META_SCHEMA } from "./apply/object-meta-schema.ts";
 export { trackUpdate } from "./apply/track-update.ts";
 export { type Clock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
+export { findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
+export { formatDuration, parseDuration } from "./duration.ts";
 export {
   alreadyExists,
   applyConflict,
@@ -14,7 +17,6 @@ export {
   type GroupKind,
   type GroupResource,
   generateNameConflict,
-  genericInvalid,
   gone,
   internalError,
   invalid,
@@ -28,6 +30,7 @@ export {
   tooLargeResourceVersion,
   tooManyRequests,
   unauthorized,
+  unprocessablePatch,
   unsupportedMediaType,
 } from "./errors.ts";
 export {
@@ -48,6 +51,7 @@ export {
 export { type FieldRequirement, type FieldSelector, fieldSelector, parseFieldSelector } from "./field-selectors.ts";
 export { goJson, goNumber, goQuote } from "./go-text.ts";
 export { compareApiVersions, groupVersion, gvkOf, parseGroupVersion } from "./gvk.ts";
+export { type IntOrString, scaledValue } from "./int-or-string.ts";
 export {
   deepCopy,
   deepEqual,
@@ -60,6 +64,14 @@ export {
   stableStringify,
 } from "./json.ts";
 export { type LabelOperator, type LabelRequirement, labelRequirement } from "./label-requirement.ts";
+export {
+  type NameRule,
+  type ObjectMetaRules,
+  validateFieldManager,
+  validateLabels,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from "./meta-validation.ts";
 export {
   isDns1035Label,
   isDns1123Label,
@@ -80,6 +92,19 @@ export type {
   OwnerReference,
   Unstructured,
 } from "./object.ts";
+export { addOwnerReference, controllerOf, hasOwner, ownerReference, removeOwnerReference } from "./owner-references.ts";
+export { applyJsonPatch } from "./patch/json-patch.ts";
+export { applyMergePatch, createMergePatch } from "./patch/merge-patch.ts";
+export { applyStrategicMergePatch } from "./patch/strategic-merge-patch.ts";
+export {
+  addQuantity,
+  compareQuantity,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  type QuantityFormat,
+  quantityValue,
+} from "./quantity.ts";
 export { type Random, randomFloat, randomInt, randomSuffix, randomUuid, seededRandom, systemRandom } from "./random.ts";
 export { type CompiledSchema, compileSchema, type ValidateOptions } from "./schema/compile.ts";
 export type { JSONSchemaProps, JsonValue, ValidationRule } from "./schema/types.ts";
@@ -93,3 +118,4 @@ export {
 export { ApiError, isReason, type Status, type StatusCause, type StatusDetails } from "./status.ts";
 export type { ApiRequest, ApiResponse, Transport, UserInfo, WatchEvent } from "./transport.ts";
 export { settle, VirtualClock } from "./virtual-clock.ts";
+export { parseYaml, parseYamlDocuments, toYaml } from "./yaml.ts";

@@ -1,8 +1,13 @@
 import { badRequest } from "../errors.ts";
+import { goKind } from "../go-text.ts";
 import { deepCopy, deepEqual, isObject, type JsonObject, MAX_DEPTH, setOwn, tooDeep } from "../json.ts";
 
-/** RFC 7396: objects merge, null deletes, everything else replaces. The input is not changed. */
+/** RFC 7396: objects merge, null deletes, everything else replaces. The input is not changed. The patch must be an object. */
 export function applyMergePatch(doc: unknown, patch: unknown): unknown {
+  if (!isObject(patch))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${goKind(patch)} into Go value of type map[string]interface {}`,
+    );
   return merge(doc, patch, 0);
 }
 

@@ -1,0 +1,44 @@
+import { type Document, parseAllDocuments, stringify, type Tags } from "yaml";
+import { badRequest } from "./errors.ts";
+
+/** Tags of YAML 1.1 that turn text into something JSON lacks, or `1:30` into 90: Kubernetes' reader keeps those as text. */
+const DROPPED = new Set(["timestamp", "binary", "set", "omap", "pairs"].map((t) => `tag:yaml.org,2002:${t}`));
+
+function keepText(tags: Tags): Tags {
+  return tags.filter(
+    (tag) => typeof tag === "string" || !(DROPPED.has(tag.tag) || ("format" in tag && tag.format === "TIME")),
+  );
+}
+
+/** Reads one YAML document the way Kubernetes' Go library does (1.1: `yes` is true, `012` is octal, dates stay text). */
+export function parseYaml(text: string): unknown {
+  const documents = parseYamlDocuments(text);
+  if (documents.length > 1)
+    throw badRequest(`expected one YAML document, found ${documents.length}: separate them into several requests`);
+  return documents[0] ?? null;
+}
+
+/** Reads a stream of YAML documents; empty ones are left out. Throws BadRequest with line and column. */
+export function parseYamlDocuments(text: string): unknown[] {
+  try {
+    const documents = parseAllDocuments(text, { version: "1.1", customTags: keepText, logLevel: "error" });
+    const out: unknown[] = [];
+    for (const document of Array.isArray(documents) ? (documents as Document[]) : []) {
+      const [error] = document.errors;
+      if (error !== undefined) throw badRequest(`error converting YAML to JSON: yaml: ${error.message.trimEnd()}`);
+      const value: unknown = document.toJS({ maxAliasCount: 1000 });
+      if (value !== null && value !== undefined) out.push(value);
+    }
+    return out;
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw badRequest("error converting YAML to JSON: yaml: the document is nested too deeply");
+    if (error instanceof ReferenceError) throw badRequest(`error converting YAML to JSON: yaml: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Writes YAML that a 1.1 reader understands as meant: `"yes"`, `"1:30"` and `"012"` get quotes. */
+export function toYaml(value: unknown): string {
+  return stringify(value, { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false });
+}
