@@ -1,0 +1,147 @@
+import { ApiError, type Clock, formatTime, type Unstructured } from "@capstan/apimachinery";
+import { keyOf, parseKey, prefixOf } from "../store/keys.ts";
+import type { ObjectStore, StoredObject } from "../store/object-store.types.ts";
+import type { InternalApi, ResourceRegistry } from "../types.ts";
+import { settleNames } from "./crd-names.ts";
+import { CLEANUP_FINALIZER, CRD_KEY, type CustomResourceDefinition, isConditionTrue, withCondition } from "./crd-object.ts";
+
+/** What the cleanup works with. */
+export interface CleanupDeps {
+  readonly store: ObjectStore;
+  readonly api: InternalApi;
+  readonly types: ResourceRegistry;
+  readonly clock: Clock;
+  log(message: string, error: unknown): void;
+}
+
+const MANAGER = "kube-apiserver";
+const RETRY_MS = 2_000;
+
+/**
+ * Finishes deleted CRDs: deletes their instances, waits until those are gone, drops the finalizer; and gives names that became free
+ * to CRDs that wait for them. Does nothing, and holds no timer, while no CRD is being deleted.
+ */
+export function startCrdCleanup(deps: CleanupDeps): { stop(): void } {
+  const running = new Map<string, () => void>();
+  let stopped = false;
+  const unsubscribe = deps.api.watch(CRD_KEY, ({ object, name }) => {
+    if (stopped) return;
+    const crd = object as CustomResourceDefinition | undefined;
+    if (crd === undefined) {
+      running.get(name)?.();
+      running.delete(name);
+      void renameWaiting(deps);
+    } else if (isCleaning(crd) && !running.has(name)) running.set(name, cleanUp(deps, crd));
+  });
+  return {
+    stop: () => {
+      stopped = true;
+      unsubscribe();
+      for (const stop of running.values()) stop();
+    },
+  };
+}
+
+function isCleaning(crd: CustomResourceDefinition): boolean {
+  return crd.metadata.deletionTimestamp !== undefined && (crd.metadata.finalizers?.includes(CLEANUP_FINALIZER) ?? false);
+}
+
+/** Deletes instances until none is left; returns a function that stops. */
+function cleanUp(deps: CleanupDeps, crd: CustomResourceDefinition): () => void {
+  const { store, clock } = deps;
+  const name = crd.metadata.name ?? "";
+  const plural = crd.status?.acceptedNames?.plural ?? crd.spec.names.plural;
+  const prefix = prefixOf(crd.spec.group, plural);
+  let done = false;
+  let cancelRetry: () => void = () => {};
+  let finishing = false;
+  const finishIfEmpty = (): void => {
+    if (done || finishing || store.count(prefix) > 0) return;
+    finishing = true;
+    void finish(deps, name).finally(() => {
+      finishing = false;
+    });
+  };
+  const sweep = async (): Promise<void> => {
+    if (done) return;
+    await announce(deps, name);
+    for (const stored of store.list(prefix).items) {
+      if (done) return;
+      await deleteInstance(deps, crd, plural, stored);
+    }
+    finishIfEmpty();
+  };
+  const run = (): void => {
+    sweep().catch((error: unknown) => {
+      deps.log(`instances of ${name} could not be deleted; trying again`, error);
+      cancelRetry = clock.after(RETRY_MS, run);
+    });
+  };
+  const unsubscribe = store.subscribe(prefix, store.revision(), finishIfEmpty);
+  run();
+  return () => {
+    done = true;
+    unsubscribe();
+    cancelRetry();
+  };
+}
+
+async function deleteInstance(
+  deps: CleanupDeps,
+  crd: CustomResourceDefinition,
+  plural: string,
+  stored: StoredObject,
+): Promise<void> {
+  if (stored.object.metadata.deletionTimestamp !== undefined) return;
+  const { namespace, name } = parseKey(stored.key);
+  const { group } = crd.spec;
+  try {
+    if (deps.types.preferred(group, plural) !== undefined) await deps.api.delete({ group, plural }, namespace, name);
+    // A CRD that serves no version has no pipeline to go through.
+    else await deps.store.mutate(keyOf(group, plural, namespace, name), () => ({ type: "delete" }));
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 404)) throw error;
+  }
+}
+
+async function announce(deps: CleanupDeps, name: string): Promise<void> {
+  await deps.api.update(
+    CRD_KEY,
+    "",
+    name,
+    MANAGER,
+    (object) => setTerminating(object, "InstanceDeletionInProgress", "CustomResource deletion is in progress", deps.clock),
+    "status",
+  );
+}
+
+function setTerminating(object: Unstructured, reason: string, message: string, clock: Clock): void {
+  const crd = object as CustomResourceDefinition;
+  const condition = { type: "Terminating", status: "True" as const, reason, message };
+  crd.status = { ...crd.status, conditions: withCondition(crd.status?.conditions ?? [], condition, formatTime(clock.now())) };
+}
+
+async function finish(deps: CleanupDeps, name: string): Promise<void> {
+  try {
+    await deps.api.update(CRD_KEY, "", name, MANAGER, (object) => {
+      object.metadata.finalizers = (object.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
+    });
+  } catch (error) {
+    deps.log(`the deletion of ${name} could not be finished`, error);
+  }
+}
+
+/** A CRD that lost the race for its names gets them once the winner is gone. */
+async function renameWaiting(deps: CleanupDeps): Promise<void> {
+  for (const object of deps.api.list(CRD_KEY)) {
+    const crd = object as CustomResourceDefinition;
+    if (isConditionTrue(crd, "NamesAccepted") || crd.metadata.deletionTimestamp !== undefined) continue;
+    const change = (draft: Unstructured): void => {
+      const others = deps.api.list(CRD_KEY) as readonly CustomResourceDefinition[];
+      settleNames(draft as CustomResourceDefinition, others, formatTime(deps.clock.now()));
+    };
+    await deps.api.update(CRD_KEY, "", crd.metadata.name ?? "", MANAGER, change, "status").catch((error: unknown) => {
+      deps.log(`the names of ${crd.metadata.name ?? ""} could not be granted`, error);
+    });
+  }
+}

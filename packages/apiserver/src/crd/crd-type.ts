@@ -1,0 +1,74 @@
+import { formatTime, isObject, type Clock, type Unstructured } from "@capstan/apimachinery";
+import { CREATED_AT, NAME } from "../builtin/columns.ts";
+import { defineBuiltin } from "../builtin/define.ts";
+import type { ObjectStore } from "../store/object-store.types.ts";
+import { prefixOf } from "../store/keys.ts";
+import type { ResourceType, Strategy } from "../types.ts";
+import { settleNames } from "./crd-names.ts";
+import { CLEANUP_FINALIZER, CRD_KEY, type CustomResourceDefinition, withCondition } from "./crd-object.ts";
+import { validateCrd, validateCrdUpdate } from "./crd-validation.ts";
+
+/** Defaults of a decoded CRD. */
+function applyDefaults(object: Unstructured): void {
+  const { spec } = object as CustomResourceDefinition;
+  if (!isObject(spec)) return;
+  spec.conversion ??= { strategy: "None" };
+  if (spec.conversion.strategy === undefined) spec.conversion.strategy = "None";
+  const service = spec.conversion.webhook?.clientConfig?.service;
+  if (service !== undefined) service.port ??= 443;
+  if (!isObject(spec.names)) return;
+  const { kind } = spec.names;
+  if (typeof kind !== "string" || kind === "") return;
+  if (!spec.names.singular) spec.names.singular = kind.toLowerCase();
+  if (!spec.names.listKind) spec.names.listKind = `${kind}List`;
+}
+
+const STATIC: Strategy = {
+  allowCreateOnUpdate: false,
+  allowUnconditionalUpdate: false,
+  applyDefaults,
+  validate: (object) => validateCrd(object as CustomResourceDefinition),
+  validateUpdate: (object, old, subresource) =>
+    validateCrdUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition, subresource),
+  prepareForDelete: (object) => {
+    const crd = object as CustomResourceDefinition;
+    const finalizers = crd.metadata.finalizers ?? [];
+    if (!finalizers.includes(CLEANUP_FINALIZER)) crd.metadata.finalizers = [...finalizers, CLEANUP_FINALIZER];
+    const condition = {
+      type: "Terminating",
+      status: "True" as const,
+      reason: "InstanceDeletionPending",
+      message: "CustomResourceDefinition marked for deletion; CustomResource deletion will start soon",
+    };
+    const now = crd.metadata.deletionTimestamp ?? "";
+    crd.status = { ...crd.status, conditions: withCondition(crd.status?.conditions ?? [], condition, now) };
+  },
+};
+
+/** The kind CustomResourceDefinition of one server: its names are judged beside the CRDs of that server. */
+export function crdType(store: ObjectStore, clock: Clock): ResourceType {
+  const others = (): CustomResourceDefinition[] =>
+    store.list(prefixOf(CRD_KEY.group, CRD_KEY.plural)).items.map((s) => s.object as CustomResourceDefinition);
+  const settle = (object: Unstructured): void => {
+    const crd = object as CustomResourceDefinition;
+    // A body without versions or names is refused by validation right after this.
+    if (!isObject(crd.spec) || !Array.isArray(crd.spec.versions) || !isObject(crd.spec.names)) return;
+    settleNames(crd, others(), formatTime(clock.now()));
+  };
+  return defineBuiltin({
+    group: CRD_KEY.group,
+    kind: "CustomResourceDefinition",
+    shortNames: ["crd", "crds"],
+    categories: ["api-extensions"],
+    namespaced: false,
+    status: true,
+    columns: [NAME, CREATED_AT],
+    strategy: {
+      ...STATIC,
+      prepareForCreate: settle,
+      prepareForUpdate: (object, _old, subresource) => {
+        if (subresource === "") settle(object);
+      },
+    },
+  });
+}

@@ -1,0 +1,109 @@
+import { compileJsonPath, isObject, type JSONSchemaProps, stableStringify, type Unstructured } from "@capstan/apimachinery";
+import { ALL_VERBS } from "../builtin/define.ts";
+import type { CustomResourceType, VersionConverter } from "../registry/custom-type.ts";
+import type { PrinterColumn, ResourceType, Strategy } from "../types.ts";
+import type { CrdNames, CrdVersion, CustomResourceDefinition } from "./crd-object.ts";
+
+const STRATEGY: Strategy = { allowCreateOnUpdate: false, allowUnconditionalUpdate: false };
+
+const NAME: PrinterColumn = { name: "Name", type: "string", format: "name", value: ".metadata.name" };
+const AGE: PrinterColumn = { name: "Age", type: "date", value: ".metadata.creationTimestamp" };
+
+const ANYTHING: JSONSchemaProps = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+
+/** Schemas are interned by their text, so that many servers with the same CRDs compile and hold them once. */
+const interned = new Map<string, WeakRef<JSONSchemaProps>>();
+const forget = new FinalizationRegistry<string>((text) => {
+  if (interned.get(text)?.deref() === undefined) interned.delete(text);
+});
+
+function internSchema(schema: JSONSchemaProps): JSONSchemaProps {
+  const text = stableStringify(schema);
+  const known = interned.get(text)?.deref();
+  if (known !== undefined) return known;
+  interned.set(text, new WeakRef(schema));
+  forget.register(schema, text);
+  return schema;
+}
+
+/** The resource types an established CRD serves, one per served version. */
+export function servedTypes(crd: CustomResourceDefinition, epoch: number, converter: VersionConverter): CustomResourceType[] {
+  const { spec } = crd;
+  const names = crd.status?.acceptedNames ?? spec.names;
+  const storage = spec.versions.find((v) => v.storage);
+  const storageSchema = internSchema(storage?.schema?.openAPIV3Schema ?? ANYTHING);
+  const custom = {
+    crdName: crd.metadata.name ?? "",
+    epoch,
+    converter,
+    terminating: crd.metadata.deletionTimestamp !== undefined,
+    preserveUnknownFields: spec.preserveUnknownFields === true,
+    storageSchema,
+  };
+  return spec.versions
+    .filter((v) => v.served)
+    .map((version) => ({ ...baseType(crd, names, version), storageVersion: storage?.name ?? version.name, custom }));
+}
+
+function baseType(crd: CustomResourceDefinition, names: CrdNames, version: CrdVersion): ResourceType {
+  const { group } = crd.spec;
+  const scale = version.subresources?.scale;
+  const deprecation =
+    version.deprecated === true
+      ? (version.deprecationWarning ?? `${group}/${version.name} ${names.kind} is deprecated`)
+      : undefined;
+  return {
+    group,
+    version: version.name,
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: crd.spec.scope === "Namespaced",
+    verbs: ALL_VERBS,
+    builtin: false,
+    storageVersion: version.name,
+    schema: internSchema(version.schema?.openAPIV3Schema ?? ANYTHING),
+    status: version.subresources?.status !== undefined,
+    ...(scale === undefined ? {} : { scale }),
+    subresources: [],
+    columns: columnsOf(version),
+    fieldSelectors: fieldSelectorsOf(version),
+    strategy: STRATEGY,
+    ...(deprecation === undefined ? {} : { deprecation }),
+    strategicMerge: false,
+  };
+}
+
+function columnsOf(version: CrdVersion): PrinterColumn[] {
+  const columns = version.additionalPrinterColumns ?? [];
+  if (columns.length === 0) return [NAME, AGE];
+  return [
+    NAME,
+    ...columns.map((column): PrinterColumn => ({
+      name: column.name,
+      type: column.type as PrinterColumn["type"],
+      ...(column.format === undefined ? {} : { format: column.format }),
+      ...(column.description === undefined ? {} : { description: column.description }),
+      ...(column.priority === undefined ? {} : { priority: column.priority }),
+      value: column.jsonPath,
+    })),
+  ];
+}
+
+function fieldSelectorsOf(version: CrdVersion): ResourceType["fieldSelectors"] {
+  const selectors: Record<string, (object: Unstructured) => string> = {};
+  for (const { jsonPath } of version.selectableFields ?? []) {
+    const path = compileJsonPath(jsonPath);
+    selectors[jsonPath.replace(/^\./, "")] = (object) => selectorText(path.first(object));
+  }
+  return selectors;
+}
+
+/** An absent selectable field selects as the empty string. */
+function selectorText(value: unknown): string {
+  if (value === undefined || value === null || isObject(value) || Array.isArray(value)) return "";
+  return String(value);
+}

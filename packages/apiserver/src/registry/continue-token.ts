@@ -1,0 +1,33 @@
+import { badRequest } from "@capstan/apimachinery";
+
+/** Where the next page of a list starts. */
+export interface ContinueToken {
+  /** Revision all pages show; -1 = go on at the newest, inconsistently. */
+  readonly revision: number;
+  /** First key of the page, relative to the list's prefix. */
+  readonly start: string;
+}
+
+/** Encodes a token in the form of upstream: base64url JSON without padding. */
+export function encodeContinue(token: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: token.start })).toString("base64url");
+}
+
+/** Decodes a token; anything that is not one is a 400. */
+export function decodeContinue(text: string): ContinueToken {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(text, "base64url").toString());
+  } catch {
+    throw badRequest("continue key is not valid: it does not come from this server; start the list again without it");
+  }
+  const { v, rv, start } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  if (v !== "meta.k8s.io/v1") throw badRequest("continue key is not valid: server does not recognize this encoded version");
+  if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) {
+    throw badRequest("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  }
+  if (typeof start !== "string" || start === "" || start.startsWith("/") || start.split("/").includes("..")) {
+    throw badRequest("continue key is not valid: encoded start key empty or invalid (version meta.k8s.io/v1)");
+  }
+  return { revision: rv, start };
+}

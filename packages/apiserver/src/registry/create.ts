@@ -1,0 +1,108 @@
+import {
+  alreadyExists,
+  badRequest,
+  forbidden,
+  generateNameConflict,
+  methodNotSupported,
+  randomSuffix,
+  type Unstructured,
+} from "@capstan/apimachinery";
+import { type Admission, admissionFor, runMutating, runValidating } from "./admission.ts";
+import { groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
+import { isCustom } from "./custom-type.ts";
+import { isolateCreate } from "./isolation.ts";
+import { storageKey } from "./keys.ts";
+import { ownCreated } from "./ownership.ts";
+import { dropDuplicateOwners, fillSystemMetadata, settleNamespace } from "./system-metadata.ts";
+import { validateCreate } from "./validate.ts";
+import { toStorage, viewOf } from "./views.ts";
+
+/** Kubernetes tries this often to find a free generated name. */
+const GENERATE_ATTEMPTS = 8;
+const MAX_GENERATED_PREFIX = 58;
+
+/** Creates an object from a decoded, private draft. `owned` = field ownership is settled already (apply creates). */
+export async function createObject(write: WriteRequest, draft: Unstructured, owned = false): Promise<WriteOutcome> {
+  const { core, type } = write;
+  const meta = draft.metadata;
+  if (type.strategy.createOnly !== undefined) return review(write, draft);
+  if (isCustom(type) && type.custom.terminating) {
+    const error = "create not allowed while custom resource definition is terminating";
+    throw forbidden(groupResource(type), meta.name ?? "", error);
+  }
+  settleNamespace(type, meta, write.namespace);
+  if (meta.resourceVersion !== undefined && meta.resourceVersion !== "0") {
+    throw badRequest("resourceVersion should not be set on objects to be created");
+  }
+  delete meta.resourceVersion;
+  fillSystemMetadata(core, meta);
+  dropDuplicateOwners(meta, write.warn);
+  isolateCreate(type, draft);
+  if (!owned) ownCreated(write, draft);
+  const admission = admissionFor(write, "CREATE", draft, undefined, createOptions(write));
+  const mutating = runMutating(admission);
+  if (mutating !== undefined) await mutating;
+  return storeNew(write, admission, admission.request.object ?? draft);
+}
+
+function createOptions(write: WriteRequest): Record<string, unknown> {
+  return {
+    kind: "CreateOptions",
+    apiVersion: "meta.k8s.io/v1",
+    ...(write.options.dryRun ? { dryRun: ["All"] } : {}),
+    ...(write.options.fieldManager === "" ? {} : { fieldManager: write.options.fieldManager }),
+    fieldValidation: write.options.fieldValidation,
+  };
+}
+
+async function storeNew(write: WriteRequest, admission: Admission, draft: Unstructured): Promise<WriteOutcome> {
+  const { core, type } = write;
+  const prefix = draft.metadata.name === undefined ? (draft.metadata.generateName ?? "") : "";
+  for (let attempt = 1; ; attempt++) {
+    if (prefix !== "") draft.metadata.name = prefix.slice(0, MAX_GENERATED_PREFIX) + randomSuffix(core.random);
+    if (type.strategy.noGeneration !== true) draft.metadata.generation = 1;
+    type.strategy.prepareForCreate?.(draft, { user: write.user });
+    validateCreate(type, draft);
+    for (const text of type.strategy.warnings?.(draft) ?? []) write.warn(text);
+    if (type.createWarning !== undefined) write.warn(type.createWarning);
+    const name = draft.metadata.name ?? "";
+    const validating = runValidating(admission);
+    if (validating !== undefined) await validating;
+    const key = storageKey(type, write.namespace, name);
+    if (core.store.peek(key) === undefined) {
+      if (write.options.dryRun) return { status: 201, object: draft };
+      const storing = toStorage(type, draft);
+      const stored = await commitNew(write, key, storing instanceof Promise ? await storing : storing);
+      if (stored !== undefined) return stored;
+    }
+    if (prefix === "") {
+      // The winner may still be on its way to disk; whoever is told "already exists" must be able to read it.
+      await core.store.mutate(key, () => ({ type: "none" }));
+      throw alreadyExists(groupResource(type), name);
+    }
+    if (attempt >= GENERATE_ATTEMPTS) throw generateNameConflict(groupResource(type), name, 1);
+  }
+}
+
+/** Undefined when somebody else took the name in the meantime. */
+async function commitNew(write: WriteRequest, key: string, object: Unstructured): Promise<WriteOutcome | undefined> {
+  const { core, type } = write;
+  let taken = false;
+  const result = await core.store.mutate(key, (current) => {
+    taken = current !== undefined;
+    return taken ? { type: "none" } : { type: "put", object };
+  });
+  if (taken || result.stored === undefined) return undefined;
+  core.committed(type);
+  const view = viewOf(type, result.stored);
+  const { object: seen, bytes } = view instanceof Promise ? await view : view;
+  return { status: 201, object: seen, bytes };
+}
+
+/** Reviews answer at once and are never stored. */
+async function review(write: WriteRequest, draft: Unstructured): Promise<WriteOutcome> {
+  const answer = write.type.strategy.createOnly;
+  if (answer === undefined) throw methodNotSupported(groupResource(write.type), "create");
+  const object = await answer(draft, { user: write.user, namespace: write.namespace, api: write.core.internal() });
+  return { status: 201, object };
+}

@@ -1,0 +1,84 @@
+import { badRequest, isObject, type Unstructured } from "@capstan/apimachinery";
+import type { ResourceType } from "../types.ts";
+import { compiledSchema } from "./compiled.ts";
+import { apiVersionOf } from "./core.ts";
+import { isCustom } from "./custom-type.ts";
+import { decodeBuiltin } from "./decode-builtin.ts";
+import { type DecodeContext, decodeMetadata } from "./decode-metadata.ts";
+
+/** How unknown and duplicate fields are treated. */
+export interface FieldValidation {
+  readonly mode: "Ignore" | "Warn" | "Strict";
+  /** Complaints of the parser: duplicate fields. */
+  readonly duplicates: readonly string[];
+  warn(text: string): void;
+}
+
+/**
+ * Makes an object of `type` out of a decoded body, which must be private: it is pruned and defaulted in place. The result starts with
+ * apiVersion, kind, metadata, so that stored bytes of a type share their beginning.
+ */
+export function decodeObject(type: ResourceType, value: unknown, validation: FieldValidation): Unstructured {
+  if (!isObject(value)) {
+    throw badRequest(`the object provided is unrecognized (must be of type ${type.kind}): the body is not an object`);
+  }
+  checkKind(type, value);
+  return finishDecoding(type, value, validation, `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: `);
+}
+
+/** The part of decoding that patches share: prune, default, complain about unknown fields. */
+export function finishDecoding(
+  type: ResourceType,
+  value: Record<string, unknown>,
+  validation: FieldValidation,
+  errorPrefix: string,
+): Unstructured {
+  const context: DecodeContext = { kind: type.kind, version: type.version, unknown: [] };
+  const metadata = decodeMetadata(value["metadata"], context);
+  const object: Unstructured = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+  for (const key of Object.keys(value)) {
+    if (key !== "apiVersion" && key !== "kind" && key !== "metadata") object[key] = value[key];
+  }
+  if (isCustom(type)) {
+    const schema = compiledSchema(type.schema);
+    if (!type.custom.preserveUnknownFields) context.unknown.push(...schema.prune(object, { root: true }));
+    schema.applyDefaults(object);
+  } else {
+    decodeBuiltin(type.schema, object, context);
+    type.strategy.applyDefaults?.(object);
+  }
+  complain(context.unknown, validation, errorPrefix);
+  return object;
+}
+
+function complain(unknown: readonly string[], validation: FieldValidation, errorPrefix: string): void {
+  if (validation.mode === "Ignore" || (unknown.length === 0 && validation.duplicates.length === 0)) return;
+  const texts = [...validation.duplicates, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
+  if (validation.mode === "Strict") throw badRequest(`${errorPrefix}strict decoding error: ${texts.join(", ")}`);
+  for (const text of texts) validation.warn(text);
+}
+
+/** apiVersion and kind, where given, must be the endpoint's; custom resources must name them. */
+function checkKind(type: ResourceType, value: Record<string, unknown>): void {
+  const { apiVersion, kind } = value;
+  const expected = apiVersionOf(type);
+  if (isCustom(type)) {
+    if (kind === undefined || kind === "") throw badRequest(`Object 'Kind' is missing in '${preview(value)}'`);
+    if (apiVersion === undefined || apiVersion === "") throw badRequest(`Object 'apiVersion' is missing in '${preview(value)}'`);
+  }
+  if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== undefined && kind !== "" && kind !== type.kind) {
+    throw badRequest(
+      `${String(kind)} in version "${type.version}" cannot be handled as a ${type.kind}: the kind in the data (${String(kind)}) does not match the expected kind (${type.kind})`,
+    );
+  }
+}
+
+function preview(value: Record<string, unknown>): string {
+  const text = JSON.stringify(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

@@ -1,0 +1,23 @@
+import { ApiError } from "@capstan/apimachinery";
+import type { DeleteOptions, ListOptions } from "../server/query-options.ts";
+import type { WriteRequest } from "./core.ts";
+import { deleteObject } from "./delete.ts";
+import { type ListPage, listObjects } from "./list.ts";
+
+/** Deletes everything a list with the same selectors shows, each with the same options; answers with that list. */
+export async function deleteCollection(write: WriteRequest, list: ListOptions, options: DeleteOptions): Promise<ListPage> {
+  const page = await listObjects(write.core, write.type, write.namespace, list);
+  await Promise.all(
+    page.items.map(async ({ object }) => {
+      const { name = "", namespace = "" } = object.metadata;
+      const attributes = { ...write.attributes, verb: "delete", name, namespace };
+      try {
+        await deleteObject({ ...write, name, attributes }, options);
+      } catch (error) {
+        // Somebody else deleted it first: that is what was wanted.
+        if (!(error instanceof ApiError && error.code === 404)) throw error;
+      }
+    }),
+  );
+  return page;
+}

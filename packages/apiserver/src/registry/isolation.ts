@@ -1,0 +1,37 @@
+import type { Unstructured } from "@capstan/apimachinery";
+import type { ResourceType } from "../types.ts";
+import { isCustom } from "./custom-type.ts";
+
+/** A kubelet registers its Node with its status, so creating one keeps it (as upstream's strategy does). */
+const KEEPS_STATUS_ON_CREATE = new Set(["/nodes"]);
+
+/** With a status subresource, `status` is not for those who create. */
+export function isolateCreate(type: ResourceType, draft: Unstructured): void {
+  if (type.status && !KEEPS_STATUS_ON_CREATE.has(`${type.group}/${type.plural}`)) delete draft["status"];
+}
+
+/**
+ * Keeps the halves of an object apart: the main endpoint cannot change `status`, the status endpoint nothing else. Runs before field
+ * ownership, so that nobody comes to own what was not taken from them.
+ */
+export function isolateUpdate(type: ResourceType, draft: Unstructured, old: Unstructured, subresource: string): Unstructured {
+  if (subresource === "") {
+    if (!type.status) return draft;
+    if (old["status"] === undefined) delete draft["status"];
+    else draft["status"] = old["status"];
+    return draft;
+  }
+  if (subresource !== "status") return draft;
+  const next: Unstructured = { ...old, metadata: statusMetadata(type, draft, old) };
+  if (draft["status"] === undefined) delete next["status"];
+  else next["status"] = draft["status"];
+  return next;
+}
+
+/** Status requests never change metadata of custom resources; built-ins let labels and annotations through, as upstream does. */
+function statusMetadata(type: ResourceType, draft: Unstructured, old: Unstructured): Unstructured["metadata"] {
+  const metadata = { ...(isCustom(type) ? old.metadata : draft.metadata) };
+  if (old.metadata.managedFields === undefined) delete metadata.managedFields;
+  else metadata.managedFields = old.metadata.managedFields;
+  return metadata;
+}

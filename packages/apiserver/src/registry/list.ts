@@ -1,0 +1,141 @@
+import { ApiError, expired, type ListMeta, notFound, tooLargeResourceVersion } from "@capstan/apimachinery";
+import { type ListOptions, parseResourceVersion } from "../server/query-options.ts";
+import type { StoredObject } from "../store/object-store.types.ts";
+import { CompactedError } from "../store/store.ts";
+import type { ResourceType } from "../types.ts";
+import { decodeContinue, encodeContinue } from "./continue-token.ts";
+import { groupResource, type RegistryCore } from "./core.ts";
+import { storageKey, storagePrefix } from "./keys.ts";
+import { type Selection, selectionOf } from "./selection.ts";
+import { type View, viewOf, viewsOf } from "./views.ts";
+
+/** A page of a list, in the requested version. */
+export interface ListPage {
+  readonly meta: ListMeta;
+  readonly items: readonly View[];
+}
+
+/** How long a read waits for a revision that does not exist yet before it answers 504. */
+const FUTURE_REVISION_WAIT_MS = 3000;
+
+/** Reads one object. */
+export async function getObject(
+  core: RegistryCore,
+  type: ResourceType,
+  namespace: string,
+  name: string,
+  resourceVersion: string,
+): Promise<View> {
+  const revision = parseResourceVersion(resourceVersion);
+  if (revision !== undefined) await reach(core, revision);
+  const stored = core.store.get(storageKey(type, namespace, name));
+  if (stored === undefined) throw notFound(groupResource(type), name);
+  return viewOf(type, stored);
+}
+
+/** Waits for a revision a client has seen somewhere; 504 with retry advice when it does not come. */
+export async function reach(core: RegistryCore, revision: number): Promise<void> {
+  if (revision <= core.store.revision()) return;
+  if (await core.store.waitFor(revision, FUTURE_REVISION_WAIT_MS)) return;
+  throw tooLargeResourceVersion(revision, core.store.revision());
+}
+
+/** Lists by the resource version rules of Kubernetes (reference §7), filtered and paged. */
+export async function listObjects(
+  core: RegistryCore,
+  type: ResourceType,
+  namespace: string,
+  options: ListOptions,
+): Promise<ListPage> {
+  const selection = selectionOf(type, options.labelSelector, options.fieldSelector);
+  const snapshot = await takeSnapshot(core, type, namespace, options, selection);
+  const custom = viewsOf(type, snapshot.items);
+  const items = custom instanceof Promise ? await custom : custom;
+  // Upstream's watch cache ignores the limit of a list that takes any version.
+  const limit = options.resourceVersion === "0" && options.continue === "" ? 0 : options.limit;
+  return page(snapshot, items, selection, limit);
+}
+
+interface Snapshot {
+  readonly revision: number;
+  readonly prefix: string;
+  readonly items: readonly StoredObject[];
+}
+
+async function takeSnapshot(
+  core: RegistryCore,
+  type: ResourceType,
+  namespace: string,
+  options: ListOptions,
+  selection: Selection,
+): Promise<Snapshot> {
+  const prefix = storagePrefix(type, namespace);
+  if (options.continue !== "") return continued(core, prefix, options.continue);
+  const revision = parseResourceVersion(options.resourceVersion);
+  if (revision !== undefined) await reach(core, revision);
+  const exact = options.resourceVersionMatch === "Exact" || (options.resourceVersionMatch === "" && options.limit > 0);
+  if (revision !== undefined && revision > 0 && exact) return snapshotAt(core, prefix, revision);
+  if (selection.name !== undefined && (namespace !== "" || !type.namespaced)) {
+    const stored = core.store.get(storageKey(type, namespace, selection.name));
+    return { revision: core.store.revision(), prefix, items: stored === undefined ? [] : [stored] };
+  }
+  return { prefix, ...core.store.list(prefix) };
+}
+
+async function snapshotAt(core: RegistryCore, prefix: string, revision: number): Promise<Snapshot> {
+  if (revision === core.store.revision()) return { prefix, ...core.store.list(prefix) };
+  try {
+    return { revision, prefix, items: await core.store.listAt(prefix, revision) };
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    throw expired(`The resourceVersion for the provided list is too old: ${revision} (${error.compactedRevision}); list again without it`);
+  }
+}
+
+async function continued(core: RegistryCore, prefix: string, text: string): Promise<Snapshot> {
+  const token = decodeContinue(text);
+  const start = prefix + token.start;
+  let snapshot: Snapshot;
+  if (token.revision === -1) snapshot = { prefix, ...core.store.list(prefix) };
+  else {
+    try {
+      await reach(core, token.revision);
+      snapshot = await snapshotAt(core, prefix, token.revision);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== "Expired") throw error;
+      const message =
+        "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+      throw expired(message, encodeContinue({ revision: -1, start: token.start }));
+    }
+  }
+  return { ...snapshot, items: from(snapshot.items, start) };
+}
+
+/** The tail of key-ordered items beginning at the first key not below `start`. */
+function from(items: readonly StoredObject[], start: string): readonly StoredObject[] {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((items[middle]?.key ?? "") < start) low = middle + 1;
+    else high = middle;
+  }
+  return items.slice(low);
+}
+
+function page(snapshot: Snapshot, views: readonly View[], selection: Selection, limit: number): ListPage {
+  const meta: ListMeta = { resourceVersion: String(snapshot.revision) };
+  if (limit <= 0) return { meta, items: selection.all ? views : views.filter((v) => selection.matches(v.object)) };
+  const items: View[] = [];
+  for (let i = 0; i < views.length; i++) {
+    const view = views[i] as View;
+    if (!selection.all && !selection.matches(view.object)) continue;
+    items.push(view);
+    if (items.length < limit || i === views.length - 1) continue;
+    const last = snapshot.items[i]?.key ?? "";
+    meta.continue = encodeContinue({ revision: snapshot.revision, start: `${last.slice(snapshot.prefix.length)}\0` });
+    if (selection.all) meta.remainingItemCount = views.length - i - 1;
+    break;
+  }
+  return { meta, items };
+}

@@ -1,0 +1,54 @@
+import { formatTime, type FieldManagerInput, trackUpdate, type Unstructured } from "@capstan/apimachinery";
+import type { ResourceType } from "../types.ts";
+import { compiledApplySchema } from "./compiled.ts";
+import { apiVersionOf, type RegistryCore, type WriteRequest } from "./core.ts";
+import { isCustom } from "./custom-type.ts";
+
+/** What field tracking needs to know about a request. */
+export function managerInput(write: WriteRequest): Omit<FieldManagerInput, "live"> {
+  const { core, type } = write;
+  const input = {
+    manager: write.manager,
+    subresource: write.subresource,
+    apiVersion: apiVersionOf(type),
+    nowTime: formatTime(core.clock.now()),
+    schema: compiledApplySchema(type.schema),
+  };
+  return isCustom(type) ? { ...input, ...otherVersions(core, type) } : input;
+}
+
+/** Managers keep the version they wrote in; comparing their fields needs the object and its schema in that version. */
+function otherVersions(core: RegistryCore, type: ResourceType): Pick<FieldManagerInput, "convert" | "schemaFor"> {
+  const served = (apiVersion: string): ResourceType | undefined => {
+    const slash = apiVersion.indexOf("/");
+    if (slash < 0 || apiVersion.slice(0, slash) !== type.group) return undefined;
+    return core.types.find(type.group, apiVersion.slice(slash + 1), type.plural);
+  };
+  return {
+    schemaFor: (apiVersion) => {
+      const other = served(apiVersion);
+      return other === undefined ? undefined : compiledApplySchema(other.schema);
+    },
+    convert: (object, apiVersion) => {
+      if (served(apiVersion) === undefined || !isCustom(type)) return undefined;
+      const { converter } = type.custom;
+      // A webhook cannot be asked here; fields that have the same name in both versions are tracked all the same.
+      return converter.async ? { ...object, apiVersion } : converter.convert(object, apiVersion);
+    },
+  };
+}
+
+/** Records the creator as owner of everything in a new object. */
+export function ownCreated(write: WriteRequest, draft: Unstructured): void {
+  setManagedFields(draft, trackUpdate({ ...managerInput(write), live: undefined, next: draft }));
+}
+
+/** Records the writer as owner of what it changed and takes that from others. */
+export function ownUpdated(write: WriteRequest, next: Unstructured, old: Unstructured): void {
+  setManagedFields(next, trackUpdate({ ...managerInput(write), live: old, next }));
+}
+
+function setManagedFields(object: Unstructured, entries: ReturnType<typeof trackUpdate>): void {
+  if (entries.length === 0) delete object.metadata.managedFields;
+  else object.metadata.managedFields = entries;
+}

@@ -1,0 +1,130 @@
+import type { ListMeta, Unstructured, WatchEvent } from "@capstan/apimachinery";
+import type { Representation } from "../server/negotiation.ts";
+import { objectReply, type Reply } from "../server/reply.ts";
+import { tableFor } from "../table/table.ts";
+import type { ResourceType } from "../types.ts";
+import { apiVersionOf } from "./core.ts";
+import type { ListPage } from "./list.ts";
+import type { View } from "./views.ts";
+import type { EventTransform } from "./watch.ts";
+import { objectEvent } from "./watch-events.ts";
+
+/** How answers are to be shown. */
+export interface Presentation {
+  readonly representation: Representation;
+  /** Of Tables: what stands in each row's `object`. */
+  readonly includeObject: "None" | "Metadata" | "Object";
+  readonly nowMs: number;
+}
+
+/** One object in the requested form. */
+export function presentObject(
+  type: ResourceType,
+  status: number,
+  object: Unstructured,
+  bytes: Buffer | undefined,
+  how: Presentation,
+): Reply {
+  // Failures, and the Status of a delete, have no other form.
+  if (how.representation.as === "object" || object.kind === "Status") return objectReply(status, object, bytes);
+  if (how.representation.as === "partial") return objectReply(status, partial(object, how.representation.metaVersion));
+  return objectReply(status, table(type, [object], how, { resourceVersion: object.metadata.resourceVersion ?? "" }, true));
+}
+
+/** A list in the requested form; full objects are the concatenation of their stored bytes. */
+export function presentList(type: ResourceType, page: ListPage, how: Presentation): Reply {
+  const { as, metaVersion } = how.representation;
+  if (as === "table") {
+    const objects = page.items.map((v) => v.object);
+    return objectReply(200, table(type, objects, how, page.meta, true));
+  }
+  if (as === "partial") {
+    return objectReply(200, {
+      kind: "PartialObjectMetadataList",
+      apiVersion: `meta.k8s.io/${metaVersion}`,
+      metadata: page.meta,
+      items: page.items.map((v) => partial(v.object, metaVersion)),
+    });
+  }
+  return { status: 200, body: { type: "list", chunks: listChunks(type, page), object: () => listObject(type, page) } };
+}
+
+/** How watch events must be changed for the requested form; undefined = not at all. */
+export function presentEvents(type: ResourceType, how: Omit<Presentation, "nowMs">, now: () => number): EventTransform | undefined {
+  if (how.representation.as === "object") return undefined;
+  if (how.representation.as === "partial") {
+    return (outgoing) =>
+      isObjectEvent(outgoing.event)
+        ? objectEvent(outgoing.event.type, partial(outgoing.event.object, how.representation.metaVersion))
+        : outgoing;
+  }
+  let first = true;
+  return (outgoing) => {
+    const { event } = outgoing;
+    if (event.type === "ERROR") return outgoing;
+    const rows = event.type === "BOOKMARK" ? [] : [event.object];
+    const meta = { resourceVersion: event.object.metadata.resourceVersion ?? "" };
+    const shown = table(type, rows, { ...how, nowMs: now() }, meta, first);
+    first = false;
+    return objectEvent(event.type, event.type === "BOOKMARK" ? { ...shown, rows: [bookmarkRow(event.object)] } : shown);
+  };
+}
+
+/** The row of a bookmark carries only the resource version. */
+function bookmarkRow(object: Unstructured): object {
+  return { cells: [], object: partial(object, "v1") };
+}
+
+function isObjectEvent(event: WatchEvent): boolean {
+  return event.type !== "ERROR";
+}
+
+function table(
+  type: ResourceType,
+  items: readonly Unstructured[],
+  how: Presentation,
+  listMeta: ListMeta,
+  withHeaders: boolean,
+): object {
+  return tableFor(type, items, { includeObject: how.includeObject, listMeta, nowMs: how.nowMs, withHeaders });
+}
+
+function partial(object: Unstructured, metaVersion: string): object {
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${metaVersion}`, metadata: object.metadata };
+}
+
+function listObject(type: ResourceType, page: ListPage): object {
+  return {
+    kind: type.listKind,
+    apiVersion: apiVersionOf(type),
+    metadata: page.meta,
+    items: page.items.map((v) => v.object),
+  };
+}
+
+const COMMA = Buffer.from(",");
+const OPEN = Buffer.from("{");
+const COMMA_OPEN = Buffer.from(",{");
+const END = Buffer.from("]}\n");
+
+/** Lists of built-ins leave apiVersion and kind out of their items, as Go's typed lists do. */
+function listChunks(type: ResourceType, page: ListPage): Buffer[] {
+  const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: page.meta };
+  const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
+  const typed = type.builtin ? Buffer.from(`{"apiVersion":${JSON.stringify(head.apiVersion)},"kind":${JSON.stringify(type.kind)},`) : undefined;
+  page.items.forEach((view: View, i) => {
+    const { bytes } = view;
+    if (typed !== undefined && startsWith(bytes, typed)) {
+      chunks.push(i === 0 ? OPEN : COMMA_OPEN, bytes.subarray(typed.length));
+    } else {
+      if (i > 0) chunks.push(COMMA);
+      chunks.push(bytes);
+    }
+  });
+  chunks.push(END);
+  return chunks;
+}
+
+function startsWith(bytes: Buffer, prefix: Buffer): boolean {
+  return bytes.length > prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+}

@@ -1,0 +1,58 @@
+import {
+  badRequest,
+  type FieldSelector,
+  type LabelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+  type Unstructured,
+} from "@capstan/apimachinery";
+import type { ResourceType } from "../types.ts";
+
+/** Which objects a list or watch wants. */
+export interface Selection {
+  /** Everything: no object has to be looked at. */
+  readonly all: boolean;
+  /** The one name a field selector pins, if it does. */
+  readonly name: string | undefined;
+  matches(object: Unstructured): boolean;
+}
+
+const EVERYTHING: Selection = { all: true, name: undefined, matches: () => true };
+
+/** Compiles label and field selectors; 400 for a bad one or a field the type cannot select by. */
+export function selectionOf(type: ResourceType, labelText: string, fieldText: string): Selection {
+  if (labelText === "" && fieldText === "") return EVERYTHING;
+  const labels = labelText === "" ? undefined : parseLabelSelector(labelText);
+  const fields = fieldText === "" ? undefined : parseFieldSelector(fieldText);
+  if (fields !== undefined) checkFields(type, fields);
+  if ((labels === undefined || labels.empty) && (fields === undefined || fields.requirements.length === 0)) return EVERYTHING;
+  return {
+    all: false,
+    name: fields?.exact("metadata.name"),
+    matches: (object) => matchesLabels(labels, object) && matchesFields(type, fields, object),
+  };
+}
+
+function matchesLabels(selector: LabelSelector | undefined, object: Unstructured): boolean {
+  return selector === undefined || selector.matches(object.metadata.labels);
+}
+
+function matchesFields(type: ResourceType, selector: FieldSelector | undefined, object: Unstructured): boolean {
+  return selector === undefined || selector.matches((field) => fieldValue(type, field, object));
+}
+
+function fieldValue(type: ResourceType, field: string, object: Unstructured): string | undefined {
+  if (field === "metadata.name") return object.metadata.name ?? "";
+  if (field === "metadata.namespace") return object.metadata.namespace ?? "";
+  return type.fieldSelectors[field]?.(object);
+}
+
+function checkFields(type: ResourceType, selector: FieldSelector): void {
+  for (const { field } of selector.requirements) {
+    const known =
+      field === "metadata.name" ||
+      (field === "metadata.namespace" && type.namespaced) ||
+      Object.hasOwn(type.fieldSelectors, field);
+    if (!known) throw badRequest(`field label not supported: ${field}`);
+  }
+}

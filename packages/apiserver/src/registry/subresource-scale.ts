@@ -1,0 +1,86 @@
+import { badRequest, deepCopy, internalError, isObject, type Unstructured } from "@capstan/apimachinery";
+import type { ResourceType } from "../types.ts";
+import type { WriteOutcome, WriteRequest } from "./core.ts";
+import { type Change, updateObject } from "./update.ts";
+
+type ScaleSpec = NonNullable<ResourceType["scale"]>;
+
+/** The autoscaling/v1 Scale of an object, built from the paths its CRD names. */
+export function scaleOf(scale: ScaleSpec, object: Unstructured): Unstructured {
+  const replicas = at(object, scale.specReplicasPath);
+  if (typeof replicas !== "number") {
+    throw internalError(`the spec replicas field "${scale.specReplicasPath}" does not exist`);
+  }
+  const selector = scale.labelSelectorPath === undefined ? undefined : at(object, scale.labelSelectorPath);
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const status: Record<string, unknown> = { replicas: numberOr(at(object, scale.statusReplicasPath), 0) };
+  if (typeof selector === "string" && selector !== "") status["selector"] = selector;
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: pick({ name, namespace, uid, resourceVersion, creationTimestamp }),
+    spec: replicas === 0 ? {} : { replicas },
+    status,
+  };
+}
+
+/** Changes only the replicas: `change` sees the current Scale and returns the wanted one. */
+export async function updateScale(
+  write: WriteRequest,
+  scale: ScaleSpec,
+  change: (current: Unstructured) => unknown,
+): Promise<WriteOutcome> {
+  const outcome = await updateObject(write, (old): Change => {
+    const wanted = change(scaleOf(scale, old));
+    if (!isObject(wanted)) throw badRequest("the body is not a Scale");
+    const spec = isObject(wanted["spec"]) ? wanted["spec"] : {};
+    const replicas = spec["replicas"] ?? 0;
+    if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
+      throw badRequest(`json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`);
+    }
+    const draft = deepCopy(old);
+    const metadata = isObject(wanted["metadata"]) ? wanted["metadata"] : {};
+    const version = metadata["resourceVersion"];
+    if (typeof version === "string" && version !== "") draft.metadata.resourceVersion = version;
+    setAt(draft, scale.specReplicasPath, replicas);
+    return { draft, owned: false };
+  });
+  return { status: outcome.status, object: scaleOf(scale, outcome.object) };
+}
+
+/** Paths of scale subresources are plain: `.spec.replicas`, no lists. */
+function segments(path: string): string[] {
+  return path.replace(/^\./, "").split(".");
+}
+
+function at(object: Record<string, unknown>, path: string): unknown {
+  let value: unknown = object;
+  for (const name of segments(path)) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+function setAt(object: Record<string, unknown>, path: string, value: unknown): void {
+  const names = segments(path);
+  let parent = object;
+  for (const name of names.slice(0, -1)) {
+    const child = parent[name];
+    if (isObject(child)) parent = child;
+    else {
+      const made: Record<string, unknown> = {};
+      parent[name] = made;
+      parent = made;
+    }
+  }
+  parent[names[names.length - 1] ?? ""] = value;
+}
+
+function numberOr(value: unknown, fallback: number): number {
+  return typeof value === "number" ? value : fallback;
+}
+
+function pick<T extends Record<string, unknown>>(fields: T): Unstructured["metadata"] {
+  return Object.fromEntries(Object.entries(fields).filter(([, v]) => v !== undefined)) as Unstructured["metadata"];
+}

@@ -1,0 +1,125 @@
+import { ApiError, conflict, deepEqual, notFound, type Unstructured } from "@capstan/apimachinery";
+import type { StoredObject } from "../store/object-store.types.ts";
+import { type Admission, admissionFor, runMutating, runValidating } from "./admission.ts";
+import { groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
+import { mustVanish } from "./finalizers.ts";
+import { raiseGeneration } from "./generation.ts";
+import { isolateUpdate } from "./isolation.ts";
+import { storageKey } from "./keys.ts";
+import { ownUpdated } from "./ownership.ts";
+import { checkIdentity, checkResourceVersion, dropDuplicateOwners, restoreSystemMetadata } from "./system-metadata.ts";
+import { validateUpdate } from "./validate.ts";
+import { toStorage, type View, viewOf } from "./views.ts";
+
+/** What a request makes of the current object: a private draft, and whether its field ownership is settled already (apply). */
+export interface Change {
+  readonly draft: Unstructured;
+  readonly owned: boolean;
+}
+
+/** How often a change is made anew when slow admission let somebody else write in between. */
+const ATTEMPTS = 8;
+
+/** Thrown inside the store's decision when the object is no longer the one the change was made from. */
+class Overtaken extends Error {}
+
+/**
+ * Changes one object: `change` sees the newest state and returns what the client wants; the rest of the pipeline runs on it. Without
+ * webhooks nothing awaits between reading and writing, so one attempt is enough.
+ */
+export async function updateObject(
+  write: WriteRequest,
+  change: (old: Unstructured) => Change | Promise<Change>,
+  createMissing?: () => Promise<WriteOutcome>,
+): Promise<WriteOutcome> {
+  const { core, type } = write;
+  const key = storageKey(type, write.namespace, write.name);
+  for (let attempt = 1; ; attempt++) {
+    const base = core.store.peek(key);
+    if (base === undefined) {
+      if (createMissing !== undefined) return createMissing();
+      throw notFound(groupResource(type), write.name);
+    }
+    try {
+      return await updateOnce(write, key, base, change);
+    } catch (error) {
+      if (error instanceof Overtaken) {
+        if (attempt < ATTEMPTS) continue;
+        throw conflict(groupResource(type), write.name);
+      }
+      // Refused because of a write that is not durable yet: whoever reads next must find it.
+      if (error instanceof ApiError && error.code === 409) await core.store.mutate(key, () => ({ type: "none" }));
+      throw error;
+    }
+  }
+}
+
+async function updateOnce(
+  write: WriteRequest,
+  key: string,
+  base: StoredObject,
+  change: (old: Unstructured) => Change | Promise<Change>,
+): Promise<WriteOutcome> {
+  const { type } = write;
+  const seen = viewOf(type, base);
+  const view = seen instanceof Promise ? await seen : seen;
+  const old = view.object;
+  const wanted = change(old);
+  const { draft, owned } = wanted instanceof Promise ? await wanted : wanted;
+  checkIdentity(write, draft, old);
+  checkResourceVersion(write, draft, old);
+  restoreSystemMetadata(draft.metadata, old.metadata);
+  dropDuplicateOwners(draft.metadata, write.warn);
+  const next = isolateUpdate(type, draft, old, write.subresource);
+  if (!owned) ownUpdated(write, next, old);
+  const admission = admissionFor(write, "UPDATE", next, old, updateOptions(write));
+  const mutating = runMutating(admission);
+  if (mutating !== undefined) await mutating;
+  return finish(write, key, base, view, admission);
+}
+
+function updateOptions(write: WriteRequest): Record<string, unknown> {
+  return {
+    kind: write.attributes.verb === "patch" ? "PatchOptions" : "UpdateOptions",
+    apiVersion: "meta.k8s.io/v1",
+    ...(write.options.dryRun ? { dryRun: ["All"] } : {}),
+    ...(write.options.fieldManager === "" ? {} : { fieldManager: write.options.fieldManager }),
+    fieldValidation: write.options.fieldValidation,
+  };
+}
+
+async function finish(
+  write: WriteRequest,
+  key: string,
+  base: StoredObject,
+  view: View,
+  admission: Admission,
+): Promise<WriteOutcome> {
+  const { core, type } = write;
+  const old = view.object;
+  const next = admission.request.object ?? old;
+  type.strategy.prepareForUpdate?.(next, old, write.subresource);
+  if (write.subresource !== "status") raiseGeneration(type, next, old);
+  validateUpdate(type, next, old, write.subresource);
+  for (const text of type.strategy.warnings?.(next, old) ?? []) write.warn(text);
+  const validating = runValidating(admission);
+  if (validating !== undefined) await validating;
+  const vanishes = mustVanish(type, next);
+  if (write.options.dryRun) return { status: 200, object: next };
+  if (!vanishes && deepEqual(next, old)) {
+    // Nothing changes: no revision, no event. The answer still waits until what it shows is durable.
+    await core.store.mutate(key, () => ({ type: "none" }));
+    return { status: 200, object: old, bytes: view.bytes };
+  }
+  const storing = toStorage(type, next);
+  const object = storing instanceof Promise ? await storing : storing;
+  const result = await core.store.mutate(key, (current) => {
+    if (current?.revision !== base.revision) throw new Overtaken();
+    return vanishes ? { type: "delete", object } : { type: "put", object };
+  });
+  core.committed(type);
+  if (result.stored === undefined) return { status: 200, object: next };
+  const after = viewOf(type, result.stored);
+  const { object: final, bytes } = after instanceof Promise ? await after : after;
+  return { status: 200, object: final, bytes };
+}

@@ -1,0 +1,127 @@
+import { deepCopy, deepEqual, deepFreeze, type Unstructured } from "@capstan/apimachinery";
+import type { StoredObject } from "../store/object-store.types.ts";
+import type { ResourceType } from "../types.ts";
+import { compiledSchema } from "./compiled.ts";
+import { apiVersionOf } from "./core.ts";
+import { type CustomResourceType, isCustom } from "./custom-type.ts";
+
+/** An object as one API version shows it: frozen, with its JSON. A stored object is its own view in its storage version. */
+export interface View {
+  readonly object: Unstructured;
+  readonly bytes: Buffer;
+}
+
+const caches = new WeakMap<ResourceType, WeakMap<StoredObject, View>>();
+
+function cacheOf(type: ResourceType): WeakMap<StoredObject, View> {
+  let cache = caches.get(type);
+  if (cache === undefined) {
+    cache = new WeakMap();
+    caches.set(type, cache);
+  }
+  return cache;
+}
+
+/** How `type` shows a stored object. Only conversion webhooks make it a promise. */
+export function viewOf(type: ResourceType, stored: StoredObject): View | Promise<View> {
+  if (type.storedAs === undefined && (!isCustom(type) || isCurrent(type, stored))) return stored;
+  const cache = cacheOf(type);
+  const known = cache.get(stored);
+  if (known !== undefined) return known;
+  const made = makeView(type, stored);
+  if (made instanceof Promise) {
+    return made.then((view) => {
+      cache.set(stored, view);
+      return view;
+    });
+  }
+  cache.set(stored, made);
+  return made;
+}
+
+/** Views of many objects; one webhook call converts all that are not known yet. */
+export function viewsOf(type: ResourceType, items: readonly StoredObject[]): readonly View[] | Promise<readonly View[]> {
+  if (type.storedAs === undefined && !isCustom(type)) return items;
+  if (isCustom(type) && type.custom.converter.async) return convertMissing(type, items);
+  const out = new Array<View>(items.length);
+  for (let i = 0; i < items.length; i++) out[i] = viewOf(type, items[i] as StoredObject) as View;
+  return out;
+}
+
+/** Whether the stored form is exactly what a client of `type` must see. */
+function isCurrent(type: CustomResourceType, stored: StoredObject): boolean {
+  return stored.revision > type.custom.epoch && stored.object.apiVersion === apiVersionOf(type);
+}
+
+function makeView(type: ResourceType, stored: StoredObject): View | Promise<View> {
+  if (type.storedAs !== undefined) return viewFrom(type.storedAs.fromStorage(deepCopy(stored.object)));
+  if (!isCustom(type)) return stored;
+  const { converter } = type.custom;
+  if (stored.object.apiVersion === apiVersionOf(type)) return refresh(type, stored.object, stored);
+  if (!converter.async) return refresh(type, converter.convert(stored.object, apiVersionOf(type)), undefined);
+  return converter
+    .convert([stored.object], apiVersionOf(type))
+    .then(([converted]) => refresh(type, converted ?? stored.object, undefined));
+}
+
+async function convertMissing(type: CustomResourceType, items: readonly StoredObject[]): Promise<readonly View[]> {
+  const { converter } = type.custom;
+  const cache = cacheOf(type);
+  const target = apiVersionOf(type);
+  const missing = items.filter((s) => s.object.apiVersion !== target && !cache.has(s));
+  if (missing.length > 0 && converter.async) {
+    const converted = await converter.convert(
+      missing.map((s) => s.object),
+      target,
+    );
+    missing.forEach((s, i) => {
+      const object = converted[i];
+      if (object !== undefined) cache.set(s, refresh(type, object, undefined));
+    });
+  }
+  const out: View[] = [];
+  for (const item of items) out.push(await viewOf(type, item));
+  return out;
+}
+
+/** Prunes and defaults by today's schema what was stored under an older one (as decoding from storage does upstream). */
+function refresh(type: CustomResourceType, object: Unstructured, stored: StoredObject | undefined): View {
+  const copy = deepCopy(object);
+  const schema = compiledSchema(type.schema);
+  if (!type.custom.preserveUnknownFields) schema.prune(copy, { root: true });
+  schema.applyDefaults(copy);
+  return stored !== undefined && deepEqual(copy, stored.object) ? stored : viewFrom(copy);
+}
+
+function viewFrom(object: Unstructured): View {
+  deepFreeze(object);
+  let bytes: Buffer | undefined;
+  return {
+    object,
+    get bytes() {
+      bytes ??= Buffer.from(JSON.stringify(object));
+      return bytes;
+    },
+  };
+}
+
+/** The object in the form that is stored. Only conversion webhooks make it a promise. */
+export function toStorage(type: ResourceType, object: Unstructured): Unstructured | Promise<Unstructured> {
+  if (type.storedAs !== undefined) return type.storedAs.toStorage(object);
+  if (type.version === type.storageVersion || !isCustom(type)) return object;
+  const target = type.group === "" ? type.storageVersion : `${type.group}/${type.storageVersion}`;
+  const { converter } = type.custom;
+  if (converter.async) {
+    return converter.convert([object], target).then(([converted]) => finishStorage(type, converted ?? object));
+  }
+  return finishStorage(type, converter.convert(object, target));
+}
+
+/** Reading trusts objects newer than the CRD, so what a conversion leaves out is defaulted before it is stored. */
+function finishStorage(type: CustomResourceType, object: Unstructured): Unstructured {
+  const copy = deepCopy(object);
+  const schema = compiledSchema(type.custom.storageSchema);
+  if (!type.custom.preserveUnknownFields) schema.prune(copy, { root: true });
+  schema.applyDefaults(copy);
+  return copy;
+}

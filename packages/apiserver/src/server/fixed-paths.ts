@@ -1,0 +1,115 @@
+import type { UserInfo } from "@capstan/apimachinery";
+import type { ApiCall } from "./api-call.ts";
+import type { PathHandler } from "./pipeline.ts";
+import { objectReply, type Reply, type ReplyBody, textReply } from "./reply.ts";
+
+/** The Kubernetes version the server speaks; clusterctl and others ask for a minimum. */
+export const KUBERNETES_VERSION = {
+  major: "1",
+  minor: "34",
+  emulationMajor: "1",
+  emulationMinor: "34",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "33",
+  gitVersion: "v1.34.4",
+  gitCommit: "0000000000000000000000000000000000000000",
+  gitTreeState: "clean",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "go1.24",
+  compiler: "gc",
+  platform: "linux/amd64",
+} as const;
+
+/** A part of the server whose health is reported by name; undefined or "" = fine, text = what is wrong. */
+export interface HealthCheck {
+  readonly name: string;
+  check(): string | undefined;
+}
+
+/** `/version`. */
+export const versionPath: PathHandler = (call) =>
+  call.path === "/version" || call.path === "/version/" ? objectReply(200, KUBERNETES_VERSION) : undefined;
+
+const HEALTH = /^\/(healthz|livez|readyz)(?:\/(.+))?$/;
+
+/** `/healthz`, `/livez`, `/readyz`, each check under its own name, `?verbose` and `?exclude=`. */
+export function healthPaths(checks: readonly HealthCheck[]): PathHandler {
+  return (call) => {
+    const match = HEALTH.exec(call.path.replace(/\/$/, ""));
+    if (match === null) return undefined;
+    const [, endpoint = "", single] = match;
+    if (single !== undefined) {
+      const check = checks.find((c) => c.name === single);
+      return check === undefined ? undefined : oneCheck(check);
+    }
+    return allChecks(endpoint, checks, call);
+  };
+}
+
+function oneCheck(check: HealthCheck): Reply {
+  const problem = check.check();
+  return problem ? textReply(500, `internal server error: ${problem}\n`) : textReply(200, "ok");
+}
+
+function allChecks(endpoint: string, checks: readonly HealthCheck[], call: ApiCall): Reply {
+  const excluded = new Set(call.query.getAll("exclude"));
+  let failed = false;
+  const lines = checks.map((check) => {
+    if (excluded.has(check.name)) return `[+]${check.name} excluded: ok\n`;
+    const problem = check.check();
+    if (!problem) return `[+]${check.name} ok\n`;
+    failed = true;
+    return `[-]${check.name} failed: ${problem}\n`;
+  });
+  if (failed) return textReply(500, `${lines.join("")}${endpoint} check failed\n`);
+  return call.query.has("verbose") ? textReply(200, `${lines.join("")}${endpoint} check passed\n`) : textReply(200, "ok");
+}
+
+/** What discovery and OpenAPI answer with: see their packages. */
+export interface DocumentReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | string | object;
+}
+
+/** Serves documents that are made from the registry alone. */
+export type DocumentHandler = (request: {
+  path: string;
+  query: URLSearchParams;
+  headers: Readonly<Record<string, string | undefined>>;
+}) => DocumentReply | undefined;
+
+/** Turns a document handler into a path handler. */
+export function documentPath(handler: DocumentHandler): PathHandler {
+  return (call: ApiCall, _user: UserInfo) => {
+    if (call.method !== "GET" && call.method !== "HEAD") return undefined;
+    const made = handler({ path: call.path, query: call.query, headers: call.headers });
+    if (made === undefined) return undefined;
+    return { status: made.status, headers: made.headers, body: documentBody(made) };
+  };
+}
+
+function documentBody(made: DocumentReply): ReplyBody {
+  const { body } = made;
+  if (typeof body === "string" || Buffer.isBuffer(body)) {
+    const type = Object.entries(made.headers).find(([name]) => name.toLowerCase() === "content-type")?.[1];
+    return { type: "raw", contentType: type ?? "application/json", bytes: body };
+  }
+  return { type: "object", object: body };
+}
+
+/** A path that answers with one JSON object, e.g. `/openid/v1/jwks`. */
+export function objectPath(path: string, make: () => object, contentType = "application/json"): PathHandler {
+  return (call) => {
+    if (call.path !== path) return undefined;
+    return { status: 200, body: { type: "raw", contentType, bytes: JSON.stringify(make()) } };
+  };
+}
+
+/** A path that answers with text, e.g. `/metrics`. */
+export function textPath(path: string, contentType: string, make: () => string | Promise<string>): PathHandler {
+  return async (call) => {
+    if (call.path !== path) return undefined;
+    return { status: 200, body: { type: "raw", contentType, bytes: await make() } };
+  };
+}

@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import { type Clock, type Random, randomUuid, timeout, tooManyRequests } from "@capstan/apimachinery";
+import { wantsWatch } from "./request-info.ts";
+import type { ApiCall } from "./api-call.ts";
+import { readBody } from "./http-body.ts";
+import { type HttpResponse, writeReply } from "./http-reply.ts";
+import { writeWatch } from "./http-watch.ts";
+import { type Reply, statusReply } from "./reply.ts";
+
+/** What a server's socket side works with. */
+export interface HttpHandlerDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Answers a call; never throws. */
+  handle(call: ApiCall): Promise<Reply>;
+  onError(error: unknown): void;
+}
+
+/** A node request of either protocol. */
+export type HttpRequest = IncomingMessage | Http2ServerRequest;
+/** A node response of either protocol. */
+export type HttpServerResponse = ServerResponse | Http2ServerResponse;
+
+const MAX_OPEN_WATCHES = 10_000;
+/** Upstream answers 504 after a minute; a write that took longer may still have happened. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const NO_QUERY = new URLSearchParams();
+
+/** Serves HTTP requests of one API server; `prefix` is cut from paths when many servers share a listener. */
+export class HttpHandler {
+  private readonly deps: HttpHandlerDeps;
+  private readonly watches = new Set<() => void>();
+  private readonly certificates = new WeakMap<object, Uint8Array>();
+  private active = 0;
+  private closing = false;
+  private idle: (() => void) | undefined;
+
+  constructor(deps: HttpHandlerDeps) {
+    this.deps = deps;
+  }
+
+  /** Answers one request; failures of the connection are nobody's business but the client's. */
+  serve(request: HttpRequest, response: HttpServerResponse, prefix = ""): void {
+    this.active++;
+    this.answer(request, response as unknown as HttpResponse & { destroy(): unknown }, prefix)
+      .catch((error: unknown) => {
+        this.deps.onError(error);
+        response.stream?.destroy?.();
+      })
+      .finally(() => {
+        this.active--;
+        if (this.active === 0) this.idle?.();
+      });
+  }
+
+  /** Ends all watches and waits for running requests, at most `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.closing = true;
+    for (const end of [...this.watches]) end();
+    if (this.active === 0) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.deps.clock.after(graceMs, resolve);
+      this.idle = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  private async answer(request: HttpRequest, response: HttpResponse & { destroy(): unknown }, prefix: string): Promise<void> {
+    const call = this.callOf(request, prefix);
+    const auditId = call.headers["audit-id"] ?? randomUuid(this.deps.random);
+    const reply = await this.replyTo(call);
+    if (response.destroyed === true) return;
+    const { body } = reply;
+    if (body.type !== "watch") {
+      await writeReply(response, call, reply, auditId);
+      return;
+    }
+    if (this.watches.size >= MAX_OPEN_WATCHES || this.closing) {
+      const refusal = tooManyRequests("too many open watches, please try again later", 5);
+      await writeReply(response, call, statusReply(refusal.status), auditId);
+      return;
+    }
+    const end = writeWatch(response, call, reply, body.stream, auditId, () => this.watches.delete(end));
+    this.watches.add(end);
+  }
+
+  private replyTo(call: ApiCall): Promise<Reply> {
+    if (call.method === "GET" && wantsWatch(call.query)) return this.deps.handle(call);
+    return new Promise((resolve) => {
+      const cancel = this.deps.clock.after(REQUEST_TIMEOUT_MS, () =>
+        resolve(statusReply(timeout("request did not complete within the allotted timeout").status)),
+      );
+      void this.deps.handle(call).then((reply) => {
+        cancel();
+        resolve(reply);
+      });
+    });
+  }
+
+  private callOf(request: HttpRequest, prefix: string): ApiCall {
+    const url = request.url ?? "/";
+    const mark = url.indexOf("?");
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const warnings: string[] = [];
+    const certificate = this.certificateOf(request);
+    return {
+      method: request.method ?? "GET",
+      path: prefix !== "" && path.startsWith(prefix) ? path.slice(prefix.length) || "/" : path,
+      query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
+      headers: request.headers as Record<string, string | undefined>,
+      ...(certificate === undefined ? {} : certificate),
+      sourceAddress: request.socket.remoteAddress ?? "",
+      body: () => readBody(request),
+      warnings,
+      warn: (text) => {
+        if (!warnings.includes(text)) warnings.push(text);
+      },
+    };
+  }
+
+  /** The client certificate: the same bytes for every request of a connection, so that parsing it is remembered. */
+  private certificateOf(request: HttpRequest): Pick<ApiCall, "clientCertificate" | "badCertificate"> | undefined {
+    const stream = "stream" in request ? request.stream : undefined;
+    const session = stream !== undefined && "session" in stream ? stream.session : undefined;
+    const socket = (session?.socket ?? request.socket) as TLSSocket;
+    const key: object = session ?? socket;
+    const known = this.certificates.get(key);
+    if (known !== undefined) return known.length === 0 ? undefined : { clientCertificate: known };
+    if (typeof socket.getPeerCertificate !== "function") return undefined;
+    const raw: Uint8Array | undefined = socket.getPeerCertificate()?.raw;
+    if (raw !== undefined && raw.length > 0 && !socket.authorized) return { badCertificate: true };
+    this.certificates.set(key, raw ?? new Uint8Array());
+    return raw === undefined || raw.length === 0 ? undefined : { clientCertificate: raw };
+  }
+}

@@ -1,0 +1,127 @@
+import { gzip } from "node:zlib";
+import { toYaml } from "@capstan/apimachinery";
+import type { ApiCall } from "./api-call.ts";
+import { negotiate } from "./negotiation.ts";
+import type { Reply, ReplyBody } from "./reply.ts";
+
+/** The part of a response object that HTTP/1 and HTTP/2 share. */
+export interface HttpResponse {
+  writeHead(status: number, headers: Record<string, string | number | string[]>): unknown;
+  write(chunk: Buffer, done?: (error?: Error | null) => void): boolean;
+  end(chunk?: Buffer | string): unknown;
+  once(event: "drain" | "close", listener: () => void): unknown;
+  readonly writableEnded: boolean;
+  readonly destroyed?: boolean;
+}
+
+const GZIP_MIN_BYTES = 128 * 1024;
+const WRITE_AT_ONCE_BYTES = 256 * 1024;
+
+/** Writes everything but a watch. Lists go out piece by piece, so that a large one neither doubles in memory nor blocks. */
+export async function writeReply(response: HttpResponse, call: ApiCall, reply: Reply, auditId: string): Promise<void> {
+  const headers = headersOf(call, reply, auditId);
+  const chunks = encode(call, reply.body, headers);
+  let size = 0;
+  for (const chunk of chunks) size += chunk.length;
+  if (call.method === "HEAD" || reply.status === 304) {
+    response.writeHead(reply.status, headers);
+    response.end();
+    return;
+  }
+  if (size >= GZIP_MIN_BYTES && acceptsGzip(call)) {
+    const packed = await compress(Buffer.concat(chunks, size));
+    response.writeHead(reply.status, { ...headers, "Content-Encoding": "gzip", Vary: "Accept-Encoding", "Content-Length": packed.length });
+    response.end(packed);
+    return;
+  }
+  headers["Content-Length"] = size;
+  response.writeHead(reply.status, headers);
+  if (size <= WRITE_AT_ONCE_BYTES) {
+    const [only] = chunks;
+    response.end(chunks.length === 1 ? only : Buffer.concat(chunks, size));
+  } else await writePieces(response, chunks);
+}
+
+/** Headers every answer carries, plus its own. */
+export function headersOf(call: ApiCall, reply: Reply, auditId: string): Record<string, string | number | string[]> {
+  const headers: Record<string, string | number | string[]> = {
+    "Audit-Id": auditId,
+    "Cache-Control": "no-cache, private",
+    "Content-Type": "application/json",
+  };
+  if (reply.headers !== undefined) {
+    for (const [name, value] of Object.entries(reply.headers)) headers[canonical(name)] = value;
+  }
+  if (call.warnings.length > 0) headers["Warning"] = call.warnings.map((text) => `299 - "${quoted(text)}"`);
+  return headers;
+}
+
+/** So that `content-type` from a handler replaces the default instead of standing beside it. */
+function canonical(name: string): string {
+  return name.toLowerCase().replace(/(^|-)([a-z])/g, (match) => match.toUpperCase());
+}
+
+/** Header values hold no control characters; anything beyond Latin-1 is written as `?`. */
+function quoted(text: string): string {
+  return text
+    .replace(/[\\"]/g, "\\$&")
+    .replace(/[\u0000-\u001f\u007f]+/g, " ")
+    .replace(/[^\u0020-\u00ff]/g, "?");
+}
+
+function encode(call: ApiCall, body: ReplyBody, headers: Record<string, string | number | string[]>): readonly Buffer[] {
+  if (body.type === "raw") {
+    headers["Content-Type"] = body.contentType;
+    return [typeof body.bytes === "string" ? Buffer.from(body.bytes) : body.bytes];
+  }
+  if (body.type === "watch") return [];
+  if (wantsYaml(call)) {
+    headers["Content-Type"] = "application/yaml";
+    return [Buffer.from(toYaml(body.type === "list" ? body.object() : body.object))];
+  }
+  if (body.type === "list") return body.chunks;
+  return [body.bytes ?? Buffer.from(JSON.stringify(body.object))];
+}
+
+function wantsYaml(call: ApiCall): boolean {
+  const { accept } = call.headers;
+  if (accept === undefined || !accept.includes("yaml")) return false;
+  try {
+    return negotiate(accept).format === "yaml";
+  } catch {
+    return false;
+  }
+}
+
+function acceptsGzip(call: ApiCall): boolean {
+  return call.headers["accept-encoding"]?.includes("gzip") ?? false;
+}
+
+function compress(bytes: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    gzip(bytes, { level: 1 }, (error, packed) => (error === null ? resolve(packed) : reject(error)));
+  });
+}
+
+async function writePieces(response: HttpResponse, chunks: readonly Buffer[]): Promise<void> {
+  let piece: Buffer[] = [];
+  let size = 0;
+  for (const chunk of chunks) {
+    piece.push(chunk);
+    size += chunk.length;
+    if (size < WRITE_AT_ONCE_BYTES) continue;
+    if (!response.write(Buffer.concat(piece, size)) && !(await drained(response))) return;
+    piece = [];
+    size = 0;
+  }
+  response.end(Buffer.concat(piece, size));
+}
+
+/** False when the client went away meanwhile. */
+function drained(response: HttpResponse): Promise<boolean> {
+  if (response.destroyed === true) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    response.once("drain", () => resolve(true));
+    response.once("close", () => resolve(false));
+  });
+}

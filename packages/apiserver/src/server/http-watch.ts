@@ -1,0 +1,64 @@
+import type { WatchSink, WatchStream } from "../registry/watch.ts";
+import type { OutgoingEvent } from "../registry/watch-events.ts";
+import type { ApiCall } from "./api-call.ts";
+import { headersOf, type HttpResponse } from "./http-reply.ts";
+import type { Reply } from "./reply.ts";
+
+/** A client that leaves this much unread is cut off; it reconnects and goes on where it was. Writers never wait for readers. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+/** Streams a watch to a socket until either side ends it; returns a function that ends it gracefully. */
+export function writeWatch(
+  response: HttpResponse & { destroy(): unknown; flushHeaders?(): void },
+  call: ApiCall,
+  reply: Reply,
+  stream: WatchStream,
+  auditId: string,
+  onEnd: () => void,
+): () => void {
+  response.writeHead(200, headersOf(call, reply, auditId));
+  response.flushHeaders?.();
+  const sink = new SocketSink(response);
+  const stop = stream.start(sink);
+  sink.onOverflow = () => {
+    stop();
+    response.destroy();
+  };
+  response.once("close", () => {
+    stop();
+    onEnd();
+  });
+  return () => {
+    stop();
+    sink.end();
+  };
+}
+
+class SocketSink implements WatchSink {
+  onOverflow: (() => void) | undefined;
+  private readonly response: HttpResponse;
+  private unread = 0;
+
+  constructor(response: HttpResponse) {
+    this.response = response;
+  }
+
+  send(events: readonly OutgoingEvent[]): void {
+    if (this.response.writableEnded) return;
+    const [first] = events;
+    if (first === undefined) return;
+    const bytes = events.length === 1 ? first.line() : Buffer.concat(events.map((event) => event.line()));
+    this.unread += bytes.length;
+    if (this.unread > MAX_UNREAD_BYTES) {
+      this.onOverflow?.();
+      return;
+    }
+    this.response.write(bytes, () => {
+      this.unread -= bytes.length;
+    });
+  }
+
+  end(): void {
+    if (!this.response.writableEnded) this.response.end();
+  }
+}

@@ -1,0 +1,102 @@
+import { MAX_DEPTH } from "@capstan/apimachinery";
+
+/** Number of object keys in a parsed value; undefined when it is nested too deep to be worked on. */
+export function countKeys(value: unknown, depth = 0): number | undefined {
+  if (typeof value !== "object" || value === null) return 0;
+  if (depth > MAX_DEPTH) return undefined;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (typeof item !== "object" || item === null) continue;
+      const inner = countKeys(item, depth + 1);
+      if (inner === undefined) return undefined;
+      count += inner;
+    }
+    return count;
+  }
+  for (const key of Object.keys(value)) {
+    count++;
+    const item: unknown = (value as Record<string, unknown>)[key];
+    if (typeof item !== "object" || item === null) continue;
+    const inner = countKeys(item, depth + 1);
+    if (inner === undefined) return undefined;
+    count += inner;
+  }
+  return count;
+}
+
+/**
+ * Complaints about keys that occur twice in one object, e.g. `duplicate field "spec.a"`; JSON.parse keeps the last silently. The
+ * caller passes the number of keys that survived parsing: when as many `":` stand in the text nothing was lost and no scan is needed.
+ */
+export function duplicateFields(text: string, keys: number): string[] {
+  let colons = 0;
+  for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2)) colons++;
+  return colons === keys ? [] : scan(text);
+}
+
+interface Frame {
+  readonly array: boolean;
+  readonly path: string;
+  readonly seen: Set<string>;
+  index: number;
+  key: string;
+}
+
+/** Walks valid JSON text token by token; only structure and keys matter. */
+function scan(text: string): string[] {
+  const found = new Set<string>();
+  const stack: Frame[] = [];
+  let expectKey = false;
+  for (let i = 0; i < text.length; i++) {
+    const top = stack[stack.length - 1];
+    switch (text[i]) {
+      case "{":
+      case "[": {
+        const array = text[i] === "[";
+        stack.push({ array, path: childPath(top), seen: new Set(), index: 0, key: "" });
+        expectKey = !array;
+        break;
+      }
+      case "}":
+      case "]":
+        stack.pop();
+        expectKey = false;
+        break;
+      case ",":
+        if (top !== undefined && top.array) top.index++;
+        expectKey = top !== undefined && !top.array;
+        break;
+      case '"': {
+        const end = stringEnd(text, i);
+        if (expectKey && top !== undefined) {
+          const key = String(JSON.parse(text.slice(i, end + 1)));
+          if (top.seen.has(key)) found.add(`duplicate field ${JSON.stringify(top.path === "" ? key : `${top.path}.${key}`)}`);
+          top.seen.add(key);
+          top.key = key;
+          expectKey = false;
+        }
+        i = end;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return [...found];
+}
+
+function childPath(parent: Frame | undefined): string {
+  if (parent === undefined) return "";
+  if (parent.array) return `${parent.path}[${parent.index}]`;
+  return parent.path === "" ? parent.key : `${parent.path}.${parent.key}`;
+}
+
+function stringEnd(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const c = text[i];
+    if (c === "\\") i++;
+    else if (c === '"') return i;
+  }
+  return text.length - 1;
+}

@@ -1,0 +1,81 @@
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import type { HttpHandler } from "./http-handler.ts";
+
+/** Where and with which certificates a server listens. */
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem?: string };
+}
+
+/** A listening server. */
+export interface Listener {
+  readonly port: number;
+  /** New certificates for new connections, without interrupting the old ones. */
+  setCertificates(tls: ListenOptions["tls"]): void;
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 4096;
+const MAX_STREAMS_PER_CONNECTION = 250;
+const MAX_HEADER_BYTES = 64 * 1024;
+const GRACE_MS = 5_000;
+
+/** Listens with TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for but not demanded: tokens do too. */
+export async function listen(handler: HttpHandler, options: ListenOptions): Promise<Listener> {
+  const server = createSecureServer({
+    ...secureOptions(options.tls),
+    allowHTTP1: true,
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: "TLSv1.2",
+    maxHeaderSize: MAX_HEADER_BYTES,
+    settings: { maxConcurrentStreams: MAX_STREAMS_PER_CONNECTION, maxHeaderListSize: MAX_HEADER_BYTES, initialWindowSize: 1024 * 1024 },
+  } as Parameters<typeof createSecureServer>[0]);
+  server.maxConnections = MAX_CONNECTIONS;
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("secureConnection", (socket) => {
+    sockets.add(socket);
+    // HTTP/2 frames are small; waiting to fill packets only adds latency.
+    socket.setNoDelay(true);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+  });
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    session.on("error", () => session.destroy());
+  });
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("clientError", (_error, socket: Socket) => socket.destroy());
+  server.on("request", (request, response) => handler.serve(request, response));
+  await listening(server, options);
+  return {
+    port: (server.address() as AddressInfo).port,
+    setCertificates: (tls) => server.setSecureContext(secureOptions(tls)),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await handler.close(GRACE_MS);
+      for (const session of sessions) session.close();
+      for (const socket of sockets) socket.destroySoon();
+      await closed;
+    },
+  };
+}
+
+function secureOptions(tls: ListenOptions["tls"]): { cert: string; key: string; ca?: string } {
+  const { certPem, keyPem, clientCaPem } = tls;
+  return { cert: certPem, key: keyPem, ...(clientCaPem === undefined ? {} : { ca: clientCaPem }) };
+}
+
+function listening(server: Http2SecureServer, options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}

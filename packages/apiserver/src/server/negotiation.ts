@@ -1,0 +1,76 @@
+import { notAcceptable } from "@capstan/apimachinery";
+
+/** In which form an answer is wanted. */
+export interface Representation {
+  readonly as: "object" | "table" | "partial";
+  readonly format: "json" | "yaml";
+  /** Version of meta.k8s.io asked for with `as=`. */
+  readonly metaVersion: string;
+}
+
+/** What almost every request gets: the object itself as JSON. */
+export const PLAIN_JSON: Representation = { as: "object", format: "json", metaVersion: "v1" };
+
+interface Clause {
+  type: string;
+  params: Map<string, string>;
+  quality: number;
+}
+
+const cache = new Map<string, Representation>();
+const CACHE_LIMIT = 256;
+
+/** Takes the first Accept clause that can be served; throws 406 when none can. */
+export function negotiate(accept: string | undefined): Representation {
+  if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*") return PLAIN_JSON;
+  const known = cache.get(accept);
+  if (known !== undefined) return known;
+  const chosen = choose(accept);
+  if (cache.size >= CACHE_LIMIT) cache.clear();
+  cache.set(accept, chosen);
+  return chosen;
+}
+
+function choose(accept: string): Representation {
+  for (const clause of parseAccept(accept)) {
+    const format = formatOf(clause.type);
+    if (format === undefined) continue;
+    const as = clause.params.get("as");
+    if (as === undefined || as === "") return { as: "object", format, metaVersion: "v1" };
+    const metaVersion = clause.params.get("v") ?? "v1";
+    if (clause.params.get("g") !== "meta.k8s.io" || (metaVersion !== "v1" && metaVersion !== "v1beta1")) continue;
+    if (as === "Table") return { as: "table", format, metaVersion };
+    if (as === "PartialObjectMetadata" || as === "PartialObjectMetadataList") {
+      return { as: "partial", format, metaVersion };
+    }
+  }
+  throw notAcceptable("only the following media types are accepted: application/json, application/yaml");
+}
+
+function formatOf(type: string): "json" | "yaml" | undefined {
+  switch (type) {
+    case "application/json":
+    case "application/*":
+    case "*/*":
+      return "json";
+    case "application/yaml":
+      return "yaml";
+    default:
+      return undefined;
+  }
+}
+
+function parseAccept(accept: string): Clause[] {
+  const clauses = accept.split(",").map((text): Clause => {
+    const [type = "", ...rest] = text.split(";").map((part) => part.trim());
+    const params = new Map<string, string>();
+    for (const param of rest) {
+      const at = param.indexOf("=");
+      if (at > 0) params.set(param.slice(0, at), param.slice(at + 1));
+    }
+    const quality = Number(params.get("q") ?? "1");
+    return { type: type.toLowerCase(), params, quality: Number.isFinite(quality) ? quality : 1 };
+  });
+  // Stable: clauses of the same quality keep the client's order.
+  return clauses.filter((c) => c.quality > 0).sort((a, b) => b.quality - a.quality);
+}

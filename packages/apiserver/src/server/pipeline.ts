@@ -1,0 +1,108 @@
+import { ApiError, internalError, requestEntityTooLarge, unauthorized, type UserInfo } from "@capstan/apimachinery";
+import { impersonate } from "../auth/impersonation.ts";
+import { forbiddenFor } from "../auth/rbac-authorizer.ts";
+import type { RegistryCore } from "../registry/core.ts";
+import { isCustom } from "../registry/custom-type.ts";
+import type { Authenticator, Authorizer, RequestAttributes, ResourceType } from "../types.ts";
+import type { ApiCall } from "./api-call.ts";
+import { type Reply, statusReply, textReply } from "./reply.ts";
+import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
+import { handleResource } from "./resource-handler.ts";
+
+/** Serves paths that are not resources: discovery, OpenAPI, health, version, metrics. Undefined = not mine. */
+export type PathHandler = (call: ApiCall, user: UserInfo) => Reply | undefined | Promise<Reply | undefined>;
+
+/** Told about each request: audit and metrics. */
+export interface RequestObserver {
+  /** Called when it is clear what the request wants; the returned function when it is answered. */
+  begin(call: ApiCall, attributes: RequestAttributes): (reply: Reply) => void;
+}
+
+/** What the way of a request leads through. */
+export interface PipelineDeps {
+  readonly core: RegistryCore;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly paths: readonly PathHandler[];
+  readonly observers: readonly RequestObserver[];
+  /** Told about failures that are the server's own fault. */
+  onError(error: unknown, call: ApiCall): void;
+}
+
+/** Answers one request; never throws. Authenticate, impersonate, authorize, serve. */
+export async function handleCall(deps: PipelineDeps, call: ApiCall): Promise<Reply> {
+  let finish: ((reply: Reply) => void)[] | undefined;
+  let reply: Reply;
+  try {
+    const info = parseRequestInfo(call.method, call.path, call.query);
+    const user = await identify(deps, call);
+    const attributes = attributesOf(info, user);
+    finish = deps.observers.map((observer) => observer.begin(call, attributes));
+    const { allowed, reason } = deps.authorizer.authorize(attributes);
+    if (!allowed) throw forbiddenFor(attributes, reason);
+    reply = await serve(deps, call, info, attributes);
+  } catch (error) {
+    reply = failureReply(deps, call, error);
+  }
+  if (finish !== undefined) for (const done of finish) done(reply);
+  return reply;
+}
+
+async function identify(deps: PipelineDeps, call: ApiCall): Promise<UserInfo> {
+  let { user } = call;
+  if (call.badCertificate === true) throw unauthorized();
+  if (user === undefined) {
+    const { headers, clientCertificate } = call;
+    user = await deps.authenticator.authenticate(clientCertificate === undefined ? { headers } : { headers, clientCertificate });
+  }
+  if (user === undefined) throw unauthorized();
+  return impersonate(user, call.headers, deps.authorizer, call.path);
+}
+
+function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {
+  const { verb, isResource, path, group, version, resource, subresource, namespace, name } = info;
+  return { user, verb, isResource, path, group, version, resource, subresource, namespace, name };
+}
+
+async function serve(deps: PipelineDeps, call: ApiCall, info: RequestInfo, attributes: RequestAttributes): Promise<Reply> {
+  if (!info.isResource) {
+    for (const handler of deps.paths) {
+      const handled = handler(call, attributes.user);
+      const reply = handled instanceof Promise ? await handled : handled;
+      if (reply !== undefined) return reply;
+    }
+    return pageNotFound();
+  }
+  const type = deps.core.types.find(info.group, info.version, info.resource);
+  if (type === undefined || info.overlong || info.verb === "" || !inScope(type, info)) return pageNotFound();
+  return handleResource(deps.core, call, info, type, attributes);
+}
+
+const ACROSS_NAMESPACES = new Set(["list", "watch"]);
+
+/** Whether the path names the type in its scope: a namespaced object needs its namespace, a cluster-scoped one must have none. */
+function inScope(type: ResourceType, info: RequestInfo): boolean {
+  if (!type.namespaced) {
+    // `/api/v1/namespaces/x` names the namespace itself.
+    return info.namespace === "" || (type.group === "" && type.plural === "namespaces" && info.namespace === info.name);
+  }
+  if (info.namespace !== "" || ACROSS_NAMESPACES.has(info.verb)) return true;
+  // Without a namespace the collection paths of built-ins exist, but do not take these verbs: 405.
+  return !isCustom(type) && (info.verb === "create" || info.verb === "deletecollection");
+}
+
+/** What Go's mux says where nothing is. */
+function pageNotFound(): Reply {
+  return textReply(404, "404 page not found\n", { "X-Content-Type-Options": "nosniff" });
+}
+
+/** The Status of a failure; what is not an ApiError is our own fault, logged, and told without its inner details. */
+export function failureReply(deps: Pick<PipelineDeps, "onError">, call: ApiCall, error: unknown): Reply {
+  if (error instanceof ApiError) return statusReply(error.status);
+  if (error instanceof RangeError && /call stack/i.test(error.message)) {
+    return statusReply(requestEntityTooLarge("the object is nested too deeply: flatten it").status);
+  }
+  deps.onError(error, call);
+  return statusReply(internalError("the request failed inside the server; its log has the cause").status);
+}
+

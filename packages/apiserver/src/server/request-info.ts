@@ -1,0 +1,113 @@
+/** What the path, the method and the query of a request say about its target (RequestInfo of kube-apiserver). */
+export interface RequestInfo {
+  readonly isResource: boolean;
+  /** get, list, watch, create, update, patch, delete, deletecollection; for other paths the lower-case HTTP method. */
+  readonly verb: string;
+  readonly path: string;
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string;
+  readonly resource: string;
+  readonly name: string;
+  readonly subresource: string;
+  /** True when more segments follow than the grammar knows: nothing is served there. */
+  readonly overlong: boolean;
+}
+
+const METHOD_VERBS: Readonly<Record<string, string>> = {
+  POST: "create",
+  GET: "get",
+  HEAD: "get",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
+
+/** After a namespace's name these are its own subresources; any other segment is a resource inside it. */
+const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
+
+/** Parses `[namespaces/{ns}/]{resource}[/{name}[/{subresource}]]` below `/api/{version}` or `/apis/{group}/{version}`. */
+export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  let parts = segments(path);
+  if (parts === undefined || parts.length < 3) return nonResource(method, path);
+  let group = "";
+  if (parts[0] === "apis") {
+    if (parts.length < 4) return nonResource(method, path);
+    group = parts[1] ?? "";
+    parts = parts.slice(2);
+  } else if (parts[0] === "api") {
+    parts = parts.slice(1);
+  } else {
+    return nonResource(method, path);
+  }
+  const version = parts[0] ?? "";
+  parts = parts.slice(1);
+  let verb = METHOD_VERBS[method] ?? "";
+  if (parts[0] === "watch" && parts.length > 1) {
+    // The old /watch/ prefix still means watch.
+    if (verb === "get") verb = "watch";
+    parts = parts.slice(1);
+  }
+  let namespace = "";
+  if (parts[0] === "namespaces") {
+    if (parts.length > 1) {
+      namespace = parts[1] ?? "";
+      if (parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2] ?? "")) parts = parts.slice(2);
+    }
+  }
+  const resource = parts[0] ?? "";
+  let name = parts[1] ?? "";
+  const subresource = parts[2] ?? "";
+  if (name === "" && verb === "get") verb = wantsWatch(query) ? "watch" : "list";
+  else if (name !== "" && verb === "get" && subresource === "" && wantsWatch(query)) verb = "watch";
+  if (name === "" && verb === "delete") verb = "deletecollection";
+  if (name === "" && (verb === "list" || verb === "watch" || verb === "deletecollection")) name = selectedName(query);
+  return { isResource: true, verb, path, group, version, namespace, resource, name, subresource, overlong: parts.length > 3 };
+}
+
+function nonResource(method: string, path: string): RequestInfo {
+  return {
+    isResource: false,
+    verb: method.toLowerCase(),
+    path,
+    group: "",
+    version: "",
+    namespace: "",
+    resource: "",
+    name: "",
+    subresource: "",
+    overlong: false,
+  };
+}
+
+/** Decoded path segments; undefined when the escaping is broken. */
+function segments(path: string): string[] | undefined {
+  let start = 0;
+  let end = path.length;
+  while (start < end && path.charCodeAt(start) === 47) start++;
+  while (end > start && path.charCodeAt(end - 1) === 47) end--;
+  const parts = path.slice(start, end).split("/");
+  if (!path.includes("%")) return parts;
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `watch` counts unless it is absent or says no. */
+export function wantsWatch(query: URLSearchParams): boolean {
+  const value = query.get("watch");
+  return value !== null && value !== "false" && value !== "0" && value !== "f" && value !== "F" && value !== "FALSE";
+}
+
+/** A field selector that pins metadata.name makes a list a request for that one name (authorization by resourceNames). */
+function selectedName(query: URLSearchParams): string {
+  const selector = query.get("fieldSelector");
+  if (selector === null || !selector.includes("metadata.name=")) return "";
+  for (const term of selector.split(",")) {
+    const match = /^metadata\.name={1,2}([^=!].*)$/.exec(term.trim());
+    if (match?.[1] !== undefined) return match[1];
+  }
+  return "";
+}

@@ -1,0 +1,327 @@
+import {
+  ApiError,
+  badRequest,
+  isObject,
+  methodNotSupported,
+  type Unstructured,
+  type UserInfo,
+  unsupportedMediaType,
+} from "@capstan/apimachinery";
+import { applyObject } from "../registry/apply.ts";
+import { groupResource, type RegistryCore, type WriteOutcome, type WriteRequest } from "../registry/core.ts";
+import { createObject } from "../registry/create.ts";
+import { isCustom } from "../registry/custom-type.ts";
+import { decodeObject, type FieldValidation } from "../registry/decode.ts";
+import { deleteObject } from "../registry/delete.ts";
+import { deleteCollection } from "../registry/delete-collection.ts";
+import { getObject, listObjects } from "../registry/list.ts";
+import { applyOf, patchObject, patchTypeOf } from "../registry/patch.ts";
+import { type Presentation, presentEvents, presentList, presentObject } from "../registry/representations.ts";
+import { scaleOf, updateScale } from "../registry/subresource-scale.ts";
+import { updateObject } from "../registry/update.ts";
+import { openWatch } from "../registry/watch.ts";
+import type { RequestAttributes, ResourceType, SubresourceType, Verb } from "../types.ts";
+import type { ApiCall } from "./api-call.ts";
+import { mediaTypeOf, parseApplyBody, parseJsonPatchBody, parseObjectBody } from "./body.ts";
+import { negotiate } from "./negotiation.ts";
+import { type DeleteOptions, parseDeleteOptions, parseListOptions, parseWriteOptions, type WriteOptions } from "./query-options.ts";
+import { objectReply, type Reply } from "./reply.ts";
+import type { RequestInfo } from "./request-info.ts";
+
+const NO_OPTIONS: WriteOptions = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
+
+/** Everything one request for a resource needs. */
+interface Request {
+  readonly core: RegistryCore;
+  readonly call: ApiCall;
+  readonly info: RequestInfo;
+  readonly type: ResourceType;
+  readonly namespace: string;
+  readonly user: UserInfo;
+  readonly attributes: RequestAttributes;
+}
+
+/** Serves a request for a known type, after authorization. */
+export async function handleResource(
+  core: RegistryCore,
+  call: ApiCall,
+  info: RequestInfo,
+  type: ResourceType,
+  attributes: RequestAttributes,
+): Promise<Reply> {
+  const request: Request = {
+    core,
+    call,
+    info,
+    type,
+    namespace: type.namespaced ? info.namespace : "",
+    user: attributes.user,
+    attributes,
+  };
+  if (type.deprecation !== undefined) call.warn(type.deprecation);
+  if (info.subresource !== "") return handleSubresource(request);
+  if (!(type.verbs as readonly string[]).includes(info.verb)) throw notSupported(request);
+  switch (info.verb as Verb) {
+    case "get":
+      return handleGet(request);
+    case "list":
+      return handleList(request);
+    case "watch":
+      return handleWatch(request);
+    case "create":
+      return handleCreate(request);
+    case "update":
+      return handleUpdate(request, "");
+    case "patch":
+      return handlePatch(request, "");
+    case "delete":
+      return handleDelete(request);
+    case "deletecollection":
+      return handleDeleteCollection(request);
+  }
+}
+
+function notSupported(request: Request): ApiError {
+  return methodNotSupported(groupResource(request.type), request.info.verb);
+}
+
+function presentation(request: Request): Presentation {
+  const include = request.call.query.get("includeObject") ?? "";
+  if (include !== "" && include !== "None" && include !== "Metadata" && include !== "Object") {
+    throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`);
+  }
+  return {
+    representation: negotiate(request.call.headers["accept"]),
+    includeObject: include === "" ? "Metadata" : include,
+    nowMs: request.core.clock.now(),
+  };
+}
+
+async function handleGet(request: Request): Promise<Reply> {
+  const how = presentation(request);
+  const { call, type, namespace, info } = request;
+  const view = await getObject(request.core, type, namespace, info.name, call.query.get("resourceVersion") ?? "");
+  return presentObject(type, 200, view.object, view.bytes, how);
+}
+
+async function handleList(request: Request): Promise<Reply> {
+  const how = presentation(request);
+  const options = parseListOptions(request.call.query, false);
+  const page = await listObjects(request.core, request.type, request.namespace, options);
+  return presentList(request.type, page, how);
+}
+
+async function handleWatch(request: Request): Promise<Reply> {
+  const how = presentation(request);
+  const { core, type, info } = request;
+  const options = parseListOptions(request.call.query, true);
+  // `/watch/…/name` and `…/name?watch=true` watch that one object.
+  const named = info.name !== "" && options.fieldSelector === "" ? { ...options, fieldSelector: `metadata.name=${info.name}` } : options;
+  const transform = presentEvents(type, how, () => core.clock.now());
+  const stream = await openWatch(core, type, request.namespace, named, transform);
+  return { status: 200, body: { type: "watch", stream } };
+}
+
+async function handleCreate(request: Request): Promise<Reply> {
+  const how = presentation(request);
+  const options = parseWriteOptions(request.call.query, "CreateOptions", false);
+  if (request.type.namespaced && request.namespace === "") throw notSupported(request);
+  const { draft } = await readObject(request, options);
+  const outcome = await createObject(writeRequest(request, options, ""), draft);
+  return present(request, outcome, how);
+}
+
+async function handleUpdate(request: Request, subresource: string): Promise<Reply> {
+  const how = presentation(request);
+  const { type, info } = request;
+  const options = parseWriteOptions(request.call.query, "UpdateOptions", false);
+  const { draft, copy } = await readObject(request, options);
+  const write = writeRequest(request, options, subresource);
+  const create = type.strategy.allowCreateOnUpdate && subresource === "";
+  const outcome = await updateObject(
+    write,
+    () => ({ draft: copy(), owned: false }),
+    create
+      ? () => {
+          const { name } = draft.metadata;
+          if (name !== undefined && name !== info.name) {
+            throw badRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`);
+          }
+          draft.metadata.name = info.name;
+          return createObject(write, draft);
+        }
+      : undefined,
+  );
+  return present(request, outcome, how);
+}
+
+async function handlePatch(request: Request, subresource: string): Promise<Reply> {
+  const how = presentation(request);
+  const { type, call } = request;
+  const patchType = patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
+  const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
+  const write = writeRequest(request, options, subresource);
+  if (patchType === "apply") {
+    const { value, duplicates } = await parseApplyBody(await call.body());
+    return present(request, await applyObject(write, value, validation(request, options, duplicates)), how);
+  }
+  const { value, duplicates } = parseJsonPatchBody(await call.body());
+  return present(request, await patchObject(write, patchType, value, validation(request, options, duplicates)), how);
+}
+
+async function handleDelete(request: Request): Promise<Reply> {
+  const how = presentation(request);
+  const options = await readDeleteOptions(request);
+  const write = writeRequest(request, { ...NO_OPTIONS, dryRun: options.dryRun }, "");
+  return present(request, await deleteObject(write, options), how);
+}
+
+async function handleDeleteCollection(request: Request): Promise<Reply> {
+  const how = presentation(request);
+  if (request.type.namespaced && request.namespace === "") throw notSupported(request);
+  const options = await readDeleteOptions(request);
+  const list = parseListOptions(request.call.query, false);
+  const write = writeRequest(request, { ...NO_OPTIONS, dryRun: options.dryRun }, "");
+  return presentList(request.type, await deleteCollection(write, list, options), how);
+}
+
+async function handleSubresource(request: Request): Promise<Reply> {
+  const { type, info } = request;
+  const verb = info.verb as Verb;
+  if (info.subresource === "status" && type.status) {
+    if (verb === "get") return handleGet(request);
+    if (verb === "update") return handleUpdate(request, "status");
+    if (verb === "patch") return handlePatch(request, "status");
+    throw notSupported(request);
+  }
+  if (info.subresource === "scale" && type.scale !== undefined) return handleScale(request, type.scale);
+  const other = type.subresources.find((s) => s.name === info.subresource);
+  if (other === undefined) throw notServed();
+  if (!other.verbs.includes(verb)) throw notSupported(request);
+  return handleOther(request, other, verb);
+}
+
+/** 404 of a path nobody serves. */
+export function notServed(): ApiError {
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "the server could not find the requested resource",
+    reason: "NotFound",
+    details: {},
+    code: 404,
+  });
+}
+
+async function handleScale(request: Request, scale: NonNullable<ResourceType["scale"]>): Promise<Reply> {
+  const { core, call, type, namespace, info } = request;
+  if (info.verb === "get") {
+    const view = await getObject(core, type, namespace, info.name, "");
+    return objectReply(200, scaleOf(scale, view.object));
+  }
+  if (info.verb === "update") {
+    const options = parseWriteOptions(call.query, "UpdateOptions", false);
+    const { value } = await parseObjectBody(await call.body(), mediaTypeOf(call.headers["content-type"]), true);
+    const outcome = await updateScale(writeRequest(request, options, "scale"), scale, () => value);
+    return objectReply(outcome.status, outcome.object);
+  }
+  if (info.verb !== "patch") throw notSupported(request);
+  const patchType = patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
+  const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
+  const write = writeRequest(request, options, "scale");
+  const { value } = patchType === "apply" ? await parseApplyBody(await call.body()) : parseJsonPatchBody(await call.body());
+  const outcome = await updateScale(write, scale, (current) =>
+    patchType === "apply" ? value : applyOf(type, patchType, current, value),
+  );
+  return objectReply(outcome.status, outcome.object);
+}
+
+async function handleOther(request: Request, subresource: SubresourceType, verb: Verb): Promise<Reply> {
+  if (subresource.handle === undefined) {
+    if (verb === "get") return handleGet(request);
+    if (verb === "update") return handleUpdate(request, subresource.name);
+    if (verb === "patch") return handlePatch(request, subresource.name);
+    throw notSupported(request);
+  }
+  const { call, core, user, namespace, info } = request;
+  let body: Unstructured | undefined;
+  const raw = verb === "create" || verb === "update" || verb === "patch" ? await call.body() : undefined;
+  if (raw !== undefined && raw.type !== "none") {
+    const { value } = await parseObjectBody(raw, mediaTypeOf(call.headers["content-type"]), true);
+    if (!isObject(value)) throw badRequest("the body is not an object");
+    body = value as Unstructured;
+  }
+  const dryRun = call.query.getAll("dryRun").includes("All");
+  const result = await subresource.handle({ verb, user, namespace, name: info.name, body, dryRun, api: core.internal() });
+  return objectReply(result.status, result.object);
+}
+
+function writeRequest(request: Request, options: WriteOptions, subresource: string): WriteRequest {
+  const { core, type, namespace, info, user, attributes, call } = request;
+  return {
+    core,
+    type,
+    namespace,
+    name: info.verb === "create" || info.verb === "deletecollection" ? "" : info.name,
+    subresource,
+    user,
+    attributes,
+    options,
+    manager: options.fieldManager === "" ? managerOf(call.headers["user-agent"]) : options.fieldManager,
+    warn: call.warn,
+  };
+}
+
+/** Without a fieldManager parameter the program's name in the user agent owns the fields. */
+function managerOf(userAgent: string | undefined): string {
+  const name = (userAgent ?? "").split("/")[0] ?? "";
+  const printable = name.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "").slice(0, 128);
+  return printable === "" ? "unknown" : printable;
+}
+
+function validation(request: Request, options: WriteOptions, duplicates: readonly string[]): FieldValidation {
+  return { mode: options.fieldValidation, duplicates, warn: request.call.warn };
+}
+
+/** The decoded body, and a way to get it again untouched when a write has to be repeated. */
+async function readObject(
+  request: Request,
+  options: WriteOptions,
+): Promise<{ draft: Unstructured; copy: () => Unstructured }> {
+  const { call, type } = request;
+  const mediaType = mediaTypeOf(call.headers["content-type"]);
+  const body = await call.body();
+  const parsed = await parseObjectBody(body, mediaType, !isCustom(type));
+  const draft = decodeObject(type, parsed.value, validation(request, options, parsed.duplicates));
+  let used = false;
+  const copy = (): Unstructured => {
+    if (!used) {
+      used = true;
+      return draft;
+    }
+    return structuredClone(draft);
+  };
+  return { draft, copy };
+}
+
+async function readDeleteOptions(request: Request): Promise<DeleteOptions> {
+  const { call } = request;
+  const body = await call.body();
+  if (body.type === "none" || (body.type === "bytes" && body.bytes.length === 0)) {
+    return parseDeleteOptions(call.query, undefined);
+  }
+  const mediaType = mediaTypeOf(call.headers["content-type"]);
+  const { value } = await parseObjectBody(body, mediaType, true);
+  if (!isObject(value)) throw badRequest("the body is not DeleteOptions");
+  const { kind } = value;
+  if (kind !== undefined && kind !== "DeleteOptions") {
+    throw unsupportedMediaType(`the body of a delete is DeleteOptions, not ${String(kind)}`);
+  }
+  return parseDeleteOptions(call.query, value);
+}
+
+function present(request: Request, outcome: WriteOutcome, how: Presentation): Reply {
+  return presentObject(request.type, outcome.status, outcome.object, outcome.bytes, how);
+}
