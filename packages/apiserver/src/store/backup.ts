@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, readdir, rename } from "node:fs/promises";
+import { chmod, copyFile, readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   databaseFolder,
@@ -28,6 +28,7 @@ export async function backupDatabase(database: Database, path: string): Promise<
   await ensureDirectory(folder);
   // Compacting leaves out free pages, and with them old versions of what has been deleted or encrypted since.
   await database.backup(folder, true);
+  await chmod(join(folder, "data.mdb"), 0o600);
   await syncPath(join(folder, "data.mdb"));
   await writeManifest(draft, { format: FORMAT, database: databaseFolder(FORMAT) });
   await rename(draft, path);

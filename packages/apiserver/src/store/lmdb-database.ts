@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { checkLmdbFile } from "./lmdb-file.ts";
@@ -17,7 +18,7 @@ export async function openDatabase(folder: string): Promise<Database> {
   // Loaded here and not at the top: servers in memory never need the native library.
   const { open } = await import("lmdb");
   try {
-    return open<Buffer, Buffer>({
+    const database = open<Buffer, Buffer>({
       path: folder,
       encoding: "binary",
       keyEncoding: "binary",
@@ -27,6 +28,8 @@ export async function openDatabase(folder: string): Promise<Database> {
       // The library's batching by event turn leaves a promise unhandled when a commit fails, which would end the process.
       eventTurnBatching: false,
     });
+    await chmod(file, 0o600);
+    return database;
   } catch (error) {
     throw new StoreError(
       `cannot open the database in ${folder}: ${error instanceof Error ? error.message : String(error)}`,

@@ -70,7 +70,7 @@ class FileCheck {
     const meta = this.newestMeta();
     this.transaction = meta.transaction;
     this.lastPage = meta.lastPage;
-    if (meta.main.flags !== MAIN_FLAGS || meta.free.flags !== FREE_FLAGS) throw new RangeError("database flags");
+    this.checkNewest(meta);
     const main = { compare: Buffer.compare, onLeaf: () => {} };
     this.checkTree(meta.main, main);
     const free: number[] = [];
@@ -90,10 +90,22 @@ class FileCheck {
     this.pageSize = pageSize;
     const second = readMeta(this.read(pageSize, META_END));
     if (second === undefined || second.pageSize !== pageSize) throw new RangeError("its second page is not sound");
+    for (const { main, free } of [first, second]) {
+      if (main.flags !== MAIN_FLAGS || free.flags !== FREE_FLAGS) throw new RangeError("database flags");
+    }
     const [even, odd] = [first.transaction, second.transaction];
     if (even === 0 && odd === 0) return first;
+    // A fresh copy, as a backup makes it: an empty first snapshot, and pages that all count as written by transaction 1.
+    if (even === 0 && first.main.root === NO_PAGE && odd % 2 === 1) return second;
     if (even % 2 !== 0 || Math.abs(even - odd) !== 1) throw new RangeError("its newest snapshot cannot be told");
     return even > odd ? first : second;
+  }
+
+  /** Every commit writes the main root anew: another transaction's root gives away a meta page that was made to look newer. */
+  private checkNewest(meta: Meta): void {
+    if (meta.main.root === NO_PAGE) return;
+    const written = readNumber(this.read(meta.main.root * this.pageSize, PAGE_HEADER), 8);
+    if (written !== meta.transaction && written !== 1) throw new RangeError("its newest snapshot cannot be told");
   }
 
   private checkTree(tree: Tree, kind: TreeKind): void {
@@ -161,6 +173,9 @@ class FileCheck {
   }
 
   private checkFree(free: number[]): void {
+    // Pages past the end of the file are possible, but only such as are listed as free.
+    const end = free.reduce((max, page) => Math.max(max, page), Math.floor(this.size / this.pageSize));
+    if (this.lastPage > end) throw new RangeError("its last page does not exist");
     for (const page of free) {
       if (page < 2 || page > this.lastPage) throw new RangeError(`free page ${page} does not exist`);
       if (this.used.has(page)) throw new RangeError(`page ${page} is used and listed as free`);
