@@ -5,6 +5,7 @@ import { applyDefaults } from "./defaults.ts";
 import { checkListTypes } from "./list-types.ts";
 import { nodeOf } from "./node.ts";
 import { pruneRoot } from "./prune.ts";
+import { runRules } from "./rule-validator.ts";
 import type { JSONSchemaProps } from "./types.ts";
 import { validateRoot } from "./validate.ts";
 
@@ -65,7 +66,8 @@ function compile(schema: JSONSchemaProps): CompiledSchema {
         if (options.old !== undefined) checkListTypes(node, options.old, "", before);
         if (before.length === 0) checkListTypes(node, object, "", errors);
       }
-      if (node.features.rules && errors.some((error) => BLOCKING.has(error.type))) {
+      if (!node.features.rules) return errors;
+      if (errors.some((error) => BLOCKING.has(error.type))) {
         errors.push(
           invalidValue(
             "<nil>",
@@ -73,7 +75,9 @@ function compile(schema: JSONSchemaProps): CompiledSchema {
             "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
           ),
         );
+        return errors;
       }
+      for (const error of runRules(node, object, options.old, correlation)) errors.push(error);
       return errors;
     },
   };

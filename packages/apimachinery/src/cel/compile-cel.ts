@@ -1,0 +1,46 @@
+import { convertDyn } from "./decl.ts";
+import { compileText } from "./environment.ts";
+import { compileProgram } from "./program.ts";
+import { type CelType, parseType } from "./types.ts";
+import { CelUint, ListValue, MapValue, type Value } from "./values.ts";
+
+/** An expression that can be evaluated. */
+export interface CelProgram {
+  /** Evaluates with JSON values for the variables; throws an Error on run-time failures and when the budget is used up. */
+  evaluate(variables: Readonly<Record<string, unknown>>, options?: { readonly costLimit?: number }): unknown;
+  /** What the expression gives: `bool`, `string`, `dyn`… */
+  readonly resultType: string;
+}
+
+/** The result of compiling: a program or the texts of what is wrong. */
+export type CelCompilation = CelProgram | { readonly errors: readonly string[] };
+
+const DEFAULT_LIMIT = 1_000_000;
+
+/**
+ * Compiles an expression over named variables, such as the match conditions of webhooks
+ * (`object`, `oldObject`, `request` of type dyn). Types are written as in CEL signatures: `dyn`, `string`, `list<int>`.
+ */
+export function compileCel(expression: string, variables: Readonly<Record<string, string>>): CelCompilation {
+  const types = new Map<string, CelType>();
+  for (const [name, type] of Object.entries(variables)) types.set(name, parseType(type));
+  const compiled = compileText(expression, types);
+  if ("error" in compiled) return { errors: [compiled.error] };
+  const names = [...types.keys()];
+  const step = compileProgram(compiled.checked, new Map(names.map((name, i) => [name, i])));
+  return {
+    resultType: compiled.checked.type.kind,
+    evaluate(values, options = {}) {
+      const slots = names.map((name) => (Object.hasOwn(values, name) ? convertDyn(values[name]) : undefined));
+      return toJson(step({ slots, cost: 0, limit: options.costLimit ?? DEFAULT_LIMIT }));
+    },
+  };
+}
+
+function toJson(value: Value): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof CelUint) return Number(value.value);
+  if (value instanceof ListValue) return value.values().map(toJson);
+  if (!(value instanceof MapValue)) return value;
+  return Object.fromEntries(value.keys().map((key) => [String(key), toJson(value.get(key) ?? null)]));
+}
