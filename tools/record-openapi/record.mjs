@@ -198,7 +198,8 @@ async function recordRefusals(resources) {
     const path = r.update.slice(0, r.update.lastIndexOf("/"));
     const url = urlOf(resources, path, r.update.slice(path.length + 1));
     const old = (await expectOk("GET", url)).json;
-    await record(path, "PUT", url, { ...old, ...r.change }, old, r);
+    const spec = r.changeSpec ? { spec: { ...old.spec, ...r.changeSpec } } : {};
+    await record(path, "PUT", url, { ...old, ...r.change, ...spec }, old, r);
   }
   save("refusals", out);
 }

@@ -161,10 +161,7 @@ export const refusals = [
     body: { metadata: meta("x"), spec: { selector: { matchLabels: { app: "x" } }, template: template("d") } },
   },
   { create: "batch/v1/jobs", body: { metadata: meta("x"), spec: { parallelism: -1, template: { spec: pod("c") } } } },
-  {
-    update: "batch/v1/jobs/job-a",
-    change: { spec: { completions: 4, template: { spec: { ...pod("j"), restartPolicy: "Never" } } } },
-  },
+  { update: "batch/v1/jobs/job-a", changeSpec: { completions: 4 } },
   {
     create: "policy/v1/poddisruptionbudgets",
     body: { metadata: meta("x"), spec: { minAvailable: 1, maxUnavailable: 1 } },

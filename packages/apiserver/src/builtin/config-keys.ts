@@ -1,4 +1,4 @@
-import { badRequest, type FieldError, invalidValue, type JsonObject } from "@capstan/apimachinery";
+import { type FieldError, invalidValue, type JsonObject } from "@capstan/apimachinery";
 
 /** Most bytes of data a Secret or ConfigMap may hold. */
 export const MAX_DATA_BYTES = 1024 * 1024;
@@ -20,23 +20,6 @@ function keyProblems(key: string): string[] {
   else if (key === "..") problems.push("must not be '..'");
   else if (key.startsWith("..")) problems.push("must not start with '..'");
   return problems;
-}
-
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** Refuses values that are not base64, as the real server's decoder does; the value itself is not repeated. */
-export function checkBase64(kind: string, field: string, data: JsonObject): void {
-  for (const [key, value] of Object.entries(data)) {
-    if (typeof value !== "string") continue;
-    const plain = value.replaceAll(/[\r\n]/g, "");
-    if (BASE64.test(plain)) {
-      if (plain !== value) data[key] = plain;
-      continue;
-    }
-    throw badRequest(
-      `${kind} in version "v1" cannot be handled as a ${kind}: illegal base64 data in ${field}[${JSON.stringify(key)}]: encode the value, or use stringData`,
-    );
-  }
 }
 
 /** Bytes that base64 text stands for. */

@@ -1,6 +1,6 @@
-import { type FieldError, invalidValue, isObject, tooLong, type Unstructured } from "@capstan/apimachinery";
+import { type FieldError, invalidValue, tooLong, type Unstructured } from "@capstan/apimachinery";
 import { AGE, column, NAME } from "./columns.ts";
-import { checkBase64, configKeyErrors, decodedLength, MAX_DATA_BYTES } from "./config-keys.ts";
+import { configKeyErrors, decodedLength, MAX_DATA_BYTES } from "./config-keys.ts";
 import { defineBuiltin } from "./define.ts";
 import { obj, text } from "./read.ts";
 import { immutableDataErrors } from "./secret.ts";
@@ -14,9 +14,6 @@ export const configMap = defineBuiltin({
   columns: [NAME, column("Data", (o) => Object.keys(obj(o.data)).length + Object.keys(obj(o.binaryData)).length), AGE],
   strategy: {
     noGeneration: true,
-    applyDefaults: (object) => {
-      if (isObject(object.binaryData)) checkBase64("ConfigMap", "binaryData", object.binaryData);
-    },
     validate,
     validateUpdate: (object, old) => [...immutableDataErrors(object, old, ["data", "binaryData"]), ...validate(object)],
   },

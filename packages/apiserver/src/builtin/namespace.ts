@@ -82,7 +82,7 @@ function validateUpdate(object: Unstructured, _old: Unstructured, subresource: s
   return errors;
 }
 
-/** PUT …/finalize takes spec.finalizers from the body; a deleted namespace without any is removed. */
+/** PUT …/finalize takes spec.finalizers from the body; a deleted namespace without any vanishes with that update. */
 async function finalize(request: Parameters<SubresourceHandler>[0]): ReturnType<SubresourceHandler> {
   const { api, name, body } = request;
   const finalizers = texts(at(body, "spec", "finalizers"));
@@ -97,7 +97,5 @@ async function finalize(request: Parameters<SubresourceHandler>[0]): ReturnType<
     "finalize",
   );
   if (updated === undefined) throw notFound({ group: "", resource: "namespaces" }, name);
-  const held = finalizers.length > 0 || (updated.metadata.finalizers ?? []).length > 0;
-  if (updated.metadata.deletionTimestamp !== undefined && !held) await api.delete(KEY, "", name);
   return { status: 200, object: updated };
 }

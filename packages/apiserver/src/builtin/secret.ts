@@ -9,7 +9,7 @@ import {
   type Unstructured,
 } from "@capstan/apimachinery";
 import { AGE, column, NAME } from "./columns.ts";
-import { checkBase64, configKeyErrors, decodedLength, MAX_DATA_BYTES } from "./config-keys.ts";
+import { configKeyErrors, decodedLength, MAX_DATA_BYTES } from "./config-keys.ts";
 import { defineBuiltin } from "./define.ts";
 import { at, child, obj, text } from "./read.ts";
 
@@ -25,7 +25,6 @@ export const secret = defineBuiltin({
 
 /** Type Opaque, and stringData folded into data: it is write-only. */
 function applyDefaults(object: Unstructured): void {
-  if (isObject(object.data)) checkBase64("Secret", "data", object.data);
   if (text(object.type) === "") object.type = "Opaque";
   const plain = obj(object.stringData);
   if (Object.keys(plain).length > 0) {

@@ -80,7 +80,7 @@ export const volumeAttachment = defineBuiltin({
   status: true,
   columns: [
     NAME,
-    column("Attacher", (o) => text(at(o, "spec", "attacher"))),
+    { ...column("Attacher", (o) => text(at(o, "spec", "attacher"))), format: "name" },
     column("PV", (o) => text(at(o, "spec", "source", "persistentVolumeName"))),
     column("Node", (o) => text(at(o, "spec", "nodeName"))),
     { name: "Attached", type: "boolean", value: (o) => at(o, "status", "attached") === true },

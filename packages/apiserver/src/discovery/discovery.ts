@@ -74,7 +74,7 @@ function versionAnswer(cached: Cached, group: ServedGroup | undefined, version: 
 
 /** Whether the aggregated form is the first acceptable one. */
 function wantsAggregated(request: DocumentRequest): boolean {
-  for (const clause of (request.headers["accept"] ?? "").split(",")) {
+  for (const clause of (request.headers.accept ?? "").split(",")) {
     const [type, ...parameters] = clause.split(";").map((p) => p.trim());
     if (type !== "application/json" && type !== "*/*" && type !== "application/*") continue;
     const values = new Map(parameters.map((p) => p.split("=", 2) as [string, string]));

@@ -72,22 +72,22 @@ export function aggregatedDocument(groups: readonly ServedGroup[]): object {
       metadata: group.name === "" ? {} : { name: group.name },
       versions: group.versions.map(({ version, types }) => ({
         version,
-        resources: types.map((type) => aggregatedResource(group.name, type)),
+        resources: types.map(aggregatedResource),
         freshness: "Current",
       })),
     })),
   };
 }
 
-function aggregatedResource(_group: string, type: ResourceType): object {
+function aggregatedResource(type: ResourceType): object {
   const subs = subresources(type).map(({ name, kind, group, version, verbs }) => ({
     subresource: name,
-    responseKind: { group, version, kind },
+    responseKind: group === "" && version === "" ? responseKind(type, kind) : { group, version, kind },
     verbs,
   }));
   return {
     resource: type.plural,
-    responseKind: responseKind(type),
+    responseKind: responseKind(type, type.kind),
     scope: type.namespaced ? "Namespaced" : "Cluster",
     singularResource: type.singular,
     verbs: type.verbs,
@@ -98,9 +98,8 @@ function aggregatedResource(_group: string, type: ResourceType): object {
 }
 
 /** Built-in kinds leave group and version empty, custom ones spell them out, as the real server does. */
-function responseKind(type: ResourceType): object {
-  const { group, version, kind } = type;
-  return type.builtin ? { group: "", version: "", kind } : { group, version, kind };
+function responseKind({ group, version, builtin }: ResourceType, kind: string): object {
+  return builtin ? { group: "", version: "", kind } : { group, version, kind };
 }
 
 /** `/api` in the old form. */

@@ -1,16 +1,6 @@
-import type { ListMeta, Unstructured } from "@capstan/apimachinery";
+import type { Unstructured } from "@capstan/apimachinery";
 
 /** What `as=PartialObjectMetadata` answers: the object without anything but its metadata. */
 export function partialObject(object: Unstructured): Unstructured {
   return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata };
-}
-
-/** What `as=PartialObjectMetadataList` answers. */
-export function partialObjectList(items: readonly Unstructured[], listMeta: ListMeta): object {
-  return {
-    kind: "PartialObjectMetadataList",
-    apiVersion: "meta.k8s.io/v1",
-    metadata: listMeta,
-    items: items.map(partialObject),
-  };
 }

@@ -1,1 +1,0 @@
-export { createDiscovery } from "./discovery.ts";

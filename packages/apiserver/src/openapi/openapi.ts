@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { DEFINITIONS } from "../builtin/generated/schemas.ts";
+import { type DocumentAnswer, type DocumentHandler, type DocumentRequest, matchesEtag } from "../document.ts";
+import type { ResourceRegistry, ResourceType } from "../types.ts";
+import { documentKey } from "./naming.ts";
+import { v2Part } from "./v2.ts";
+import { v3Document } from "./v3.ts";
+
+/** The minor version whose built-in schemas were recorded. */
+const KUBERNETES_VERSION = "1.34";
+const YEAR_SECONDS = 365 * 24 * 3600;
+const KEPT_DOCUMENTS = 64;
+
+interface GroupVersionTypes {
+  readonly types: readonly ResourceType[];
+  /** Of the inputs, so that the index needs no document to be built. */
+  readonly hash: string;
+}
+
+/** Documents by hash, shared by all servers of the process: most of them serve the same kinds. */
+const documents = new Map<string, Buffer>();
+const schemaHashes = new WeakMap<object, string>();
+let recordedHash: string | undefined;
+
+function sha512(...parts: readonly string[]): string {
+  const hash = createHash("sha512");
+  for (const part of parts) hash.update(part).update("\0");
+  return hash.digest("hex").toUpperCase();
+}
+
+/** Serves /openapi/v3 (index and one document per group version) and /openapi/v2 (JSON only). */
+export function createOpenApi(registry: ResourceRegistry): DocumentHandler {
+  let generation = -1;
+  let index = new Map<string, GroupVersionTypes>();
+  const current = (): Map<string, GroupVersionTypes> => {
+    if (generation !== registry.generation()) {
+      generation = registry.generation();
+      index = indexTypes(registry.types());
+    }
+    return index;
+  };
+  return (request) => {
+    const path = request.path.replace(/\/+$/, "");
+    if (path === "/openapi/v2") return v2Answer(request, current());
+    if (path === "/openapi/v3") return indexAnswer(current());
+    if (!path.startsWith("/openapi/v3/")) return undefined;
+    return v3Answer(request, path.slice("/openapi/v3/".length), current());
+  };
+}
+
+function indexTypes(types: readonly ResourceType[]): Map<string, GroupVersionTypes> {
+  const byKey = new Map<string, ResourceType[]>();
+  for (const type of types) {
+    const key = documentKey(type.group, type.version);
+    const list = byKey.get(key);
+    if (list === undefined) byKey.set(key, [type]);
+    else list.push(type);
+  }
+  return new Map(
+    [...byKey]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, list]) => {
+        list.sort((a, b) => (a.plural < b.plural ? -1 : 1));
+        return [key, { types: list, hash: sha512(key, ...list.map(typeHash)) }];
+      }),
+  );
+}
+
+/** What a type adds to its document, in short. Schemas of CRDs are hashed once per schema object. */
+function typeHash(type: ResourceType): string {
+  const { kind, plural, namespaced, verbs, status, scale, subresources, strategicMerge } = type;
+  const shape = [kind, plural, namespaced, verbs, status, scale !== undefined, subresources.map((s) => s.name)];
+  return JSON.stringify([...shape, strategicMerge, type.builtin ? hashOfRecorded() : hashOfSchema(type.schema)]);
+}
+
+function hashOfRecorded(): string {
+  recordedHash ??= sha512(...Object.values(DEFINITIONS));
+  return recordedHash;
+}
+
+function hashOfSchema(schema: object): string {
+  let hash = schemaHashes.get(schema);
+  if (hash === undefined) {
+    hash = createHash("sha1").update(JSON.stringify(schema)).digest("hex");
+    schemaHashes.set(schema, hash);
+  }
+  return hash;
+}
+
+const url = (key: string, hash: string): string => `/openapi/v3/${key}?hash=${hash}`;
+
+function indexAnswer(index: ReadonlyMap<string, GroupVersionTypes>): DocumentAnswer {
+  const paths = Object.fromEntries([...index].map(([key, { hash }]) => [key, { serverRelativeURL: url(key, hash) }]));
+  return { status: 200, headers: { "content-type": "application/json" }, body: { paths } };
+}
+
+function v3Answer(
+  request: DocumentRequest,
+  key: string,
+  index: ReadonlyMap<string, GroupVersionTypes>,
+): DocumentAnswer {
+  const found = index.get(key);
+  if (found === undefined) return { status: 404, headers: {}, body: "" };
+  if (!accepts(request, "application/json"))
+    return notAcceptable("the OpenAPI documents are served as application/json");
+  const { hash, types } = found;
+  const etag = `"${hash}"`;
+  const headers: Record<string, string> = { etag, vary: "Accept" };
+  const asked = request.query.get("hash");
+  if (asked !== null && asked.toUpperCase() !== hash)
+    return { status: 301, headers: { ...headers, location: url(key, hash) }, body: "" };
+  // The real server adds Expires one year ahead; max-age says the same without reading a clock.
+  if (asked !== null) headers["cache-control"] = `public, immutable, max-age=${YEAR_SECONDS}`;
+  if (matchesEtag(request, etag)) return { status: 304, headers, body: "" };
+  const body = remember(hash, () => v3Document(types, KUBERNETES_VERSION));
+  return { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
+}
+
+function remember(hash: string, make: () => object): Buffer {
+  let body = documents.get(hash);
+  if (body === undefined) {
+    body = Buffer.from(JSON.stringify(make()));
+    const oldest = documents.keys().next();
+    if (documents.size >= KEPT_DOCUMENTS && oldest.done !== true) documents.delete(oldest.value);
+    documents.set(hash, body);
+  }
+  return body;
+}
+
+/** Whether an Accept header admits a media type; parameters and weights are ignored. */
+function accepts(request: DocumentRequest, mediaType: string): boolean {
+  const { accept } = request.headers;
+  if (accept === undefined || accept.trim() === "") return true;
+  const wanted = accept.split(",").map((clause) => clause.split(";")[0]?.trim());
+  return wanted.some((type) => type === mediaType || type === "*/*" || type === "application/*");
+}
+
+function notAcceptable(reason: string): DocumentAnswer {
+  return { status: 406, headers: { "content-type": "text/plain; charset=utf-8", vary: "Accept" }, body: `${reason}\n` };
+}
+
+/** Swagger 2.0 for tools that know nothing newer. Each group version's part is built once and kept as text. */
+function v2Answer(request: DocumentRequest, index: ReadonlyMap<string, GroupVersionTypes>): DocumentAnswer {
+  if (!accepts(request, "application/json"))
+    return notAcceptable("/openapi/v2 is served as application/json only; /openapi/v3 has everything kubectl needs");
+  const hash = sha512("v2", ...[...index.values()].map((v) => v.hash));
+  const etag = `"${hash}"`;
+  const headers = { etag, vary: "Accept" };
+  if (matchesEtag(request, etag)) return { status: 304, headers, body: "" };
+  const body = remember(hash, () => v2Document([...index.values()]));
+  return { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
+}
+
+function v2Document(versions: readonly GroupVersionTypes[]): object {
+  const parts = versions.map(({ types }) => v2Part(types));
+  return {
+    swagger: "2.0",
+    info: { title: "Kubernetes", version: `v${KUBERNETES_VERSION}.0` },
+    paths: Object.assign({}, ...parts.map((p) => p.paths)) as object,
+    definitions: Object.assign({}, ...parts.map((p) => p.definitions)) as object,
+    securityDefinitions: { BearerToken: { type: "apiKey", name: "authorization", in: "header" } },
+    security: [{ BearerToken: [] }],
+  };
+}

@@ -1,2 +1,0 @@
-export { partialObject, partialObjectList } from "./partial-object.ts";
-export { type TableOptions, tableFor } from "./table.ts";
