@@ -70,7 +70,6 @@ class FileCheck {
     const meta = this.newestMeta();
     this.transaction = meta.transaction;
     this.lastPage = meta.lastPage;
-    this.checkNewest(meta);
     const main = { compare: Buffer.compare, onLeaf: () => {} };
     this.checkTree(meta.main, main);
     const free: number[] = [];
@@ -90,8 +89,10 @@ class FileCheck {
     this.pageSize = pageSize;
     const second = readMeta(this.read(pageSize, META_END));
     if (second === undefined || second.pageSize !== pageSize) throw new RangeError("its second page is not sound");
-    for (const { main, free } of [first, second]) {
-      if (main.flags !== MAIN_FLAGS || free.flags !== FREE_FLAGS) throw new RangeError("database flags");
+    for (const meta of [first, second]) {
+      const known = meta.main.flags === MAIN_FLAGS && meta.free.flags === FREE_FLAGS;
+      if (!known) throw new RangeError("database flags");
+      this.checkRoot(meta);
     }
     const [even, odd] = [first.transaction, second.transaction];
     if (even === 0 && odd === 0) return first;
@@ -101,8 +102,11 @@ class FileCheck {
     return even > odd ? first : second;
   }
 
-  /** Every commit writes the main root anew: another transaction's root gives away a meta page that was made to look newer. */
-  private checkNewest(meta: Meta): void {
+  /**
+   * Every commit writes the main root anew, and the snapshot before stays whole: a root of another transaction gives away a meta
+   * page that was made to look newer or older than it is.
+   */
+  private checkRoot(meta: Meta): void {
     if (meta.main.root === NO_PAGE) return;
     const written = readNumber(this.read(meta.main.root * this.pageSize, PAGE_HEADER), 8);
     if (written !== meta.transaction && written !== 1) throw new RangeError("its newest snapshot cannot be told");
