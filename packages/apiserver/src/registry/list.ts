@@ -5,6 +5,7 @@ import { CompactedError } from "../store/store.ts";
 import type { ResourceType } from "../types.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import { groupResource, type RegistryCore } from "./core.ts";
+import { derivedViews } from "./derived.ts";
 import { storageKey, storagePrefix } from "./keys.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { type View, viewOf, viewsOf } from "./views.ts";
@@ -28,6 +29,11 @@ export async function getObject(
 ): Promise<View> {
   const revision = parseResourceVersion(resourceVersion);
   if (revision !== undefined) await reach(core, revision);
+  if (type.derived !== undefined) {
+    const view = derivedViews(type, core.types, core.store.revision()).find((v) => v.object.metadata.name === name);
+    if (view === undefined) throw notFound(groupResource(type), name);
+    return view;
+  }
   const stored = core.store.get(storageKey(type, namespace, name));
   if (stored === undefined) throw notFound(groupResource(type), name);
   return viewOf(type, stored);
@@ -48,6 +54,10 @@ export async function listObjects(
   options: ListOptions,
 ): Promise<ListPage> {
   const selection = selectionOf(type, options.labelSelector, options.fieldSelector);
+  if (type.derived !== undefined) {
+    const revision = core.store.revision();
+    return page({ revision, prefix: "", items: [] }, derivedViews(type, core.types, revision), selection, 0);
+  }
   const snapshot = await takeSnapshot(core, type, namespace, options, selection);
   const custom = viewsOf(type, snapshot.items);
   const items = custom instanceof Promise ? await custom : custom;

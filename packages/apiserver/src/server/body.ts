@@ -2,8 +2,8 @@ import {
   badRequest,
   decodeKubernetesProtobuf,
   deepCopy,
+  MAX_DEPTH,
   parseYaml,
-  tooDeep,
   unsupportedMediaType,
 } from "@capstan/apimachinery";
 import { countKeys, duplicateFields } from "./json-scan.ts";
@@ -105,4 +105,8 @@ function yaml(text: string): unknown {
   } catch (error) {
     throw badRequest(`error converting YAML to JSON: ${error instanceof Error ? error.message : "cannot be parsed"}`);
   }
+}
+
+function tooDeep(): Error {
+  return badRequest(`the object is nested deeper than ${MAX_DEPTH} levels: flatten it`);
 }

@@ -1,4 +1,5 @@
 import type { UserInfo } from "@capstan/apimachinery";
+import type { DocumentAnswer, DocumentHandler } from "../document.ts";
 import type { ApiCall } from "./api-call.ts";
 import type { PathHandler } from "./pipeline.ts";
 import { objectReply, type Reply, type ReplyBody, textReply } from "./reply.ts";
@@ -65,20 +66,6 @@ function allChecks(endpoint: string, checks: readonly HealthCheck[], call: ApiCa
   return call.query.has("verbose") ? textReply(200, `${lines.join("")}${endpoint} check passed\n`) : textReply(200, "ok");
 }
 
-/** What discovery and OpenAPI answer with: see their packages. */
-export interface DocumentReply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | string | object;
-}
-
-/** Serves documents that are made from the registry alone. */
-export type DocumentHandler = (request: {
-  path: string;
-  query: URLSearchParams;
-  headers: Readonly<Record<string, string | undefined>>;
-}) => DocumentReply | undefined;
-
 /** Turns a document handler into a path handler. */
 export function documentPath(handler: DocumentHandler): PathHandler {
   return (call: ApiCall, _user: UserInfo) => {
@@ -89,7 +76,7 @@ export function documentPath(handler: DocumentHandler): PathHandler {
   };
 }
 
-function documentBody(made: DocumentReply): ReplyBody {
+function documentBody(made: DocumentAnswer): ReplyBody {
   const { body } = made;
   if (typeof body === "string" || Buffer.isBuffer(body)) {
     const type = Object.entries(made.headers).find(([name]) => name.toLowerCase() === "content-type")?.[1];

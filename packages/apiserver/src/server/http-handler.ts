@@ -47,7 +47,7 @@ export class HttpHandler {
     this.answer(request, response as unknown as HttpResponse & { destroy(): unknown }, prefix)
       .catch((error: unknown) => {
         this.deps.onError(error);
-        response.stream?.destroy?.();
+        (response as { destroy?: () => unknown }).destroy?.();
       })
       .finally(() => {
         this.active--;

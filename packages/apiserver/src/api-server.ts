@@ -1,0 +1,136 @@
+import { type Clock, type Random, type Transport, type Unstructured, type UserInfo } from "@capstan/apimachinery";
+import { createAuthentication, type AuthOptions } from "./authentication.ts";
+import { certificateAdmission } from "./auth/certificate-admission.ts";
+import { rbacAdmission } from "./auth/escalation.ts";
+import { createRbacAuthorizer } from "./auth/rbac-authorizer.ts";
+import { createDefaultObjects } from "./bootstrap.ts";
+import { builtinTypes } from "./builtin/index.ts";
+import { startCrdCleanup } from "./crd/crd-cleanup.ts";
+import { CRD_KEY } from "./crd/crd-object.ts";
+import { CrdRegistry } from "./crd/crd-registry.ts";
+import { crdType } from "./crd/crd-type.ts";
+import { registerCrds } from "./crd/register.ts";
+import { conversionWebhook } from "./crd/webhook-converter.ts";
+import { createDiscovery } from "./discovery/discovery.ts";
+import type { RegistryCore } from "./registry/core.ts";
+import { RegistryInternalApi } from "./registry/internal-api.ts";
+import { TypeRegistry } from "./registry/type-registry.ts";
+import { documentPath, healthPaths, versionPath } from "./server/fixed-paths.ts";
+import { HttpHandler, type HttpRequest, type HttpServerResponse } from "./server/http-handler.ts";
+import { InProcessTransport } from "./server/in-process.ts";
+import { type Listener, listen, type ListenOptions } from "./server/listen.ts";
+import { handleCall, type PathHandler, type PipelineDeps } from "./server/pipeline.ts";
+import { openObjectStore } from "./store/object-store.ts";
+import type { Store } from "./store/store.ts";
+import type { AdmissionPlugin, Authorizer, Converter, InternalApi, ResourceRegistry } from "./types.ts";
+
+/** How an API server is made. */
+export interface ApiServerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told about what goes wrong inside; nothing secret is in it. */
+  readonly log?: (message: string, error: unknown) => void;
+  /** In-process conversion between versions of CRDs' objects. */
+  readonly converters?: readonly Converter[];
+  /** In-process admission, run after the server's own steps and before webhooks. */
+  readonly admission?: readonly AdmissionPlugin[];
+  readonly auth?: AuthOptions;
+  /** Garbage collection, namespaces, default ServiceAccounts and the like; default true. */
+  readonly controllers?: boolean;
+}
+
+/** A running API server. */
+export interface ApiServer {
+  /** Requests in process as `user`, under its permissions. */
+  transport(user: UserInfo): Transport;
+  /** Requests in process as a member of system:masters. */
+  admin(): Transport;
+  /** Serves HTTPS; may be called more than once. */
+  listen(options: ListenOptions): Promise<Listener>;
+  /** Serves one HTTP request; `prefix` is cut from its path when many servers share a listener. */
+  handle(request: HttpRequest, response: HttpServerResponse, prefix?: string): void;
+  readonly internal: InternalApi;
+  readonly registry: ResourceRegistry;
+  /** Creates or updates CRDs and returns when all are served. Idempotent. */
+  registerCrds(crds: readonly Unstructured[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Built-in types are immutable and shared by all servers of the process. */
+const BUILTIN = builtinTypes();
+
+const ADMIN: UserInfo = Object.freeze({ name: "system:admin", groups: ["system:masters", "system:authenticated"] });
+
+/** For simulated clusters: everything is allowed, and rules reviews still tell what RBAC knows. */
+function allowAll(rbac: Authorizer): Authorizer {
+  return { authorize: () => ({ allowed: true, reason: "" }), rulesFor: (user, namespace) => rbac.rulesFor(user, namespace) };
+}
+
+/** Opens the store and puts a server together. */
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { clock, random } = options;
+  const log = options.log ?? (() => {});
+  const store = await openObjectStore(options.store, { clock, onError: (error) => log("the store reported a failure", error) });
+  const types = new TypeRegistry(BUILTIN);
+  const admission: AdmissionPlugin[] = [];
+  const core: RegistryCore = {
+    store,
+    types,
+    clock,
+    random,
+    admission,
+    committed: (type) => {
+      if (type.group === CRD_KEY.group && type.plural === CRD_KEY.plural) crds.sync();
+    },
+    internal: () => internal,
+  };
+  const internal = new RegistryInternalApi(core);
+  const crds = new CrdRegistry(store, types, options.converters ?? [], conversionWebhook(() => Promise.reject(new Error("webhooks are not wired")), random));
+  const rbac = createRbacAuthorizer(internal);
+  const authorizer = options.auth?.authorization === "AlwaysAllow" ? allowAll(rbac) : rbac;
+  const authentication = createAuthentication({ options: options.auth ?? {}, api: internal, authorizer: () => authorizer, clock, random });
+  types.setOwn([crdType(store, clock), ...authentication.types]);
+  crds.sync();
+  admission.push(rbacAdmission(rbac), certificateAdmission(authorizer), ...(options.admission ?? []));
+  await createDefaultObjects(internal, options.auth?.authorization !== "AlwaysAllow");
+  const stops = [startCrdCleanup({ store, api: internal, types, clock, log })];
+
+  const paths: PathHandler[] = [
+    versionPath,
+    healthPaths([{ name: "ping", check: () => undefined }]),
+    documentPath(createDiscovery(types)),
+    ...authentication.paths,
+  ];
+  const deps: PipelineDeps = {
+    core,
+    authenticator: authentication.authenticator,
+    authorizer,
+    paths,
+    observers: [],
+    onError: (error, call) => log(`${call.method} ${call.path} failed`, error),
+  };
+  const handle: ConstructorParameters<typeof InProcessTransport>[0] = (call) => handleCall(deps, call);
+  const http = new HttpHandler({ clock, random, handle, onError: (error) => log("a connection failed", error) });
+  const listeners = new Set<Listener>();
+  return {
+    transport: (user) => new InProcessTransport(handle, user),
+    admin: () => new InProcessTransport(handle, ADMIN),
+    listen: async (where) => {
+      const listener = await listen(http, where);
+      listeners.add(listener);
+      return listener;
+    },
+    handle: (request, response, prefix) => http.serve(request, response, prefix),
+    internal,
+    registry: types,
+    registerCrds: (objects) => registerCrds(internal, types, objects),
+    close: async () => {
+      for (const stopping of stops) stopping.stop();
+      await Promise.all([...listeners].map((listener) => listener.close()));
+      rbac.close();
+      await authentication.close();
+      await store.close();
+    },
+  };
+}
