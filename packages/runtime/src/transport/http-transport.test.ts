@@ -27,7 +27,7 @@ async function serve(
   const transport = httpTransport({ server: base, ...config }, { clock });
   cleanups.push(
     () => transport.close(),
-    () => void server.closeAllConnections(),
+    () => server.closeAllConnections(),
     () => new Promise((resolve) => server.close(resolve)),
   );
   return { transport, requests: () => count, client: new Client(transport, { fieldManager: "test", clock }) };

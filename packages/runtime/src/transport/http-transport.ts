@@ -182,7 +182,7 @@ function queryText(query: ApiRequest["query"]): string {
 }
 
 function encode(body: unknown): string | Uint8Array {
-  return body instanceof Uint8Array ? body : JSON.stringify(body);
+  return body instanceof Uint8Array || typeof body === "string" ? body : JSON.stringify(body);
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {

@@ -1,0 +1,1 @@
+export { type TransportCase, transportCases } from "./transport-suite.ts";
