@@ -1,1 +1,1 @@
-export {};
+export { type Manager, type ManagerOptions, startManager } from "./manager.ts";

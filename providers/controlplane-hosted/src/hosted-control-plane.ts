@@ -126,7 +126,15 @@ export async function reconcileHostedControlPlane(
       { cluster: key, owner: ownerReference, endpoint, authorities: made.authorities },
       context,
     );
-    await prepare(plan, kubeconfig, owner, context, planes);
+    try {
+      await prepare(plan, kubeconfig, owner, context, planes);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      await report(
+        waiting("PreparingClusterFailed", `Writing what nodes need to join failed and is tried again: ${why}`),
+      );
+      throw error;
+    }
   }
   await report({ step: "running", state, prepared: planes.prepared.has(owner) });
   return done();

@@ -6,7 +6,9 @@ import { isIPAddress } from "../network.ts";
  * listens on nor an address behind a load balancer.
  */
 export function kubernetesEndpoints(addresses: string[], port: number): Unstructured[] {
-  const ips = addresses.filter(isIPAddress);
+  // An API server refuses loopback addresses here, and rightly: no pod could follow them.
+  const ips = addresses.filter((address) => isIPAddress(address) && !isLoopback(address));
+  if (ips.length === 0) return [];
   const v4 = ips.filter((ip) => !ip.includes(":"));
   const v6 = ips.filter((ip) => ip.includes(":"));
   const ports = [{ name: "https", port, protocol: "TCP" }];
@@ -32,4 +34,8 @@ export function kubernetesEndpoints(addresses: string[], port: number): Unstruct
     ...(v4.length > 0 ? [slice("kubernetes", "IPv4", v4)] : []),
     ...(v6.length > 0 ? [slice("kubernetes-ipv6", "IPv6", v6)] : []),
   ];
+}
+
+function isLoopback(ip: string): boolean {
+  return ip.startsWith("127.") || ip === "::1";
 }

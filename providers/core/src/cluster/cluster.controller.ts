@@ -36,6 +36,8 @@ export function clusterController(workload: WorkloadClusters): Controller {
 function clustersThatRefer(crd: CustomResourceDefinition, cache: Cache): Request[] {
   const refers = (reference: { apiGroup: string; kind: string } | undefined): boolean =>
     reference?.apiGroup === crd.spec.group && reference.kind === crd.spec.names.kind;
+  // Clusters that are not known yet are reconciled when they are.
+  if (!cache.synced(Cluster)) return [];
   return cache
     .list(Cluster)
     .filter((cluster) => refers(cluster.spec?.infrastructureRef) || refers(cluster.spec?.controlPlaneRef))

@@ -1,0 +1,27 @@
+import { type Clock, isReason, sleep } from "@capstan/apimachinery";
+import type { Client } from "@capstan/runtime";
+import { type AnyKind, KINDS } from "./kinds.ts";
+
+const RETRY_MS = 100;
+const GIVE_UP_MS = 30_000;
+
+/** Makes the API serve our kinds and returns when it does; safe to repeat. */
+export async function installKinds(client: Client, clock: Clock): Promise<void> {
+  await Promise.all(KINDS.map((kind) => client.apply(kind.crd())));
+  const until = clock.monotonic() + GIVE_UP_MS;
+  await Promise.all(KINDS.map((kind) => untilServed(kind, client, clock, until)));
+}
+
+/** A real kube-apiserver serves a kind a moment after its CRD is established, which no watch tells. */
+async function untilServed(kind: AnyKind, client: Client, clock: Clock, until: number): Promise<void> {
+  for (;;) {
+    try {
+      await client.list(kind, { limit: 1 });
+      return;
+    } catch (error) {
+      if (!isReason(error, "NotFound", "TooManyRequests", "ServiceUnavailable") || clock.monotonic() > until)
+        throw error;
+      await sleep(clock, RETRY_MS);
+    }
+  }
+}

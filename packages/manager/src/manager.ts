@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import { CLUSTER_NAME_LABEL, indexCustomResourceDefinitions, Secret, WorkloadConnections } from "@capstan/capi";
+import {
+  hostedControlPlaneController,
+  type Placement,
+  type PlacementType,
+  ProcessPlacement,
+  stopRank,
+} from "@capstan/controlplane-hosted";
+import { addCoreIndexes, clusterController } from "@capstan/core";
+import {
+  Cache,
+  Client,
+  type Controller,
+  type ControllerDeps,
+  type Logger,
+  silentRecorder,
+  startControllers,
+} from "@capstan/runtime";
+import { PortAllocator, ProcessWorkloads } from "@capstan/workloads";
+import { binariesIn } from "./binaries.ts";
+import { installKinds } from "./install-kinds.ts";
+
+export interface ManagerOptions {
+  /** The management API: embedded or any Kubernetes. */
+  transport: Transport;
+  /** Holds what runs on this machine: processes of hosted control planes, installed programs. */
+  dataDir: string;
+  /** Further folders with Kubernetes programs, as `VERSION/bin/PROGRAM`. */
+  kubernetesDirs?: readonly string[];
+  /** Address of this machine that nodes reach hosted control planes at. */
+  nodeAddress?: string;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+}
+
+/** A running set of controllers. */
+export interface Manager {
+  /** Stops the controllers; programs that they started go on running and are adopted by the next manager. */
+  stop(): Promise<void>;
+  /** Stops the controllers and everything they run on this machine. */
+  shutDown(): Promise<void>;
+  idle(): boolean;
+}
+
+/** Puts providers together and starts them over one cache. */
+export async function startManager(options: ManagerOptions): Promise<Manager> {
+  const { clock, random, log } = options;
+  const client = new Client(options.transport, { fieldManager: "capstan", clock });
+  await installKinds(client, clock);
+  const cache = new Cache(client, { clock, random, log });
+  cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
+  indexCustomResourceDefinitions(cache);
+  addCoreIndexes(cache);
+  const workload = new WorkloadConnections({ cache, clock, random, log });
+  const processes = await processPlacement(options);
+  const controllers: Controller[] = [
+    clusterController(workload),
+    hostedControlPlaneController({
+      placements: { Process: processes.placement } satisfies Partial<Record<PlacementType, Placement>>,
+      defaultPlacement: "Process",
+      prepared: new Map(),
+    }),
+  ];
+  const stopping = new AbortController();
+  const deps: ControllerDeps = { cache, clock, random, log, recorder: silentRecorder };
+  const stopConnections = workload.start();
+  const running = startControllers(controllers, deps, stopping.signal);
+  const stop = async (): Promise<void> => {
+    stopping.abort(new Error("the manager stops"));
+    await running.finished;
+    await stopConnections();
+    await cache.stop();
+  };
+  return {
+    stop: async () => {
+      await stop();
+      processes.workloads.release();
+    },
+    shutDown: async () => {
+      await stop();
+      await processes.workloads.stopAll((id) => stopRank(id.name));
+    },
+    idle: () => running.idle(),
+  };
+}
+
+async function processPlacement(
+  options: ManagerOptions,
+): Promise<{ placement: ProcessPlacement; workloads: ProcessWorkloads }> {
+  const root = join(options.dataDir, "clusters");
+  const workloads = new ProcessWorkloads({ root, clock: options.clock });
+  await workloads.adoptAll();
+  const placement = new ProcessPlacement({
+    root,
+    workloads,
+    ports: new PortAllocator(root),
+    binaries: binariesIn([join(options.dataDir, "kubernetes"), ...(options.kubernetesDirs ?? [])]),
+    defaultAddress: options.nodeAddress ?? "127.0.0.1",
+    clock: options.clock,
+    random: options.random,
+  });
+  return { placement, workloads };
+}
