@@ -57,7 +57,7 @@ const TYPES: readonly ResourceType[] = [
   endpointSlice,
 ];
 
-/** The built-in kinds. The values are immutable and shared by all servers of the process; schemas are expanded when first read. */
-export function builtinTypes(): ResourceType[] {
-  return [...TYPES];
+/** The built-in kinds. The list and its values are immutable and shared by all servers of the process; schemas are expanded when first read. */
+export function builtinTypes(): readonly ResourceType[] {
+  return TYPES;
 }
