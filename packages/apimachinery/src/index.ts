@@ -63,6 +63,7 @@ export {
   setOwn,
   stableStringify,
 } from "./json.ts";
+export { compileJsonPath, type JsonPath } from "./jsonpath.ts";
 export { type LabelOperator, type LabelRequirement, labelRequirement } from "./label-requirement.ts";
 export {
   type NameRule,
@@ -96,6 +97,7 @@ export { addOwnerReference, controllerOf, hasOwner, ownerReference, removeOwnerR
 export { applyJsonPatch } from "./patch/json-patch.ts";
 export { applyMergePatch, createMergePatch } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge-patch.ts";
+export { decodeKubernetesProtobuf } from "./protobuf/decode.ts";
 export {
   addQuantity,
   compareQuantity,
