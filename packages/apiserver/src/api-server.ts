@@ -1,4 +1,7 @@
-import { type Clock, type Random, type Transport, type Unstructured, type UserInfo } from "@capstan/apimachinery";
+import { compileCel, type Clock, type Random, type Transport, type Unstructured, type UserInfo } from "@capstan/apimachinery";
+import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { webhookAdmission } from "./admission/webhook-admission.ts";
+import { webhookClient } from "./admission/webhook-client.ts";
 import { createAuthentication, type AuthOptions } from "./authentication.ts";
 import { certificateAdmission } from "./auth/certificate-admission.ts";
 import { rbacAdmission } from "./auth/escalation.ts";
@@ -12,6 +15,7 @@ import { crdType } from "./crd/crd-type.ts";
 import { registerCrds } from "./crd/register.ts";
 import { conversionWebhook } from "./crd/webhook-converter.ts";
 import { createDiscovery } from "./discovery/discovery.ts";
+import { createOpenApi } from "./openapi/openapi.ts";
 import type { RegistryCore } from "./registry/core.ts";
 import { RegistryInternalApi } from "./registry/internal-api.ts";
 import { TypeRegistry } from "./registry/type-registry.ts";
@@ -62,6 +66,13 @@ const BUILTIN = builtinTypes();
 
 const ADMIN: UserInfo = Object.freeze({ name: "system:admin", groups: ["system:masters", "system:authenticated"] });
 
+/** CEL match conditions of webhooks. */
+function compileCondition(expression: string): (variables: Readonly<Record<string, unknown>>) => unknown {
+  const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: "dyn" });
+  if ("errors" in compiled) throw new Error(compiled.errors.join("; "));
+  return (variables) => compiled.evaluate(variables);
+}
+
 /** For simulated clusters: everything is allowed, and rules reviews still tell what RBAC knows. */
 function allowAll(rbac: Authorizer): Authorizer {
   return { authorize: () => ({ allowed: true, reason: "" }), rulesFor: (user, namespace) => rbac.rulesFor(user, namespace) };
@@ -86,13 +97,21 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     internal: () => internal,
   };
   const internal = new RegistryInternalApi(core);
-  const crds = new CrdRegistry(store, types, options.converters ?? [], conversionWebhook(() => Promise.reject(new Error("webhooks are not wired")), random));
+  const client = webhookClient({ clock, api: internal });
+  const crds = new CrdRegistry(store, types, options.converters ?? [], conversionWebhook(client, random));
   const rbac = createRbacAuthorizer(internal);
   const authorizer = options.auth?.authorization === "AlwaysAllow" ? allowAll(rbac) : rbac;
   const authentication = createAuthentication({ options: options.auth ?? {}, api: internal, authorizer: () => authorizer, clock, random });
   types.setOwn([crdType(store, clock), ...authentication.types]);
   crds.sync();
-  admission.push(rbacAdmission(rbac), certificateAdmission(authorizer), ...(options.admission ?? []));
+  const webhooks = webhookAdmission({ api: internal, registry: types, clock, random, compile: compileCondition, client });
+  admission.push(
+    namespaceLifecycle(internal),
+    rbacAdmission(rbac),
+    certificateAdmission(authorizer),
+    ...(options.admission ?? []),
+    webhooks,
+  );
   await createDefaultObjects(internal, options.auth?.authorization !== "AlwaysAllow");
   const stops = [startCrdCleanup({ store, api: internal, types, clock, log })];
 
@@ -100,6 +119,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     versionPath,
     healthPaths([{ name: "ping", check: () => undefined }]),
     documentPath(createDiscovery(types)),
+    documentPath(createOpenApi(types)),
     ...authentication.paths,
   ];
   const deps: PipelineDeps = {
@@ -130,6 +150,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       await Promise.all([...listeners].map((listener) => listener.close()));
       rbac.close();
       await authentication.close();
+      await webhooks.close();
+      await client.close();
       await store.close();
     },
   };

@@ -1,1 +1,19 @@
-export {};
+export { type ApiServer, type ApiServerOptions, createApiServer } from "./api-server.ts";
+export type { AuthOptions } from "./authentication.ts";
+export { KUBERNETES_VERSION } from "./server/fixed-paths.ts";
+export type { HttpRequest, HttpServerResponse } from "./server/http-handler.ts";
+export type { Listener, ListenOptions } from "./server/listen.ts";
+export { type LmdbStoreOptions, openLmdbStore } from "./store/lmdb-store.ts";
+export { memoryStore } from "./store/memory-store.ts";
+export { CompactedError, type Store, StoreError } from "./store/store.ts";
+export type {
+  AdmissionPlugin,
+  AdmissionRequest,
+  Converter,
+  InternalApi,
+  InternalChange,
+  RequestAttributes,
+  ResourceKey,
+  ResourceRegistry,
+  ResourceType,
+} from "./types.ts";

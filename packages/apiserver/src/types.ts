@@ -225,11 +225,3 @@ export interface Converter {
   readonly kind: string;
   convert(object: Unstructured, toVersion: string): Unstructured;
 }
-
-/** Where a webhook is reached: part of webhook configurations and of CRDs with conversion. */
-export interface WebhookClientConfig {
-  url?: string;
-  service?: { namespace: string; name: string; path?: string; port?: number };
-  /** Base64 of PEM certificates. */
-  caBundle?: string;
-}

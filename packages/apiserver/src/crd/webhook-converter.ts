@@ -1,7 +1,7 @@
 import { internalError, isObject, type Random, randomUuid, type Unstructured } from "@capstan/apimachinery";
-import type { WebhookClientConfig } from "../types.ts";
+import type { WebhookClient } from "../admission/webhook-client.ts";
 import { checkedConversion } from "./conversion.ts";
-import type { CustomResourceDefinition } from "./crd-object.ts";
+import type { CrdConversion, CustomResourceDefinition } from "./crd-object.ts";
 
 /** Converts objects by the webhook of a CRD. */
 export type ConversionWebhook = (
@@ -10,14 +10,13 @@ export type ConversionWebhook = (
   toApiVersion: string,
 ) => Promise<Unstructured[]>;
 
-/** Posts a review to a webhook and returns its parsed answer; shared with admission webhooks. */
-export type WebhookCaller = (config: WebhookClientConfig, review: object, timeoutMs: number) => Promise<unknown>;
+type ClientConfig = NonNullable<NonNullable<CrdConversion["webhook"]>["clientConfig"]>;
 
 /** Upstream waits this long for a conversion. */
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_SECONDS = 30;
 
-/** Speaks apiextensions.k8s.io ConversionReview with whatever `call` reaches. */
-export function conversionWebhook(call: WebhookCaller, random: Random): ConversionWebhook {
+/** Speaks apiextensions.k8s.io ConversionReview through the client that admission webhooks use too. */
+export function conversionWebhook(client: WebhookClient, random: Random): ConversionWebhook {
   return async (crd, objects, toApiVersion) => {
     const webhook = crd.spec.conversion?.webhook;
     if (webhook?.clientConfig === undefined) throw internalError(`${crd.metadata.name ?? ""} has no conversion webhook`);
@@ -28,8 +27,26 @@ export function conversionWebhook(call: WebhookCaller, random: Random): Conversi
       apiVersion: `apiextensions.k8s.io/${version}`,
       request: { uid, desiredAPIVersion: toApiVersion, objects },
     };
-    const answer = await call(webhook.clientConfig, review, TIMEOUT_MS);
+    let answer: unknown;
+    try {
+      answer = await client.post(target(webhook.clientConfig), review, TIMEOUT_SECONDS);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : "it could not be reached";
+      throw internalError(`conversion webhook for ${crd.metadata.name ?? ""} failed: ${why}`);
+    }
     return readAnswer(crd, objects, toApiVersion, uid, answer);
+  };
+}
+
+function target(config: ClientConfig): Parameters<WebhookClient["post"]>[0] {
+  const { url, service, caBundle } = config;
+  return {
+    url,
+    service:
+      service === undefined
+        ? undefined
+        : { namespace: service.namespace, name: service.name, path: service.path ?? "/", port: service.port ?? 443 },
+    caPem: caBundle === undefined ? undefined : Buffer.from(caBundle, "base64").toString(),
   };
 }
 

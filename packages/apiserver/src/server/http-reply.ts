@@ -20,11 +20,16 @@ const WRITE_AT_ONCE_BYTES = 256 * 1024;
 /** Writes everything but a watch. Lists go out piece by piece, so that a large one neither doubles in memory nor blocks. */
 export async function writeReply(response: HttpResponse, call: ApiCall, reply: Reply, auditId: string): Promise<void> {
   const headers = headersOf(call, reply, auditId);
+  if (reply.status === 304) {
+    response.writeHead(304, headers);
+    response.end();
+    return;
+  }
   const chunks = encode(call, reply.body, headers);
   let size = 0;
   for (const chunk of chunks) size += chunk.length;
-  if (call.method === "HEAD" || reply.status === 304) {
-    response.writeHead(reply.status, headers);
+  if (call.method === "HEAD") {
+    response.writeHead(reply.status, { ...headers, "Content-Length": size });
     response.end();
     return;
   }
@@ -47,8 +52,9 @@ export function headersOf(call: ApiCall, reply: Reply, auditId: string): Record<
   const headers: Record<string, string | number | string[]> = {
     "Audit-Id": auditId,
     "Cache-Control": "no-cache, private",
-    "Content-Type": "application/json",
   };
+  // A 304 must not say anything about a body: caching clients would take it for the headers of what they have stored.
+  if (reply.status !== 304) headers["Content-Type"] = "application/json";
   if (reply.headers !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) headers[canonical(name)] = value;
   }
