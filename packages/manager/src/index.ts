@@ -1,1 +1,3 @@
+export { type InstanceRecord, readInstance } from "./instance.ts";
 export { type Manager, type ManagerOptions, startManager } from "./manager.ts";
+export { AlreadyRunningError, type Standalone, type StandaloneOptions, startStandalone } from "./standalone.ts";

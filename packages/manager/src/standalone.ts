@@ -1,0 +1,105 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
+import { createApiServer, openLmdbStore } from "@capstan/apiserver";
+import { buildKubeconfig } from "@capstan/pki";
+import type { Logger } from "@capstan/runtime";
+import { readInstance, removeInstance, writeInstance } from "./instance.ts";
+import { ensureInstancePki } from "./instance-pki.ts";
+import { type Manager, startManager } from "./manager.ts";
+
+export interface StandaloneOptions {
+  dataDir: string;
+  listen: { host: string; port: number };
+  nodeAddress?: string;
+  kubernetesDirs?: readonly string[];
+  version: string;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+}
+
+/** A management plane in one process: embedded API and all controllers. */
+export interface Standalone {
+  server: string;
+  kubeconfig: string;
+  manager: Manager;
+  /** Stops controllers and API; hosted control planes go on unless `withPrograms`. */
+  close(withPrograms: boolean): Promise<void>;
+}
+
+/** Another instance already runs on the data directory. */
+export class AlreadyRunningError extends Error {
+  readonly pid: number;
+  readonly server: string;
+
+  constructor(pid: number, server: string, dataDir: string) {
+    super(`capstan already runs on ${dataDir} (pid ${pid}, ${server})`);
+    this.name = "AlreadyRunningError";
+    this.pid = pid;
+    this.server = server;
+  }
+}
+
+export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
+  const { dataDir, clock, random, log } = options;
+  const other = await readInstance(dataDir);
+  if (other !== undefined) throw new AlreadyRunningError(other.pid, other.server, dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const { host } = options.listen;
+  const pki = await ensureInstancePki(dataDir, host === "127.0.0.1" ? [] : [host], { clock, random });
+  const store = await openLmdbStore(join(dataDir, "store"), { clock });
+  const api = await createApiServer({
+    store,
+    clock,
+    random,
+    log: (message, error) => log.error(message, { error }),
+    auth: { serviceAccounts: { signingKeyPem: pki.serviceAccountKeyPem } },
+  });
+  const listener = await api.listen({
+    host,
+    port: options.listen.port,
+    tls: { certPem: pki.serving.certPem, keyPem: pki.serving.keyPem, clientCaPem: pki.ca.certPem },
+  });
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host;
+  const server = `https://${reachable.includes(":") ? `[${reachable}]` : reachable}:${listener.port}`;
+  const kubeconfig = join(dataDir, "kubeconfig");
+  const text = buildKubeconfig({
+    server,
+    caPem: pki.ca.certPem,
+    clusterName: "capstan",
+    userName: "capstan-admin",
+    contextName: "capstan",
+    clientCertPem: pki.admin.certPem,
+    clientKeyPem: pki.admin.keyPem,
+  });
+  await writeFile(`${kubeconfig}.new`, text, { mode: 0o600 });
+  await rename(`${kubeconfig}.new`, kubeconfig);
+  const manager = await startManager({
+    transport: api.admin(),
+    dataDir,
+    ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
+    ...(options.nodeAddress === undefined ? {} : { nodeAddress: options.nodeAddress }),
+    clock,
+    random,
+    log,
+  });
+  await writeInstance(dataDir, {
+    pid: process.pid,
+    server,
+    kubeconfig,
+    startedAt: formatTime(clock.now()),
+    version: options.version,
+  });
+  return {
+    server,
+    kubeconfig,
+    manager,
+    close: async (withPrograms) => {
+      if (withPrograms) await manager.shutDown();
+      else await manager.stop();
+      await api.close();
+      await removeInstance(dataDir);
+    },
+  };
+}
