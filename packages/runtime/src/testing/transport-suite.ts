@@ -5,7 +5,7 @@ import { ApiError, type ApiResponse, type Transport, type Unstructured, type Wat
 export interface TransportCase {
   readonly name: string;
   /** `transport` reaches a running API server as an administrator; `namespace` exists and is this case's own. */
-  run(transport: Transport, namespace: string): Promise<void>;
+  readonly run: (transport: Transport, namespace: string) => Promise<void>;
 }
 
 const path = (namespace: string, name?: string): string =>
