@@ -33,6 +33,7 @@ function escapeRune(rune: string): string {
 export function goNumber(value: number): string {
   const abs = Math.abs(value);
   if (abs !== 0 && abs < 1e-4) return value.toExponential().replace(/e-(\d)$/, "e-0$1");
+  if (abs >= 1e6 && !Number.isInteger(value)) return value.toExponential().replace(/e\+(\d)$/, "e+0$1");
   return String(value);
 }
 

@@ -4,6 +4,7 @@ export { type CompiledApplySchema, compileApplySchema } from "./apply/apply-type
 export type { FieldManagerInput } from "./apply/field-manager.ts";
 export { OBJECT_META_SCHEMA } from "./apply/object-meta-schema.ts";
 export { trackUpdate } from "./apply/track-update.ts";
+export { type CelCompilation, type CelProgram, compileCel } from "./cel/compile-cel.ts";
 export { type Clock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export { findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
@@ -109,6 +110,7 @@ export {
 } from "./quantity.ts";
 export { type Random, randomFloat, randomInt, randomSuffix, randomUuid, seededRandom, systemRandom } from "./random.ts";
 export { type CompiledSchema, compileSchema, type ValidateOptions } from "./schema/compile.ts";
+export { checkStructuralSchema } from "./schema/structural.ts";
 export type { JSONSchemaProps, JsonValue, ValidationRule } from "./schema/types.ts";
 export {
   type LabelSelector,

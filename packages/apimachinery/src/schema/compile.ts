@@ -2,6 +2,7 @@ import { type FieldError, invalidValue } from "../field-error.ts";
 import { isValid } from "./check.ts";
 import { Correlation } from "./correlation.ts";
 import { applyDefaults } from "./defaults.ts";
+import { checkEmbedded } from "./embedded-meta.ts";
 import { checkListTypes } from "./list-types.ts";
 import { nodeOf } from "./node.ts";
 import { pruneRoot } from "./prune.ts";
@@ -61,6 +62,7 @@ function compile(schema: JSONSchemaProps): CompiledSchema {
       if (!isValid(node, object)) {
         for (const { error } of validateRoot(node, object, correlation).errors) errors.push(error);
       }
+      if (node.features.embedded) checkEmbedded(node, object, "", errors);
       if (node.features.listTypes) {
         const before: FieldError[] = [];
         if (options.old !== undefined) checkListTypes(node, options.old, "", before);

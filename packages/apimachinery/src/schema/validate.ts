@@ -1,4 +1,12 @@
-import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from "../field-error.ts";
+import {
+  type FieldError,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from "../field-error.ts";
 import { goJson, goNumber, goQuote } from "../go-text.ts";
 import { formatExempt, inEnum, isMultipleOf, limitFor, longerThan } from "./check.ts";
 import type { Correlation } from "./correlation.ts";
@@ -73,6 +81,14 @@ function validateRatcheting(
 /** The whole object's validation. */
 export function validateRoot(node: SchemaNode, value: unknown, correlation: Correlation | undefined): Result {
   return validateRatcheting(node, value, "", correlation);
+}
+
+/** Errors of a value that stands outside an object, such as a default; `at` is the path of the value itself. */
+export function validateAt(node: SchemaNode, value: unknown, at: string): FieldError[] {
+  return validateNode(node, value, "", undefined).errors.map(({ error }) => ({
+    ...error,
+    field: error.field === "<nil>" ? at : `${at}.${error.field}`,
+  }));
 }
 
 function fieldOf(path: string): string {
