@@ -3,7 +3,7 @@ import { DEFINITIONS } from "../builtin/generated/schemas.ts";
 import { type DocumentAnswer, type DocumentHandler, type DocumentRequest, matchesEtag } from "../document.ts";
 import type { ResourceRegistry, ResourceType } from "../types.ts";
 import { documentKey } from "./naming.ts";
-import { v2Part } from "./v2.ts";
+import { type V2Part, v2Document, v2Part } from "./v2.ts";
 import { v3Document } from "./v3.ts";
 
 /** The minor version whose built-in schemas were recorded. */
@@ -112,14 +112,14 @@ function v3Answer(
   // The real server adds Expires one year ahead; max-age says the same without reading a clock.
   if (asked !== null) headers["cache-control"] = `public, immutable, max-age=${YEAR_SECONDS}`;
   if (matchesEtag(request, etag)) return { status: 304, headers, body: "" };
-  const body = remember(hash, () => v3Document(types, KUBERNETES_VERSION));
+  const body = remember(hash, () => JSON.stringify(v3Document(types, KUBERNETES_VERSION)));
   return { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
 }
 
-function remember(hash: string, make: () => object): Buffer {
+function remember(hash: string, make: () => string): Buffer {
   let body = documents.get(hash);
   if (body === undefined) {
-    body = Buffer.from(JSON.stringify(make()));
+    body = Buffer.from(make());
     const oldest = documents.keys().next();
     if (documents.size >= KEPT_DOCUMENTS && oldest.done !== true) documents.delete(oldest.value);
     documents.set(hash, body);
@@ -139,7 +139,7 @@ function notAcceptable(reason: string): DocumentAnswer {
   return { status: 406, headers: { "content-type": "text/plain; charset=utf-8", vary: "Accept" }, body: `${reason}\n` };
 }
 
-/** Swagger 2.0 for tools that know nothing newer. Each group version's part is built once and kept as text. */
+/** Swagger 2.0 for tools that know nothing newer. */
 function v2Answer(request: DocumentRequest, index: ReadonlyMap<string, GroupVersionTypes>): DocumentAnswer {
   if (!accepts(request, "application/json"))
     return notAcceptable("/openapi/v2 is served as application/json only; /openapi/v3 has everything kubectl needs");
@@ -147,18 +147,7 @@ function v2Answer(request: DocumentRequest, index: ReadonlyMap<string, GroupVers
   const etag = `"${hash}"`;
   const headers = { etag, vary: "Accept" };
   if (matchesEtag(request, etag)) return { status: 304, headers, body: "" };
-  const body = remember(hash, () => v2Document([...index.values()]));
+  const parts = (): V2Part[] => [...index.values()].map(({ types }) => v2Part(types));
+  const body = remember(hash, () => v2Document(parts(), KUBERNETES_VERSION));
   return { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
-}
-
-function v2Document(versions: readonly GroupVersionTypes[]): object {
-  const parts = versions.map(({ types }) => v2Part(types));
-  return {
-    swagger: "2.0",
-    info: { title: "Kubernetes", version: `v${KUBERNETES_VERSION}.0` },
-    paths: Object.assign({}, ...parts.map((p) => p.paths)) as object,
-    definitions: Object.assign({}, ...parts.map((p) => p.definitions)) as object,
-    securityDefinitions: { BearerToken: { type: "apiKey", name: "authorization", in: "header" } },
-    security: [{ BearerToken: [] }],
-  };
 }

@@ -36,6 +36,42 @@ const QUERY = {
 
 type QueryGroup = keyof typeof QUERY;
 
+/** Lists of query parameters by dialect and groups: they are the same for all kinds. */
+const queryLists = new WeakMap<Dialect, Map<string, readonly object[]>>();
+
+function queryParameters(dialect: Dialect, groups: readonly QueryGroup[]): readonly object[] {
+  let lists = queryLists.get(dialect);
+  if (lists === undefined) {
+    lists = new Map();
+    queryLists.set(dialect, lists);
+  }
+  const key = groups.join();
+  let list = lists.get(key);
+  if (list === undefined) {
+    const entries = groups.flatMap((group) => QUERY[group] as readonly string[]);
+    list = [...new Set(entries)].map((entry) => {
+      const [name = "", kind = "string"] = entry.split(":");
+      return dialect.parameter(name, kind, "query");
+    });
+    lists.set(key, list);
+  }
+  return list;
+}
+
+/** All parameters that operations may name, with their types. */
+export function allParameters(): { name: string; type: string; place: "query" | "path" }[] {
+  const query = [...new Set(Object.values(QUERY).flatMap((g) => g as readonly string[])), "pretty:string"];
+  return [
+    ...query.map((entry) => ({
+      name: entry.split(":")[0] ?? "",
+      type: entry.split(":")[1] ?? "",
+      place: "query" as const,
+    })),
+    { name: "name", type: "string", place: "path" },
+    { name: "namespace", type: "string", place: "path" },
+  ];
+}
+
 interface Operation {
   readonly verb: Verb | "post" | "put";
   readonly id: string;
@@ -185,18 +221,12 @@ function pathItem(
 
 function write(dialect: Dialect, type: ResourceType, operation: Operation, sub: SubresourceType | undefined): object {
   const { body, answer, query = [] } = operation;
-  const parameters = query
-    .flatMap((group) => QUERY[group] as readonly string[])
-    .map((entry) => {
-      const [name = "", kind = "string"] = entry.split(":");
-      return dialect.parameter(name, kind, "query");
-    });
   const streams = operation.verb === "list" ? ["application/json;stream=watch"] : [];
   const reply = dialect.answer(dialect.reference(answer.schema), [...JSON_TYPES, ...streams]);
   return {
     tags: [`${operationPrefix(type.group, type.version)}`],
     operationId: operation.id,
-    parameters,
+    parameters: queryParameters(dialect, query),
     ...(body === undefined ? {} : dialect.body(dialect.reference(body.schema), body.types)),
     responses: Object.fromEntries(answer.codes.map((code) => [String(code), reply])),
     "x-kubernetes-action": operation.verb,

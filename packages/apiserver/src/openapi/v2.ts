@@ -1,17 +1,11 @@
 import type { JSONSchemaProps } from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
-import { type Dialect, typePaths } from "./operations.ts";
+import { allParameters, type Dialect, typePaths } from "./operations.ts";
 import { publishedSchemas } from "./schemas.ts";
 
 const dialect: Dialect = {
   reference: (schema) => ({ $ref: `#/definitions/${schema}` }),
-  parameter: (name, type, place) => ({
-    name,
-    in: place,
-    type,
-    uniqueItems: true,
-    ...(place === "path" ? { required: true } : {}),
-  }),
+  parameter: (name) => ({ $ref: `#/parameters/${name}` }),
   body: (schema, types) => ({
     consumes: types,
     "x-body": { name: "body", in: "body", required: true, schema },
@@ -19,20 +13,21 @@ const dialect: Dialect = {
   answer: (schema) => ({ description: "", schema }),
 };
 
-/** Part of the Swagger 2.0 document: the paths and definitions of some types. */
+/** Part of the Swagger 2.0 document, as JSON texts by path and by name of the definition. */
 export interface V2Part {
-  readonly paths: Record<string, object>;
-  readonly definitions: Record<string, object>;
+  readonly paths: ReadonlyMap<string, string>;
+  readonly definitions: ReadonlyMap<string, string>;
 }
 
 /** Paths and definitions of the types of one group version. */
 export function v2Part(types: readonly ResourceType[]): V2Part {
-  const paths: Record<string, object> = {};
+  const paths = new Map<string, string>();
   for (const type of types)
-    for (const [path, item] of Object.entries(typePaths(type, dialect))) paths[path] = bodyAsParameter(item);
-  const definitions: Record<string, object> = {};
+    for (const [path, item] of Object.entries(typePaths(type, dialect)))
+      paths.set(path, JSON.stringify(bodyAsParameter(item)));
+  const definitions = new Map<string, string>();
   for (const { name, recorded, custom } of publishedSchemas(types))
-    definitions[name] = v2Schema(recorded ?? custom ?? {}, true);
+    definitions.set(name, rootText(recorded ?? custom ?? {}));
   return { paths, definitions };
 }
 
@@ -47,25 +42,109 @@ function bodyAsParameter(item: object): object {
   );
 }
 
-/** The schema without what Swagger 2.0 lacks: nullable, anyOf, oneOf, not; int-or-string and mixed types become untyped. */
-function v2Schema(schema: JSONSchemaProps, root = false): object {
-  const { $ref, properties, items, additionalProperties, nullable, anyOf, oneOf, not: _not, allOf, ...rest } = schema;
-  if ($ref !== undefined) return { ...rest, $ref: `#/definitions/${$ref}` };
-  if (rest.format === "int-or-string") return { type: "string", format: "int-or-string" };
-  if (rest["x-kubernetes-int-or-string"] === true) return { "x-kubernetes-int-or-string": true };
-  if (rest["x-kubernetes-preserve-unknown-fields"] === true && root)
-    return { type: "object", "x-kubernetes-group-version-kind": rest["x-kubernetes-group-version-kind"] };
-  // A value that may be null, or of several types, has no type in Swagger 2.0.
-  if (nullable === true) delete (rest as { type?: string }).type;
-  const simple = rest.type === undefined && (anyOf !== undefined || oneOf !== undefined);
-  const parts = simple ? [] : (allOf ?? []).map((s) => v2Schema(s));
-  return {
-    ...rest,
-    ...(parts.length === 0 ? {} : { allOf: parts }),
-    ...(properties === undefined
-      ? {}
-      : { properties: Object.fromEntries(Object.entries(properties).map(([k, v]) => [k, v2Schema(v)])) }),
-    ...(items === undefined ? {} : { items: v2Schema(items) }),
-    ...(typeof additionalProperties === "object" ? { additionalProperties: v2Schema(additionalProperties) } : {}),
+/** A definition whose fields are free is published as a bare object. */
+function rootText(schema: JSONSchemaProps): string {
+  if (schema["x-kubernetes-preserve-unknown-fields"] !== true) {
+    const changed = new Set<JSONSchemaProps>();
+    markChanged(schema, changed);
+    return schemaText(schema, changed);
+  }
+  const gvk = schema["x-kubernetes-group-version-kind"];
+  return JSON.stringify({ type: "object", ...(gvk === undefined ? {} : { "x-kubernetes-group-version-kind": gvk }) });
+}
+
+/** Collects the parts of a schema that Swagger 2.0 cannot hold, and all parts around them. */
+function markChanged(schema: JSONSchemaProps, changed: Set<JSONSchemaProps>): boolean {
+  let found =
+    schema.nullable !== undefined ||
+    schema.anyOf !== undefined ||
+    schema.oneOf !== undefined ||
+    schema.not !== undefined ||
+    schema.allOf !== undefined ||
+    schema.$ref !== undefined ||
+    schema.format === "int-or-string" ||
+    schema["x-kubernetes-int-or-string"] !== undefined ||
+    typeof schema.additionalProperties === "boolean";
+  const { properties, items, additionalProperties } = schema;
+  for (const name in properties) if (markChanged(properties[name] ?? {}, changed)) found = true;
+  if (items !== undefined && markChanged(items, changed)) found = true;
+  if (typeof additionalProperties === "object" && markChanged(additionalProperties, changed)) found = true;
+  if (found) changed.add(schema);
+  return found;
+}
+
+/**
+ * The schema as JSON without what Swagger 2.0 lacks: nullable, allOf, anyOf, oneOf, not; int-or-string and nullable values become untyped.
+ * Parts that need no change are written natively: with many CRDs, copies of their schemas would hold up the event loop.
+ */
+function schemaText(schema: JSONSchemaProps, changed: ReadonlySet<JSONSchemaProps>): string {
+  if (!changed.has(schema)) return JSON.stringify(schema);
+  if (schema["x-kubernetes-int-or-string"] === true) return '{"x-kubernetes-int-or-string":true}';
+  if (schema.format === "int-or-string") return '{"type":"string","format":"int-or-string"}';
+  let text = "";
+  for (const key of Object.keys(schema) as (keyof JSONSchemaProps)[]) {
+    const value = keywordText(key, schema, changed);
+    if (value !== undefined) text += `${text === "" ? "" : ","}"${key}":${value}`;
+  }
+  return `{${text}}`;
+}
+
+function keywordText(
+  key: keyof JSONSchemaProps,
+  schema: JSONSchemaProps,
+  changed: ReadonlySet<JSONSchemaProps>,
+): string | undefined {
+  switch (key) {
+    case "nullable":
+    case "anyOf":
+    case "oneOf":
+    case "not":
+    case "allOf":
+      return undefined;
+    case "type":
+      return schema.nullable === true ? undefined : JSON.stringify(schema.type);
+    case "$ref":
+      return `"#/definitions/${schema.$ref}"`;
+    case "properties":
+      return propertiesText(schema.properties ?? {}, changed);
+    case "items":
+      return schema.items === undefined ? undefined : schemaText(schema.items, changed);
+    case "additionalProperties":
+      return typeof schema.additionalProperties === "object"
+        ? schemaText(schema.additionalProperties, changed)
+        : undefined;
+    default:
+      return JSON.stringify(schema[key]);
+  }
+}
+
+function propertiesText(
+  properties: Readonly<Record<string, JSONSchemaProps>>,
+  changed: ReadonlySet<JSONSchemaProps>,
+): string {
+  let text = "";
+  for (const name of Object.keys(properties))
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${schemaText(properties[name] ?? {}, changed)}`;
+  return `{${text}}`;
+}
+
+/** The whole document from its parts; definitions that several parts share are written once. */
+export function v2Document(parts: readonly V2Part[], kubernetesVersion: string): string {
+  const merge = (maps: ReadonlyMap<string, string>[]): string => {
+    const all = new Map(maps.flatMap((m) => [...m]));
+    return `{${[...all].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
   };
+  const parameters = allParameters().map(({ name, type, place }) => [
+    name,
+    { name, in: place, type, uniqueItems: true, ...(place === "path" ? { required: true } : {}) },
+  ]);
+  const head = JSON.stringify({
+    swagger: "2.0",
+    info: { title: "Kubernetes", version: `v${kubernetesVersion}.0` },
+    securityDefinitions: { BearerToken: { type: "apiKey", name: "authorization", in: "header" } },
+    security: [{ BearerToken: [] }],
+    parameters: Object.fromEntries(parameters) as object,
+  });
+  const paths = merge(parts.map((p) => p.paths));
+  return `${head.slice(0, -1)},"paths":${paths},"definitions":${merge(parts.map((p) => p.definitions))}}`;
 }
