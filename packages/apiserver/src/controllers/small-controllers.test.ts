@@ -1,0 +1,194 @@
+import { formatTime, type Unstructured } from "@capstan/apimachinery";
+import { describe, expect, it } from "vitest";
+import { startCsrCleaner } from "./csr-cleaner.ts";
+import { startNamespaceDefaults } from "./namespace-defaults.ts";
+import { startRoleAggregation } from "./role-aggregation.ts";
+import { startControllers } from "./start.ts";
+import { CONFIG_MAPS, type Harness, harness, NAMESPACES } from "./testing/harness.ts";
+import { startTokenCleaner } from "./token-cleaner.ts";
+
+const HOUR = 3_600_000;
+const ACCOUNTS = { group: "", plural: "serviceaccounts" };
+const SECRETS = { group: "", plural: "secrets" };
+const ROLES = { group: "rbac.authorization.k8s.io", plural: "clusterroles" };
+const REQUESTS = { group: "certificates.k8s.io", plural: "certificatesigningrequests" };
+
+describe("namespace defaults", () => {
+  it("every namespace has its account and root certificate, and gets them back", async () => {
+    const h = await harness(startNamespaceDefaults, { rootCaPem: "PEM" });
+    await h.api.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } }, "test");
+    await h.settled();
+    for (const namespace of ["default", "team"]) {
+      expect(h.api.get(ACCOUNTS, namespace, "default")).toBeDefined();
+      expect(h.api.get(CONFIG_MAPS, namespace, "kube-root-ca.crt")?.["data"]).toEqual({ "ca.crt": "PEM" });
+    }
+    await h.api.delete(ACCOUNTS, "team", "default");
+    await h.api.update(CONFIG_MAPS, "team", "kube-root-ca.crt", "test", (o) => {
+      o["data"] = { "ca.crt": "forged" };
+    });
+    await h.api.delete(CONFIG_MAPS, "default", "kube-root-ca.crt");
+    await h.settled();
+    expect(h.api.get(ACCOUNTS, "team", "default")).toBeDefined();
+    expect(h.api.get(CONFIG_MAPS, "team", "kube-root-ca.crt")?.["data"]).toEqual({ "ca.crt": "PEM" });
+    expect(h.api.get(CONFIG_MAPS, "default", "kube-root-ca.crt")?.["data"]).toEqual({ "ca.crt": "PEM" });
+    expect(h.errors).toEqual([]);
+  });
+
+  it("publishes no certificate when there is none", async () => {
+    const h = await harness(startNamespaceDefaults);
+    expect(h.api.list(CONFIG_MAPS)).toEqual([]);
+    expect(h.api.get(ACCOUNTS, "default", "default")).toBeDefined();
+  });
+});
+
+describe("bootstrap tokens", () => {
+  const token = (id: string, expiration: string | undefined): Unstructured => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: `bootstrap-token-${id}`, namespace: "kube-system" },
+    type: "bootstrap.kubernetes.io/token",
+    data: {
+      "token-id": Buffer.from(id).toString("base64"),
+      "token-secret": Buffer.from("0123456789abcdef").toString("base64"),
+      ...(expiration === undefined ? {} : { expiration: Buffer.from(expiration).toString("base64") }),
+    },
+  });
+  const left = (h: Harness): (string | undefined)[] =>
+    h.api.list(SECRETS, "kube-system").map((secret) => secret.metadata.name?.slice("bootstrap-token-".length));
+
+  it("go when they expire, not before, and not at all without a time", async () => {
+    const h = await harness(startTokenCleaner);
+    const at = (ms: number): string => formatTime(h.clock.now() + ms);
+    for (const secret of [token("aaaaaa", at(HOUR)), token("bbbbbb", at(2 * HOUR)), token("cccccc", undefined)])
+      await h.api.create(SECRETS, secret, "test");
+    await h.clock.advance(HOUR - 1000);
+    expect(left(h)).toEqual(["aaaaaa", "bbbbbb", "cccccc"]);
+    await h.clock.advance(1000);
+    expect(left(h)).toEqual(["bbbbbb", "cccccc"]);
+    await h.api.update(SECRETS, "kube-system", "bootstrap-token-bbbbbb", "test", (o) => {
+      o["data"] = { ...(o["data"] as object), expiration: Buffer.from(at(5 * HOUR)).toString("base64") };
+    });
+    await h.clock.advance(2 * HOUR);
+    expect(left(h)).toEqual(["bbbbbb", "cccccc"]);
+    await h.clock.advance(3 * HOUR);
+    expect(left(h)).toEqual(["cccccc"]);
+    expect(h.clock.nextTimer()).toBeUndefined();
+  });
+});
+
+describe("role aggregation", () => {
+  const role = (name: string, rules: unknown[], labels: Record<string, string> = {}): Unstructured => ({
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name, labels },
+    rules,
+  });
+  const rule = (resource: string): object => ({ apiGroups: [""], resources: [resource], verbs: ["get"] });
+
+  it("follows the roles its selectors match", async () => {
+    const h = await harness(startRoleAggregation);
+    const target: Unstructured = {
+      ...role("sum", []),
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: "yes" } }] },
+    };
+    await h.api.create(ROLES, target, "test");
+    await h.api.create(ROLES, role("b", [rule("pods"), rule("nodes")], { part: "yes" }), "test");
+    await h.api.create(ROLES, role("a", [rule("pods")], { part: "yes" }), "test");
+    await h.api.create(ROLES, role("c", [rule("secrets")]), "test");
+    await h.settled();
+    const rules = (): unknown => h.api.get(ROLES, "", "sum")?.["rules"];
+    expect(rules()).toEqual([rule("pods"), rule("nodes")]);
+    await h.api.update(ROLES, "", "c", "test", (o) => {
+      o.metadata.labels = { part: "yes" };
+    });
+    await h.settled();
+    expect(rules()).toEqual([rule("pods"), rule("nodes"), rule("secrets")]);
+    await h.api.delete(ROLES, "", "b");
+    await h.settled();
+    expect(rules()).toEqual([rule("pods"), rule("secrets")]);
+    const before = h.writes();
+    await h.clock.advance(HOUR);
+    expect(h.writes()).toBe(before);
+  });
+});
+
+describe("certificate signing requests", () => {
+  async function request(h: Harness, name: string, condition?: string, certificate?: string): Promise<void> {
+    const metadata = { name };
+    const body = {
+      apiVersion: "certificates.k8s.io/v1",
+      kind: "CertificateSigningRequest",
+      metadata,
+      spec: { request: REQUEST, signerName: "example.test/signer", usages: ["client auth"] },
+    };
+    await h.api.create(REQUESTS, body, "test");
+    if (condition === undefined) return;
+    const time = formatTime(h.clock.now());
+    await h.api.update(
+      REQUESTS,
+      "",
+      name,
+      "test",
+      (o) => {
+        o["status"] = {
+          conditions: [
+            {
+              type: condition,
+              status: "True",
+              reason: "r",
+              message: "m",
+              lastUpdateTime: time,
+              lastTransitionTime: time,
+            },
+          ],
+        };
+      },
+      condition === "Failed" ? "status" : "approval",
+    );
+    if (certificate === undefined) return;
+    await h.api.update(
+      REQUESTS,
+      "",
+      name,
+      "test",
+      (o) => {
+        o["status"] = { ...(o["status"] as object), certificate };
+      },
+      "status",
+    );
+  }
+  const left = (h: Harness): (string | undefined)[] => h.api.list(REQUESTS).map((o) => o.metadata.name);
+
+  it("go an hour after they are settled and a day after nobody cared", async () => {
+    const h = await harness(startCsrCleaner);
+    await request(h, "pending");
+    await request(h, "denied", "Denied");
+    await request(h, "failed", "Failed");
+    await request(h, "approved", "Approved");
+    await request(h, "issued", "Approved", CERTIFICATE);
+    expect(h.errors).toEqual([]);
+    await h.clock.advance(HOUR - 1000);
+    expect(left(h)).toEqual(["approved", "denied", "failed", "issued", "pending"]);
+    await h.clock.advance(2000);
+    expect(left(h)).toEqual(["approved", "pending"]);
+    await h.clock.advance(23 * HOUR);
+    expect(left(h)).toEqual([]);
+    expect(h.clock.nextTimer()).toBeUndefined();
+  });
+});
+
+describe("all together", () => {
+  it("are idle and hold no timer on a fresh server", async () => {
+    const h = await harness(startControllers, { rootCaPem: "PEM" });
+    expect(h.controller.idle()).toBe(true);
+    expect(h.clock.nextTimer()).toBeUndefined();
+    expect(h.errors).toEqual([]);
+    h.controller.stop();
+  });
+});
+
+/** A request and a certificate made with openssl for these tests; nothing uses their key. */
+const REQUEST =
+  "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlISk1IRUNBUUF3RHpFTk1Bc0dBMVVFQXd3RWRHVnpkREJaTUJNR0J5cUdTTTQ5QWdFR0NDcUdTTTQ5QXdFSApBMElBQkp4dHBCYldTaHN5SVlpTUoxZVhrcmYrdXZNdFJmSGtiVjhvR1l6YUF4Y2VFcWxhN1BsbExOaGlySXVECnpqeTc3bmtjUCtJbHNTMjB5SWRINHlrRUhBbWdBREFLQmdncWhrak9QUVFEQWdOSUFEQkZBaUVBbzBhcy9UZjAKWDROYVBBdWE2Q0pmQ1FhR1hYVVEyVWliTGR0WmtuZnY2SnNDSUhnTTZtbDJkZHgzcFQxa25vVU56QkdEQTl1NgpNN002MnVIa01YRXRFQlV1Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=";
+const CERTIFICATE =
+  "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJHakNCd1FJVUxmUldwMEN4ZXZ0MitkS3ozbDBKTE0yQkpEWXdDZ1lJS29aSXpqMEVBd0l3RHpFTk1Bc0cKQTFVRUF3d0VkR1Z6ZERBZ0Z3MHlOakV4TVRZd01EQTNORFZhR0E4eU1USTJNVEF5TXpBd01EYzBOVm93RHpFTgpNQXNHQTFVRUF3d0VkR1Z6ZERCWk1CTUdCeXFHU000OUFnRUdDQ3FHU000OUF3RUhBMElBQkp4dHBCYldTaHN5CklZaU1KMWVYa3JmK3V2TXRSZkhrYlY4b0dZemFBeGNlRXFsYTdQbGxMTmhpckl1RHpqeTc3bmtjUCtJbHNTMjAKeUlkSDR5a0VIQWt3Q2dZSUtvWkl6ajBFQXdJRFNBQXdSUUloQU40UkhvTm4rbDNEdUFucEx0TkJlM2FPZWRTUwpyYkFZcmo0WW8wenVsNFh2QWlCYlhuMlJXdTRabDBQd0pkQ0VreURQZ1JrWWdqdG9MZHFrYVQ1cHo5eDliUT09Ci0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K";
