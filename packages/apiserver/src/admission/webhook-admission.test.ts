@@ -140,6 +140,9 @@ const patch = (...ops: object[]): object => ({
   patch: Buffer.from(JSON.stringify(ops)).toString("base64"),
 });
 
+const dataOf = (request: Review["request"]): Record<string, string> =>
+  (request.object?.["data"] ?? {}) as Record<string, string>;
+
 describe("webhooks", () => {
   it("cost nothing while there are none, and are never asked about themselves", async () => {
     expect(await run()).toBe("not handled");
@@ -184,11 +187,9 @@ describe("webhooks", () => {
     configure("Validating", "z", {});
     handlers.set("/a0", () => patch({ op: "add", path: "/data/x", value: "0" }));
     handlers.set("/a1", () => patch({ op: "replace", path: "/data/x", value: "1" }));
-    handlers.set("/b0", ({ request }) =>
-      patch({ op: "add", path: "/data/y", value: (request.object?.["data"] as Record<string, string>)["x"] }),
-    );
+    handlers.set("/b0", ({ request }) => patch({ op: "add", path: "/data/y", value: dataOf(request)["x"] }));
     handlers.set("/z0", ({ request }) => ({
-      allowed: (request.object?.["data"] as Record<string, string>)["y"] === "1",
+      allowed: dataOf(request)["y"] === "1",
     }));
     expect(await run()).toMatchObject({ data: { a: "1", x: "1", y: "1" } });
     expect(calls.map((c) => c.path)).toEqual(["/a0", "/a1", "/b0", "/z0"]);
@@ -315,7 +316,9 @@ describe("webhooks", () => {
 
   it("whose condition fails refuse the request", async () => {
     configure("Validating", "v", { matchConditions: [{ name: "x", expression: "fail" }] });
-    expect(await run()).toBe("403 Forbidden configmaps is forbidden: no such key: x");
+    expect(await run()).toBe(
+      `403 Forbidden configmaps "c" is forbidden: expression 'fail' resulted in error: no such key: x`,
+    );
   });
 
   it("of a Service are found by its endpoints, with the Service's name in TLS", async () => {

@@ -138,8 +138,7 @@ async function call(
   try {
     return readAnswer(body, uid, webhook.mutating);
   } catch (error) {
-    const detail = error instanceof InvalidAnswer ? error.message : "response.patch is no JSON";
-    throw failed(`received invalid webhook response: ${detail}`);
+    throw error instanceof InvalidAnswer ? failed(error.message) : error;
   }
 }
 

@@ -51,6 +51,7 @@ export function webhookClient(deps: { clock: Clock; api: Pick<InternalApi, "get"
           headers: {
             "content-type": "application/json",
             accept: "application/json, */*",
+            "user-agent": "kube-apiserver-admission",
             ...(target.servername === undefined ? {} : { host: url.host }),
           },
           body: JSON.stringify(body),
@@ -149,5 +150,5 @@ function statusText(status: number, raw: string): string {
   if (status === 404) return "the server could not find the requested resource";
   if (status >= 500)
     return `an error on the server (${goQuote(raw.slice(0, 200))}) has prevented the request from succeeding`;
-  return `the server rejected our request for an unknown reason (status ${status})`;
+  return raw.trim().slice(0, 200) || `the server rejected our request for an unknown reason (status ${status})`;
 }

@@ -57,6 +57,7 @@ function readCondition(condition: unknown, compile: CompileCondition): MatchCond
   let compiled: MatchCondition["evaluate"] | undefined;
   return {
     name: text(at(condition, "name")),
+    expression,
     evaluate(variables) {
       compiled ??= compile(expression);
       return compiled(variables);

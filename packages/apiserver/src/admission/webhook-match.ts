@@ -1,4 +1,4 @@
-import { forbidden, goQuote, notFound, type Unstructured } from "@capstan/apimachinery";
+import { forbidden, notFound, type Unstructured } from "@capstan/apimachinery";
 import { aggregate } from "../auth/rbac-authorizer.ts";
 import type { AdmissionRequest, InternalApi, ResourceRegistry, ResourceType } from "../types.ts";
 import type { Webhook, WebhookRule } from "./webhook.types.ts";
@@ -73,11 +73,13 @@ export function conditionsMatch(
     try {
       if (condition.evaluate(variables) === false) return false;
     } catch (error) {
-      errors.push(error instanceof Error ? error.message : `condition ${goQuote(condition.name)} failed`);
+      const cause = error instanceof Error ? error.message : "unknown";
+      errors.push(`expression '${condition.expression}' resulted in error: ${cause}`);
     }
   }
   if (errors.length === 0) return true;
   if (webhook.failurePolicy === "Ignore") return false;
-  const { type, attributes } = request;
-  throw forbidden({ group: type.group, resource: type.plural }, attributes.name, aggregate(errors));
+  const { type, attributes, object } = request;
+  const name = attributes.name || object?.metadata.name || "";
+  throw forbidden({ group: type.group, resource: type.plural }, name, aggregate(errors));
 }

@@ -66,7 +66,11 @@ export interface ReviewAnswer {
 }
 
 /** An answer that makes no sense, in the words of apiserver's VerifyAdmissionResponse. */
-export class InvalidAnswer extends Error {}
+export class InvalidAnswer extends Error {
+  constructor(detail: string, prefix = "received invalid webhook response: ") {
+    super(`${prefix}${detail}`);
+  }
+}
 
 /** Reads and checks an answer; throws InvalidAnswer. */
 export function readAnswer(body: unknown, uid: string, mutating: boolean): ReviewAnswer {
@@ -100,9 +104,19 @@ function readPatch(response: Record<string, unknown>, mutating: boolean): unknow
     return undefined;
   }
   if (!typed) throw new InvalidAnswer("webhook returned response.patch but not response.patchType");
-  if (patchType !== "JSONPatch")
-    throw new InvalidAnswer(`webhook returned invalid response.patchType of ${goQuote(text(patchType))}`);
-  return JSON.parse(Buffer.from(patch, "base64").toString("utf8"));
+  const operations = parsePatch(patch);
+  if (Array.isArray(operations) && operations.length === 0) return undefined;
+  if (patchType !== "JSONPatch") throw new InvalidAnswer(`unsupported patch type ${goQuote(text(patchType))}`, "");
+  return operations;
+}
+
+function parsePatch(patch: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(patch, "base64").toString("utf8"));
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : "no JSON";
+    throw new InvalidAnswer(cause, "received undecodable patch in webhook response: ");
+  }
 }
 
 /** The error a client gets when a webhook says no (apiserver's ToStatusErr). */

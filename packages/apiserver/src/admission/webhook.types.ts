@@ -20,6 +20,7 @@ export interface Webhook {
 /** A compiled matchCondition. */
 export interface MatchCondition {
   readonly name: string;
+  readonly expression: string;
   /** Throws when the expression fails. */
   evaluate(variables: Readonly<Record<string, unknown>>): unknown;
 }
