@@ -7,7 +7,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { findBinaries, startControlPlane } from "./control-plane.mjs";
 import { documentPath, kinds, metaDefinitions } from "./kinds.mjs";
 import { refusals } from "./refusals.mjs";
-import { samples } from "./samples.mjs";
+import { coreSamples } from "./samples-core.mjs";
+import { groupSamples } from "./samples-groups.mjs";
 import { closure, compact, dropZeroDefaults } from "./schemas.mjs";
 
 const target = new URL("../../packages/apiserver/src/builtin/generated/", import.meta.url);
@@ -134,7 +135,7 @@ function steady(object) {
 
 async function recordSamples(resources) {
   const out = [];
-  for (const { path, body, status, existing } of samples) {
+  for (const { path, body, status, existing } of [...coreSamples, ...groupSamples]) {
     const input = body ? typed(resources, path, body) : undefined;
     const created = input ? (await expectOk("POST", urlOf(resources, path), { body: input })).json : undefined;
     const name = existing ?? body.metadata.name;
@@ -187,12 +188,12 @@ async function recordRefusals(resources) {
   for (const r of refusals) {
     if (r.create) {
       const body = typed(resources, r.create, r.body);
-      if (!r.then) {
+      if (!r.afterwards) {
         await record(r.create, "POST", urlOf(resources, r.create), body, undefined, r);
         continue;
       }
       const old = (await expectOk("POST", urlOf(resources, r.create), { body })).json;
-      await record(r.create, "PUT", urlOf(resources, r.create, old.metadata.name), { ...old, ...r.then }, old, r);
+      await record(r.create, "PUT", urlOf(resources, r.create, old.metadata.name), { ...old, ...r.afterwards }, old, r);
       continue;
     }
     const path = r.update.slice(0, r.update.lastIndexOf("/"));

@@ -46,7 +46,7 @@ export const refusals = [
   {
     create: "v1/configmaps",
     body: { metadata: meta("x"), immutable: true, data: { a: "b" } },
-    then: { data: { a: "c" }, binaryData: { b: "eA==" }, immutable: false },
+    afterwards: { data: { a: "c" }, binaryData: { b: "eA==" }, immutable: false },
   },
   { create: "v1/serviceaccounts", body: { metadata: meta("A") } },
   { create: "v1/events", body: { metadata: meta("x"), involvedObject: { namespace: "other", kind: "Pod" } } },

@@ -85,13 +85,16 @@ function prepareForCreate(object: Unstructured, context?: { readonly user?: User
   object.status = {};
 }
 
-/** The spec never changes; /status leaves decisions alone. */
+/** The spec never changes; /status keeps decisions as they are, and validation refuses new ones there. */
 function prepareForUpdate(object: Unstructured, old: Unstructured, subresource: string): void {
   object.spec = { ...obj(old.spec) };
   if (subresource !== "status") return;
-  const others = list(at(object, "status", "conditions")).filter((c) => !DECISIONS.includes(text(at(c, "type"))));
-  const decided = DECISIONS.flatMap((type) => conditions(old, type));
-  if (others.length + decided.length > 0) child(object, "status")["conditions"] = [...decided, ...others];
+  for (const type of DECISIONS) {
+    const decided = [...conditions(old, type)];
+    if (decided.length !== conditions(object, type).length) continue;
+    const status = child(object, "status");
+    status.conditions = list(status.conditions).map((c) => (at(c, "type") === type ? decided.shift() : c));
+  }
 }
 
 const USAGES = [

@@ -132,8 +132,9 @@ function validate(type: ResourceType, input: Unstructured, old?: Unstructured): 
   if (old === undefined) return [...meta, ...(type.strategy.validate?.(create(type, object, "u")) ?? [])];
   type.strategy.applyDefaults?.(object);
   type.strategy.prepareForUpdate?.(object, old, "");
-  const check = type.strategy.validateUpdate ?? type.strategy.validate;
-  return [...validateObjectMetaUpdate(object.metadata, old.metadata), ...(check?.(object, old, "") ?? [])];
+  const { strategy } = type;
+  const errors = strategy.validateUpdate?.(object, old, "") ?? strategy.validate?.(object) ?? [];
+  return [...validateObjectMetaUpdate(object.metadata, old.metadata), ...errors];
 }
 
 /** A cause as text, without the diffs that the real server appends to some messages and the field order of its Go structs. */

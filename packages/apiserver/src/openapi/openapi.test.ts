@@ -69,7 +69,8 @@ function get(path: string, headers: Record<string, string> = {}): DocumentAnswer
   return answer;
 }
 
-const parse = (answer: DocumentAnswer): Document => JSON.parse(String(answer.body)) as Document;
+const textOf = (answer: DocumentAnswer): string => (answer.body as Buffer).toString();
+const parse = (answer: DocumentAnswer): Document => JSON.parse(textOf(answer)) as Document;
 const indexPaths = (): Record<string, { serverRelativeURL: string }> =>
   (get("/openapi/v3").body as { paths: Record<string, { serverRelativeURL: string }> }).paths;
 
@@ -96,12 +97,10 @@ describe("/openapi/v3", () => {
   it("gives other hashes only to what changed", () => {
     const own = registryOf([...builtinTypes(), machine]);
     const serve = createOpenApi(own);
-    const hashes = (): Record<string, unknown> =>
-      (
-        serve({ path: "/openapi/v3", query: new URLSearchParams(), headers: {} })?.body as {
-          paths: Record<string, unknown>;
-        }
-      ).paths;
+    const hashes = (): Record<string, unknown> => {
+      const index = serve({ path: "/openapi/v3", query: new URLSearchParams(), headers: {} });
+      return (index as { body: { paths: Record<string, unknown> } }).body.paths;
+    };
     const before = hashes();
     own.set([...builtinTypes(), { ...machine, schema: { type: "object" } }]);
     const after = hashes();
@@ -132,7 +131,7 @@ describe("/openapi/v3", () => {
 
   it("resolves every reference within the document", () => {
     for (const key of Object.keys(indexPaths())) {
-      const text = String(get(`/openapi/v3/${key}`).body);
+      const text = textOf(get(`/openapi/v3/${key}`));
       const { components } = JSON.parse(text) as Document;
       for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g))
         expect(components.schemas, `${key}: ${name}`).toHaveProperty([name ?? ""]);
@@ -141,7 +140,7 @@ describe("/openapi/v3", () => {
 
   it("has unique operation ids", () => {
     for (const key of Object.keys(indexPaths())) {
-      const ids = [...String(get(`/openapi/v3/${key}`).body).matchAll(/"operationId":"([^"]+)"/g)].map((m) => m[1]);
+      const ids = [...textOf(get(`/openapi/v3/${key}`)).matchAll(/"operationId":"([^"]+)"/g)].map((m) => m[1]);
       expect(new Set(ids).size, key).toBe(ids.length);
     }
   });
@@ -210,7 +209,7 @@ describe("/openapi/v2", () => {
       note: {},
       parts: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
     });
-    const text = String(answer.body);
+    const text = textOf(answer);
     expect(text).not.toMatch(/"(nullable|oneOf|anyOf)"/);
     expect(text).not.toContain("components/schemas");
     for (const [, name] of text.matchAll(/"#\/definitions\/([^"]+)"/g))

@@ -89,33 +89,21 @@ function schemaText(schema: JSONSchemaProps, changed: ReadonlySet<JSONSchemaProp
   return `{${text}}`;
 }
 
+const DROPPED: ReadonlySet<string> = new Set(["nullable", "allOf", "anyOf", "oneOf", "not"]);
+
 function keywordText(
   key: keyof JSONSchemaProps,
   schema: JSONSchemaProps,
   changed: ReadonlySet<JSONSchemaProps>,
 ): string | undefined {
-  switch (key) {
-    case "nullable":
-    case "anyOf":
-    case "oneOf":
-    case "not":
-    case "allOf":
-      return undefined;
-    case "type":
-      return schema.nullable === true ? undefined : JSON.stringify(schema.type);
-    case "$ref":
-      return `"#/definitions/${schema.$ref}"`;
-    case "properties":
-      return propertiesText(schema.properties ?? {}, changed);
-    case "items":
-      return schema.items === undefined ? undefined : schemaText(schema.items, changed);
-    case "additionalProperties":
-      return typeof schema.additionalProperties === "object"
-        ? schemaText(schema.additionalProperties, changed)
-        : undefined;
-    default:
-      return JSON.stringify(schema[key]);
-  }
+  const { properties, items, additionalProperties } = schema;
+  if (DROPPED.has(key) || (key === "type" && schema.nullable === true)) return undefined;
+  if (key === "$ref") return `"#/definitions/${schema.$ref}"`;
+  if (key === "properties" && properties !== undefined) return propertiesText(properties, changed);
+  if (key === "items" && items !== undefined) return schemaText(items, changed);
+  if (key === "additionalProperties")
+    return typeof additionalProperties === "object" ? schemaText(additionalProperties, changed) : undefined;
+  return JSON.stringify(schema[key]);
 }
 
 function propertiesText(

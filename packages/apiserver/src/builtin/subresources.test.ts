@@ -1,0 +1,205 @@
+import { ApiError, deepCopy, type Unstructured } from "@capstan/apimachinery";
+import { describe, expect, it } from "vitest";
+import type { InternalApi, ResourceKey, ResourceType, SubresourceHandler } from "../types.ts";
+import { builtinTypes, withSubresource } from "./index.ts";
+
+/** Objects in a map: just enough of the server for the handlers of subresources. */
+function fakeApi(objects: Unstructured[]): InternalApi & { deleted: string[] } {
+  const deleted: string[] = [];
+  const kindOf = (type: ResourceKey): string => typeOf(type.plural).kind;
+  const find = (type: ResourceKey, namespace: string, name: string): Unstructured | undefined =>
+    objects.find(
+      (o) => o.kind === kindOf(type) && o.metadata.name === name && (o.metadata.namespace ?? "") === namespace,
+    );
+  return {
+    deleted,
+    get: find,
+    list: (type, namespace) =>
+      objects.filter((o) => o.kind === kindOf(type) && (namespace === undefined || o.metadata.namespace === namespace)),
+    create: (_type, object) => Promise.resolve(object),
+    update: (type, namespace, name, _manager, change) => {
+      const object = find(type, namespace, name);
+      if (object === undefined) return Promise.resolve(undefined);
+      const copy = deepCopy(object);
+      if (change(copy) !== false) Object.assign(object, copy);
+      return Promise.resolve(object);
+    },
+    delete: (_type, _namespace, name) => {
+      deleted.push(name);
+      return Promise.resolve();
+    },
+    watch: () => () => {},
+  };
+}
+
+function typeOf(plural: string): ResourceType {
+  return builtinTypes().find((t) => t.plural === plural) as ResourceType;
+}
+
+type Request = Parameters<SubresourceHandler>[0];
+
+async function call(plural: string, name: string, request: Pick<Request, "api" | "name"> & Partial<Request>) {
+  const handle = typeOf(plural).subresources.find((s) => s.name === name)?.handle;
+  if (handle === undefined) throw new Error(`${plural}/${name} has no handler`);
+  const user = { name: "admin", groups: [] };
+  return handle({ verb: "create", user, namespace: "", body: undefined, dryRun: false, ...request });
+}
+
+async function refusal(promise: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (e: unknown) => e,
+  );
+  if (!(error instanceof ApiError)) throw new Error("was not refused");
+  return error;
+}
+
+const pod = (name: string, ready = true, phase = "Running"): Unstructured => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace: "default", labels: { app: "x" } },
+  status: { phase, conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+});
+
+const budget = (spec: object, status?: object): Unstructured => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name: "b", namespace: "default", generation: 1 },
+  spec: { selector: { matchLabels: { app: "x" } }, ...spec },
+  ...(status === undefined ? {} : { status }),
+});
+
+const evict = (objects: Unstructured[], more: Partial<Request> = {}) => {
+  const api = fakeApi(objects);
+  return { api, answer: call("pods", "eviction", { api, name: "a", namespace: "default", ...more }) };
+};
+
+describe("pods/eviction", () => {
+  it("deletes a pod that no budget protects", async () => {
+    const { api, answer } = evict([pod("a")]);
+    expect(await answer).toMatchObject({ status: 201, object: { kind: "Status", status: "Success" } });
+    expect(api.deleted).toEqual(["a"]);
+  });
+
+  it.each([
+    ["minAvailable 1 of 2", { minAvailable: 1 }, [pod("a"), pod("b")], true],
+    ["minAvailable 2 of 2", { minAvailable: 2 }, [pod("a"), pod("b")], false],
+    ["minAvailable 50% of 3, rounded up", { minAvailable: "50%" }, [pod("a"), pod("b"), pod("c", false)], false],
+    ["maxUnavailable 1, one down already", { maxUnavailable: 1 }, [pod("a"), pod("b", false)], false],
+    ["maxUnavailable 1", { maxUnavailable: 1 }, [pod("a"), pod("b")], true],
+  ])("counts pods itself where nobody keeps the budget's status: %s", async (_title, spec, pods, allowed) => {
+    const { api, answer } = evict([...pods, budget(spec)]);
+    if (allowed) await answer;
+    else {
+      const error = await refusal(answer);
+      expect(error.status).toMatchObject({
+        code: 429,
+        reason: "TooManyRequests",
+        message: "Cannot evict pod as it would violate the pod's disruption budget.",
+        details: { causes: [{ reason: "DisruptionBudget" }] },
+      });
+    }
+    expect(api.deleted).toEqual(allowed ? ["a"] : []);
+  });
+
+  it("uses and counts down a status that a controller keeps", async () => {
+    const kept = budget({ minAvailable: 1 }, { observedGeneration: 1, disruptionsAllowed: 1 });
+    const { api, answer } = evict([pod("a"), kept]);
+    await answer;
+    expect(kept.status).toMatchObject({ disruptionsAllowed: 0 });
+    const second = call("pods", "eviction", { api, name: "a", namespace: "default" });
+    expect((await refusal(second)).code).toBe(429);
+  });
+
+  it("lets finished and waiting pods go, and only looks on a dry run", async () => {
+    const done = evict([pod("a", false, "Succeeded"), budget({ minAvailable: 5 })]);
+    await done.answer;
+    expect(done.api.deleted).toEqual(["a"]);
+    const dry = evict([pod("a")], { dryRun: true });
+    await dry.answer;
+    expect(dry.api.deleted).toEqual([]);
+  });
+
+  it("refuses what does not exist or is ambiguous", async () => {
+    expect((await refusal(evict([]).answer)).code).toBe(404);
+    const two = [
+      budget({ minAvailable: 0 }),
+      { ...budget({ minAvailable: 0 }), metadata: { name: "c", namespace: "default" } },
+    ];
+    expect((await refusal(evict([pod("a"), ...two]).answer)).code).toBe(500);
+  });
+});
+
+describe("namespaces/finalize", () => {
+  it("takes only spec.finalizers from the body", async () => {
+    const object: Unstructured = {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "n" },
+      spec: { finalizers: ["kubernetes", "example.test/x"] },
+    };
+    const body = { ...object, metadata: { name: "n", labels: { a: "b" } }, spec: { finalizers: ["example.test/x"] } };
+    await call("namespaces", "finalize", { api: fakeApi([object]), name: "n", body, verb: "update" });
+    expect(object).toMatchObject({ metadata: { name: "n" }, spec: { finalizers: ["example.test/x"] } });
+    expect(object.metadata.labels).toBeUndefined();
+  });
+});
+
+describe("certificatesigningrequests/approval", () => {
+  const request = (): Unstructured => ({
+    apiVersion: "certificates.k8s.io/v1",
+    kind: "CertificateSigningRequest",
+    metadata: { name: "r", resourceVersion: "4" },
+    spec: { username: "bob" },
+    status: {},
+  });
+  const approved = [{ type: "Approved", status: "True", reason: "Ok", message: "" }];
+
+  it("writes the decision and nothing else", async () => {
+    const object = request();
+    const body = { ...request(), spec: { username: "eve" }, status: { conditions: approved, certificate: "eA==" } };
+    await call("certificatesigningrequests", "approval", { api: fakeApi([object]), name: "r", body, verb: "update" });
+    expect(object).toMatchObject({ spec: { username: "bob" }, status: { conditions: approved } });
+    expect(object.status).not.toHaveProperty("certificate");
+  });
+
+  it("refuses a stale resourceVersion", async () => {
+    const body = { ...request(), metadata: { name: "r", resourceVersion: "3" } };
+    const answer = call("certificatesigningrequests", "approval", {
+      api: fakeApi([request()]),
+      name: "r",
+      body,
+      verb: "update",
+    });
+    expect((await refusal(answer)).reason).toBe("Conflict");
+  });
+
+  it("is the only way to approve, and status the only way to issue", () => {
+    const { strategy } = typeOf("certificatesigningrequests");
+    const old = request();
+    const fields = (object: Unstructured, subresource: string): string[] =>
+      (strategy.validateUpdate?.(object, old, subresource) ?? [])
+        .map((e) => e.field)
+        .filter((f) => f.startsWith("status"));
+    const decided = { ...request(), status: { conditions: approved } };
+    expect(fields(decided, "")).toEqual(["status.conditions"]);
+    expect(fields(decided, "approval")).toEqual([]);
+    const issued = { ...request(), status: { certificate: "eA==" } };
+    expect(fields(issued, "")).toEqual(["status.certificate"]);
+    expect(fields(issued, "status")).toEqual([]);
+    const late = { ...request(), status: { conditions: [{ ...approved[0], message: "changed" }] } };
+    strategy.prepareForUpdate?.(late, decided, "status");
+    expect(late.status).toEqual(decided.status);
+    expect(fields(decided, "status")).toEqual(["status.conditions"]);
+  });
+});
+
+describe("withSubresource", () => {
+  it("adds a handler without touching the shared type", () => {
+    const handle: SubresourceHandler = () => Promise.reject(new Error("not called"));
+    const type = withSubresource(typeOf("serviceaccounts"), "token", handle);
+    expect(type.subresources[0]?.handle).toBe(handle);
+    expect(typeOf("serviceaccounts").subresources[0]?.handle).toBeUndefined();
+    expect(type.schema).toBe(typeOf("serviceaccounts").schema);
+  });
+});
