@@ -94,7 +94,8 @@ function fileProblem(argument: { name: string; value?: string }, fileNames: read
   for (const [, name] of value.matchAll(/\$FILES\/([^,;:]*)/g))
     if (name === undefined || !fileNames.includes(name))
       return `--${argument.name} names $FILES/${name ?? ""}, which is not in files; add it there`;
-  const rest = value.replaceAll(/\$FILES\/[A-Za-z0-9._-]+/g, "");
+  // An address on the network is no file of this machine.
+  const rest = value.replaceAll(/\$FILES\/[A-Za-z0-9._-]+/g, "").replaceAll(/https?:\/\/[^,;\s]*/g, "");
   if (
     rest.includes("$FILES") ||
     rest.includes("$DATA") ||

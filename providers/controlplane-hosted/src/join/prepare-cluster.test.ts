@@ -1,0 +1,74 @@
+import type { Unstructured } from "@capstan/apimachinery";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { clusterNetwork } from "../network.ts";
+import { clusterObjects } from "./prepare-cluster.ts";
+import { TOKEN_GROUP } from "./rbac.ts";
+
+const objects = clusterObjects({
+  clusterName: "c1",
+  version: "v1.34.4",
+  endpoint: { host: "10.89.0.1", port: 6443 },
+  network: clusterNetwork(undefined),
+  imageRepository: "registry.k8s.io",
+  caPem: "PEM",
+  spec: { version: "v1.34.4" },
+});
+
+const find = (kind: string, name: string, namespace?: string): Unstructured => {
+  const found = objects.find((o) => o.kind === kind && o.metadata.name === name && o.metadata.namespace === namespace);
+  if (found === undefined) throw new Error(`no ${kind} ${name}`);
+  return found;
+};
+
+test("cluster-info exists and anonymous may read it, and nothing else", () => {
+  find("ConfigMap", "cluster-info", "kube-public");
+  const role = find("Role", "kubeadm:bootstrap-signer-clusterinfo", "kube-public");
+  expect(role["rules"]).toEqual([
+    { apiGroups: [""], resources: ["configmaps"], resourceNames: ["cluster-info"], verbs: ["get"] },
+  ]);
+  const forAnonymous = objects.filter((o) => JSON.stringify(o["subjects"] ?? []).includes("system:anonymous"));
+  expect(forAnonymous.map((o) => `${o.kind} ${o.metadata.name}`)).toEqual([
+    "RoleBinding kubeadm:bootstrap-signer-clusterinfo",
+  ]);
+});
+
+test("a joining kubelet may ask for a certificate and gets it approved", () => {
+  const subjects = [{ kind: "Group", name: TOKEN_GROUP, apiGroup: "rbac.authorization.k8s.io" }];
+  expect(find("ClusterRoleBinding", "kubeadm:kubelet-bootstrap")).toMatchObject({
+    roleRef: { name: "system:node-bootstrapper" },
+    subjects,
+  });
+  expect(find("ClusterRoleBinding", "kubeadm:node-autoapprove-bootstrap")).toMatchObject({
+    roleRef: { name: "system:certificates.k8s.io:certificatesigningrequests:nodeclient" },
+    subjects,
+  });
+});
+
+test("kubeadm-config carries the node's certificate path, not ours", () => {
+  const config = find("ConfigMap", "kubeadm-config", "kube-system") as unknown as { data: Record<string, string> };
+  expect(parse(config.data["ClusterConfiguration"] ?? "")).toMatchObject({
+    apiVersion: "kubeadm.k8s.io/v1beta4",
+    certificatesDir: "/etc/kubernetes/pki",
+    controlPlaneEndpoint: "10.89.0.1:6443",
+    kubernetesVersion: "v1.34.4",
+  });
+});
+
+test("kubernetes.default leads to the endpoint; loopback leads nowhere", () => {
+  expect(find("EndpointSlice", "kubernetes", "default")).toMatchObject({
+    endpoints: [{ addresses: ["10.89.0.1"] }],
+    ports: [{ port: 6443 }],
+  });
+  const local = clusterObjects({
+    clusterName: "c1",
+    version: "v1.34.4",
+    endpoint: { host: "127.0.0.1", port: 6443 },
+    network: clusterNetwork(undefined),
+    imageRepository: "r",
+    caPem: "PEM",
+    spec: { version: "v1.34.4", addons: { coreDNS: { enabled: false }, kubeProxy: { enabled: false } } },
+  });
+  expect(local.filter((o) => o.kind.startsWith("Endpoint"))).toEqual([]);
+  expect(local.filter((o) => o.kind === "Deployment" || o.kind === "DaemonSet")).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { clusterNetwork } from "./network.ts";
+import { specProblem } from "./validation.ts";
+
+const network = clusterNetwork(undefined);
+const spec = { version: "v1.34.4" };
+
+test("a plain control plane has no problem", () => {
+  expect(specProblem(spec, network, undefined)).toBeUndefined();
+  expect(specProblem({ version: "v1.35.0" }, network, "v1.34.4")).toBeUndefined();
+});
+
+test.each([
+  ["v1.20.0", undefined, "not supported"],
+  ["1.34.4", undefined, "is not a version like v1.34.4"],
+  ["v1.36.0", "v1.34.4", "skips a minor version: go to v1.35 first"],
+  ["v1.34.3", "v1.34.4", "never goes down"],
+])("version %s on %s is refused: %s", (version, running, text) => {
+  expect(specProblem({ version }, network, running)?.message).toContain(text);
+});
+
+test("overlapping or malformed networks are refused with the ranges named", () => {
+  const overlapping = clusterNetwork({ services: { cidrBlocks: ["10.244.0.0/20"] } });
+  expect(specProblem(spec, overlapping, undefined)?.message).toContain(
+    "services 10.244.0.0/20 and pods 10.244.0.0/16 overlap",
+  );
+  expect(specProblem(spec, clusterNetwork({ pods: { cidrBlocks: ["ten"] } }), undefined)?.message).toContain(
+    "ten is not a CIDR",
+  );
+});
+
+test.each([
+  [{ name: "etcd-servers", value: "https://other:2379" }, "belongs to the placement"],
+  [{ name: "tls-cert-file", value: "x" }, "belongs to the placement"],
+  [{ name: "audit-policy-file", value: "/etc/shadow" }, "names a path outside files"],
+  [{ name: "audit-policy-file", value: "../../other/files/ca.key" }, "names a path outside files"],
+  [{ name: "audit-policy-file", value: "$FILES/ca.key" }, "which is not in files"],
+  [{ name: "audit-policy-file", value: "$DATA/x" }, "names a path outside files"],
+  [{ name: "audit-webhook-config-file", value: "file:///x" }, "names a path outside files"],
+])("an argument that reaches out of the tenant's walls is refused: %j", (argument, text) => {
+  const problem = specProblem({ ...spec, apiServer: { extraArgs: [argument] } }, network, undefined);
+  expect(problem?.reason).toBe("InvalidArgument");
+  expect(problem?.message).toContain(text);
+});
+
+test("an argument may name a file that comes with it, and plain values are fine", () => {
+  const apiServer = {
+    files: [{ name: "audit.yaml", content: "x" }],
+    extraArgs: [
+      { name: "audit-policy-file", value: "$FILES/audit.yaml" },
+      { name: "event-ttl", value: "2h" },
+      { name: "oidc-issuer-url", value: "https://issuer.example/realm" },
+      { name: "tls-min-version", value: "VersionTLS13" },
+      { name: "feature-gates", value: "A=true,B=false" },
+    ],
+  };
+  expect(specProblem({ ...spec, apiServer }, network, undefined)).toBeUndefined();
+});
