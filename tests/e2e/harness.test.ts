@@ -1,6 +1,8 @@
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { busyboxReference, Lab, leftovers, type Node, timed } from "./harness/index.ts";
+import { busyboxReference, Lab, leftovers, type Node, sweep, timed } from "./harness/index.ts";
 
 const overcommit = (): string => readFileSync("/proc/sys/vm/overcommit_memory", "utf8");
 
@@ -35,6 +37,14 @@ test("commands in a node keep their input, output and exit code", async () => {
   expect(result).toEqual({ code: 3, stdout: "hello", stderr: "oops\n" });
 });
 
+test("a command that takes too long is killed with everything it has started", async () => {
+  const started = await node.exec(["sh", "-c", "sleep 123456 & echo $!; wait"], { timeout: 300 });
+  expect(started.code).toBe(137);
+  expect(started.stderr).toContain("killed after 300 ms");
+  const running = await node.exec(["pgrep", "-f", "sleep 123456"]);
+  expect(running.stdout).toBe("");
+});
+
 test("an imported image runs a container", async () => {
   await timed("image import", () => node.importImages([lab.images.busybox]));
   expect(await node.must(["ctr", "-n", "k8s.io", "images", "ls", "-q"])).toContain(busyboxReference);
@@ -62,6 +72,18 @@ test("a power cycle keeps the disk and the identity", async () => {
   expect(await node.must(["cat", "/root/note"])).toBe("kept\n");
   expect(await node.must(["cat", "/etc/machine-id"])).toBe(identity);
   expect(await node.must(["ctr", "-n", "k8s.io", "images", "ls", "-q"])).toContain(busyboxReference);
+});
+
+test("what an aborted run left is removed, even if its nodes still run, and nothing else is", async () => {
+  const aborted = await Lab.open();
+  await aborted.startNode("orphan");
+  const file = join(aborted.dir, "run.json");
+  const { pid: deadPid } = spawnSync("true");
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), pid: deadPid }));
+  expect(await leftovers(aborted.id)).not.toEqual([]);
+  await sweep();
+  expect(await leftovers(aborted.id)).toEqual([]);
+  await node.must(["true"]);
 });
 
 test("a second lab beside it does not collide, and nothing of either is left behind", async () => {

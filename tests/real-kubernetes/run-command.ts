@@ -1,7 +1,8 @@
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 
 /** What a finished program left behind. */
 export interface CommandResult {
+  /** Exit code; 137 if it was killed. */
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -12,7 +13,7 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
-  /** Milliseconds until it is killed; none by default. */
+  /** Milliseconds until it is killed with everything it has started; none by default. */
   readonly timeout?: number;
 }
 
@@ -23,24 +24,37 @@ export function runCommand(
   options: CommandOptions = {},
 ): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
-    const child = execFile(
-      file,
-      [...args],
-      {
-        env: { ...process.env, ...options.env },
-        cwd: options.cwd,
-        maxBuffer: 256 * 1024 * 1024,
-        timeout: options.timeout ?? 0,
-        killSignal: "SIGKILL",
-      },
-      (error, stdout, stderr) => {
-        if (error !== null && typeof error.code !== "number" && !error.killed && error.signal === null) reject(error);
-        else resolve({ code: exitCode(error), stdout, stderr });
-      },
-    );
+    const child = spawn(file, args, {
+      env: { ...process.env, ...options.env },
+      cwd: options.cwd,
+      stdio: ["pipe", "pipe", "pipe"],
+      // A process group of its own, so that a timeout reaches grandchildren too: they would keep the output open.
+      detached: options.timeout !== undefined,
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    const killGroup = (): void => {
+      stderr += `\nkilled after ${options.timeout} ms`;
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    };
+    const timer = options.timeout === undefined ? undefined : setTimeout(killGroup, options.timeout);
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      resolve({ code: code ?? 137, stdout, stderr });
+    });
     // A program that does not read its input closes the pipe early; its exit code tells the story then.
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(options.input ?? "");
+    child.stdin.on("error", () => {});
+    child.stdin.end(options.input ?? "");
   });
 }
 
@@ -49,9 +63,4 @@ export async function mustRun(file: string, args: readonly string[], options: Co
   const { code, stdout, stderr } = await runCommand(file, args, options);
   if (code !== 0) throw new Error(`${file} ${args.join(" ")}: exit code ${code}\n${stderr.trim() || stdout.trim()}`);
   return stdout;
-}
-
-function exitCode(error: { code?: unknown } | null): number {
-  if (error === null) return 0;
-  return typeof error.code === "number" ? error.code : 137;
 }

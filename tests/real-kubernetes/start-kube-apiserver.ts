@@ -137,6 +137,8 @@ export async function startKubeApiserver(options: KubeApiserverOptions = {}): Pr
       : undefined,
   };
 
+  const kubeconfigFile = join(files.kubeconfigs, "super-admin.conf");
+  const admin = clientCertificate(kubeconfigFile);
   const stop = async (): Promise<void> => {
     // Dependents first. A temporary folder is thrown away, so its writers need no grace.
     const signal = options.dir === undefined ? "SIGKILL" : "SIGTERM";
@@ -150,6 +152,7 @@ export async function startKubeApiserver(options: KubeApiserverOptions = {}): Pr
     components.apiserver.spawn();
     await components.etcd.untilReady();
     await components.apiserver.untilReady();
+    await untilNamespaces(`https://${address}:${apiserverPort}`, { ca: caPem, cert: admin.certPem, key: admin.keyPem });
     // The controller manager gives up after 10 s without an apiserver, so it comes after it.
     await Promise.all([components.controllerManager?.start(), components.scheduler?.start()]);
   } catch (error) {
@@ -157,7 +160,6 @@ export async function startKubeApiserver(options: KubeApiserverOptions = {}): Pr
     throw error;
   }
 
-  const kubeconfigFile = join(files.kubeconfigs, "super-admin.conf");
   const kubectlWithInput = (input: string, ...args: string[]): Promise<CommandResult> =>
     runCommand(join(bin, "kubectl"), args, { env: { KUBECONFIG: kubeconfigFile }, input });
   return {
@@ -166,7 +168,7 @@ export async function startKubeApiserver(options: KubeApiserverOptions = {}): Pr
     port: apiserverPort,
     caFile,
     caPem,
-    admin: clientCertificate(kubeconfigFile),
+    admin,
     kubeconfigFile,
     dir,
     bin,
@@ -176,6 +178,15 @@ export async function startKubeApiserver(options: KubeApiserverOptions = {}): Pr
     kubectlWithInput,
     stop,
   };
+}
+
+/** The server makes its own namespaces a moment after it says it is ready; tests may count on them. */
+async function untilNamespaces(server: string, tls: object): Promise<void> {
+  for (const name of ["kube-system", "kube-public", "kube-node-lease", "default"])
+    for (let attempt = 0; !(await answers(`${server}/api/v1/namespaces/${name}`, tls)); attempt++) {
+      if (attempt === 600) throw new Error(`kube-apiserver has not made the namespace ${name} in 30 s`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
 }
 
 async function versionOf(bin: string): Promise<string> {

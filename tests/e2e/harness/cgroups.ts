@@ -86,6 +86,11 @@ export class NodeCgroups {
     return [...foldersOf(this.#hierarchies, readFileSync(`/proc/${pid}/cgroup`, "utf8")).values()];
   }
 
+  /** Kills everything in the folders: for a node whose owner is gone and which should be gone too. */
+  killProcesses(): void {
+    for (const folder of this.folders) for (const pid of processesIn(folder)) killIfThere(pid);
+  }
+
   /** Removes the folders, deepest first; processes that are just ending get a few seconds. */
   async remove(): Promise<void> {
     for (const folder of this.folders) {
@@ -106,6 +111,22 @@ function inheritCpuset(parent: string, folder: string): void {
 function delegateControllers(folder: string): void {
   const available = readFileSync(join(folder, "cgroup.controllers"), "utf8").trim().split(" ").filter(Boolean);
   for (const controller of available) writeFileSync(join(folder, "cgroup.subtree_control"), `+${controller}`);
+}
+
+function processesIn(folder: string): number[] {
+  if (!existsSync(folder)) return [];
+  const below = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const own = readFileSync(join(folder, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+  return [...own, ...below.flatMap((entry) => processesIn(join(folder, entry.name)))];
+}
+
+/** Kills a process that may have ended in the meantime. */
+export function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Already gone.
+  }
 }
 
 function removeTree(folder: string): boolean {

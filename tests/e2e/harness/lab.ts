@@ -140,11 +140,13 @@ export async function sweep(): Promise<void> {
 }
 
 async function cleanUp(record: RunRecord): Promise<void> {
-  const nodes = join(runsDir(), record.id, "nodes");
-  for (const name of new Set(await namespacesOf(`${record.id}-`))) await runCommand("ip", ["netns", "del", name]);
+  const disks = join(runsDir(), record.id, "nodes");
+  const names = existsSync(disks) ? readdirSync(disks).filter((name) => !name.endsWith(".console")) : [];
+  const cgroups = names.map((name) => new NodeCgroups(`${record.id}-${name}`));
+  for (const each of cgroups) each.killProcesses();
+  for (const name of await namespacesOf(`${record.id}-`)) await runCommand("ip", ["netns", "del", name]);
   for (const link of await linksOf(record.id)) await runCommand("ip", ["link", "del", link]);
-  for (const name of existsSync(nodes) ? readdirSync(nodes) : [])
-    await new NodeCgroups(`${record.id}-${name.replace(/\.console$/, "")}`).remove();
+  for (const each of cgroups) await each.remove();
   eraseRecord(record);
 }
 

@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, write
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type CommandOptions, type CommandResult, runCommand } from "../../real-kubernetes/index.ts";
-import { NodeCgroups } from "./cgroups.ts";
+import { killIfThere, NodeCgroups } from "./cgroups.ts";
 import type { Image } from "./images.ts";
 import { type Network, plugIn, unplug } from "./network.ts";
 import { eventually } from "./timing.ts";
@@ -86,7 +86,7 @@ export class Node {
     closeSync(log);
     this.#outer = outer;
     try {
-      this.#init = await eventually(`${this.name}: first process`, async () => firstChild(outer), { interval: 20 });
+      this.#init = await eventually(`${this.name}: first process`, async () => firstProcess(outer), { interval: 20 });
       await this.#untilRunning();
     } catch (error) {
       await this.powerOff();
@@ -137,6 +137,7 @@ export class Node {
     const outer = this.#outer;
     if (outer !== undefined && outer.exitCode === null && outer.signalCode === null) {
       const gone = new Promise((resolve) => outer.once("exit", resolve));
+      // The outer process ends by itself once it has seen the node's last process go.
       if (this.#init === undefined) outer.kill("SIGKILL");
       else killIfThere(this.#init);
       await gone;
@@ -193,17 +194,18 @@ export class Node {
   }
 }
 
-function firstChild(parent: ChildProcess): number | undefined {
-  if (parent.exitCode !== null || parent.signalCode !== null)
-    throw new Error(`ended with ${parent.exitCode ?? parent.signalCode}`);
-  const child = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, "utf8").trim().split(" ")[0];
-  return child === undefined || child === "" ? undefined : Number(child);
+/** The child that is the first process of a process namespace of its own; on the way there the outer process has others. */
+function firstProcess(outer: ChildProcess): number | undefined {
+  if (outer.exitCode !== null || outer.signalCode !== null)
+    throw new Error(`ended with ${outer.exitCode ?? outer.signalCode}`);
+  const children = readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, "utf8").trim().split(" ");
+  return children.filter(Boolean).map(Number).find(isFirstInNamespace);
 }
 
-function killIfThere(pid: number): void {
+function isFirstInNamespace(pid: number): boolean {
   try {
-    process.kill(pid, "SIGKILL");
+    return /^NSpid:\s+\d+\s+1$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
-    // Already gone.
+    return false;
   }
 }
