@@ -1,4 +1,4 @@
-import { goJson, goNumber, goQuote } from "./go-text.ts";
+import { GoText, goJson, goNumber, goQuote } from "./go-text.ts";
 
 /** Why a field is refused: the `reason` of the cause in a Status. */
 export type FieldErrorType =
@@ -55,6 +55,7 @@ export function fieldErrorText(e: FieldError): string {
 
 function printValue(value: unknown): string {
   if (typeof value === "string") return goQuote(value);
+  if (value instanceof GoText) return value.text;
   if (typeof value === "number") return goNumber(value);
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);
   return goJson(value);

@@ -58,3 +58,11 @@ export function goKind(value: unknown): string {
   if (value === null || value === undefined) return "null";
   return typeof value === "boolean" ? "bool" : typeof value;
 }
+
+/** A value whose Go text is known as a whole, such as a struct with its fields in declaration order. */
+export class GoText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}

@@ -75,6 +75,8 @@ class Checker {
   readonly #issues: CelIssue[] = [];
   #bindings = new Map<string, CelType>();
   #fresh = 0;
+  /** Inside the arguments of format(), where literals may mix types. */
+  #mixed = false;
 
   constructor(variables: ReadonlyMap<string, CelType>) {
     this.#variables = variables;
@@ -204,6 +206,7 @@ class Checker {
   /** Elements of a literal must agree in type. */
   #join(expr: Expr, known: CelType | undefined, type: CelType): CelType {
     if (known === undefined) return type;
+    if (this.#mixed) return DYN;
     if (this.#assignable(known, type)) return known.kind === "error" || known.kind === "null" ? type : known;
     if (this.#assignable(type, known)) return type;
     this.#issue(
@@ -253,7 +256,10 @@ class Checker {
   #call(expr: Extract<Expr, { kind: "call" }>): CelType {
     if (expr.fn === "_?._") return this.#optionalSelect(expr);
     const all = overloadsOf(expr.fn);
+    const outer = this.#mixed;
+    this.#mixed ||= expr.fn === "format" && expr.target !== undefined;
     const args = [...(expr.target === undefined ? [] : [expr.target]), ...expr.args].map((arg) => this.#visit(arg));
+    this.#mixed = outer;
     if (all === undefined) return this.#issue(expr, `undeclared reference to '${expr.fn}' (in container '')`);
     const found: Overload[] = [];
     let result: CelType | undefined;

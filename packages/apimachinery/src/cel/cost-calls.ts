@@ -195,6 +195,7 @@ function byOverload(
     }
     default:
       if (!/^(?:equals|not_equals|(?:less|greater)(?:_equals)?_(?:string|bytes))$/.test(overload)) return undefined;
+      if (first?.type.kind === "opaque" && second?.type.kind === "opaque") return NOMINAL;
       return { cost: compared(sizeOf(first), sizeOf(second)) };
   }
 }

@@ -95,8 +95,7 @@ class Estimator {
   #select(expr: Extract<Expr, { kind: "select" }>): Range {
     const operand = this.cost(expr.operand);
     if (expr.testOnly) return operand;
-    const path = this.#path(expr.operand);
-    this.#setPath(expr, path === undefined ? undefined : [...path, expr.field]);
+    this.#setPath(expr, [...(this.#path(expr.operand) ?? []), expr.field]);
     const { kind } = this.#type(expr.operand);
     return kind === "map" || kind === "object" || kind === "param" ? sum(operand, ONE) : operand;
   }
@@ -152,7 +151,7 @@ class Estimator {
     const entry = this.#entry(expr.iterRange);
     const path = this.#path(expr.iterRange);
     const list = (entry?.container ?? this.#type(expr.iterRange).kind) === "list";
-    const at = (name: string): readonly string[] | undefined => (path === undefined ? undefined : [...path, name]);
+    const at = (name: string): readonly string[] | undefined => [...(path ?? []), name];
     const value: Local = { path: at(list ? "@items" : "@values"), size: entry?.val, entry: undefined };
     if (expr.iterVar2 !== undefined) {
       this.#push(expr.iterVar, { path: at(list ? "@indices" : "@keys"), size: entry?.key, entry: undefined });
@@ -200,12 +199,8 @@ class Estimator {
       if (estimate.size !== undefined) size = size === undefined ? estimate.size : union(size, estimate.size);
       const from = expr.args[0];
       if (from !== undefined && (overload.id === "index_list" || overload.id === "index_map")) {
-        const path = this.#path(from);
         size = this.#entry(from)?.val;
-        this.#setPath(
-          expr,
-          path === undefined ? undefined : [...path, overload.id === "index_list" ? "@items" : "@values"],
-        );
+        this.#setPath(expr, [...(this.#path(from) ?? []), overload.id === "index_list" ? "@items" : "@values"]);
       }
       size ??= this.#size(expr);
     }

@@ -293,11 +293,14 @@ export class RawObject extends MapValue {
     const field = this.decl.fields?.get(name);
     if (field === undefined || !Object.hasOwn(this.raw, field.name)) return undefined;
     const raw = this.raw[field.name];
-    return raw === undefined ? undefined : field.decl.convert(raw);
+    // A null field counts as absent, as upstream has it.
+    return raw === undefined || raw === null ? undefined : field.decl.convert(raw);
   }
   override hasField(name: string): boolean {
     const field = this.decl.fields?.get(name);
-    return field !== undefined && Object.hasOwn(this.raw, field.name) && this.raw[field.name] !== undefined;
+    return (
+      field !== undefined && Object.hasOwn(this.raw, field.name) && (this.raw[field.name] ?? undefined) !== undefined
+    );
   }
 }
 

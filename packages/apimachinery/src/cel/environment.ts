@@ -25,7 +25,14 @@ export function compileText(source: string, variables: ReadonlyMap<string, CelTy
   }
   const checked = check(expr, variables);
   const issues = checked.issues.length > 0 ? checked.issues : literalIssues(expr);
-  return issues.length > 0 ? { error: formatIssues(source, issues) } : { checked };
+  return issues.length > 0
+    ? {
+        error: formatIssues(
+          source,
+          [...issues].sort((a, b) => a.pos - b.pos),
+        ),
+      }
+    : { checked };
 }
 
 /** Literal patterns, durations and timestamps are checked when the rule is written, not when it runs. */
@@ -37,7 +44,7 @@ function literalIssues(expr: Expr): CelIssue[] {
     if (arg?.kind !== "literal" || typeof arg.value !== "string") return;
     if (node.fn === "matches") {
       const { error } = compilePattern(arg.value);
-      if (error !== undefined) issues.push(new CelIssue(arg.pos, `invalid matches argument: ${error}`));
+      if (error !== undefined) issues.push(new CelIssue(arg.pos, "invalid matches argument"));
     } else if (node.fn === "duration" && parseGoDurationNs(arg.value) === undefined) {
       issues.push(new CelIssue(arg.pos, "invalid duration argument"));
     } else if (node.fn === "timestamp" && parseTimestamp(arg.value) === undefined) {

@@ -42,6 +42,8 @@ function uint(value: bigint): CelUint {
   return new CelUint(value);
 }
 
+const MAX_LIST = 1_000_000;
+
 const i = (v: Value | undefined): bigint => v as bigint;
 const d = (v: Value | undefined): number => v as number;
 const u = (v: Value | undefined): bigint => (v as CelUint).value;
@@ -158,6 +160,7 @@ function addLists(a: ListValue, b: ListValue): Value {
     a.items.push(b.at(0));
     return a;
   }
+  if (a.size + b.size > MAX_LIST) throw new CelError("list is too long");
   const items = a.values();
   if (a.listType === "set") {
     for (const item of b.values()) if (!items.some((known) => equals(known, item))) items.push(item);
@@ -217,7 +220,7 @@ define("bool", "bool_to_bool", "(bool):bool", (v) => v as Value);
 define("bool", "string_to_bool", "(string):bool", (v) => {
   if (["1", "t", "T", "true", "TRUE", "True"].includes(s(v))) return true;
   if (["0", "f", "F", "false", "FALSE", "False"].includes(s(v))) return false;
-  throw new CelError(`Type conversion error from 'string' to 'bool'`);
+  throw conversion("bool");
 });
 define("int", "int64_to_int64", "(int):int", (v) => v as Value);
 define("int", "uint64_to_int64", "(uint):int", (v) => int(u(v)));
@@ -226,9 +229,8 @@ define("int", "double_to_int64", "(double):int", (v) => {
   return BigInt(Math.trunc(d(v)));
 });
 define("int", "string_to_int64", "(string):int", (v) => {
-  if (!/^[+-]?\d+$/.test(s(v)) || s(v).length > 30)
-    throw new CelError(`strconv.ParseInt: parsing ${JSON.stringify(s(v))}: invalid syntax`);
-  return int(BigInt(s(v).replace("+", "")), `strconv.ParseInt: parsing ${JSON.stringify(s(v))}: value out of range`);
+  if (!/^[+-]?\d+$/.test(s(v)) || s(v).length > 30) throw conversion("int");
+  return int(BigInt(s(v).replace("+", "")), "type conversion error from 'string' to 'int'");
 });
 define("int", "timestamp_to_int64", "(timestamp):int", (v) => ns(v) / 1_000_000_000n);
 define("int", "duration_to_int64", "(duration):int", (v) => ns(v));
@@ -239,8 +241,7 @@ define("uint", "double_to_uint64", "(double):uint", (v) => {
   return uint(BigInt(Math.trunc(d(v))));
 });
 define("uint", "string_to_uint64", "(string):uint", (v) => {
-  if (!/^\d{1,30}$/.test(s(v)))
-    throw new CelError(`strconv.ParseUint: parsing ${JSON.stringify(s(v))}: invalid syntax`);
+  if (!/^\d{1,30}$/.test(s(v))) throw conversion("uint");
   return uint(BigInt(s(v)));
 });
 define("double", "double_to_double", "(double):double", (v) => v as Value);
@@ -248,7 +249,7 @@ define("double", "int64_to_double", "(int):double", (v) => Number(i(v)));
 define("double", "uint64_to_double", "(uint):double", (v) => Number(u(v)));
 define("double", "string_to_double", "(string):double", (v) => {
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?:Inf(?:inity)?|NaN)$/i.test(s(v))) {
-    throw new CelError(`strconv.ParseFloat: parsing ${JSON.stringify(s(v))}: invalid syntax`);
+    throw conversion("double");
   }
   return Number(
     s(v)
@@ -270,17 +271,20 @@ define("timestamp", "timestamp_to_timestamp", "(timestamp):timestamp", (v) => v 
 define("timestamp", "int64_to_timestamp", "(int):timestamp", (v) => timestamp(i(v) * 1_000_000_000n));
 define("timestamp", "string_to_timestamp", "(string):timestamp", (v) => {
   const value = parseTimestamp(s(v));
-  if (value === undefined)
-    throw new CelError(`parsing time ${JSON.stringify(s(v))} as "2006-01-02T15:04:05Z07:00": cannot parse`);
+  if (value === undefined) throw conversion("google.protobuf.Timestamp");
   return timestamp(value);
 });
 define("duration", "duration_to_duration", "(duration):duration", (v) => v as Value);
 define("duration", "int64_to_duration", "(int):duration", (v) => new CelDuration(i(v)));
 define("duration", "string_to_duration", "(string):duration", (v) => {
   const value = parseGoDurationNs(s(v));
-  if (value === undefined) throw new CelError(`time: invalid duration ${JSON.stringify(s(v))}`);
+  if (value === undefined) throw conversion("google.protobuf.Duration");
   return new CelDuration(value);
 });
+
+function conversion(to: string): CelError {
+  return new CelError(`type conversion error from 'string' to '${to}'`);
+}
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {

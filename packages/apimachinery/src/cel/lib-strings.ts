@@ -21,7 +21,7 @@ define("charAt", "string_char_at_int", "string.(int):string", (text, index) => {
 
 function indexOf(text: string, part: string, from: number): bigint {
   const all = runes(text);
-  if (from < 0 || (part !== "" && from > all.length)) throw new CelError(`index out of range: ${from}`);
+  if (from < 0) throw new CelError(`index out of range: ${from}`);
   const offset = all.slice(0, from).join("").length;
   const at = text.indexOf(part, offset);
   return at < 0 ? -1n : BigInt(runeCount(text.slice(0, at)));

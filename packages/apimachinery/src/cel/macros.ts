@@ -148,13 +148,15 @@ function bind(make: Builder, name: string, value: Expr, result: Expr, pos: numbe
 }
 
 function optionalMap(make: Builder, name: string, target: Expr, iterVar: string, body: Expr, pos: number): Expr {
-  // The target is evaluated twice: once for hasValue, once for value, as cel-go does.
-  const mapped = bind(make, iterVar, make.call(pos, "value", [], target), body, pos);
-  return make.call(pos, "_?_:_", [
-    make.call(pos, "hasValue", [], target),
+  // The target gets a name of its own: writing it out twice would make chains grow exponentially.
+  const held = "@optional";
+  const mapped = bind(make, iterVar, make.call(pos, "value", [], make.ident(pos, held)), body, pos);
+  const choice = make.call(pos, "_?_:_", [
+    make.call(pos, "hasValue", [], make.ident(pos, held)),
     name === "optMap" ? make.call(pos, "optional.of", [mapped]) : mapped,
     make.call(pos, "optional.none", []),
   ]);
+  return bind(make, held, target, choice, pos);
 }
 
 function sortBy(make: Builder, target: Expr, iterVar: string, key: Expr, pos: number): Expr {

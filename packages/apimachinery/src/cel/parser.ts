@@ -138,9 +138,17 @@ class Parser {
     return ops.length === 0 ? first : build(0, ops.length - 1);
   }
 
+  /** Chains like `a.b.c` and `1 + 2 + 3` are deep trees: they count as depth too. */
+  #chain(length: number): void {
+    if (length > MAX_DEPTH) {
+      throw new CelIssue(this.#peek().pos, `expression recursion limit exceeded: ${MAX_DEPTH}`);
+    }
+  }
+
   #relation(): Expr {
     let left = this.#sum();
-    for (;;) {
+    for (let length = 0; ; length++) {
+      this.#chain(length);
       const token = this.#peek();
       const isIn = token.type === "ident" && token.text === "in";
       if (!isIn && !(token.type === "op" && ["<", "<=", ">", ">=", "==", "!="].includes(token.text))) return left;
@@ -151,7 +159,8 @@ class Parser {
 
   #sum(): Expr {
     let left = this.#product();
-    for (;;) {
+    for (let length = 0; ; length++) {
+      this.#chain(length);
       const token = this.#take("+") ?? this.#take("-");
       if (token === undefined) return left;
       left = this.#make.call(token.pos, `_${token.text}_`, [left, this.#product()]);
@@ -160,7 +169,8 @@ class Parser {
 
   #product(): Expr {
     let left = this.#unary();
-    for (;;) {
+    for (let length = 0; ; length++) {
+      this.#chain(length);
       const token = this.#take("*") ?? this.#take("/") ?? this.#take("%");
       if (token === undefined) return left;
       left = this.#make.call(token.pos, `_${token.text}_`, [left, this.#unary()]);
@@ -193,7 +203,8 @@ class Parser {
 
   #member(start: Expr): Expr {
     let expr = start;
-    for (;;) {
+    for (let length = 0; ; length++) {
+      this.#chain(length);
       const dot = this.#take(".");
       if (dot !== undefined) {
         expr = this.#afterDot(expr, dot);

@@ -1,5 +1,5 @@
 import { runeCount } from "./lib-standard.ts";
-import { CelFormat, CelOptional, ListValue, MapValue, type Value } from "./values.ts";
+import { CelFormat, CelOptional, GrowingList, ListValue, MapValue, type Value } from "./values.ts";
 
 /** Counts cost units of one evaluation and stops it at the limit. */
 export type CallCost = (args: readonly Value[], result: Value) => number;
@@ -90,6 +90,8 @@ const BY_OVERLOAD: Readonly<Record<string, CallCost>> = {
   bytes_to_string: first,
   strings_quote: first,
   string_format: first,
+  // Upstream charges 1; copying long lists again and again must not be free.
+  add_list: (args, result) => (args[0] instanceof GrowingList ? 1 : 1 + Math.floor(actualSize(result) / 100)),
   in_list: (args) => actualSize(args[1]),
   less_string: smaller,
   greater_string: smaller,

@@ -1,6 +1,7 @@
 import { declOf } from "../cel/decl.ts";
 import { compileRules } from "../cel/rules.ts";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../field-error.ts";
+import { GoText, goJson } from "../go-text.ts";
 import { normalizeFieldPath } from "./field-path.ts";
 import { nodeOf } from "./node.ts";
 import { propertyPath } from "./structural-invariants.ts";
@@ -250,15 +251,16 @@ function shownRule(rule: {
   reason?: string;
   fieldPath?: string;
   optionalOldSelf?: boolean;
-}): unknown {
-  return {
-    Rule: rule.rule,
-    Message: rule.message ?? "",
-    MessageExpression: rule.messageExpression ?? "",
-    Reason: rule.reason ?? null,
-    FieldPath: rule.fieldPath ?? "",
-    OptionalOldSelf: rule.optionalOldSelf ?? null,
-  };
+}): GoText {
+  const fields: readonly (readonly [string, unknown])[] = [
+    ["Rule", rule.rule],
+    ["Message", rule.message ?? ""],
+    ["MessageExpression", rule.messageExpression ?? ""],
+    ["Reason", rule.reason ?? null],
+    ["FieldPath", rule.fieldPath ?? ""],
+    ["OptionalOldSelf", rule.optionalOldSelf ?? null],
+  ];
+  return new GoText(`{${fields.map(([name, value]) => `"${name}":${goJson(value)}`).join(",")}}`);
 }
 
 /** How far a cost is above its limit. */
