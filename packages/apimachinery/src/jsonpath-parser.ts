@@ -63,7 +63,7 @@ class Parser {
     while (this.at < this.text.length) {
       const c = this.text.charAt(this.at);
       if (c === "." || c === "[") break;
-      if (/[\s\]()'"@$?,|&]/.test(c)) this.fail(`unexpected ${goQuote(c)} in a field name`);
+      if (/[\s\]()'"@$?,|&=<>!]/.test(c)) this.fail(`unexpected ${goQuote(c)} in a field name`);
       if (c === "\\" && this.at + 1 < this.text.length) this.at++;
       name += this.text.charAt(this.at++);
     }

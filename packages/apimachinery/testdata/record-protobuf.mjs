@@ -17,7 +17,7 @@ const metadata = {
 };
 delete metadata.annotations[""];
 const rules = [{ verbs: ["get", "list"], apiGroups: [""], resources: ["pods"], resourceNames: ["x"] }];
-const CASES = [
+const CASES = new Map([
   [`${NS}/configmaps`, { metadata, immutable: false, data: { k: "v", empty: "" }, binaryData: { b: "AAEC" } }],
   [`${NS}/secrets`, { metadata, immutable: true, type: "Opaque", data: { k: "dg==", empty: "" } }],
   [
@@ -89,8 +89,8 @@ const CASES = [
     },
   ],
   ["/api/v1/namespaces", { metadata: { name: "proto" } }],
-];
-const REVIEWS = [
+]);
+const REVIEWS = new Map([
   [
     "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
     {
@@ -121,7 +121,7 @@ const REVIEWS = [
   ],
   ["/apis/authentication.k8s.io/v1/selfsubjectreviews", {}],
   ["/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token: "nope", audiences: ["a"] } }],
-];
+]);
 
 async function call(method, path, accept, body) {
   const response = await fetch(server + path, {

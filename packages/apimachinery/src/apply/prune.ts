@@ -21,8 +21,8 @@ export function pruneFields(
   if (then === undefined) return merged;
   const named = (v: Versioned, set: FieldSet): FieldSet => withNamedFields(v.schema.root, set);
   const stated = (v: Versioned): FieldSet => named(v, statedFields(v.schema.root, v.object));
-  const without = (v: Versioned, set: FieldSet): Versioned => {
-    const object: JsonObject = removeFields(v.schema.root, v.object, set);
+  const without = (v: Versioned, set: FieldSet, emptied: "empty" | "null" = "null"): Versioned => {
+    const object: JsonObject = removeFields(v.schema.root, v.object, set, emptied);
     return { ...v, object };
   };
 
@@ -42,7 +42,7 @@ export function pruneFields(
   const prunedThen = toVersion(pruned, last.apiVersion, input);
   if (prunedThen === undefined) return merged;
   const gone = intersection(difference(stated(then), stated(prunedThen)), named(then, last.set));
-  return toVersion(without(then, gone), self.apiVersion, input) ?? merged;
+  return toVersion(without(then, gone, "empty"), self.apiVersion, input) ?? merged;
 }
 
 function ownedPerVersion(managed: readonly Managed[]): Map<string, FieldSet> {

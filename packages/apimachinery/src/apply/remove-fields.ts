@@ -4,21 +4,29 @@ import { childrenOf, type FieldSet, isMember, LEAF, makeNode } from "./field-set
 import { fieldType, granularList, granularMap } from "./owned-fields.ts";
 import { fieldElement, itemElement, type PathElement } from "./path-element.ts";
 
-/** The object without the fields of a set. Containers that lose everything stay as empty ones. Shares the untouched parts. */
-export function removeFields(type: ApplyType, object: JsonObject, set: FieldSet): JsonObject {
-  return remove(type, object, set, 0) as JsonObject;
+/**
+ * The object without the fields of a set; shares the untouched parts. Containers that lose everything stay as empty ones, or
+ * become null: while pruning, upstream tells by that null that the container itself was not removed.
+ */
+export function removeFields(
+  type: ApplyType,
+  object: JsonObject,
+  set: FieldSet,
+  emptied: "empty" | "null",
+): JsonObject {
+  return (remove(type, object, set, emptied === "null", 0) ?? {}) as JsonObject;
 }
 
-function remove(type: ApplyType, value: unknown, set: FieldSet, depth: number): unknown {
+function remove(type: ApplyType, value: unknown, set: FieldSet, nulls: boolean, depth: number): unknown {
   if (depth > MAX_DEPTH) throw tooDeep();
   if (granularMap(type, value) && type.map !== undefined) {
     const out: JsonObject = {};
     for (const key of Object.keys(value)) {
       const node = set[fieldElement(key)];
       if (node === undefined) setOwn(out, key, value[key]);
-      else if (!isMember(node)) setOwn(out, key, remove(fieldType(type.map, key), value[key], node, depth + 1));
+      else if (!isMember(node)) setOwn(out, key, remove(fieldType(type.map, key), value[key], node, nulls, depth + 1));
     }
-    return out;
+    return nulls && Object.keys(out).length === 0 ? null : out;
   }
   if (granularList(type, value) && type.list !== undefined) {
     const out: unknown[] = [];
@@ -26,9 +34,9 @@ function remove(type: ApplyType, value: unknown, set: FieldSet, depth: number): 
       const element = itemElement(type.list, item);
       const node = typeof element === "string" ? set[element] : undefined;
       if (node === undefined) out.push(item);
-      else if (!isMember(node)) out.push(remove(type.list.item, item, node, depth + 1));
+      else if (!isMember(node)) out.push(remove(type.list.item, item, node, nulls, depth + 1));
     }
-    return out;
+    return nulls && out.length === 0 ? null : out;
   }
   return value;
 }

@@ -131,7 +131,7 @@ for (const [n, story] of recorded.stories.entries()) {
         // Upstream leaves null where the last part of a container goes, which validation then refuses; here it stays empty.
         if (want.error === undefined)
           expect(sorted(summary(live)), `step ${i}`).toEqual(sorted(without(want, "apiVersion")));
-        else expect(JSON.stringify(live["spec"])).toMatch(/^\{("\w+":(\[\]|\{\}),?)*\}$/);
+        else expect(live["spec"]).toEqual(withoutNulls(want.error.message));
         return;
       }
       expect(() => play(step, live, now), `step ${i}`).toThrow(ApiError);
@@ -153,6 +153,12 @@ for (const [n, story] of recorded.stories.entries()) {
       }
     });
   });
+}
+
+/** The spec with each field that upstream left null as an empty container, from upstream's complaint. */
+function withoutNulls(message: string): object {
+  const fields = [...message.matchAll(/spec\.(\w+) in body must be of type (array|object)/g)];
+  return Object.fromEntries(fields.map(([, name, type]) => [name, type === "array" ? [] : {}]));
 }
 
 function byField(causes: unknown): unknown {

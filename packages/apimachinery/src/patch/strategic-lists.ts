@@ -18,7 +18,7 @@ export function mergePrimitiveLists(original: readonly unknown[], patch: readonl
     const id = identify(item, undefined);
     if (!seen.has(id)) seen.set(id, item);
   }
-  return order([...seen.values()], patch, original, undefined);
+  return orderItems([...seen.values()], patch, original, undefined);
 }
 
 /** Joins two lists of objects by their merge key; items may carry `$patch: delete` or, once, `$patch: replace`. */
@@ -51,20 +51,11 @@ export function mergeKeyedLists(
     const old = merged.get(id);
     merged.set(id, merge(isObject(old) ? old : undefined, item));
   }
-  return order([...merged.values()], plain, kept, mergeKey);
-}
-
-/** A list in the order a client asked for; items it did not name keep their place among themselves. */
-export function orderLike(
-  list: readonly unknown[],
-  wanted: readonly unknown[],
-  mergeKey: string | undefined,
-): unknown[] {
-  return order(list, wanted, list, mergeKey);
+  return orderItems([...merged.values()], plain, kept, mergeKey);
 }
 
 /** Upstream's order: patched items as in the patch, others as on the server, a patched one first unless the server says otherwise. */
-function order(
+export function orderItems(
   items: readonly unknown[],
   wanted: readonly unknown[],
   server: readonly unknown[],

@@ -3,7 +3,7 @@ import { badRequest } from "../errors.ts";
 import { goJson, goKind } from "../go-text.ts";
 import { deepCopy, deepEqual, isObject, type JsonObject, MAX_DEPTH, setOwn, tooDeep } from "../json.ts";
 import type { JSONSchemaProps } from "../schema/types.ts";
-import { mergeKeyedLists, mergePrimitiveLists, orderLike } from "./strategic-lists.ts";
+import { mergeKeyedLists, mergePrimitiveLists, orderItems } from "./strategic-lists.ts";
 
 const DELETE_FROM = "$deleteFromPrimitiveList/";
 const SET_ORDER = "$setElementOrder/";
@@ -33,13 +33,14 @@ function mergeMap(
     throw badRequest(`unknown patch type: ${String(patch[DIRECTIVE])} in map: ${goJson(patch)}`);
   }
   if (Object.hasOwn(patch, RETAIN)) retainKeys(original, patch);
+  const before = new Map(Object.entries(original).filter(([key]) => Object.hasOwn(patch, SET_ORDER + key)));
   for (const key of Object.keys(patch)) {
     if (key === RETAIN || key.startsWith(SET_ORDER)) continue;
     if (key.startsWith(DELETE_FROM)) deleteFromList(original, key.slice(DELETE_FROM.length), patch[key]);
     else mergeField(original, key, patch[key], fieldSchema(schema, key), depth);
   }
   for (const key of Object.keys(patch)) {
-    if (key.startsWith(SET_ORDER)) setOrder(original, key.slice(SET_ORDER.length), patch, schema);
+    if (key.startsWith(SET_ORDER)) setOrder(original, key.slice(SET_ORDER.length), patch, before, schema);
   }
   return original;
 }
@@ -108,12 +109,20 @@ function deleteFromList(original: JsonObject, key: string, gone: unknown): void 
 }
 
 /** `$setElementOrder/x` gives the order in which the client wants the items of list `x`. */
-function setOrder(original: JsonObject, key: string, patch: JsonObject, schema: JSONSchemaProps | undefined): void {
-  const order = patch[SET_ORDER + key];
-  if (!Array.isArray(order)) throw badRequest("invalid patch format of setElementOrder list");
+function setOrder(
+  original: JsonObject,
+  key: string,
+  patch: JsonObject,
+  before: ReadonlyMap<string, unknown>,
+  schema: JSONSchemaProps | undefined,
+): void {
+  const wanted = patch[SET_ORDER + key];
+  if (!Array.isArray(wanted)) throw badRequest("invalid patch format of setElementOrder list");
   const list = Object.hasOwn(original, key) ? original[key] : undefined;
   if (!Array.isArray(list)) return;
-  setOwn(original, key, orderLike(list, order, fieldSchema(schema, key)?.["x-kubernetes-patch-merge-key"]));
+  const server = before.get(key);
+  const mergeKey = fieldSchema(schema, key)?.["x-kubernetes-patch-merge-key"];
+  setOwn(original, key, orderItems(list, wanted, Array.isArray(server) ? server : [], mergeKey));
 }
 
 /** A value that had nothing to merge with: directives and nulls mean nothing in it. */
