@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, type Unstructured, type UserInfo, VirtualClock } from "@capstan/apimachinery";
 import { describe, expect, it } from "vitest";
+import { impersonate } from "../auth/impersonation.ts";
 import { ask, askPath } from "../auth/testing/tiny-api.ts";
 import type { ApiCall } from "../server/api-call.ts";
 import type { Reply } from "../server/reply.ts";
@@ -101,6 +102,16 @@ describe("events", () => {
       stageTimestamp: "2026-01-01T00:00:00.000000Z",
     });
     expect(line).not.toContain("very-secret");
+  });
+
+  it("name both users of an impersonated request", () => {
+    const authorizer = {
+      authorize: () => ({ allowed: true, reason: "" }),
+      rulesFor: () => ({ resourceRules: [], nonResourceRules: [] }),
+    };
+    const alice = impersonate(bob, { "impersonate-user": "alice" }, authorizer, "/");
+    const [line = ""] = recordOne(ask(alice, "delete", "core/pods", "ns/a"), undefined, OK);
+    expect(JSON.parse(line)).toMatchObject({ user: { username: "bob" }, impersonatedUser: { username: "alice" } });
   });
 
   it("say why a request was refused", () => {

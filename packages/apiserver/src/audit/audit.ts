@@ -1,4 +1,5 @@
 import { type Clock, formatMicroTime, isObject, type Random, randomUuid, type UserInfo } from "@capstan/apimachinery";
+import { impersonatorOf } from "../auth/impersonation.ts";
 import type { ApiCall } from "../server/api-call.ts";
 import type { RequestObserver } from "../server/pipeline.ts";
 import type { Reply } from "../server/reply.ts";
@@ -37,7 +38,7 @@ export function createAudit(sink: AuditSink, deps: { clock: Clock; random: Rando
             stage: reply.body.type === "watch" ? "ResponseStarted" : "ResponseComplete",
             requestURI: requestUri(call),
             verb: attributes.verb,
-            ...users(call, attributes.user),
+            ...users(attributes.user),
             sourceIPs: call.sourceAddress === undefined ? [] : [call.sourceAddress],
             userAgent: call.headers["user-agent"] ?? "",
             ...(attributes.isResource ? { objectRef: objectRef(attributes) } : {}),
@@ -66,16 +67,21 @@ function requestUri(call: ApiCall): string {
   return query === "" ? call.path : `${call.path}?${query}`;
 }
 
-/** With impersonation the acting user is known by the headers alone: `user` is whom the request ran as. */
-function users(call: ApiCall, user: UserInfo): object {
-  const shown = {
+/** Who asked, and as whom the request ran if that is somebody else. */
+function users(user: UserInfo): object {
+  const impersonator = impersonatorOf(user);
+  return impersonator === undefined
+    ? { user: shown(user) }
+    : { user: shown(impersonator), impersonatedUser: shown(user) };
+}
+
+function shown(user: UserInfo): object {
+  return {
     username: user.name,
     ...(user.uid === undefined || user.uid === "" ? {} : { uid: user.uid }),
     groups: user.groups,
     ...(user.extra === undefined ? {} : { extra: user.extra }),
   };
-  const impersonated = call.headers["impersonate-user"] !== undefined;
-  return impersonated ? { user: shown, impersonatedUser: shown } : { user: shown };
 }
 
 function objectRef(attributes: RequestAttributes): object {

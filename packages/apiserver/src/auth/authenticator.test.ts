@@ -263,7 +263,7 @@ describe("tokens", () => {
       let up = false;
       const good = oidc();
       const a = authenticator({
-        oidc: oidc({ fetchJson: async (url) => (up ? good.fetchJson(url) : Promise.reject(new Error("down"))) }),
+        oidc: oidc({ fetchJson: async (url) => (up ? good.fetchJson?.(url) : Promise.reject(new Error("down"))) }),
       });
       expect(await code(a.authenticate(bearer(sign({}))))).toBe(401);
       up = true;

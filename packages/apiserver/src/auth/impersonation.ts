@@ -52,12 +52,21 @@ export function impersonate(
 
   const effective = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups;
   const everybody = name === ANONYMOUS.name ? Groups.unauthenticated : Groups.authenticated;
-  return {
+  const acting: UserInfo = {
     name,
     ...(uid === "" ? {} : { uid }),
     groups: effective.includes(everybody) ? effective : [...effective, everybody],
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
   };
+  impersonators.set(acting, user);
+  return acting;
+}
+
+const impersonators = new WeakMap<UserInfo, UserInfo>();
+
+/** Who really made a request that runs as `user`, or undefined without impersonation. For the audit log. */
+export function impersonatorOf(user: UserInfo): UserInfo | undefined {
+  return impersonators.get(user);
 }
 
 const split = (header: string | undefined): string[] =>

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { type Clock, isObject, type UserInfo } from "@capstan/apimachinery";
 import { at, list, text, texts } from "../builtin/read.ts";
+import { httpsJson } from "./https-json.ts";
 import { type Jwt, parseJwt, verifyJwt } from "./jwt.ts";
 import { TokenError } from "./service-account-tokens.ts";
 
@@ -18,8 +19,10 @@ export interface OidcOptions {
   requiredClaims?: Readonly<Record<string, string>>;
   /** Default RS256. */
   signingAlgorithms?: readonly string[];
-  /** Reads a JSON document; given by the server so that connections, CA and timeouts are its decision. */
-  fetchJson(url: string): Promise<unknown>;
+  /** CA of the issuer's certificate; default: the system's. */
+  caPem?: string;
+  /** Reads a JSON document; default: over HTTPS. */
+  fetchJson?: (url: string) => Promise<unknown>;
 }
 
 /** Checks ID tokens. */
@@ -37,6 +40,7 @@ const MAX_VERIFIED = 1000;
 export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthenticator {
   const algorithms = options.signingAlgorithms ?? ["RS256"];
   const usernameClaim = options.usernameClaim ?? "sub";
+  const fetchJson = options.fetchJson ?? httpsJson(clock, options.caPem);
   let keys: ReadonlyMap<string, KeyObject> = new Map();
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
@@ -44,7 +48,7 @@ export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthe
 
   const refresh = (): Promise<void> => {
     if (clock.monotonic() - readAt < MIN_REFRESH_MS) return Promise.resolve();
-    reading ??= readKeys(options)
+    reading ??= readKeys(options.issuerUrl, fetchJson)
       .then((found) => {
         keys = found;
       })
@@ -88,15 +92,18 @@ export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthe
   };
 }
 
-async function readKeys(options: OidcOptions): Promise<ReadonlyMap<string, KeyObject>> {
-  const base = options.issuerUrl.replace(/\/$/, "");
+async function readKeys(
+  issuer: string,
+  fetchJson: (url: string) => Promise<unknown>,
+): Promise<ReadonlyMap<string, KeyObject>> {
+  const base = issuer.replace(/\/$/, "");
   let documents: { configuration: unknown; jwks: unknown };
   try {
-    const configuration = await options.fetchJson(`${base}/.well-known/openid-configuration`);
+    const configuration = await fetchJson(`${base}/.well-known/openid-configuration`);
     const jwksUri = text(at(configuration, "jwks_uri"));
-    if (text(at(configuration, "issuer")) !== options.issuerUrl || jwksUri === "")
+    if (text(at(configuration, "issuer")) !== issuer || jwksUri === "")
       throw new TokenError("oidc: the issuer's discovery document names another issuer or no jwks_uri");
-    documents = { configuration, jwks: await options.fetchJson(jwksUri) };
+    documents = { configuration, jwks: await fetchJson(jwksUri) };
   } catch (error) {
     if (error instanceof TokenError) throw error;
     throw new TokenError(
