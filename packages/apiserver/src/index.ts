@@ -3,8 +3,17 @@ export type { AuthOptions } from "./authentication.ts";
 export { KUBERNETES_VERSION } from "./server/fixed-paths.ts";
 export type { HttpRequest, HttpServerResponse } from "./server/http-handler.ts";
 export type { Listener, ListenOptions } from "./server/listen.ts";
-export { type LmdbStoreOptions, openLmdbStore } from "./store/lmdb-store.ts";
+export { restoreBackup } from "./store/backup.ts";
+export {
+  type EncryptionKeys,
+  newEncryptionKeyLine,
+  parseEncryptionKeys,
+  readEncryptionKeyFile,
+} from "./store/encryption.ts";
+export { type LmdbStore, type LmdbStoreOptions, openLmdbStore } from "./store/lmdb-store.ts";
 export { memoryStore } from "./store/memory-store.ts";
+export { openObjectStore } from "./store/object-store.ts";
+export type { ObjectStore, StoredChange, StoredObject } from "./store/object-store.types.ts";
 export { CompactedError, type Store, StoreError } from "./store/store.ts";
 export type {
   AdmissionPlugin,

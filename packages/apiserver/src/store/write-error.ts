@@ -16,7 +16,11 @@ export function writeError(error: unknown): StoreError {
   const text = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const about = `${text} ${code}`;
-  if (/ENOSPC|No space left|MDB_MAP_FULL|EDQUOT|quota/i.test(about) || code === "28" || code === "-30792") {
+  if (
+    /ENOSPC|No space left|EFBIG|File too large|MDB_MAP_FULL|EDQUOT|quota/i.test(about) ||
+    code === "28" ||
+    code === "-30792"
+  ) {
     return new StoreError(
       "the disk with the data directory is full; nothing was written",
       "Free space on it and try again.",
