@@ -27,7 +27,11 @@ describe("a built-in kind", () => {
     const first = objectOf(created);
     expect(first.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
     expect(first.metadata.creationTimestamp).toBe("2026-01-01T00:00:00Z");
-    expect(first.metadata.managedFields?.[0]).toMatchObject({ manager: "unknown", operation: "Update", apiVersion: "v1" });
+    expect(first.metadata.managedFields?.[0]).toMatchObject({
+      manager: "unknown",
+      operation: "Update",
+      apiVersion: "v1",
+    });
     expect(first.metadata.generation).toBeUndefined();
 
     const again = await t.post(CONFIG_MAPS, configMap("a"));
@@ -45,16 +49,24 @@ describe("a built-in kind", () => {
 
     const merge = await t.patch(`${CONFIG_MAPS}/a`, "application/merge-patch+json", { data: { x: "y", k: null } });
     expect(objectOf(merge)["data"]).toEqual({ x: "y" });
-    const json = await t.patch(`${CONFIG_MAPS}/a`, "application/json-patch+json", [{ op: "add", path: "/data/z", value: "1" }]);
+    const json = await t.patch(`${CONFIG_MAPS}/a`, "application/json-patch+json", [
+      { op: "add", path: "/data/z", value: "1" },
+    ]);
     expect(objectOf(json)["data"]).toEqual({ x: "y", z: "1" });
-    const strategic = await t.patch(`${CONFIG_MAPS}/a`, "application/strategic-merge-patch+json", { data: { z: null } });
+    const strategic = await t.patch(`${CONFIG_MAPS}/a`, "application/strategic-merge-patch+json", {
+      data: { z: null },
+    });
     expect(objectOf(strategic)["data"]).toEqual({ x: "y" });
 
     const noop = await t.patch(`${CONFIG_MAPS}/a`, "application/merge-patch+json", { data: { x: "y" } });
     expect(objectOf(noop).metadata.resourceVersion).toBe(objectOf(strategic).metadata.resourceVersion);
 
     const removed = await t.delete(`${CONFIG_MAPS}/a`);
-    expect(removed.body).toMatchObject({ kind: "Status", status: "Success", details: { name: "a", kind: "configmaps", uid: first.metadata.uid } });
+    expect(removed.body).toMatchObject({
+      kind: "Status",
+      status: "Success",
+      details: { name: "a", kind: "configmaps", uid: first.metadata.uid },
+    });
     expect((await t.get(`${CONFIG_MAPS}/a`)).status).toBe(404);
     expect(t.failures).toEqual([]);
   });
@@ -80,7 +92,10 @@ describe("a custom resource", () => {
     expect(objectOf(applied)["spec"]).toEqual({ size: 1, colour: "red", tags: ["x"] });
     expect(objectOf(applied).metadata.generation).toBe(2);
 
-    const status = await t.patch(`${WIDGETS}/w/status`, "application/merge-patch+json", { status: { ready: true }, spec: { size: 9 } });
+    const status = await t.patch(`${WIDGETS}/w/status`, "application/merge-patch+json", {
+      status: { ready: true },
+      spec: { size: 9 },
+    });
     expect(objectOf(status)["status"]).toEqual({ ready: true });
     expect(objectOf(status)["spec"]).toEqual({ size: 1, colour: "red", tags: ["x"] });
     expect(objectOf(status).metadata.generation).toBe(2);
@@ -88,7 +103,8 @@ describe("a custom resource", () => {
     const bad = await t.post(WIDGETS, widget("bad", { size: -1 }));
     expect(bad.status).toBe(422);
     expect(bad.body).toMatchObject({
-      message: 'Widget.example.test "bad" is invalid: spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0',
+      message:
+        'Widget.example.test "bad" is invalid: spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0',
     });
     expect(t.failures).toEqual([]);
   });
@@ -113,7 +129,10 @@ describe("a custom resource", () => {
     const t = await startTestServer();
     await t.server.registerCrds([widgetCrd()]);
     await t.post(WIDGETS, widget("w"));
-    const held = await t.post(WIDGETS, { ...widget("held"), metadata: { name: "held", finalizers: ["example.test/hold"] } });
+    const held = await t.post(WIDGETS, {
+      ...widget("held"),
+      metadata: { name: "held", finalizers: ["example.test/hold"] },
+    });
     expect(held.status).toBe(201);
     const watch = t.watch(WIDGETS);
     await settle();
@@ -122,7 +141,9 @@ describe("a custom resource", () => {
     await settle();
     const refused = await t.post(WIDGETS, widget("late"));
     expect(refused.status).toBe(403);
-    expect(refused.body).toMatchObject({ message: expect.stringContaining("create not allowed while custom resource definition is terminating") });
+    expect(refused.body).toMatchObject({
+      message: expect.stringContaining("create not allowed while custom resource definition is terminating"),
+    });
     await t.patch(`${WIDGETS}/held`, "application/merge-patch+json", { metadata: { finalizers: null } });
     await t.clock.advance(10);
     await watch.done;

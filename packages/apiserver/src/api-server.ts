@@ -1,11 +1,18 @@
-import { compileCel, type Clock, type Random, type Transport, type Unstructured, type UserInfo } from "@capstan/apimachinery";
+import {
+  type Clock,
+  compileCel,
+  type Random,
+  type Transport,
+  type Unstructured,
+  type UserInfo,
+} from "@capstan/apimachinery";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { webhookAdmission } from "./admission/webhook-admission.ts";
 import { webhookClient } from "./admission/webhook-client.ts";
-import { createAuthentication, type AuthOptions } from "./authentication.ts";
 import { certificateAdmission } from "./auth/certificate-admission.ts";
 import { rbacAdmission } from "./auth/escalation.ts";
 import { createRbacAuthorizer } from "./auth/rbac-authorizer.ts";
+import { type AuthOptions, createAuthentication } from "./authentication.ts";
 import { createDefaultObjects } from "./bootstrap.ts";
 import { builtinTypes } from "./builtin/index.ts";
 import { startCrdCleanup } from "./crd/crd-cleanup.ts";
@@ -22,7 +29,7 @@ import { TypeRegistry } from "./registry/type-registry.ts";
 import { documentPath, healthPaths, versionPath } from "./server/fixed-paths.ts";
 import { HttpHandler, type HttpRequest, type HttpServerResponse } from "./server/http-handler.ts";
 import { InProcessTransport } from "./server/in-process.ts";
-import { type Listener, listen, type ListenOptions } from "./server/listen.ts";
+import { type Listener, type ListenOptions, listen } from "./server/listen.ts";
 import { handleCall, type PathHandler, type PipelineDeps } from "./server/pipeline.ts";
 import { openObjectStore } from "./store/object-store.ts";
 import type { Store } from "./store/store.ts";
@@ -75,14 +82,20 @@ function compileCondition(expression: string): (variables: Readonly<Record<strin
 
 /** For simulated clusters: everything is allowed, and rules reviews still tell what RBAC knows. */
 function allowAll(rbac: Authorizer): Authorizer {
-  return { authorize: () => ({ allowed: true, reason: "" }), rulesFor: (user, namespace) => rbac.rulesFor(user, namespace) };
+  return {
+    authorize: () => ({ allowed: true, reason: "" }),
+    rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
+  };
 }
 
 /** Opens the store and puts a server together. */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { clock, random } = options;
   const log = options.log ?? (() => {});
-  const store = await openObjectStore(options.store, { clock, onError: (error) => log("the store reported a failure", error) });
+  const store = await openObjectStore(options.store, {
+    clock,
+    onError: (error) => log("the store reported a failure", error),
+  });
   const types = new TypeRegistry(BUILTIN);
   const admission: AdmissionPlugin[] = [];
   const core: RegistryCore = {
@@ -101,10 +114,23 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const crds = new CrdRegistry(store, types, options.converters ?? [], conversionWebhook(client, random));
   const rbac = createRbacAuthorizer(internal);
   const authorizer = options.auth?.authorization === "AlwaysAllow" ? allowAll(rbac) : rbac;
-  const authentication = createAuthentication({ options: options.auth ?? {}, api: internal, authorizer: () => authorizer, clock, random });
+  const authentication = createAuthentication({
+    options: options.auth ?? {},
+    api: internal,
+    authorizer: () => authorizer,
+    clock,
+    random,
+  });
   types.setOwn([crdType(store, clock), ...authentication.types]);
   crds.sync();
-  const webhooks = webhookAdmission({ api: internal, registry: types, clock, random, compile: compileCondition, client });
+  const webhooks = webhookAdmission({
+    api: internal,
+    registry: types,
+    clock,
+    random,
+    compile: compileCondition,
+    client,
+  });
   admission.push(
     namespaceLifecycle(internal),
     rbacAdmission(rbac),

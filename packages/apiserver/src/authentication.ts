@@ -18,7 +18,11 @@ export interface AuthOptions {
   readonly staticTokens?: ReadonlyMap<string, UserInfo>;
   readonly oidc?: OidcOptions;
   /** Signs ServiceAccount tokens. Without it a key is made when the first token is asked for, and lives as long as the process. */
-  readonly serviceAccounts?: { readonly issuer?: string; readonly signingKeyPem?: string; readonly verificationKeyPems?: readonly string[] };
+  readonly serviceAccounts?: {
+    readonly issuer?: string;
+    readonly signingKeyPem?: string;
+    readonly verificationKeyPems?: readonly string[];
+  };
   /** Default RBAC. `AlwaysAllow` is for simulated clusters that nobody else can reach; they get no default roles. */
   readonly authorization?: "RBAC" | "AlwaysAllow";
 }

@@ -22,7 +22,9 @@ export async function createDefaultObjects(api: InternalApi, rbac: boolean): Pro
   );
   if (!rbac) return;
   await Promise.all(
-    bootstrapRbac().map((object) => ensure(api, { group: RBAC_GROUP, plural: RBAC_PLURALS[object.kind] ?? "" }, object)),
+    bootstrapRbac().map((object) =>
+      ensure(api, { group: RBAC_GROUP, plural: RBAC_PLURALS[object.kind] ?? "" }, object),
+    ),
   );
 }
 

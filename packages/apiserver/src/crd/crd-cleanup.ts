@@ -3,7 +3,13 @@ import { keyOf, parseKey, prefixOf } from "../store/keys.ts";
 import type { ObjectStore, StoredObject } from "../store/object-store.types.ts";
 import type { InternalApi, ResourceRegistry } from "../types.ts";
 import { settleNames } from "./crd-names.ts";
-import { CLEANUP_FINALIZER, CRD_KEY, type CustomResourceDefinition, isConditionTrue, withCondition } from "./crd-object.ts";
+import {
+  CLEANUP_FINALIZER,
+  CRD_KEY,
+  type CustomResourceDefinition,
+  isConditionTrue,
+  withCondition,
+} from "./crd-object.ts";
 
 /** What the cleanup works with. */
 export interface CleanupDeps {
@@ -43,7 +49,9 @@ export function startCrdCleanup(deps: CleanupDeps): { stop(): void } {
 }
 
 function isCleaning(crd: CustomResourceDefinition): boolean {
-  return crd.metadata.deletionTimestamp !== undefined && (crd.metadata.finalizers?.includes(CLEANUP_FINALIZER) ?? false);
+  return (
+    crd.metadata.deletionTimestamp !== undefined && (crd.metadata.finalizers?.includes(CLEANUP_FINALIZER) ?? false)
+  );
 }
 
 /** Deletes instances until none is left; returns a function that stops. */
@@ -110,7 +118,8 @@ async function announce(deps: CleanupDeps, name: string): Promise<void> {
     "",
     name,
     MANAGER,
-    (object) => setTerminating(object, "InstanceDeletionInProgress", "CustomResource deletion is in progress", deps.clock),
+    (object) =>
+      setTerminating(object, "InstanceDeletionInProgress", "CustomResource deletion is in progress", deps.clock),
     "status",
   );
 }
@@ -118,7 +127,10 @@ async function announce(deps: CleanupDeps, name: string): Promise<void> {
 function setTerminating(object: Unstructured, reason: string, message: string, clock: Clock): void {
   const crd = object as CustomResourceDefinition;
   const condition = { type: "Terminating", status: "True" as const, reason, message };
-  crd.status = { ...crd.status, conditions: withCondition(crd.status?.conditions ?? [], condition, formatTime(clock.now())) };
+  crd.status = {
+    ...crd.status,
+    conditions: withCondition(crd.status?.conditions ?? [], condition, formatTime(clock.now())),
+  };
 }
 
 async function finish(deps: CleanupDeps, name: string): Promise<void> {

@@ -70,11 +70,16 @@ const ESTABLISHED: CrdCondition = {
  * Fills in what upstream's naming and establishing controllers write a moment later: here it is part of the request, so that a CRD is
  * served as soon as it is created. A CRD that was established stays so.
  */
-export function settleNames(crd: CustomResourceDefinition, others: readonly CustomResourceDefinition[], now: string): void {
+export function settleNames(
+  crd: CustomResourceDefinition,
+  others: readonly CustomResourceDefinition[],
+  now: string,
+): void {
   const { accepted, condition } = nameCrd(crd, others);
   let conditions = withCondition(crd.status?.conditions ?? [], condition, now);
   const established = conditions.some((c) => c.type === "Established" && c.status === "True");
-  if (!established) conditions = withCondition(conditions, condition.status === "True" ? ESTABLISHED : NOT_ESTABLISHED, now);
+  if (!established)
+    conditions = withCondition(conditions, condition.status === "True" ? ESTABLISHED : NOT_ESTABLISHED, now);
   const approval = approvalCondition(crd);
   if (approval !== undefined) conditions = withCondition(conditions, approval, now);
   crd.status = { ...crd.status, conditions, acceptedNames: accepted, storedVersions: storedVersions(crd) };
@@ -110,7 +115,12 @@ function approvalCondition(crd: CustomResourceDefinition): CrdCondition | undefi
     case "approved":
       return { type, status: "True", reason: "ApprovedAnnotation", message: `approved in ${value}` };
     case "unapproved":
-      return { type, status: "False", reason: "UnapprovedAnnotation", message: `not approved: ${JSON.stringify(value)}` };
+      return {
+        type,
+        status: "False",
+        reason: "UnapprovedAnnotation",
+        message: `not approved: ${JSON.stringify(value)}`,
+      };
     case "invalid":
       return {
         type,

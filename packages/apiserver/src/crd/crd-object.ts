@@ -96,7 +96,8 @@ export function isConditionTrue(crd: CustomResourceDefinition, type: string): bo
 /** Conditions with one set; its time moves only when its status does. */
 export function withCondition(conditions: readonly CrdCondition[], next: CrdCondition, now: string): CrdCondition[] {
   const old = conditions.find((c) => c.type === next.type);
-  const lastTransitionTime = old?.status === next.status && old.lastTransitionTime !== undefined ? old.lastTransitionTime : now;
+  const lastTransitionTime =
+    old?.status === next.status && old.lastTransitionTime !== undefined ? old.lastTransitionTime : now;
   const { type, status, reason, message } = next;
   const made: CrdCondition = { type, status, lastTransitionTime };
   if (reason !== undefined) made.reason = reason;

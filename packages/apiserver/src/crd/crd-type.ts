@@ -1,8 +1,8 @@
-import { formatTime, isObject, type Clock, type Unstructured } from "@capstan/apimachinery";
+import { type Clock, formatTime, isObject, type Unstructured } from "@capstan/apimachinery";
 import { CREATED_AT, NAME } from "../builtin/columns.ts";
 import { defineBuiltin } from "../builtin/define.ts";
-import type { ObjectStore } from "../store/object-store.types.ts";
 import { prefixOf } from "../store/keys.ts";
+import type { ObjectStore } from "../store/object-store.types.ts";
 import type { ResourceType, Strategy } from "../types.ts";
 import { settleNames } from "./crd-names.ts";
 import { CLEANUP_FINALIZER, CRD_KEY, type CustomResourceDefinition, withCondition } from "./crd-object.ts";

@@ -8,7 +8,9 @@ export function validateConversion(conversion: CrdConversion | undefined, path: 
   if (conversion === undefined) return [];
   const { strategy, webhook } = conversion;
   if (strategy === "None") {
-    return webhook === undefined ? [] : [forbiddenField(`${path}.webhook`, "should not be set when strategy is not set to Webhook")];
+    return webhook === undefined
+      ? []
+      : [forbiddenField(`${path}.webhook`, "should not be set when strategy is not set to Webhook")];
   }
   if (strategy !== "Webhook") return [notSupported(`${path}.strategy`, strategy, ["None", "Webhook"])];
   const errors: FieldError[] = [];
@@ -18,7 +20,13 @@ export function validateConversion(conversion: CrdConversion | undefined, path: 
   else if ((client.url === undefined) === (client.service === undefined)) {
     errors.push(required(clientPath, "exactly one of url or service is required"));
   } else if (client.url !== undefined && !client.url.startsWith("https://")) {
-    errors.push(invalidValue(`${clientPath}.url`, client.url, "'https' is the only allowed URL scheme; desired format: https://host[/path]"));
+    errors.push(
+      invalidValue(
+        `${clientPath}.url`,
+        client.url,
+        "'https' is the only allowed URL scheme; desired format: https://host[/path]",
+      ),
+    );
   }
   const versions = webhook?.conversionReviewVersions ?? [];
   const versionsPath = `${path}.conversionReviewVersions`;

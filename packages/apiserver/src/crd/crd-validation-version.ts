@@ -21,7 +21,9 @@ export function validateScale(scale: Scale, path: string): FieldError[] {
       return;
     }
     if (!/^(\.[A-Za-z_][\w-]*)+$/.test(value)) {
-      errors.push(invalidValue(`${path}.${field}`, value, "should be a simple json path under the dot notation without array"));
+      errors.push(
+        invalidValue(`${path}.${field}`, value, "should be a simple json path under the dot notation without array"),
+      );
     } else if (!roots.some((root) => value.startsWith(`${root}.`))) {
       errors.push(invalidValue(`${path}.${field}`, value, `should be a json path under ${roots.join(" or ")}`));
     }
@@ -98,7 +100,13 @@ function selectableErrors(jsonPath: string, schema: JSONSchemaProps | undefined,
   }
   if (node === undefined) return [invalidValue(at, jsonPath, "does not refer to a valid field")];
   if (node.type !== "string" && node.type !== "boolean" && node.type !== "integer") {
-    return [invalidValue(at, jsonPath, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.")];
+    return [
+      invalidValue(
+        at,
+        jsonPath,
+        "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
+      ),
+    ];
   }
   return [];
 }

@@ -20,14 +20,19 @@ export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   const { spec, metadata } = crd;
   if (!isObject(spec) || !Array.isArray(spec.versions) || !isObject(spec.names)) return shapeErrors(crd);
   const name = `${spec.names.plural}.${spec.group}`;
-  if (metadata.name !== name) errors.push(invalidValue("metadata.name", metadata.name ?? "", 'must be spec.names.plural+"."+spec.group'));
+  if (metadata.name !== name)
+    errors.push(invalidValue("metadata.name", metadata.name ?? "", 'must be spec.names.plural+"."+spec.group'));
   errors.push(...validateSpec(crd, undefined));
   errors.push(...validateApproval(crd));
   return errors;
 }
 
 /** Rules for a changed CRD: what was valid before must not be made worse, and identities do not change. */
-export function validateCrdUpdate(crd: CustomResourceDefinition, old: CustomResourceDefinition, subresource: string): FieldError[] {
+export function validateCrdUpdate(
+  crd: CustomResourceDefinition,
+  old: CustomResourceDefinition,
+  subresource: string,
+): FieldError[] {
   if (subresource === "status") return validateStoredVersions(crd);
   if (!isObject(crd.spec) || !Array.isArray(crd.spec.versions) || !isObject(crd.spec.names)) return shapeErrors(crd);
   const errors = validateSpec(crd, old);
@@ -61,13 +66,15 @@ function validateSpec(crd: CustomResourceDefinition, old: CustomResourceDefiniti
   if (!spec.group) errors.push(required("spec.group"));
   else {
     errors.push(...isDns1123Subdomain(spec.group).map((m) => invalidValue("spec.group", spec.group, m)));
-    if (!spec.group.includes(".")) errors.push(invalidValue("spec.group", spec.group, "should be a domain with at least one dot"));
+    if (!spec.group.includes("."))
+      errors.push(invalidValue("spec.group", spec.group, "should be a domain with at least one dot"));
   }
   errors.push(...validateScope(spec.scope));
   errors.push(...validateVersions(crd, old));
   errors.push(...validateNames(spec.names));
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
-    const cure = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+    const cure =
+      "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
     errors.push(invalidValue("spec.preserveUnknownFields", true, cure));
   }
   errors.push(...validateConversion(spec.conversion, "spec.conversion"));
@@ -76,7 +83,9 @@ function validateSpec(crd: CustomResourceDefinition, old: CustomResourceDefiniti
 
 function validateScope(scope: string | undefined): FieldError[] {
   if (!scope) return [required("spec.scope")];
-  return scope === "Cluster" || scope === "Namespaced" ? [] : [notSupported("spec.scope", scope, ["Cluster", "Namespaced"])];
+  return scope === "Cluster" || scope === "Namespaced"
+    ? []
+    : [notSupported("spec.scope", scope, ["Cluster", "Namespaced"])];
 }
 
 function validateVersions(crd: CustomResourceDefinition, old: CustomResourceDefinition | undefined): FieldError[] {
@@ -93,13 +102,20 @@ function validateVersions(crd: CustomResourceDefinition, old: CustomResourceDefi
     if (!shared || i === 0) errors.push(...validateSchema(version, old, schemaPath, path));
     errors.push(...validateVersionParts(version, path, versions.length === 1));
   });
-  if (names.size !== versions.length) errors.push(invalidValue("spec.versions", versions, "must contain unique version names"));
+  if (names.size !== versions.length)
+    errors.push(invalidValue("spec.versions", versions, "must contain unique version names"));
   const storage = versions.filter((v) => v.storage).length;
-  if (storage !== 1) errors.push(invalidValue("spec.versions", versions, "must have exactly one version marked as storage version"));
+  if (storage !== 1)
+    errors.push(invalidValue("spec.versions", versions, "must have exactly one version marked as storage version"));
   return errors;
 }
 
-function validateSchema(version: CrdVersion, old: CustomResourceDefinition | undefined, schemaPath: string, path: string): FieldError[] {
+function validateSchema(
+  version: CrdVersion,
+  old: CustomResourceDefinition | undefined,
+  schemaPath: string,
+  path: string,
+): FieldError[] {
   const schema = version.schema?.openAPIV3Schema;
   if (schema === undefined) return [required(`${path}.schema.openAPIV3Schema`, "schemas are required")];
   // A schema that is stored already is not judged again by newer rules.
@@ -111,12 +127,19 @@ function validateVersionParts(version: CrdVersion, path: string, only: boolean):
   const errors: FieldError[] = [];
   const prefix = only ? "spec" : path;
   if (version.deprecationWarning !== undefined && version.deprecated !== true) {
-    errors.push(invalidValue(`${path}.deprecationWarning`, version.deprecationWarning, "can only be set for deprecated versions"));
+    errors.push(
+      invalidValue(`${path}.deprecationWarning`, version.deprecationWarning, "can only be set for deprecated versions"),
+    );
   }
-  if (version.subresources?.scale !== undefined) errors.push(...validateScale(version.subresources.scale, `${prefix}.subresources.scale`));
+  if (version.subresources?.scale !== undefined)
+    errors.push(...validateScale(version.subresources.scale, `${prefix}.subresources.scale`));
   errors.push(...validateColumns(version.additionalPrinterColumns ?? [], `${prefix}.additionalPrinterColumns`));
   errors.push(
-    ...validateSelectableFields(version.selectableFields ?? [], version.schema?.openAPIV3Schema, `${prefix}.selectableFields`),
+    ...validateSelectableFields(
+      version.selectableFields ?? [],
+      version.schema?.openAPIV3Schema,
+      `${prefix}.selectableFields`,
+    ),
   );
   return errors;
 }
@@ -149,7 +172,8 @@ function validateNames(names: CrdNames): FieldError[] {
 function validateStoredVersions(crd: CustomResourceDefinition): FieldError[] {
   const names = new Set(crd.spec.versions.map((v) => v.name));
   const stored = crd.status?.storedVersions ?? [];
-  if (stored.length === 0) return [invalidValue("status.storedVersions", stored, "must have at least one stored version")];
+  if (stored.length === 0)
+    return [invalidValue("status.storedVersions", stored, "must have at least one stored version")];
   return stored.flatMap((name, i) =>
     names.has(name) ? [] : [invalidValue(`status.storedVersions[${i}]`, name, "must appear in spec.versions")],
   );

@@ -5,7 +5,11 @@ import { CRD_KEY, type CustomResourceDefinition } from "./crd-object.ts";
 const MANAGER = "capstan-crds";
 
 /** Creates missing CRDs and brings changed ones up to date; returns when all are served, so that objects can be made at once. */
-export async function registerCrds(api: InternalApi, types: ResourceRegistry, crds: readonly Unstructured[]): Promise<void> {
+export async function registerCrds(
+  api: InternalApi,
+  types: ResourceRegistry,
+  crds: readonly Unstructured[],
+): Promise<void> {
   await Promise.all(crds.map((crd) => register(api, crd)));
   for (const crd of crds) {
     const { group, names, versions } = (crd as CustomResourceDefinition).spec;
@@ -49,5 +53,7 @@ function merged(current: unknown, wanted: unknown): unknown {
 function notServed(api: InternalApi, crd: Unstructured): Error {
   const stored = api.get(CRD_KEY, "", crd.metadata.name ?? "") as CustomResourceDefinition | undefined;
   const refused = stored?.status?.conditions?.find((c) => c.type === "NamesAccepted" && c.status !== "True");
-  return new Error(`CRD ${crd.metadata.name ?? ""} is not served: ${refused?.message ?? "it was changed or deleted meanwhile"}`);
+  return new Error(
+    `CRD ${crd.metadata.name ?? ""} is not served: ${refused?.message ?? "it was changed or deleted meanwhile"}`,
+  );
 }

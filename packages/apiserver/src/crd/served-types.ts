@@ -1,4 +1,10 @@
-import { compileJsonPath, isObject, type JSONSchemaProps, stableStringify, type Unstructured } from "@capstan/apimachinery";
+import {
+  compileJsonPath,
+  isObject,
+  type JSONSchemaProps,
+  stableStringify,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import { ALL_VERBS } from "../builtin/define.ts";
 import type { CustomResourceType, VersionConverter } from "../registry/custom-type.ts";
 import type { PrinterColumn, ResourceType, Strategy } from "../types.ts";
@@ -27,7 +33,11 @@ function internSchema(schema: JSONSchemaProps): JSONSchemaProps {
 }
 
 /** The resource types an established CRD serves, one per served version. */
-export function servedTypes(crd: CustomResourceDefinition, epoch: number, converter: VersionConverter): CustomResourceType[] {
+export function servedTypes(
+  crd: CustomResourceDefinition,
+  epoch: number,
+  converter: VersionConverter,
+): CustomResourceType[] {
   const { spec } = crd;
   const names = crd.status?.acceptedNames ?? spec.names;
   const storage = spec.versions.find((v) => v.storage);
@@ -82,14 +92,16 @@ function columnsOf(version: CrdVersion): PrinterColumn[] {
   if (columns.length === 0) return [NAME, AGE];
   return [
     NAME,
-    ...columns.map((column): PrinterColumn => ({
-      name: column.name,
-      type: column.type as PrinterColumn["type"],
-      ...(column.format === undefined ? {} : { format: column.format }),
-      ...(column.description === undefined ? {} : { description: column.description }),
-      ...(column.priority === undefined ? {} : { priority: column.priority }),
-      value: column.jsonPath,
-    })),
+    ...columns.map(
+      (column): PrinterColumn => ({
+        name: column.name,
+        type: column.type as PrinterColumn["type"],
+        ...(column.format === undefined ? {} : { format: column.format }),
+        ...(column.description === undefined ? {} : { description: column.description }),
+        ...(column.priority === undefined ? {} : { priority: column.priority }),
+        value: column.jsonPath,
+      }),
+    ),
   ];
 }
 

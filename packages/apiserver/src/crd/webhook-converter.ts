@@ -19,7 +19,8 @@ const TIMEOUT_SECONDS = 30;
 export function conversionWebhook(client: WebhookClient, random: Random): ConversionWebhook {
   return async (crd, objects, toApiVersion) => {
     const webhook = crd.spec.conversion?.webhook;
-    if (webhook?.clientConfig === undefined) throw internalError(`${crd.metadata.name ?? ""} has no conversion webhook`);
+    if (webhook?.clientConfig === undefined)
+      throw internalError(`${crd.metadata.name ?? ""} has no conversion webhook`);
     const version = webhook.conversionReviewVersions?.includes("v1") === true ? "v1" : "v1beta1";
     const uid = randomUuid(random);
     const review = {
@@ -57,19 +58,22 @@ function readAnswer(
   uid: string,
   answer: unknown,
 ): Unstructured[] {
-  const fail = (why: string): Error => internalError(`conversion webhook for ${crd.metadata.name ?? ""} failed: ${why}`);
+  const fail = (why: string): Error =>
+    internalError(`conversion webhook for ${crd.metadata.name ?? ""} failed: ${why}`);
   const response = isObject(answer) && isObject(answer["response"]) ? answer["response"] : undefined;
   if (response === undefined) throw fail("the answer has no response");
   if (response["uid"] !== uid) throw fail("the answer is for another request");
   const result = isObject(response["result"]) ? response["result"] : {};
-  if (result["status"] !== "Success") throw fail(typeof result["message"] === "string" ? result["message"] : "it reported no success");
+  if (result["status"] !== "Success")
+    throw fail(typeof result["message"] === "string" ? result["message"] : "it reported no success");
   const converted = response["convertedObjects"];
   if (!Array.isArray(converted) || converted.length !== objects.length) {
     throw fail(`it answered ${Array.isArray(converted) ? converted.length : 0} objects for ${objects.length}`);
   }
   return objects.map((before, i) => {
     const after: unknown = converted[i];
-    if (!isObject(after) || !isObject(after["metadata"])) throw fail(`object ${i} of the answer is not an object with metadata`);
+    if (!isObject(after) || !isObject(after["metadata"]))
+      throw fail(`object ${i} of the answer is not an object with metadata`);
     return checkedConversion(before, after as Unstructured, toApiVersion);
   });
 }

@@ -1,9 +1,11 @@
-import { applyPatch, badRequest, deepCopy, isObject, type Unstructured } from "@capstan/apimachinery";
+import { ApiError, applyPatch, badRequest, deepCopy, isObject, type Unstructured } from "@capstan/apimachinery";
+import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { apiVersionOf, type WriteOutcome, type WriteRequest } from "./core.ts";
 import { createObject } from "./create.ts";
 import { isCustom } from "./custom-type.ts";
 import { type FieldValidation, finishDecoding } from "./decode.ts";
+import { bareError } from "./errors.ts";
 import { managerInput } from "./ownership.ts";
 import { type Change, updateObject } from "./update.ts";
 
@@ -11,73 +13,90 @@ import { type Change, updateObject } from "./update.ts";
 export function applyObject(write: WriteRequest, body: unknown, validation: FieldValidation): Promise<WriteOutcome> {
   const config = checkedConfig(write, body, validation);
   const change = (old: Unstructured): Change => {
-    const merged = applyPatch({ ...managerInput(write), live: old, patch: deepCopy(config), force: write.options.force });
-    return { draft: settled(write, merged.object), owned: true };
+    return { draft: merge(write, old, config), owned: true };
   };
   if (write.subresource !== "") return updateObject(write, change);
   return updateObject(write, change, () => createApplied(write, config));
+}
+
+function input(write: WriteRequest): ReturnType<typeof managerInput> {
+  const ignore = ignoredFields(write.type, write.subresource);
+  return ignore === undefined ? managerInput(write) : { ...managerInput(write), ignore };
 }
 
 function createApplied(write: WriteRequest, config: Unstructured): Promise<WriteOutcome> {
   if (config.metadata.uid !== undefined) {
     throw badRequest("uid mismatch: the provided object specified uid, and no existing object was found");
   }
-  const merged = applyPatch({ ...managerInput(write), live: undefined, patch: deepCopy(config), force: write.options.force });
-  return createObject(write, settled(write, merged.object), true);
+  return createObject(write, merge(write, undefined, config), true);
 }
 
-/** Defaults are filled in after the merge, so that nobody owns them. */
-function settled(write: WriteRequest, merged: Unstructured): Unstructured {
-  const draft = deepCopy(merged);
-  if (isCustom(write.type)) compiledSchema(write.type.schema).applyDefaults(draft);
-  else write.type.strategy.applyDefaults?.(draft);
-  return draft;
+/** Live object and configuration in one; defaults are filled in after the merge, so that nobody owns them. */
+function merge(write: WriteRequest, live: Unstructured | undefined, config: Unstructured): Unstructured {
+  let draft: Unstructured;
+  try {
+    draft = applyPatch({ ...input(write), live, patch: deepCopy(config), force: write.options.force }).object;
+  } catch (error) {
+    const untyped = error instanceof ApiError && error.message.startsWith("failed to create typed patch object");
+    throw untyped ? bareError(error.message) : error;
+  }
+  const { type } = write;
+  if (isCustom(type)) {
+    compiledSchema(type.schema).applyDefaults(draft);
+    return draft;
+  }
+  // Scalars of the wrong type pass the merge; Go's decoder stops them.
+  return finishDecoding(type, draft as Record<string, unknown>, { mode: "Ignore", duplicates: [], warn: () => {} }, "");
 }
 
-/** The configuration in a form that can be merged: of the endpoint's type, unknown fields dealt with, without the other endpoint's half. */
+/** The configuration as it will be merged: of the endpoint's type and name, otherwise as it was sent. */
 function checkedConfig(write: WriteRequest, body: unknown, validation: FieldValidation): Unstructured {
   const { type } = write;
   if (!isObject(body)) throw badRequest("error decoding YAML: an apply patch is an object");
-  const apiVersion = apiVersionOf(type);
-  if (body["apiVersion"] !== apiVersion || body["kind"] !== type.kind) {
-    throw badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${String(body["apiVersion"] ?? "")}, expected: ${apiVersion}`,
-    );
+  const config = deepCopy(body) as Unstructured;
+  checkType(type, config);
+  if (validation.duplicates.length > 0) {
+    if (validation.mode === "Strict")
+      throw badRequest(`error strict decoding YAML: ${validation.duplicates.join(", ")}`);
+    if (validation.mode === "Warn") for (const text of validation.duplicates) validation.warn(text);
   }
-  const config = withoutDefaults(write, body, validation);
-  if (config.metadata.managedFields !== undefined && config.metadata.managedFields.length > 0) {
-    throw badRequest("metadata.managedFields must be nil");
-  }
+  if (!isObject(config.metadata)) config.metadata = {};
   const { name } = config.metadata;
   if (name !== undefined && name !== write.name) {
-    throw badRequest(`name of the object (${name}) does not match the name on the URL (${write.name})`);
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${write.name})`);
   }
   config.metadata.name = write.name;
-  if (type.namespaced) config.metadata.namespace ??= write.namespace;
-  if (write.subresource === "" && type.status) delete config["status"];
-  if (write.subresource !== "status") return config;
-  const { metadata, status } = config;
-  const half: Unstructured = { apiVersion, kind: type.kind, metadata: identity(metadata) };
-  if (status !== undefined) half["status"] = status;
-  return half;
-}
-
-function identity(metadata: Unstructured["metadata"]): Unstructured["metadata"] {
-  const { name, namespace, uid, resourceVersion } = metadata;
-  return Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion }).filter(([, v]) => v !== undefined));
-}
-
-/** Decodes and complains about unknown fields, but keeps the configuration as it was sent: defaults must not become owned. */
-function withoutDefaults(write: WriteRequest, body: Record<string, unknown>, validation: FieldValidation): Unstructured {
-  const { type } = write;
-  const copy = deepCopy(body);
-  if (!isCustom(type)) {
-    const { applyDefaults: _, ...strategy } = type.strategy;
-    return finishDecoding({ ...type, strategy }, copy, validation, "error decoding patch: ");
-  }
-  const pruned = finishDecoding(type, copy, validation, "error decoding patch: ");
-  const config = deepCopy(body) as Unstructured;
-  if (!type.custom.preserveUnknownFields) compiledSchema(type.schema).prune(config, { root: true });
-  config.metadata = pruned.metadata;
   return config;
+}
+
+function checkType(type: ResourceType, config: Unstructured): void {
+  const apiVersion = String(config.apiVersion ?? "");
+  const kind = String(config.kind ?? "");
+  if (apiVersion === apiVersionOf(type) && kind === type.kind) return;
+  const slash = apiVersion.indexOf("/");
+  const gv = slash < 0 ? `/${apiVersion}` : apiVersion;
+  throw badRequest(`invalid object type: ${gv}, Kind=${kind}`);
+}
+
+const MAIN_IGNORES = [["status"]] as const;
+const ignored = new WeakMap<ResourceType, Map<string, readonly (readonly string[])[]>>();
+
+/** Fields the endpoint resets whatever is applied: nobody comes to own them through it. */
+function ignoredFields(type: ResourceType, subresource: string): readonly (readonly string[])[] | undefined {
+  if (subresource === "") return type.status ? MAIN_IGNORES : undefined;
+  if (subresource !== "status") return undefined;
+  let known = ignored.get(type);
+  if (known === undefined) {
+    known = new Map();
+    ignored.set(type, known);
+  }
+  let fields = known.get(subresource);
+  if (fields === undefined) {
+    const names = new Set([...Object.keys(type.schema.properties ?? {}), "spec"]);
+    if (isCustom(type)) names.add("metadata");
+    else names.delete("metadata");
+    fields = [...names].filter((n) => n !== "status" && n !== "apiVersion" && n !== "kind").map((n) => [n]);
+    known.set(subresource, fields);
+  }
+  return fields;
 }

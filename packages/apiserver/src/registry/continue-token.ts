@@ -1,4 +1,5 @@
 import { badRequest } from "@capstan/apimachinery";
+import { goJsonError } from "../server/go-json-error.ts";
 
 /** Where the next page of a list starts. */
 export interface ContinueToken {
@@ -10,24 +11,34 @@ export interface ContinueToken {
 
 /** Encodes a token in the form of upstream: base64url JSON without padding. */
 export function encodeContinue(token: ContinueToken): string {
-  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: token.start })).toString("base64url");
+  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: token.start })).toString(
+    "base64url",
+  );
 }
 
 /** Decodes a token; anything that is not one is a 400. */
 export function decodeContinue(text: string): ContinueToken {
+  const json = Buffer.from(text, "base64url").toString();
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(text, "base64url").toString());
+    value = JSON.parse(json);
   } catch {
-    throw badRequest("continue key is not valid: it does not come from this server; start the list again without it");
+    throw badRequest(`invalid continue token: continue key is not valid: ${goJsonError(json)}`);
   }
   const { v, rv, start } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
-  if (v !== "meta.k8s.io/v1") throw badRequest("continue key is not valid: server does not recognize this encoded version");
+  if (v !== "meta.k8s.io/v1")
+    throw badRequest(
+      "invalid continue token: continue key is not valid: server does not recognize this encoded version",
+    );
   if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) {
-    throw badRequest("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+    throw badRequest(
+      "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+    );
   }
   if (typeof start !== "string" || start === "" || start.startsWith("/") || start.split("/").includes("..")) {
-    throw badRequest("continue key is not valid: encoded start key empty or invalid (version meta.k8s.io/v1)");
+    throw badRequest(
+      "invalid continue token: continue key is not valid: encoded start key empty or invalid (version meta.k8s.io/v1)",
+    );
   }
   return { revision: rv, start };
 }

@@ -1,6 +1,5 @@
 import {
   alreadyExists,
-  badRequest,
   forbidden,
   generateNameConflict,
   methodNotSupported,
@@ -10,6 +9,7 @@ import {
 import { type Admission, admissionFor, runMutating, runValidating } from "./admission.ts";
 import { groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
 import { isCustom } from "./custom-type.ts";
+import { bareError } from "./errors.ts";
 import { isolateCreate } from "./isolation.ts";
 import { storageKey } from "./keys.ts";
 import { ownCreated } from "./ownership.ts";
@@ -32,7 +32,7 @@ export async function createObject(write: WriteRequest, draft: Unstructured, own
   }
   settleNamespace(type, meta, write.namespace);
   if (meta.resourceVersion !== undefined && meta.resourceVersion !== "0") {
-    throw badRequest("resourceVersion should not be set on objects to be created");
+    throw bareError("resourceVersion should not be set on objects to be created");
   }
   delete meta.resourceVersion;
   fillSystemMetadata(core, meta);

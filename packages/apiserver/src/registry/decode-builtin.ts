@@ -127,15 +127,35 @@ const intOrString: Decoder = (value, path, context) => {
 function integer(goType: string): Decoder {
   return (value, path, context) => {
     if (typeof value !== "number" || !Number.isInteger(value)) throw cannotUnmarshal(value, path, goType, context);
-    if (goType === "int32" && (value > 0x7fffffff || value < -0x80000000)) throw cannotUnmarshal(value, path, goType, context);
+    if (goType === "int32" && (value > 0x7fffffff || value < -0x80000000))
+      throw cannotUnmarshal(value, path, goType, context);
     return value;
   };
 }
 
+/** The Go type a schema was made from, as far as it shows. */
+function goTypeOf(schema: JSONSchemaProps): string {
+  switch (schema.type) {
+    case "string":
+      return schema.format === "byte" ? "[]uint8" : "string";
+    case "integer":
+      return schema.format === "int64" ? "int64" : "int32";
+    case "boolean":
+      return "bool";
+    case "number":
+      return "float64";
+    case "array":
+      return `[]${schema.items === undefined ? "interface {}" : goTypeOf(schema.items)}`;
+    default:
+      return isObject(schema.additionalProperties) ? `map[string]${goTypeOf(schema.additionalProperties)}` : "struct";
+  }
+}
+
 function list(schema: JSONSchemaProps): Decoder {
   const item = schema.items === undefined ? undefined : decoderFor(schema.items);
+  const goType = goTypeOf(schema);
   return (value, path, context) => {
-    if (!Array.isArray(value)) throw cannotUnmarshal(value, path, "slice", context);
+    if (!Array.isArray(value)) throw cannotUnmarshal(value, path, goType, context);
     if (item === undefined) return value;
     for (let i = 0; i < value.length; i++) {
       const entry: unknown = value[i];
@@ -147,9 +167,10 @@ function list(schema: JSONSchemaProps): Decoder {
 
 function map(schema: JSONSchemaProps): Decoder {
   const item = isObject(schema.additionalProperties) ? decoderFor(schema.additionalProperties) : undefined;
+  const goType = goTypeOf(schema);
   const textual = item !== undefined && (schema.additionalProperties as JSONSchemaProps).type === "string";
   return (value, path, context) => {
-    if (!isObject(value)) throw cannotUnmarshal(value, path, "map", context);
+    if (!isObject(value)) throw cannotUnmarshal(value, path, goType, context);
     if (item === undefined) return value;
     for (const key of Object.keys(value)) {
       const entry = value[key];

@@ -11,7 +11,13 @@ type Check = (value: unknown, path: string, context: DecodeContext) => unknown;
 
 /** The 400 of a JSON value that does not fit its Go type. */
 export function cannotUnmarshal(value: unknown, path: string, goType: string, context: DecodeContext): Error {
-  const what = Array.isArray(value) ? "array" : value === null ? "null" : typeof value === "boolean" ? "bool" : typeof value;
+  const what = Array.isArray(value)
+    ? "array"
+    : value === null
+      ? "null"
+      : typeof value === "boolean"
+        ? "bool"
+        : typeof value;
   return badRequest(
     `${context.kind} in version "${context.version}" cannot be handled as a ${context.kind}: json: cannot unmarshal ${what} into Go struct field ${context.kind}.${path} of type ${goType}`,
   );
@@ -90,7 +96,10 @@ const anyObject: Check = (value, path, context) => {
   return value;
 };
 
-const required = (check: Check): Check => (value, path, context) => check(value, path, context) ?? "";
+const required =
+  (check: Check): Check =>
+  (value, path, context) =>
+    check(value, path, context) ?? "";
 
 const OWNER_REFERENCE = struct({
   apiVersion: required(text),

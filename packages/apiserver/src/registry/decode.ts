@@ -1,4 +1,5 @@
 import { badRequest, isObject, type Unstructured } from "@capstan/apimachinery";
+import { summarizeBody } from "../server/go-json-error.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { apiVersionOf } from "./core.ts";
@@ -20,10 +21,24 @@ export interface FieldValidation {
  */
 export function decodeObject(type: ResourceType, value: unknown, validation: FieldValidation): Unstructured {
   if (!isObject(value)) {
-    throw badRequest(`the object provided is unrecognized (must be of type ${type.kind}): the body is not an object`);
+    const what = Array.isArray(value)
+      ? "array"
+      : value === null
+        ? "null"
+        : typeof value === "boolean"
+          ? "bool"
+          : typeof value;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (${summarizeBody(Buffer.from(JSON.stringify(value)))})`,
+    );
   }
   checkKind(type, value);
-  return finishDecoding(type, value, validation, `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: `);
+  return finishDecoding(
+    type,
+    value,
+    validation,
+    `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: `,
+  );
 }
 
 /** The part of decoding that patches share: prune, default, complain about unknown fields. */
@@ -60,22 +75,31 @@ function complain(unknown: readonly string[], validation: FieldValidation, error
 
 /** apiVersion and kind, where given, must be the endpoint's; custom resources must name them. */
 function checkKind(type: ResourceType, value: Record<string, unknown>): void {
-  const { apiVersion, kind } = value;
+  const apiVersion = value["apiVersion"] ?? "";
+  const kind = value["kind"] ?? "";
   const expected = apiVersionOf(type);
   if (isCustom(type)) {
-    if (kind === undefined || kind === "") throw badRequest(`Object 'Kind' is missing in '${preview(value)}'`);
-    if (apiVersion === undefined || apiVersion === "") throw badRequest(`Object 'apiVersion' is missing in '${preview(value)}'`);
+    if (kind === "") throw badRequest(`Object 'Kind' is missing in '${preview(value)}'`);
+    if (apiVersion === "") throw badRequest(`Object 'apiVersion' is missing in '${preview(value)}'`);
   }
-  if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
-    );
+  if (apiVersion !== "" && apiVersion !== expected)
+    throw badRequest(wrongVersion(type, String(apiVersion), String(kind)));
+  if (kind !== "" && kind !== type.kind) throw badRequest(wrongKind(type, String(kind)));
+}
+
+function wrongVersion(type: ResourceType, apiVersion: string, kind: string): string {
+  const expected = apiVersionOf(type);
+  if (isCustom(type)) {
+    return `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
   }
-  if (kind !== undefined && kind !== "" && kind !== type.kind) {
-    throw badRequest(
-      `${String(kind)} in version "${type.version}" cannot be handled as a ${type.kind}: the kind in the data (${String(kind)}) does not match the expected kind (${type.kind})`,
-    );
-  }
+  const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+  return `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
+}
+
+function wrongKind(type: ResourceType, kind: string): string {
+  if (isCustom(type)) return `the kind in the data (${kind}) does not match the expected kind (${type.kind})`;
+  const internal = type.group === "" ? "core" : (type.group.split(".")[0] ?? "");
+  return `${kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: converting (${type.version}.${kind}) to (${internal}.${type.kind}): unknown conversion`;
 }
 
 function preview(value: Record<string, unknown>): string {

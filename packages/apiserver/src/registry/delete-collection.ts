@@ -5,7 +5,11 @@ import { deleteObject } from "./delete.ts";
 import { type ListPage, listObjects } from "./list.ts";
 
 /** Deletes everything a list with the same selectors shows, each with the same options; answers with that list. */
-export async function deleteCollection(write: WriteRequest, list: ListOptions, options: DeleteOptions): Promise<ListPage> {
+export async function deleteCollection(
+  write: WriteRequest,
+  list: ListOptions,
+  options: DeleteOptions,
+): Promise<ListPage> {
   const page = await listObjects(write.core, write.type, write.namespace, list);
   await Promise.all(
     page.items.map(async ({ object }) => {

@@ -1,4 +1,12 @@
-import { ApiError, conflict, deepCopy, deepEqual, formatTime, notFound, type Unstructured } from "@capstan/apimachinery";
+import {
+  ApiError,
+  conflict,
+  deepCopy,
+  deepEqual,
+  formatTime,
+  notFound,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import type { DeleteOptions } from "../server/query-options.ts";
 import type { Mutation, StoredObject } from "../store/object-store.types.ts";
 import { admissionFor, runMutating, runValidating } from "./admission.ts";
@@ -68,13 +76,15 @@ function decide(write: WriteRequest, options: DeleteOptions, stored: StoredObjec
 function checkPreconditions(write: WriteRequest, options: DeleteOptions, object: Unstructured): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const { metadata } = object;
+  // Upstream names the kind, not the resource, in this one conflict.
+  const kind = { group: write.type.group, resource: write.type.kind };
   if (uid !== undefined && uid !== metadata.uid) {
-    const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ""}`;
-    throw conflict(groupResource(write.type), write.name, detail);
+    const detail = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ""}). The object might have been deleted and then recreated`;
+    throw conflict(kind, write.name, detail);
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    const detail = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ""}`;
-    throw conflict(groupResource(write.type), write.name, detail);
+    const detail = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ""}). The object might have been modified`;
+    throw conflict(kind, write.name, detail);
   }
 }
 

@@ -14,7 +14,10 @@ const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
 
 /** metadata.finalizers after a delete with the given policy: the two that steer garbage collection come and go, others stay. */
-export function finalizersFor(object: Unstructured, policy: "Background" | "Foreground" | "Orphan" | undefined): string[] {
+export function finalizersFor(
+  object: Unstructured,
+  policy: "Background" | "Foreground" | "Orphan" | undefined,
+): string[] {
   const current = object.metadata.finalizers ?? [];
   if (policy === undefined) return current;
   const kept = current.filter((f) => f !== ORPHAN && f !== FOREGROUND);

@@ -83,7 +83,8 @@ export class RegistryInternalApi implements InternalApi {
     const prefix = type === undefined ? "" : prefixOf(type.group, type.plural);
     const { store } = this.core;
     const snapshot = store.list(prefix);
-    for (const stored of snapshot.items) onChange(internalChange({ revision: stored.revision, key: stored.key, current: stored }));
+    for (const stored of snapshot.items)
+      onChange(internalChange({ revision: stored.revision, key: stored.key, current: stored }));
     return store.subscribe(prefix, snapshot.revision, (changes) => {
       for (const change of changes) onChange(internalChange(change));
     });

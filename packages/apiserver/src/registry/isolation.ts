@@ -14,7 +14,12 @@ export function isolateCreate(type: ResourceType, draft: Unstructured): void {
  * Keeps the halves of an object apart: the main endpoint cannot change `status`, the status endpoint nothing else. Runs before field
  * ownership, so that nobody comes to own what was not taken from them.
  */
-export function isolateUpdate(type: ResourceType, draft: Unstructured, old: Unstructured, subresource: string): Unstructured {
+export function isolateUpdate(
+  type: ResourceType,
+  draft: Unstructured,
+  old: Unstructured,
+  subresource: string,
+): Unstructured {
   if (subresource === "") {
     if (!type.status) return draft;
     if (old["status"] === undefined) delete draft["status"];

@@ -10,5 +10,7 @@ export function storageKey(type: ResourceType, namespace: string, name: string):
 /** Prefix of all objects of a type, or of those in one namespace. */
 export function storagePrefix(type: ResourceType, namespace: string): string {
   const home = type.storedAs ?? type;
-  return type.namespaced && namespace !== "" ? prefixOf(home.group, home.plural, namespace) : prefixOf(home.group, home.plural);
+  return type.namespaced && namespace !== ""
+    ? prefixOf(home.group, home.plural, namespace)
+    : prefixOf(home.group, home.plural);
 }

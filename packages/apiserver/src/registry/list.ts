@@ -1,11 +1,12 @@
 import { ApiError, expired, type ListMeta, notFound, tooLargeResourceVersion } from "@capstan/apimachinery";
-import { type ListOptions, parseResourceVersion } from "../server/query-options.ts";
+import { type ListOptions, parseResourceVersion, resourceVersionProblem } from "../server/query-options.ts";
 import type { StoredObject } from "../store/object-store.types.ts";
 import { CompactedError } from "../store/store.ts";
 import type { ResourceType } from "../types.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import { groupResource, type RegistryCore } from "./core.ts";
 import { derivedViews } from "./derived.ts";
+import { bareError } from "./errors.ts";
 import { storageKey, storagePrefix } from "./keys.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { type View, viewOf, viewsOf } from "./views.ts";
@@ -27,8 +28,10 @@ export async function getObject(
   name: string,
   resourceVersion: string,
 ): Promise<View> {
-  const revision = parseResourceVersion(resourceVersion);
-  if (revision !== undefined) await reach(core, revision);
+  if (resourceVersion !== "") {
+    if (!/^\d{1,20}$/.test(resourceVersion)) throw bareError(resourceVersionProblem(resourceVersion));
+    await reach(core, Number(resourceVersion));
+  }
   if (type.derived !== undefined) {
     const view = derivedViews(type, core.types, core.store.revision()).find((v) => v.object.metadata.name === name);
     if (view === undefined) throw notFound(groupResource(type), name);
@@ -98,7 +101,9 @@ async function snapshotAt(core: RegistryCore, prefix: string, revision: number):
     return { revision, prefix, items: await core.store.listAt(prefix, revision) };
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
-    throw expired(`The resourceVersion for the provided list is too old: ${revision} (${error.compactedRevision}); list again without it`);
+    throw expired(
+      `The resourceVersion for the provided list is too old: ${revision} (${error.compactedRevision}); list again without it`,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { formatTime, type FieldManagerInput, trackUpdate, type Unstructured } from "@capstan/apimachinery";
+import { type FieldManagerInput, formatTime, trackUpdate, type Unstructured } from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import { compiledApplySchema } from "./compiled.ts";
 import { apiVersionOf, type RegistryCore, type WriteRequest } from "./core.ts";

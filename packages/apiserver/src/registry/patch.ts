@@ -1,9 +1,12 @@
 import {
+  ApiError,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
   deepCopy,
+  invalid,
+  invalidValue,
   isObject,
   type Unstructured,
   unsupportedMediaType,
@@ -11,6 +14,7 @@ import {
 import type { ResourceType } from "../types.ts";
 import type { WriteOutcome, WriteRequest } from "./core.ts";
 import { type FieldValidation, finishDecoding } from "./decode.ts";
+import { routerRefusal } from "./errors.ts";
 import { type Change, updateObject } from "./update.ts";
 
 /** The three patches that describe a change; apply has its own file. */
@@ -27,6 +31,7 @@ const TYPES: Readonly<Record<string, PatchType>> = {
 export function patchTypeOf(type: ResourceType, contentType: string): PatchType {
   const patch = TYPES[contentType];
   if (patch !== undefined && (patch !== "strategic" || type.strategicMerge)) return patch;
+  if (type.builtin) throw routerRefusal(415);
   const accepted = Object.entries(TYPES)
     .filter(([, kind]) => kind !== "strategic" || type.strategicMerge)
     .map(([name]) => name);
@@ -54,24 +59,63 @@ function patchedDraft(
 ): Change {
   const result = deepCopy(applyOf(type, patchType, old, patch));
   if (!isObject(result)) throw badRequest("the patch does not leave an object");
+  // What a patch makes of an object is refused as a bad value of the patch, with the whole outcome as that value.
+  const refuse = (why: string): ApiError =>
+    invalid({ group: "", kind: "" }, "", [invalidValue("patch", JSON.stringify(result), why)]);
   if (result["apiVersion"] !== old.apiVersion || result["kind"] !== old.kind) {
-    throw badRequest(
-      `the patch may not change apiVersion or kind (${old.apiVersion} ${old.kind}): send the object to the endpoint of its own type`,
-    );
+    throw refuse(`illegal change of apiVersion or kind: this is ${old.apiVersion} ${old.kind}`);
   }
-  return { draft: finishDecoding(type, result, validation, ""), owned: false };
+  try {
+    return { draft: finishDecoding(type, deepCopy(result), validation, ""), owned: false };
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 400 ? refuse(withoutKind(error.message)) : error;
+  }
+}
+
+/** The decoder's complaint without the introduction that only fits whole objects. */
+function withoutKind(message: string): string {
+  const at = message.indexOf(": json: ");
+  return at < 0 ? message : message.slice(at + 2);
 }
 
 /** The patched document, which may share parts with the frozen original. */
-export function applyOf(type: ResourceType, patchType: Exclude<PatchType, "apply">, old: object, patch: unknown): unknown {
+export function applyOf(
+  type: ResourceType,
+  patchType: Exclude<PatchType, "apply">,
+  old: object,
+  patch: unknown,
+): unknown {
   switch (patchType) {
     case "json":
-      return applyJsonPatch(old, patch);
+      if (!Array.isArray(patch))
+        throw badRequest(`error decoding patch: ${goMismatch(patch, "[]handlers.jsonPatchOp")}`);
+      return jsonPatched(old, patch);
     case "merge":
-      if (!isObject(patch)) throw badRequest("error decoding patch: a merge patch is an object");
+      if (!isObject(patch)) throw badRequest(`error decoding patch: ${goMismatch(patch, "map[string]interface {}")}`);
       return applyMergePatch(old, patch);
     case "strategic":
-      if (!isObject(patch)) throw badRequest("error decoding patch: a strategic merge patch is an object");
+      if (!isObject(patch)) throw badRequest(`error decoding patch: ${goMismatch(patch, "map[string]interface {}")}`);
       return applyStrategicMergePatch(old, patch, type.schema);
   }
+}
+
+/** Upstream tells what failed in the message alone. */
+function jsonPatched(old: object, patch: unknown): unknown {
+  try {
+    return applyJsonPatch(old, patch);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 422) throw error;
+    throw new ApiError({ ...error.status, details: {} });
+  }
+}
+
+function goMismatch(value: unknown, goType: string): string {
+  const kind = Array.isArray(value)
+    ? "array"
+    : isObject(value)
+      ? "object"
+      : typeof value === "boolean"
+        ? "bool"
+        : typeof value;
+  return `json: cannot unmarshal ${kind} into Go value of type ${goType}`;
 }

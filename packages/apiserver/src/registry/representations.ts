@@ -28,7 +28,10 @@ export function presentObject(
   // Failures, and the Status of a delete, have no other form.
   if (how.representation.as === "object" || object.kind === "Status") return objectReply(status, object, bytes);
   if (how.representation.as === "partial") return objectReply(status, partial(object, how.representation.metaVersion));
-  return objectReply(status, table(type, [object], how, { resourceVersion: object.metadata.resourceVersion ?? "" }, true));
+  return objectReply(
+    status,
+    table(type, [object], how, { resourceVersion: object.metadata.resourceVersion ?? "" }, true),
+  );
 }
 
 /** A list in the requested form; full objects are the concatenation of their stored bytes. */
@@ -50,7 +53,11 @@ export function presentList(type: ResourceType, page: ListPage, how: Presentatio
 }
 
 /** How watch events must be changed for the requested form; undefined = not at all. */
-export function presentEvents(type: ResourceType, how: Omit<Presentation, "nowMs">, now: () => number): EventTransform | undefined {
+export function presentEvents(
+  type: ResourceType,
+  how: Omit<Presentation, "nowMs">,
+  now: () => number,
+): EventTransform | undefined {
   if (how.representation.as === "object") return undefined;
   if (how.representation.as === "partial") {
     return (outgoing) =>
@@ -111,7 +118,9 @@ const END = Buffer.from("]}\n");
 function listChunks(type: ResourceType, page: ListPage): Buffer[] {
   const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: page.meta };
   const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
-  const typed = type.builtin ? Buffer.from(`{"apiVersion":${JSON.stringify(head.apiVersion)},"kind":${JSON.stringify(type.kind)},`) : undefined;
+  const typed = type.builtin
+    ? Buffer.from(`{"apiVersion":${JSON.stringify(head.apiVersion)},"kind":${JSON.stringify(type.kind)},`)
+    : undefined;
   page.items.forEach((view: View, i) => {
     const { bytes } = view;
     if (typed !== undefined && startsWith(bytes, typed)) {

@@ -25,7 +25,8 @@ export function selectionOf(type: ResourceType, labelText: string, fieldText: st
   const labels = labelText === "" ? undefined : parseLabelSelector(labelText);
   const fields = fieldText === "" ? undefined : parseFieldSelector(fieldText);
   if (fields !== undefined) checkFields(type, fields);
-  if ((labels === undefined || labels.empty) && (fields === undefined || fields.requirements.length === 0)) return EVERYTHING;
+  if ((labels === undefined || labels.empty) && (fields === undefined || fields.requirements.length === 0))
+    return EVERYTHING;
   return {
     all: false,
     name: fields?.exact("metadata.name"),
@@ -47,12 +48,19 @@ function fieldValue(type: ResourceType, field: string, object: Unstructured): st
   return type.fieldSelectors[field]?.(object);
 }
 
+/** Kinds without fields of their own answer by the default conversion, others by theirs. */
+function unknownField(type: ResourceType, field: string): string {
+  return type.builtin && Object.keys(type.fieldSelectors).length === 0
+    ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+    : `field label not supported: ${field}`;
+}
+
 function checkFields(type: ResourceType, selector: FieldSelector): void {
   for (const { field } of selector.requirements) {
     const known =
       field === "metadata.name" ||
       (field === "metadata.namespace" && type.namespaced) ||
       Object.hasOwn(type.fieldSelectors, field);
-    if (!known) throw badRequest(`field label not supported: ${field}`);
+    if (!known) throw badRequest(unknownField(type, field));
   }
 }

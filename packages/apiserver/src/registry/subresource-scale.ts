@@ -36,7 +36,9 @@ export async function updateScale(
     const spec = isObject(wanted["spec"]) ? wanted["spec"] : {};
     const replicas = spec["replicas"] ?? 0;
     if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
-      throw badRequest(`json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`);
+      throw badRequest(
+        `json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
+      );
     }
     const draft = deepCopy(old);
     const metadata = isObject(wanted["metadata"]) ? wanted["metadata"] : {};

@@ -1,6 +1,15 @@
-import { badRequest, conflict, formatTime, invalid, invalidValue, type ObjectMeta, randomUuid, type Unstructured } from "@capstan/apimachinery";
-import { groupResource, type RegistryCore, type WriteRequest } from "./core.ts";
+import {
+  badRequest,
+  conflict,
+  formatTime,
+  invalid,
+  type ObjectMeta,
+  randomUuid,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
+import { groupResource, type RegistryCore, type WriteRequest } from "./core.ts";
+import { bareError } from "./errors.ts";
 
 /** Checks the body's namespace against the path's and fills it in. */
 export function settleNamespace(type: ResourceType, meta: ObjectMeta, namespace: string): void {
@@ -33,11 +42,13 @@ export function checkIdentity(write: WriteRequest, draft: Unstructured, old: Uns
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${write.name})`);
   }
   settleNamespace(write.type, draft.metadata, write.namespace);
-  if (uid !== undefined && uid !== old.metadata.uid) {
+  // A patch that changes the uid is refused by validation, as a change of something immutable.
+  if (uid !== undefined && uid !== old.metadata.uid && write.attributes.verb !== "patch") {
+    const key = `/registry/${write.type.builtin ? "" : `${write.type.group}/`}${write.type.plural}/${write.namespace === "" ? "" : `${write.namespace}/`}${write.name}`;
     throw conflict(
       groupResource(write.type),
       write.name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ""}`,
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ""}`,
     );
   }
 }
@@ -56,8 +67,7 @@ export function checkResourceVersion(write: WriteRequest, draft: Unstructured, o
     return;
   }
   if (!/^\d+$/.test(resourceVersion)) {
-    const error = invalidValue("metadata.resourceVersion", resourceVersion, `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
-    throw invalid({ group: write.type.group, kind: write.type.kind }, write.name, [error]);
+    throw bareError(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
   }
   if (resourceVersion === "0" && write.type.strategy.allowUnconditionalUpdate) return;
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(groupResource(write.type), write.name);
@@ -65,7 +75,7 @@ export function checkResourceVersion(write: WriteRequest, draft: Unstructured, o
 
 /** Puts back what an update may not change, whatever the client sent. */
 export function restoreSystemMetadata(meta: ObjectMeta, old: ObjectMeta): void {
-  copyField(meta, old, "uid");
+  if (meta.uid === undefined) copyField(meta, old, "uid");
   copyField(meta, old, "creationTimestamp");
   copyField(meta, old, "deletionTimestamp");
   copyField(meta, old, "generation");
@@ -86,7 +96,14 @@ export function dropDuplicateOwners(meta: ObjectMeta, warn: (text: string) => vo
   if (owners === undefined || owners.length < 2) return;
   const seen = new Set<string>();
   const kept = owners.filter((owner) => {
-    const key = JSON.stringify([owner.apiVersion, owner.kind, owner.name, owner.uid, owner.controller, owner.blockOwnerDeletion]);
+    const key = JSON.stringify([
+      owner.apiVersion,
+      owner.kind,
+      owner.name,
+      owner.uid,
+      owner.controller,
+      owner.blockOwnerDeletion,
+    ]);
     if (seen.has(key)) return false;
     seen.add(key);
     return true;

@@ -1,4 +1,11 @@
-import { type FieldError, invalid, type Unstructured, validateObjectMeta, validateObjectMetaUpdate } from "@capstan/apimachinery";
+import {
+  type FieldError,
+  invalid,
+  invalidValue,
+  type Unstructured,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { isCustom } from "./custom-type.ts";
@@ -6,6 +13,7 @@ import { isCustom } from "./custom-type.ts";
 /** Refuses a new object that breaks its type's rules: metadata, schema with CEL, and what the kind itself checks. */
 export function validateCreate(type: ResourceType, object: Unstructured): void {
   const errors = validateObjectMeta(object.metadata, metaOptions(type));
+  if (type.builtin) errors.push(...bareFinalizers(object));
   if (isCustom(type)) errors.push(...compiledSchema(type.schema).validate(object));
   errors.push(...(type.strategy.validate?.(object) ?? []));
   refuse(type, object, errors);
@@ -13,11 +21,30 @@ export function validateCreate(type: ResourceType, object: Unstructured): void {
 
 /** The same for a change, with errors on what did not change forgiven (ratcheting) and immutable metadata checked. */
 export function validateUpdate(type: ResourceType, object: Unstructured, old: Unstructured, subresource: string): void {
-  const errors = [...validateObjectMeta(object.metadata, metaOptions(type)), ...validateObjectMetaUpdate(object.metadata, old.metadata)];
+  // Upstream checks this twice, in the generic store and in the kind's strategy, and reports both.
+  const update = validateObjectMetaUpdate(object.metadata, old.metadata);
+  const errors = [...update, ...update, ...validateObjectMeta(object.metadata, metaOptions(type))];
   if (isCustom(type)) errors.push(...compiledSchema(type.schema).validate(object, { old }));
   const { strategy } = type;
   errors.push(...(strategy.validateUpdate?.(object, old, subresource) ?? strategy.validate?.(object) ?? []));
   refuse(type, object, errors);
+}
+
+const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+
+/** Built-in kinds demand a domain in front of a finalizer; custom resources get away with a warning. */
+function bareFinalizers(object: Unstructured): FieldError[] {
+  return (object.metadata.finalizers ?? []).flatMap((name, i) =>
+    name.includes("/") || STANDARD_FINALIZERS.has(name)
+      ? []
+      : [
+          invalidValue(
+            `metadata.finalizers[${i}]`,
+            name,
+            "name is neither a standard finalizer name nor is it fully qualified",
+          ),
+        ],
+  );
 }
 
 function metaOptions(type: ResourceType): Parameters<typeof validateObjectMeta>[1] {

@@ -40,7 +40,10 @@ export function viewOf(type: ResourceType, stored: StoredObject): View | Promise
 }
 
 /** Views of many objects; one webhook call converts all that are not known yet. */
-export function viewsOf(type: ResourceType, items: readonly StoredObject[]): readonly View[] | Promise<readonly View[]> {
+export function viewsOf(
+  type: ResourceType,
+  items: readonly StoredObject[],
+): readonly View[] | Promise<readonly View[]> {
   if (type.storedAs === undefined && !isCustom(type)) return items;
   if (isCustom(type) && type.custom.converter.async) return convertMissing(type, items);
   const out = new Array<View>(items.length);

@@ -8,7 +8,7 @@ import { storagePrefix } from "./keys.ts";
 import { reach } from "./list.ts";
 import { selectionOf } from "./selection.ts";
 import { type View, viewOf, viewsOf } from "./views.ts";
-import { type ChangeViews, eventFor, objectEvent, type OutgoingEvent, viewEvent } from "./watch-events.ts";
+import { type ChangeViews, eventFor, type OutgoingEvent, objectEvent, viewEvent } from "./watch-events.ts";
 
 /** Who receives a watch: a socket or an in-process iterator. */
 export interface WatchSink {
@@ -238,7 +238,6 @@ class Watch {
     const { kind } = this.type;
     const metadata = {
       resourceVersion: String(revision),
-      creationTimestamp: null,
       ...(initialEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}),
     };
     return objectEvent("BOOKMARK", { kind, apiVersion: apiVersionOf(this.type), metadata });

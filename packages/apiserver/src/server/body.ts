@@ -6,6 +6,7 @@ import {
   parseYaml,
   unsupportedMediaType,
 } from "@capstan/apimachinery";
+import { goJsonError, summarizeBody } from "./go-json-error.ts";
 import { countKeys, duplicateFields } from "./json-scan.ts";
 import { parseYamlInWorker } from "./yaml-worker.ts";
 
@@ -36,29 +37,38 @@ const OBJECT_TYPES = "application/json, application/yaml";
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 /** Parses the body of a create, update or delete. Protobuf is for built-in kinds only. */
-export async function parseObjectBody(body: RequestBody, mediaType: string, protobuf: boolean): Promise<ParsedBody> {
+export async function parseObjectBody(
+  body: RequestBody,
+  mediaType: string,
+  kind: string,
+  protobuf: boolean,
+): Promise<ParsedBody> {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
-  if (body.type === "none") throw badRequest("the request has no body: send the object");
+  const bytes = body.type === "none" ? Buffer.alloc(0) : body.bytes;
+  const unrecognized = (why: string): Error =>
+    badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summarizeBody(bytes)})`);
   switch (mediaType) {
     case "":
     case "application/json":
-      return parseJson(body.bytes.toString());
+      return parseJson(bytes.toString(), (why) => unrecognized(`couldn't get version/kind; json parse error: ${why}`));
     case "application/yaml":
-      return { value: await parseYamlBody(body.bytes), duplicates: [] };
+      return { value: await parseYamlBody(bytes, unrecognized), duplicates: [] };
     case PROTOBUF:
-      if (protobuf) return { value: decodeKubernetesProtobuf(body.bytes), duplicates: [] };
+      if (protobuf) return { value: decodeKubernetesProtobuf(bytes), duplicates: [] };
       break;
     default:
   }
   const accepted = protobuf ? `${OBJECT_TYPES}, ${PROTOBUF}` : OBJECT_TYPES;
-  throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted}`);
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
+  );
 }
 
 /** Parses the body of a JSON-like patch. */
 export function parseJsonPatchBody(body: RequestBody): ParsedBody {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
   if (body.type === "none") throw badRequest("the request has no body: send the patch");
-  return parseJson(body.bytes.toString());
+  return parseJson(body.bytes.toString(), (why) => badRequest(`error decoding patch: ${why}`));
 }
 
 /** Parses the body of an apply patch: YAML, of which JSON is a part. */
@@ -68,12 +78,12 @@ export async function parseApplyBody(body: RequestBody): Promise<ParsedBody> {
   const first = firstVisible(body.bytes);
   if (first === "{") {
     try {
-      return parseJson(body.bytes.toString());
+      return parseJson(body.bytes.toString(), badRequest);
     } catch {
       // Flow-style YAML looks like JSON at first.
     }
   }
-  return { value: await parseYamlBody(body.bytes), duplicates: [] };
+  return { value: await parseYamlBody(body.bytes, (why) => badRequest(`error decoding YAML: ${why}`)), duplicates: [] };
 }
 
 function firstVisible(bytes: Buffer): string {
@@ -81,30 +91,28 @@ function firstVisible(bytes: Buffer): string {
   return "";
 }
 
-function parseJson(text: string): ParsedBody {
+function parseJson(text: string, refuse: (why: string) => Error): ParsedBody {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw badRequest(`the body is not valid JSON: ${error instanceof Error ? error.message : "cannot be parsed"}`);
+  } catch {
+    throw refuse(goJsonError(text));
   }
   const keys = countKeys(value);
   if (keys === undefined) throw tooDeep();
   return { value, duplicates: duplicateFields(text, keys) };
 }
 
-async function parseYamlBody(bytes: Buffer): Promise<unknown> {
-  const value = bytes.length > YAML_IN_WORKER_BYTES ? await parseYamlInWorker(bytes.toString()) : yaml(bytes.toString());
+async function parseYamlBody(bytes: Buffer, refuse: (why: string) => Error): Promise<unknown> {
+  let value: unknown;
+  try {
+    value =
+      bytes.length > YAML_IN_WORKER_BYTES ? await parseYamlInWorker(bytes.toString()) : parseYaml(bytes.toString());
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : "yaml: cannot be parsed");
+  }
   if (countKeys(value) === undefined) throw tooDeep();
   return value;
-}
-
-function yaml(text: string): unknown {
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    throw badRequest(`error converting YAML to JSON: ${error instanceof Error ? error.message : "cannot be parsed"}`);
-  }
 }
 
 function tooDeep(): Error {

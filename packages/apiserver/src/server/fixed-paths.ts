@@ -63,7 +63,9 @@ function allChecks(endpoint: string, checks: readonly HealthCheck[], call: ApiCa
     return `[-]${check.name} failed: ${problem}\n`;
   });
   if (failed) return textReply(500, `${lines.join("")}${endpoint} check failed\n`);
-  return call.query.has("verbose") ? textReply(200, `${lines.join("")}${endpoint} check passed\n`) : textReply(200, "ok");
+  return call.query.has("verbose")
+    ? textReply(200, `${lines.join("")}${endpoint} check passed\n`)
+    : textReply(200, "ok");
 }
 
 /** Turns a document handler into a path handler. */

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { type Clock, type Random, randomUuid, timeout, tooManyRequests } from "@capstan/apimachinery";
-import { wantsWatch } from "./request-info.ts";
 import type { ApiCall } from "./api-call.ts";
 import { readBody } from "./http-body.ts";
 import { type HttpResponse, writeReply } from "./http-reply.ts";
 import { writeWatch } from "./http-watch.ts";
 import { type Reply, statusReply } from "./reply.ts";
+import { wantsWatch } from "./request-info.ts";
 
 /** What a server's socket side works with. */
 export interface HttpHandlerDeps {
@@ -69,7 +69,11 @@ export class HttpHandler {
     });
   }
 
-  private async answer(request: HttpRequest, response: HttpResponse & { destroy(): unknown }, prefix: string): Promise<void> {
+  private async answer(
+    request: HttpRequest,
+    response: HttpResponse & { destroy(): unknown },
+    prefix: string,
+  ): Promise<void> {
     const call = this.callOf(request, prefix);
     const auditId = call.headers["audit-id"] ?? randomUuid(this.deps.random);
     const reply = await this.replyTo(call);

@@ -35,7 +35,12 @@ export async function writeReply(response: HttpResponse, call: ApiCall, reply: R
   }
   if (size >= GZIP_MIN_BYTES && acceptsGzip(call)) {
     const packed = await compress(Buffer.concat(chunks, size));
-    response.writeHead(reply.status, { ...headers, "Content-Encoding": "gzip", Vary: "Accept-Encoding", "Content-Length": packed.length });
+    response.writeHead(reply.status, {
+      ...headers,
+      "Content-Encoding": "gzip",
+      Vary: "Accept-Encoding",
+      "Content-Length": packed.length,
+    });
     response.end(packed);
     return;
   }
@@ -75,7 +80,11 @@ function quoted(text: string): string {
     .replace(/[^\u0020-\u00ff]/g, "?");
 }
 
-function encode(call: ApiCall, body: ReplyBody, headers: Record<string, string | number | string[]>): readonly Buffer[] {
+function encode(
+  call: ApiCall,
+  body: ReplyBody,
+  headers: Record<string, string | number | string[]>,
+): readonly Buffer[] {
   if (body.type === "raw") {
     headers["Content-Type"] = body.contentType;
     return [typeof body.bytes === "string" ? Buffer.from(body.bytes) : body.bytes];

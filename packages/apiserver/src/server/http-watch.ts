@@ -1,7 +1,7 @@
 import type { WatchSink, WatchStream } from "../registry/watch.ts";
 import type { OutgoingEvent } from "../registry/watch-events.ts";
 import type { ApiCall } from "./api-call.ts";
-import { headersOf, type HttpResponse } from "./http-reply.ts";
+import { type HttpResponse, headersOf } from "./http-reply.ts";
 import type { Reply } from "./reply.ts";
 
 /** A client that leaves this much unread is cut off; it reconnects and goes on where it was. Writers never wait for readers. */

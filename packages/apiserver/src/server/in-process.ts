@@ -1,4 +1,12 @@
-import { ApiError, type ApiRequest, type ApiResponse, type Status, type Transport, type UserInfo, type WatchEvent } from "@capstan/apimachinery";
+import {
+  ApiError,
+  type ApiRequest,
+  type ApiResponse,
+  type Status,
+  type Transport,
+  type UserInfo,
+  type WatchEvent,
+} from "@capstan/apimachinery";
 import type { WatchSink } from "../registry/watch.ts";
 import type { OutgoingEvent } from "../registry/watch-events.ts";
 import type { ApiCall } from "./api-call.ts";
@@ -29,7 +37,14 @@ export class InProcessTransport implements Transport {
     return {
       status: reply.status,
       headers: lowerCase(reply.headers),
-      body: body.type === "object" ? body.object : body.type === "list" ? body.object() : body.type === "raw" ? rawBody(body) : undefined,
+      body:
+        body.type === "object"
+          ? body.object
+          : body.type === "list"
+            ? body.object()
+            : body.type === "raw"
+              ? rawBody(body)
+              : undefined,
       warnings: call.warnings,
     };
   }
@@ -41,7 +56,15 @@ export class InProcessTransport implements Transport {
     const { status, body } = await this.handle(callOf({ ...request, query }, this.user));
     if (body.type !== "watch") {
       if (body.type === "object") throw new ApiError(body.object as Status);
-      throw new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: status, reason: "NotFound", message: "not found" });
+      throw new ApiError({
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        code: status,
+        reason: "NotFound",
+        message: "not found",
+      });
     }
     const queue = new EventQueue();
     const stop = body.stream.start(queue);
@@ -114,7 +137,8 @@ function callOf(request: ApiRequest, user: UserInfo): ApiCall {
 
 function bodyOf(body: unknown): RequestBody {
   if (body === undefined) return { type: "none" };
-  if (body instanceof Uint8Array) return { type: "bytes", bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
+  if (body instanceof Uint8Array)
+    return { type: "bytes", bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
   if (typeof body === "string") return { type: "bytes", bytes: Buffer.from(body) };
   return { type: "value", value: body };
 }

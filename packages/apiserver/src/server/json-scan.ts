@@ -71,7 +71,8 @@ function scan(text: string): string[] {
         const end = stringEnd(text, i);
         if (expectKey && top !== undefined) {
           const key = String(JSON.parse(text.slice(i, end + 1)));
-          if (top.seen.has(key)) found.add(`duplicate field ${JSON.stringify(top.path === "" ? key : `${top.path}.${key}`)}`);
+          if (top.seen.has(key))
+            found.add(`duplicate field ${JSON.stringify(top.path === "" ? key : `${top.path}.${key}`)}`);
           top.seen.add(key);
           top.key = key;
           expectKey = false;

@@ -31,7 +31,11 @@ export async function listen(handler: HttpHandler, options: ListenOptions): Prom
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",
     maxHeaderSize: MAX_HEADER_BYTES,
-    settings: { maxConcurrentStreams: MAX_STREAMS_PER_CONNECTION, maxHeaderListSize: MAX_HEADER_BYTES, initialWindowSize: 1024 * 1024 },
+    settings: {
+      maxConcurrentStreams: MAX_STREAMS_PER_CONNECTION,
+      maxHeaderListSize: MAX_HEADER_BYTES,
+      initialWindowSize: 1024 * 1024,
+    },
   } as Parameters<typeof createSecureServer>[0]);
   server.maxConnections = MAX_CONNECTIONS;
   const sockets = new Set<Socket>();

@@ -1,9 +1,10 @@
-import { ApiError, internalError, requestEntityTooLarge, unauthorized, type UserInfo } from "@capstan/apimachinery";
+import { ApiError, internalError, requestEntityTooLarge, type UserInfo, unauthorized } from "@capstan/apimachinery";
 import { impersonate } from "../auth/impersonation.ts";
 import { forbiddenFor } from "../auth/rbac-authorizer.ts";
 import type { RegistryCore } from "../registry/core.ts";
 import { isCustom } from "../registry/custom-type.ts";
-import type { Authenticator, Authorizer, RequestAttributes, ResourceType } from "../types.ts";
+import { methodNotAllowed, notServed } from "../registry/errors.ts";
+import type { Authenticator, Authorizer, RequestAttributes, ResourceRegistry, ResourceType } from "../types.ts";
 import type { ApiCall } from "./api-call.ts";
 import { type Reply, statusReply, textReply } from "./reply.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
@@ -53,7 +54,9 @@ async function identify(deps: PipelineDeps, call: ApiCall): Promise<UserInfo> {
   if (call.badCertificate === true) throw unauthorized();
   if (user === undefined) {
     const { headers, clientCertificate } = call;
-    user = await deps.authenticator.authenticate(clientCertificate === undefined ? { headers } : { headers, clientCertificate });
+    user = await deps.authenticator.authenticate(
+      clientCertificate === undefined ? { headers } : { headers, clientCertificate },
+    );
   }
   if (user === undefined) throw unauthorized();
   return impersonate(user, call.headers, deps.authorizer, call.path);
@@ -64,7 +67,12 @@ function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {
   return { user, verb, isResource, path, group, version, resource, subresource, namespace, name };
 }
 
-async function serve(deps: PipelineDeps, call: ApiCall, info: RequestInfo, attributes: RequestAttributes): Promise<Reply> {
+async function serve(
+  deps: PipelineDeps,
+  call: ApiCall,
+  info: RequestInfo,
+  attributes: RequestAttributes,
+): Promise<Reply> {
   if (!info.isResource) {
     for (const handler of deps.paths) {
       const handled = handler(call, attributes.user);
@@ -74,7 +82,11 @@ async function serve(deps: PipelineDeps, call: ApiCall, info: RequestInfo, attri
     return pageNotFound();
   }
   const type = deps.core.types.find(info.group, info.version, info.resource);
-  if (type === undefined || info.overlong || info.verb === "" || !inScope(type, info)) return pageNotFound();
+  if (type === undefined || info.overlong || !inScope(type, info)) {
+    if (isServedGroup(deps.core.types, info.group)) throw notServed();
+    return pageNotFound();
+  }
+  if (!methodFits(call.method, info)) throw methodNotAllowed();
   return handleResource(deps.core, call, info, type, attributes);
 }
 
@@ -83,12 +95,24 @@ const ACROSS_NAMESPACES = new Set(["list", "watch"]);
 /** Whether the path names the type in its scope: a namespaced object needs its namespace, a cluster-scoped one must have none. */
 function inScope(type: ResourceType, info: RequestInfo): boolean {
   if (!type.namespaced) {
-    // `/api/v1/namespaces/x` names the namespace itself.
-    return info.namespace === "" || (type.group === "" && type.plural === "namespaces" && info.namespace === info.name);
+    return !info.inNamespace;
   }
   if (info.namespace !== "" || ACROSS_NAMESPACES.has(info.verb)) return true;
   // Without a namespace the collection paths of built-ins exist, but do not take these verbs: 405.
   return !isCustom(type) && (info.verb === "create" || info.verb === "deletecollection");
+}
+
+/** Single objects are not posted to, collections not put or patched; HEAD and OPTIONS are for other paths. */
+function methodFits(method: string, info: RequestInfo): boolean {
+  if (info.verb === "" || method === "HEAD") return false;
+  if (info.subresource !== "" || info.verb === "list" || info.verb === "watch" || info.verb === "deletecollection")
+    return true;
+  return (info.verb === "create") === (info.name === "");
+}
+
+/** Below a group that exists, unknown paths are answered by its own router. */
+function isServedGroup(types: ResourceRegistry, group: string): boolean {
+  return types.types().some((type) => type.group === group);
 }
 
 /** What Go's mux says where nothing is. */
@@ -105,4 +129,3 @@ export function failureReply(deps: Pick<PipelineDeps, "onError">, call: ApiCall,
   deps.onError(error, call);
   return statusReply(internalError("the request failed inside the server; its log has the cause").status);
 }
-

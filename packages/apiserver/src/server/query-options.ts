@@ -1,4 +1,11 @@
-import { badRequest, type FieldError, forbiddenField, invalid, invalidValue, notSupported } from "@capstan/apimachinery";
+import {
+  badRequest,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  invalidValue,
+  notSupported,
+} from "@capstan/apimachinery";
 
 /** Query parameters of list and watch (metav1.ListOptions). */
 export interface ListOptions {
@@ -58,17 +65,21 @@ function validateListOptions(o: ListOptions): FieldError[] {
   const match = o.resourceVersionMatch;
   if (match !== "") {
     if (o.resourceVersion === "") {
-      errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+      errors.push(
+        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+      );
     }
     if (o.continue !== "") {
-      errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+      errors.push(
+        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"),
+      );
     }
     if (match !== "Exact" && match !== "NotOlderThan") {
       errors.push(notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
     }
     if (match === "Exact" && o.resourceVersion === "0") {
       errors.push(
-        forbiddenField("resourceVersionMatch", 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"'),
+        forbiddenField("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
       );
     }
   }
@@ -89,12 +100,17 @@ function validateWatchOptions(o: ListOptions): FieldError[] {
   if (match !== "") {
     if (o.sendInitialEvents === undefined) {
       errors.push(
-        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
+        forbiddenField(
+          "resourceVersionMatch",
+          "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+        ),
       );
     }
     if (match !== "NotOlderThan") errors.push(notSupported("resourceVersionMatch", match, ["NotOlderThan"]));
     if (o.continue !== "") {
-      errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+      errors.push(
+        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"),
+      );
     }
   }
   return errors;
@@ -103,10 +119,13 @@ function validateWatchOptions(o: ListOptions): FieldError[] {
 /** A resourceVersion parameter as a number; 0 stands for "any", undefined for "not given". */
 export function parseResourceVersion(text: string): number | undefined {
   if (text === "") return undefined;
-  if (!/^\d{1,20}$/.test(text)) {
-    throw badRequest(`Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
-  }
+  if (!/^\d{1,20}$/.test(text)) throw badRequest(`invalid resource version: ${resourceVersionProblem(text)}`);
   return Number(text);
+}
+
+/** What is wrong with a resourceVersion that is no number. */
+export function resourceVersionProblem(text: string): string {
+  return `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
 }
 
 /** Parses the parameters of a write. `kind` names the options object in errors, e.g. `CreateOptions`. */
@@ -126,7 +145,7 @@ export function parseWriteOptions(query: URLSearchParams, kind: string, applies:
   validateFieldManager(fieldManager, errors);
   validateDryRun(dryRun, errors);
   if (validation !== "" && validation !== "Ignore" && validation !== "Warn" && validation !== "Strict") {
-    errors.push(notSupported("fieldValidation", validation, ["Ignore", "Strict", "Warn"]));
+    errors.push(notSupported("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
   }
   if (errors.length > 0) throw invalid({ group: META_GROUP, kind }, "", errors);
   return {
@@ -138,7 +157,13 @@ export function parseWriteOptions(query: URLSearchParams, kind: string, applies:
 }
 
 function validateFieldManager(manager: string, errors: FieldError[]): void {
-  if (manager.length > 128) errors.push({ type: "FieldValueTooLong", field: "fieldManager", badValue: manager, detail: "may not be more than 128 bytes" });
+  if (manager.length > 128)
+    errors.push({
+      type: "FieldValueTooLong",
+      field: "fieldManager",
+      badValue: manager,
+      detail: "may not be more than 128 bytes",
+    });
   for (const [i, rune] of [...manager].entries()) {
     if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(rune)) {
       errors.push(invalidValue("fieldManager", manager, `invalid character U+${codePoint(rune)} (at position ${i})`));
@@ -167,7 +192,7 @@ export function parseDeleteOptions(query: URLSearchParams, body: Record<string, 
     );
   }
   if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan") {
-    errors.push(notSupported("propagationPolicy", policy, ["Background", "Foreground", "Orphan"]));
+    errors.push(notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]));
   }
   const dryRun = stringList(source["dryRun"]);
   validateDryRun(dryRun, errors);

@@ -7,6 +7,8 @@ export interface RequestInfo {
   readonly group: string;
   readonly version: string;
   readonly namespace: string;
+  /** The path goes through `namespaces/{ns}/`, so that only namespaced resources fit. */
+  readonly inNamespace: boolean;
   readonly resource: string;
   readonly name: string;
   readonly subresource: string;
@@ -49,10 +51,14 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
     parts = parts.slice(1);
   }
   let namespace = "";
+  let inNamespace = false;
   if (parts[0] === "namespaces") {
     if (parts.length > 1) {
       namespace = parts[1] ?? "";
-      if (parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2] ?? "")) parts = parts.slice(2);
+      if (parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2] ?? "")) {
+        parts = parts.slice(2);
+        inNamespace = true;
+      }
     }
   }
   const resource = parts[0] ?? "";
@@ -62,7 +68,20 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   else if (name !== "" && verb === "get" && subresource === "" && wantsWatch(query)) verb = "watch";
   if (name === "" && verb === "delete") verb = "deletecollection";
   if (name === "" && (verb === "list" || verb === "watch" || verb === "deletecollection")) name = selectedName(query);
-  return { isResource: true, verb, path, group, version, namespace, resource, name, subresource, overlong: parts.length > 3 };
+  const overlong = parts.length > 3;
+  return {
+    isResource: true,
+    verb,
+    path,
+    group,
+    version,
+    namespace,
+    inNamespace,
+    resource,
+    name,
+    subresource,
+    overlong,
+  };
 }
 
 function nonResource(method: string, path: string): RequestInfo {
@@ -73,6 +92,7 @@ function nonResource(method: string, path: string): RequestInfo {
     group: "",
     version: "",
     namespace: "",
+    inNamespace: false,
     resource: "",
     name: "",
     subresource: "",

@@ -5,7 +5,6 @@ import {
   methodNotSupported,
   type Unstructured,
   type UserInfo,
-  unsupportedMediaType,
 } from "@capstan/apimachinery";
 import { applyObject } from "../registry/apply.ts";
 import { groupResource, type RegistryCore, type WriteOutcome, type WriteRequest } from "../registry/core.ts";
@@ -14,6 +13,7 @@ import { isCustom } from "../registry/custom-type.ts";
 import { decodeObject, type FieldValidation } from "../registry/decode.ts";
 import { deleteObject } from "../registry/delete.ts";
 import { deleteCollection } from "../registry/delete-collection.ts";
+import { bareError, methodNotAllowed, notServed, routerRefusal } from "../registry/errors.ts";
 import { getObject, listObjects } from "../registry/list.ts";
 import { applyOf, patchObject, patchTypeOf } from "../registry/patch.ts";
 import { type Presentation, presentEvents, presentList, presentObject } from "../registry/representations.ts";
@@ -23,8 +23,14 @@ import { openWatch } from "../registry/watch.ts";
 import type { RequestAttributes, ResourceType, SubresourceType, Verb } from "../types.ts";
 import type { ApiCall } from "./api-call.ts";
 import { mediaTypeOf, parseApplyBody, parseJsonPatchBody, parseObjectBody } from "./body.ts";
-import { negotiate } from "./negotiation.ts";
-import { type DeleteOptions, parseDeleteOptions, parseListOptions, parseWriteOptions, type WriteOptions } from "./query-options.ts";
+import { negotiate, type Representation } from "./negotiation.ts";
+import {
+  type DeleteOptions,
+  parseDeleteOptions,
+  parseListOptions,
+  parseWriteOptions,
+  type WriteOptions,
+} from "./query-options.ts";
 import { objectReply, type Reply } from "./reply.ts";
 import type { RequestInfo } from "./request-info.ts";
 
@@ -81,20 +87,34 @@ export async function handleResource(
   }
 }
 
+/** A verb the type does not have: routed away for built-ins, refused by the handler for custom resources. */
 function notSupported(request: Request): ApiError {
-  return methodNotSupported(groupResource(request.type), request.info.verb);
+  return request.type.builtin ? methodNotAllowed() : methodNotSupported(groupResource(request.type), request.info.verb);
 }
 
 function presentation(request: Request): Presentation {
   const include = request.call.query.get("includeObject") ?? "";
+  const representation = represent(request);
   if (include !== "" && include !== "None" && include !== "Metadata" && include !== "Object") {
-    throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`);
+    if (representation.as === "table") {
+      throw badRequest(
+        `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
+      );
+    }
   }
   return {
-    representation: negotiate(request.call.headers["accept"]),
-    includeObject: include === "" ? "Metadata" : include,
+    representation,
+    includeObject: include === "None" || include === "Object" ? include : "Metadata",
     nowMs: request.core.clock.now(),
   };
+}
+
+function represent(request: Request): Representation {
+  try {
+    return negotiate(request.call.headers["accept"]);
+  } catch (error) {
+    throw request.type.builtin ? routerRefusal(406) : error;
+  }
 }
 
 async function handleGet(request: Request): Promise<Reply> {
@@ -116,7 +136,10 @@ async function handleWatch(request: Request): Promise<Reply> {
   const { core, type, info } = request;
   const options = parseListOptions(request.call.query, true);
   // `/watch/…/name` and `…/name?watch=true` watch that one object.
-  const named = info.name !== "" && options.fieldSelector === "" ? { ...options, fieldSelector: `metadata.name=${info.name}` } : options;
+  const named =
+    info.name !== "" && options.fieldSelector === ""
+      ? { ...options, fieldSelector: `metadata.name=${info.name}` }
+      : options;
   const transform = presentEvents(type, how, () => core.clock.now());
   const stream = await openWatch(core, type, request.namespace, named, transform);
   return { status: 200, body: { type: "watch", stream } };
@@ -201,20 +224,6 @@ async function handleSubresource(request: Request): Promise<Reply> {
   return handleOther(request, other, verb);
 }
 
-/** 404 of a path nobody serves. */
-export function notServed(): ApiError {
-  return new ApiError({
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    message: "the server could not find the requested resource",
-    reason: "NotFound",
-    details: {},
-    code: 404,
-  });
-}
-
 async function handleScale(request: Request, scale: NonNullable<ResourceType["scale"]>): Promise<Reply> {
   const { core, call, type, namespace, info } = request;
   if (info.verb === "get") {
@@ -223,7 +232,12 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
   }
   if (info.verb === "update") {
     const options = parseWriteOptions(call.query, "UpdateOptions", false);
-    const { value } = await parseObjectBody(await call.body(), mediaTypeOf(call.headers["content-type"]), true);
+    const { value } = await parseObjectBody(
+      await call.body(),
+      mediaTypeOf(call.headers["content-type"]),
+      "Scale",
+      true,
+    );
     const outcome = await updateScale(writeRequest(request, options, "scale"), scale, () => value);
     return objectReply(outcome.status, outcome.object);
   }
@@ -231,7 +245,8 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
   const patchType = patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
   const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
   const write = writeRequest(request, options, "scale");
-  const { value } = patchType === "apply" ? await parseApplyBody(await call.body()) : parseJsonPatchBody(await call.body());
+  const { value } =
+    patchType === "apply" ? await parseApplyBody(await call.body()) : parseJsonPatchBody(await call.body());
   const outcome = await updateScale(write, scale, (current) =>
     patchType === "apply" ? value : applyOf(type, patchType, current, value),
   );
@@ -239,7 +254,8 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
 }
 
 async function handleOther(request: Request, subresource: SubresourceType, verb: Verb): Promise<Reply> {
-  if (subresource.handle === undefined) {
+  // A namespace's finalize is an ordinary update that its strategy narrows to spec.finalizers.
+  if (subresource.handle === undefined || subresource.name === "finalize") {
     if (verb === "get") return handleGet(request);
     if (verb === "update") return handleUpdate(request, subresource.name);
     if (verb === "patch") return handlePatch(request, subresource.name);
@@ -249,12 +265,20 @@ async function handleOther(request: Request, subresource: SubresourceType, verb:
   let body: Unstructured | undefined;
   const raw = verb === "create" || verb === "update" || verb === "patch" ? await call.body() : undefined;
   if (raw !== undefined && raw.type !== "none") {
-    const { value } = await parseObjectBody(raw, mediaTypeOf(call.headers["content-type"]), true);
+    const { value } = await parseObjectBody(raw, mediaTypeOf(call.headers["content-type"]), subresource.kind, true);
     if (!isObject(value)) throw badRequest("the body is not an object");
     body = value as Unstructured;
   }
   const dryRun = call.query.getAll("dryRun").includes("All");
-  const result = await subresource.handle({ verb, user, namespace, name: info.name, body, dryRun, api: core.internal() });
+  const result = await subresource.handle({
+    verb,
+    user,
+    namespace,
+    name: info.name,
+    body,
+    dryRun,
+    api: core.internal(),
+  });
   return objectReply(result.status, result.object);
 }
 
@@ -293,7 +317,7 @@ async function readObject(
   const { call, type } = request;
   const mediaType = mediaTypeOf(call.headers["content-type"]);
   const body = await call.body();
-  const parsed = await parseObjectBody(body, mediaType, !isCustom(type));
+  const parsed = await parseObjectBody(body, mediaType, type.kind, !isCustom(type));
   const draft = decodeObject(type, parsed.value, validation(request, options, parsed.duplicates));
   let used = false;
   const copy = (): Unstructured => {
@@ -313,11 +337,14 @@ async function readDeleteOptions(request: Request): Promise<DeleteOptions> {
     return parseDeleteOptions(call.query, undefined);
   }
   const mediaType = mediaTypeOf(call.headers["content-type"]);
-  const { value } = await parseObjectBody(body, mediaType, true);
+  const { value } = await parseObjectBody(body, mediaType, "DeleteOptions", true);
   if (!isObject(value)) throw badRequest("the body is not DeleteOptions");
   const { kind } = value;
   if (kind !== undefined && kind !== "DeleteOptions") {
-    throw unsupportedMediaType(`the body of a delete is DeleteOptions, not ${String(kind)}`);
+    const version = String(value["apiVersion"] ?? "");
+    throw bareError(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:110"`,
+    );
   }
   return parseDeleteOptions(call.query, value);
 }

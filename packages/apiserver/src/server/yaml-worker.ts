@@ -1,7 +1,6 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import { badRequest } from "@capstan/apimachinery";
 
 // Plain text, because a worker's file would have to exist next to sources and build output alike.
 const PROGRAM = `
@@ -17,12 +16,16 @@ import(workerData.library).then(({ parseYaml }) => {
 export function parseYamlInWorker(text: string): Promise<unknown> {
   const library = pathToFileURL(createRequire(import.meta.url).resolve("@capstan/apimachinery")).href;
   return new Promise((resolve, reject) => {
-    const worker = new Worker(PROGRAM, { eval: true, workerData: { library, text }, resourceLimits: { maxOldGenerationSizeMb: 256 } });
+    const worker = new Worker(PROGRAM, {
+      eval: true,
+      workerData: { library, text },
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
+    });
     worker.once("message", (message: { json?: string; error?: string }) => {
-      if (message.error !== undefined) reject(badRequest(`error converting YAML to JSON: ${message.error}`));
+      if (message.error !== undefined) reject(new Error(message.error));
       else resolve(message.json === undefined ? undefined : JSON.parse(message.json));
       void worker.terminate();
     });
-    worker.once("error", () => reject(badRequest("error converting YAML to JSON: the document is too large to be parsed")));
+    worker.once("error", () => reject(new Error("yaml: the document is too large to be parsed")));
   });
 }

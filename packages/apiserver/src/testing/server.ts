@@ -1,4 +1,12 @@
-import { type ApiRequest, type ApiResponse, seededRandom, type Transport, type Unstructured, VirtualClock, type WatchEvent } from "@capstan/apimachinery";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  seededRandom,
+  type Transport,
+  type Unstructured,
+  VirtualClock,
+  type WatchEvent,
+} from "@capstan/apimachinery";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "../api-server.ts";
 import { memoryStore } from "../store/memory-store.ts";
 
@@ -29,8 +37,20 @@ export async function startTestServer(options: Partial<ApiServerOptions> = {}): 
     ...options,
   });
   const admin = server.admin();
-  const send = (method: ApiRequest["method"], path: string, body: unknown, query: ApiRequest["query"], headers: Record<string, string>): Promise<ApiResponse> =>
-    admin.request({ method, path, headers, ...(query === undefined ? {} : { query }), ...(body === undefined ? {} : { body }) });
+  const send = (
+    method: ApiRequest["method"],
+    path: string,
+    body: unknown,
+    query: ApiRequest["query"],
+    headers: Record<string, string>,
+  ): Promise<ApiResponse> =>
+    admin.request({
+      method,
+      path,
+      headers,
+      ...(query === undefined ? {} : { query }),
+      ...(body === undefined ? {} : { body }),
+    });
   const json = { "content-type": "application/json" };
   return {
     server,
@@ -83,14 +103,22 @@ export function widgetCrd(change?: (crd: Unstructured) => void): Unstructured {
                 },
                 status: {
                   type: "object",
-                  properties: { ready: { type: "boolean" }, replicas: { type: "integer" }, selector: { type: "string" } },
+                  properties: {
+                    ready: { type: "boolean" },
+                    replicas: { type: "integer" },
+                    selector: { type: "string" },
+                  },
                 },
               },
             },
           },
           subresources: {
             status: {},
-            scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.selector" },
+            scale: {
+              specReplicasPath: ".spec.replicas",
+              statusReplicasPath: ".status.replicas",
+              labelSelectorPath: ".status.selector",
+            },
           },
         },
       ],

@@ -1,0 +1,50 @@
+import { ApiError, type Status } from "@capstan/apimachinery";
+
+/** A failure without a reason: upstream answers some mistakes of clients with a bare 500, and tools compare the text. */
+export function bareError(message: string): ApiError {
+  return new ApiError(failure(500, undefined, message, undefined));
+}
+
+/** 404 of a path that no resource answers to. */
+export function notServed(): ApiError {
+  return new ApiError(failure(404, "NotFound", "the server could not find the requested resource", {}));
+}
+
+/** 405 of a path that exists but not for this method. */
+export function methodNotAllowed(): ApiError {
+  return new ApiError(
+    failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}),
+  );
+}
+
+/** 415 or 406 in the words of the router that fronts built-in kinds. */
+export function routerRefusal(code: 406 | 415): ApiError {
+  return code === 415
+    ? new ApiError(failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {}))
+    : new ApiError(
+        failure(
+          406,
+          "NotAcceptable",
+          "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+          {},
+        ),
+      );
+}
+
+function failure(
+  code: number,
+  reason: string | undefined,
+  message: string,
+  details: Status["details"] | undefined,
+): Status {
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+    code,
+  };
+}
