@@ -178,12 +178,10 @@ function checkGo(programs) {
     .at(-1);
   const have = /go(\d+)\.(\d+)/.exec(status === 0 ? stdout : "");
   const [major = 0, minor = 0] = (needed ?? "").split(".").map(Number);
-  if (have === null)
-    fail(`Go ${needed} or newer is needed and no "go" is on the PATH: install your system's golang package`);
+  const cure = `install Go ${needed} or newer and put it first on the PATH`;
+  if (have === null) fail(`Go ${needed} or newer is needed and there is no "go" on the PATH: ${cure}`);
   if (Number(have[1]) < major || (Number(have[1]) === major && Number(have[2]) < minor))
-    fail(
-      `Go ${needed} or newer is needed, "go" on the PATH is ${have[0]}: install a newer one and put it first on the PATH`,
-    );
+    fail(`Go ${needed} or newer is needed, "go" on the PATH is ${have[0]}: ${cure}`);
 }
 
 /**
