@@ -1,50 +1,66 @@
 import { createHash } from "node:crypto";
 import { type Clock, type KubeObject, stableStringify } from "@capstan/apimachinery";
+import { covers } from "./covers.ts";
 
 const KEEP_MS = 10 * 60_000;
 const SWEEP_ABOVE = 5000;
 
 interface Remembered {
+  digest: string;
   resourceVersion: string;
   at: number;
 }
 
 /**
- * Remembers what was applied to which revision of an object. Applying the same again to the same revision changes nothing, so
- * the request can be left out; Cluster API's ssa.Cache does the same. Only a digest is kept, as objects may hold secrets.
+ * Remembers what was last applied to each object, so that applying it again can be left out when it would change nothing: the
+ * object is still at the same revision (Cluster API's ssa.Cache does the same), or others changed it but not what was applied.
+ * Only a digest is kept, as objects may hold secrets.
  */
 export class ApplyMemo {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Remembered>();
+  #sweepAbove = SWEEP_ABOVE;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Stands for one desired state. */
-  digest(desired: KubeObject, subresource = ""): string {
-    return createHash("sha256").update(subresource).update("\n").update(stableStringify(desired)).digest("base64");
+  digest(desired: KubeObject): string {
+    return createHash("sha256").update(stableStringify(desired)).digest("base64");
   }
 
-  /** Whether `live` is the result of applying exactly this. */
-  isCurrent(desired: KubeObject, live: KubeObject, digest: string): boolean {
-    const entry = this.#entries.get(`${live.metadata.uid} ${digest}`);
-    if (entry === undefined || entry.resourceVersion !== live.metadata.resourceVersion) return false;
+  /** Whether applying this to `live` again would change nothing. */
+  isCurrent(desired: KubeObject, live: KubeObject, digest: string, subresource = ""): boolean {
+    const { uid, resourceVersion } = live.metadata;
+    const entry = this.#entries.get(`${uid}/${subresource}`);
+    // Something else applied in between may have left fields that this state does not have and that have to go.
+    if (entry?.digest !== digest || resourceVersion === undefined) return false;
     entry.at = this.#clock.monotonic();
-    return desired.metadata.name === live.metadata.name;
+    if (entry.resourceVersion === resourceVersion) return true;
+    if (!covers(live, desired)) return false;
+    entry.resourceVersion = resourceVersion;
+    return true;
   }
 
-  /** Notes the outcome of an apply. */
-  remember(applied: KubeObject, digest: string): void {
+  /** Notes the outcome of an apply; without a digest, that something unknown was applied. */
+  remember(applied: KubeObject, digest: string | undefined, subresource = ""): void {
     const { uid, resourceVersion } = applied.metadata;
     if (uid === undefined || resourceVersion === undefined) return;
-    if (this.#entries.size >= SWEEP_ABOVE) this.#sweep();
-    this.#entries.set(`${uid} ${digest}`, { resourceVersion, at: this.#clock.monotonic() });
+    const key = `${uid}/${subresource}`;
+    if (digest === undefined) {
+      this.#entries.delete(key);
+      return;
+    }
+    this.#entries.set(key, { digest, resourceVersion, at: this.#clock.monotonic() });
+    if (this.#entries.size > this.#sweepAbove) this.#sweep();
   }
 
   /** Entries nobody asked for in ten minutes belong to objects that are gone or at rest; a wasted apply is all they cost. */
   #sweep(): void {
     const oldest = this.#clock.monotonic() - KEEP_MS;
     for (const [key, entry] of this.#entries) if (entry.at < oldest) this.#entries.delete(key);
+    // Doubling keeps the cost of sweeping in proportion when all entries are in use.
+    this.#sweepAbove = Math.max(SWEEP_ABOVE, 2 * this.#entries.size);
   }
 }

@@ -180,7 +180,9 @@ export class Client {
       headers: { "content-type": "application/apply-patch+yaml" },
       body: object,
     };
-    return await this.#write<T>(kind, request, signal);
+    const applied = await this.#write<T>(kind, request, signal);
+    if (options.dryRun !== true) this.#memo.remember(applied, undefined, options.subresource);
+    return applied;
   }
 
   /** Server-side apply of the status. */
@@ -189,8 +191,8 @@ export class Client {
   }
 
   /**
-   * Applies `desired` unless the same was applied before and `live` has not changed since, so that a steady system stays
-   * silent. `live` comes from the cache; gives back the live or the applied object.
+   * Applies `desired` unless it was the last thing applied to the object and `live` still has all of it, so that a steady system
+   * stays silent. `live` comes from the cache; gives back the live or the applied object.
    */
   async ensure<T extends KubeObject>(
     desired: T,
@@ -198,10 +200,10 @@ export class Client {
     options: ApplyOptions = {},
     signal?: AbortSignal,
   ): Promise<T> {
-    const digest = this.#memo.digest(desired, options.subresource);
-    if (live !== undefined && this.#memo.isCurrent(desired, live, digest)) return live;
+    const digest = this.#memo.digest(desired);
+    if (live !== undefined && this.#memo.isCurrent(desired, live, digest, options.subresource)) return live;
     const applied = await this.apply(desired, options, signal);
-    this.#memo.remember(applied, digest);
+    if (options.dryRun !== true) this.#memo.remember(applied, digest, options.subresource);
     return applied;
   }
 

@@ -34,7 +34,7 @@ export async function requestWithRetry(
 }
 
 /** How long the server asks to wait, if it turned the request away. */
-export function retryAfterMs(response: ApiResponse): number | undefined {
+function retryAfterMs(response: ApiResponse): number | undefined {
   if (response.status !== 429 && response.status !== 503) return undefined;
   const header = response.headers["retry-after"];
   const seconds =

@@ -1,5 +1,12 @@
+import {
+  type KubeObject,
+  ownerReference,
+  seededRandom,
+  type Transport,
+  type Unstructured,
+  VirtualClock,
+} from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
-import { type KubeObject, ownerReference, seededRandom, type Transport, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { afterEach, describe, expect, test } from "vitest";
 import { Cache } from "../cache/cache.ts";
 import { Client } from "../client/client.ts";
@@ -17,7 +24,13 @@ interface ConfigMapObject extends KubeObject {
   data?: Record<string, string>;
 }
 
-const ConfigMap = kindRef<ConfigMapObject>({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
+const ConfigMap = kindRef<ConfigMapObject>({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+});
 const Secret = kindRef({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
 const namespace = "default";
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -40,7 +53,11 @@ async function start(controllers: (requests: Counter) => Controller[], log: Logg
     { cache, clock, random, log, recorder: silentRecorder },
     stop.signal,
   );
-  cleanups.push(() => server.close(), () => cache.stop(), async () => stop.abort());
+  cleanups.push(
+    () => server.close(),
+    () => cache.stop(),
+    async () => stop.abort(),
+  );
   await clock.advance(1);
   return { clock, server, cache, user, stop, running, requests };
 }
@@ -214,7 +231,10 @@ describe("a controller", () => {
         .reconcile(async ({ name }) => {
           active.set(name, (active.get(name) ?? 0) + 1);
           expect(active.get(name)).toBe(1);
-          most = Math.max(most, [...active.values()].reduce((sum, one) => sum + one, 0));
+          most = Math.max(
+            most,
+            [...active.values()].reduce((sum, one) => sum + one, 0),
+          );
           await new Promise<void>((resolve) => release.push(resolve));
           active.set(name, 0);
           return done();

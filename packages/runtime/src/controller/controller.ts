@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { isReason, type KubeObject } from "@capstan/apimachinery";
 import type { Informer } from "../cache/informer.ts";
 import { type Kind, type KindRef, keyText, kindId, parseKey } from "../kind.ts";
@@ -114,6 +115,8 @@ export class RunningController {
       this.#stop();
       return;
     }
+    // One signal stops all controllers of a process; Node would take their number for a leak.
+    setMaxListeners(0, this.#signal);
     this.#signal.addEventListener("abort", () => this.#stop(), { once: true });
     const informers = this.#definition.watches.map((watch) => {
       const informer = cache.informer(watch.kind);

@@ -21,6 +21,8 @@ const MAX_NOTE_BYTES = 1024;
 const MAX_WAITING = 1000;
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
+/** How long stopping may wait for what is being written. */
+const FLUSH_MS = 5_000;
 
 /** Who reports. */
 export interface EventRecorderOptions {
@@ -51,7 +53,9 @@ export class EventRecorder implements Recorder {
   readonly #log: Logger;
   readonly #known = new Map<string, Known>();
   readonly #waiting: (() => Promise<void>)[] = [];
-  readonly #stop = new AbortController();
+  /** Ends waits for another try; requests under way may finish. */
+  readonly #closing = new AbortController();
+  readonly #abandon = new AbortController();
   #writing: Promise<void> | undefined;
   #cancelSweep: (() => void) | undefined;
   #dropped = 0;
@@ -62,7 +66,7 @@ export class EventRecorder implements Recorder {
   }
 
   event(object: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.#closing.signal.aborted) return;
     const { clock } = this.#options;
     const { uid, namespace, name } = object.metadata;
     const key = [type, reason, action, object.apiVersion, object.kind, namespace, name, uid].join("\n");
@@ -70,7 +74,7 @@ export class EventRecorder implements Recorder {
     if (known === undefined) {
       const event = this.#newEvent(object, type, reason, action, note);
       this.#known.set(key, { event, lastSeen: clock.monotonic(), writtenAt: clock.monotonic(), writtenCount: 1 });
-      this.#enqueue(async () => void (await this.#options.client.create(event, {}, this.#stop.signal)));
+      this.#enqueue(async () => void (await this.#options.client.create(event, {}, this.#abandon.signal)));
       this.#scheduleSweep();
       return;
     }
@@ -86,9 +90,12 @@ export class EventRecorder implements Recorder {
     for (const known of this.#known.values()) this.#writeSeriesIfNew(known);
     this.#known.clear();
     this.#cancelSweep?.();
-    const flushed = this.#writing;
-    this.#stop.abort(new Error("the recorder was stopped"));
-    await flushed;
+    this.#closing.abort(new Error("the recorder was stopped"));
+    const cancel = this.#options.clock.after(FLUSH_MS, () =>
+      this.#abandon.abort(new Error("the recorder was stopped")),
+    );
+    await this.#writing;
+    cancel();
   }
 
   #newEvent(object: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): EventObject {
@@ -132,11 +139,11 @@ export class EventRecorder implements Recorder {
     const { name = "", namespace } = event.metadata;
     this.#enqueue(async () => {
       try {
-        await client.patch({ kind: EventKind, namespace, name }, { series: event.series }, {}, this.#stop.signal);
+        await client.patch({ kind: EventKind, namespace, name }, { series: event.series }, {}, this.#abandon.signal);
       } catch (error) {
         // The server drops events after an hour: begin anew.
         if (!isReason(error, "NotFound")) throw error;
-        await client.create(event, {}, this.#stop.signal);
+        await client.create(event, {}, this.#abandon.signal);
       }
     });
   }
@@ -168,12 +175,12 @@ export class EventRecorder implements Recorder {
       } catch (error) {
         // What the server refuses it will refuse again; only unreachable servers are worth waiting for.
         const refused = isReason(error, "Forbidden", "NotFound", "Invalid", "BadRequest", "AlreadyExists", "Conflict");
-        if (refused || tries >= MAX_TRIES || this.#stop.signal.aborted) {
+        if (refused || tries >= MAX_TRIES || this.#closing.signal.aborted) {
           this.#log.debug("an event could not be written", { error });
           return;
         }
       }
-      await sleep(this.#options.clock, RETRY_MS, this.#stop.signal).catch(() => undefined);
+      await sleep(this.#options.clock, RETRY_MS, this.#closing.signal).catch(() => undefined);
     }
   }
 

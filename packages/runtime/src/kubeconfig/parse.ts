@@ -23,7 +23,7 @@ export function parseKubeconfig(value: unknown, file: string): Kubeconfig {
 }
 
 /** A kubeconfig with nothing in it. */
-export function emptyKubeconfig(): Kubeconfig {
+function emptyKubeconfig(): Kubeconfig {
   return { currentContext: undefined, clusters: new Map(), users: new Map(), contexts: new Map() };
 }
 

@@ -36,7 +36,7 @@ export function retryLimiter(clock: Clock, options: RetryOptions = {}): RetryLim
 }
 
 /** Tokens that come back at a steady rate; taking one that is not there yet says how long to wait for it. */
-export class TokenBucket {
+class TokenBucket {
   readonly #clock: Clock;
   readonly #perSecond: number;
   readonly #burst: number;

@@ -1,5 +1,5 @@
 import {
-  ApiError,
+  type ApiError,
   expired,
   type Random,
   randomFloat,

@@ -1,0 +1,99 @@
+import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
+import { createApiServer, memoryStore } from "@capstan/apiserver";
+import { afterEach, expect, test } from "vitest";
+import { Client } from "../client/client.ts";
+import { FaultyTransport } from "../testing/faulty-transport.ts";
+import { EventKind, type EventObject } from "./event-kind.ts";
+import { EventRecorder } from "./event-recorder.ts";
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function start() {
+  const clock = new VirtualClock();
+  const random = seededRandom(1);
+  const server = await createApiServer({ store: memoryStore(), clock, random, controllers: false });
+  const transport = new FaultyTransport(server.admin(), random);
+  const client = new Client(transport, { fieldManager: "x", clock });
+  const recorder = new EventRecorder({ client, clock, random, controller: "capstan.dev/test", instance: "host" });
+  cleanups.push(() => server.close());
+  const reader = new Client(server.admin(), { fieldManager: "y", clock });
+  const events = async (): Promise<EventObject[]> => (await reader.list(EventKind)).items;
+  return { clock, recorder, events, transport };
+}
+
+function object(name: string): Unstructured {
+  return { apiVersion: "x.io/v1", kind: "Thing", metadata: { namespace: "default", name, uid: `uid-${name}` } };
+}
+
+test("the first is written, the second makes a series, more only count until the series ends", async () => {
+  const { clock, recorder, events } = await start();
+  recorder.event(object("a"), "Warning", "Failed", "Create", "no luck");
+  await clock.advance(10);
+  expect(await events()).toMatchObject([
+    {
+      type: "Warning",
+      reason: "Failed",
+      action: "Create",
+      note: "no luck",
+      reportingController: "capstan.dev/test",
+      reportingInstance: "host",
+      regarding: { kind: "Thing", name: "a", namespace: "default", uid: "uid-a" },
+    },
+  ]);
+  expect((await events())[0]?.series).toBeUndefined();
+  for (let i = 0; i < 5; i++) {
+    recorder.event(object("a"), "Warning", "Failed", "Create", `no luck ${i}`);
+    await clock.advance(1000);
+  }
+  expect((await events())[0]?.series?.count).toBe(2);
+  await clock.advance(13 * 60_000);
+  expect(await events()).toHaveLength(1);
+  expect((await events())[0]?.series?.count).toBe(6);
+  expect(clock.nextTimer()).toBeUndefined();
+  recorder.event(object("a"), "Warning", "Failed", "Create", "again");
+  await clock.advance(10);
+  expect(await events()).toHaveLength(2);
+});
+
+test("a long series is written every half hour", async () => {
+  const { clock, recorder, events } = await start();
+  for (let i = 0; i < 40; i++) {
+    recorder.event(object("a"), "Normal", "Polling", "Poll", "still there");
+    await clock.advance(60_000);
+  }
+  expect((await events())[0]?.series?.count).toBeGreaterThan(25);
+});
+
+test("different reasons and objects are different events; notes are cut and carry no secrets", async () => {
+  const { clock, recorder, events } = await start();
+  recorder.event(object("a"), "Normal", "One", "Act", "x".repeat(3000));
+  recorder.event(object("a"), "Normal", "Two", "Act", "token abcdef.0123456789abcdef leaked");
+  recorder.event(object("b"), "Normal", "One", "Act", "x");
+  await clock.advance(10);
+  const all = await events();
+  expect(all).toHaveLength(3);
+  expect(Buffer.byteLength(all.find(({ reason }) => reason === "One")?.note ?? "")).toBeLessThanOrEqual(1024);
+  expect(all.find(({ reason }) => reason === "Two")?.note).toBe("token abcdef.[hidden] leaked");
+});
+
+test("a server that is away is waited for; stop writes the counts that are open", async () => {
+  const { clock, recorder, events, transport } = await start();
+  transport.down = true;
+  recorder.event(object("a"), "Normal", "One", "Act", "x");
+  await clock.advance(5000);
+  transport.down = false;
+  await clock.advance(10_000);
+  expect(await events()).toHaveLength(1);
+  for (let i = 0; i < 3; i++) recorder.event(object("a"), "Normal", "One", "Act", "x");
+  await clock.advance(10);
+  const stopping = recorder.stop();
+  await clock.advance(10);
+  await stopping;
+  expect((await events())[0]?.series?.count).toBe(4);
+  recorder.event(object("a"), "Normal", "Late", "Act", "x");
+  await clock.advance(10);
+  expect(await events()).toHaveLength(1);
+});
