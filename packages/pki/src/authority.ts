@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import type { Random } from "@capstan/apimachinery";
 import { element, integer, sequence, time } from "./der.ts";
 import { PkiError } from "./errors.ts";
@@ -14,7 +14,7 @@ import {
 } from "./keys.ts";
 import { encodeName } from "./names.ts";
 import { type ParsedCertificate, parseCertificate } from "./parse.ts";
-import { encodePem } from "./pem.ts";
+import { decodePem, encodePem } from "./pem.ts";
 
 /** A certificate and its private key, both PEM. */
 export interface CertificateAndKey {
@@ -35,7 +35,7 @@ export async function createCertificateAuthority(options: {
 }): Promise<CertificateAndKey> {
   const pair = await createKeyPair(options.algorithm);
   const key = readPrivateKey(pair.privateKeyPem);
-  const spki = publicKeyInfo(key);
+  const spki = decodePem(pair.publicKeyPem, "PUBLIC KEY");
   const name = encodeName({ commonName: options.commonName, organizations: [] });
   const certPem = certificate(key, {
     issuerDer: name,
@@ -76,7 +76,7 @@ export async function issueCertificate(ca: CertificateAndKey, options: LeafOptio
   const certPem = signLeaf(authority, {
     ...options,
     subjectDer: encodeName({ commonName: options.commonName, organizations: options.organizations ?? [] }),
-    spki: publicKeyInfo(createPublicKey(pair.publicKeyPem)),
+    spki: decodePem(pair.publicKeyPem, "PUBLIC KEY"),
     keyUsages: ["digital signature", "key encipherment"],
   });
   return { certPem, keyPem: pair.privateKeyPem };
