@@ -90,7 +90,7 @@ function checkPatch(input: ApplyInput): void {
 }
 
 function emptyObject(input: ApplyInput): JsonObject {
-  return { ...input.schema.zero, apiVersion: input.patch.apiVersion, kind: input.patch.kind };
+  return { apiVersion: input.patch.apiVersion, kind: input.patch.kind };
 }
 
 /** An object that was never tracked belongs, as it is, to a stand-in: else the first apply could take it all silently. */

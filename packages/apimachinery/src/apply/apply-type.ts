@@ -185,6 +185,8 @@ export interface CompiledApplySchema {
   readonly reconciled: WeakSet<object>;
 }
 
+const NO_FIELDS: JsonObject = Object.freeze({});
+
 const cache = new WeakMap<JSONSchemaProps, CompiledApplySchema>();
 
 /**
@@ -192,11 +194,11 @@ const cache = new WeakMap<JSONSchemaProps, CompiledApplySchema>();
  * says about them. `zero` names what a Go struct of a built-in type always holds, such as `{spec: {}}`: a create does not own
  * those containers.
  */
-export function compileApplySchema(schema: JSONSchemaProps, zero?: JsonObject): CompiledApplySchema {
-  const known = zero === undefined ? cache.get(schema) : undefined;
-  if (known !== undefined) return known;
+export function compileApplySchema(schema: JSONSchemaProps, zero: JsonObject = NO_FIELDS): CompiledApplySchema {
+  const known = cache.get(schema);
+  if (known?.zero === zero) return known;
   const root = applyType({ ...schema, type: "object", "x-kubernetes-embedded-resource": true }, false);
-  const compiled = { root, zero: zero ?? {}, reconciled: new WeakSet() };
-  if (zero === undefined) cache.set(schema, compiled);
+  const compiled = { root, zero, reconciled: new WeakSet() };
+  cache.set(schema, compiled);
   return compiled;
 }
