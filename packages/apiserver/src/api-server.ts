@@ -9,12 +9,17 @@ import {
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { webhookAdmission } from "./admission/webhook-admission.ts";
 import { webhookClient } from "./admission/webhook-client.ts";
+import { type AuditSink, createAudit } from "./audit/audit.ts";
+import type { AuditPolicy } from "./audit/audit-policy.ts";
 import { certificateAdmission } from "./auth/certificate-admission.ts";
+import { startCertificateController } from "./auth/certificate-controller.ts";
 import { rbacAdmission } from "./auth/escalation.ts";
 import { createRbacAuthorizer } from "./auth/rbac-authorizer.ts";
 import { type AuthOptions, createAuthentication } from "./authentication.ts";
 import { createDefaultObjects } from "./bootstrap.ts";
 import { builtinTypes } from "./builtin/index.ts";
+import type { Controller } from "./controllers/deps.ts";
+import { startControllers } from "./controllers/start.ts";
 import { startCrdCleanup } from "./crd/crd-cleanup.ts";
 import { CRD_KEY } from "./crd/crd-object.ts";
 import { CrdRegistry } from "./crd/crd-registry.ts";
@@ -22,16 +27,19 @@ import { crdType } from "./crd/crd-type.ts";
 import { registerCrds } from "./crd/register.ts";
 import { conversionWebhook } from "./crd/webhook-converter.ts";
 import { createDiscovery } from "./discovery/discovery.ts";
+import { createMetrics, METRICS_CONTENT_TYPE, type ObjectCount } from "./metrics/metrics.ts";
 import { createOpenApi } from "./openapi/openapi.ts";
 import type { RegistryCore } from "./registry/core.ts";
 import { RegistryInternalApi } from "./registry/internal-api.ts";
 import { TypeRegistry } from "./registry/type-registry.ts";
-import { documentPath, healthPaths, versionPath } from "./server/fixed-paths.ts";
+import { documentPath, healthPaths, textPath, versionPath } from "./server/fixed-paths.ts";
 import { HttpHandler, type HttpRequest, type HttpServerResponse } from "./server/http-handler.ts";
 import { InProcessTransport } from "./server/in-process.ts";
 import { type Listener, type ListenOptions, listen } from "./server/listen.ts";
 import { handleCall, type PathHandler, type PipelineDeps } from "./server/pipeline.ts";
+import { prefixOf } from "./store/keys.ts";
 import { openObjectStore } from "./store/object-store.ts";
+import type { ObjectStore } from "./store/object-store.types.ts";
 import type { Store } from "./store/store.ts";
 import type { AdmissionPlugin, Authorizer, Converter, InternalApi, ResourceRegistry } from "./types.ts";
 
@@ -47,8 +55,12 @@ export interface ApiServerOptions {
   /** In-process admission, run after the server's own steps and before webhooks. */
   readonly admission?: readonly AdmissionPlugin[];
   readonly auth?: AuthOptions;
-  /** Garbage collection, namespaces, default ServiceAccounts and the like; default true. */
+  /** Garbage collection, namespaces, default ServiceAccounts, certificate signing and the like; default true. */
   readonly controllers?: boolean;
+  /** The cluster's authority: published as kube-root-ca.crt, and, with its key, signs CertificateSigningRequests. */
+  readonly ca?: { readonly certPem: string; readonly keyPem?: string };
+  /** Records requests in kube-apiserver's audit format. */
+  readonly audit?: { readonly sink: AuditSink; readonly policy?: AuditPolicy };
 }
 
 /** A running API server. */
@@ -63,6 +75,8 @@ export interface ApiServer {
   handle(request: HttpRequest, response: HttpServerResponse, prefix?: string): void;
   readonly internal: InternalApi;
   readonly registry: ResourceRegistry;
+  /** Whether the server's own controllers have nothing to do. */
+  idle(): boolean;
   /** Creates or updates CRDs and returns when all are served. Idempotent. */
   registerCrds(crds: readonly Unstructured[]): Promise<void>;
   close(): Promise<void>;
@@ -72,6 +86,52 @@ export interface ApiServer {
 const BUILTIN = builtinTypes();
 
 const ADMIN: UserInfo = Object.freeze({ name: "system:admin", groups: ["system:masters", "system:authenticated"] });
+
+/** The controllers of the built-in kinds, with certificate signing if there is an authority to sign with. */
+function startBuiltinControllers(
+  options: ApiServerOptions,
+  api: InternalApi,
+  registry: ResourceRegistry,
+  authorizer: Authorizer,
+  log: (message: string, error: unknown) => void,
+): Controller {
+  const { clock, random, ca } = options;
+  const rootCaPem = ca?.certPem;
+  const all = startControllers(api, {
+    clock,
+    random,
+    registry,
+    log,
+    ...(rootCaPem === undefined ? {} : { rootCaPem }),
+  });
+  const keyPem = ca?.keyPem;
+  if (ca === undefined || keyPem === undefined) return all;
+  const signing = startCertificateController(api, {
+    authorizer,
+    ca: () => ({ certPem: ca.certPem, keyPem }),
+    clock,
+    random,
+    log,
+  });
+  return {
+    idle: () => all.idle(),
+    stop: () => {
+      all.stop();
+      signing.stop();
+    },
+  };
+}
+
+/** How many objects of each resource are stored. */
+function* objectCounts(store: ObjectStore, types: ResourceRegistry): Iterable<ObjectCount> {
+  const seen = new Set<string>();
+  for (const { group, plural: resource, storedAs, strategy } of types.types()) {
+    const prefix = prefixOf(group, resource);
+    if (storedAs !== undefined || strategy.createOnly !== undefined || seen.has(prefix)) continue;
+    seen.add(prefix);
+    yield { group, resource, count: store.count(prefix) };
+  }
+}
 
 /** CEL match conditions of webhooks. */
 function compileCondition(expression: string): (variables: Readonly<Record<string, unknown>>) => unknown {
@@ -131,7 +191,16 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     compile: compileCondition,
     client,
   });
+  const audit =
+    options.audit === undefined
+      ? undefined
+      : createAudit(options.audit.sink, {
+          clock,
+          random,
+          ...(options.audit.policy === undefined ? {} : { policy: options.audit.policy }),
+        });
   admission.push(
+    ...(audit === undefined ? [] : [audit.plugin]),
     namespaceLifecycle(internal),
     rbacAdmission(rbac),
     certificateAdmission(authorizer),
@@ -139,13 +208,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     webhooks,
   );
   await createDefaultObjects(internal, options.auth?.authorization !== "AlwaysAllow");
-  const stops = [startCrdCleanup({ store, api: internal, types, clock, log })];
+  const controllers =
+    options.controllers === false ? undefined : startBuiltinControllers(options, internal, types, authorizer, log);
+  const cleanup = startCrdCleanup({ store, api: internal, types, clock, log });
+  const metrics = createMetrics({ clock, objects: () => objectCounts(store, types) });
 
   const paths: PathHandler[] = [
     versionPath,
     healthPaths([{ name: "ping", check: () => undefined }]),
     documentPath(createDiscovery(types)),
     documentPath(createOpenApi(types)),
+    textPath("/metrics", METRICS_CONTENT_TYPE, () => metrics.text()),
     ...authentication.paths,
   ];
   const deps: PipelineDeps = {
@@ -153,7 +226,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     authenticator: authentication.authenticator,
     authorizer,
     paths,
-    observers: [],
+    observers: audit === undefined ? [metrics.observer] : [metrics.observer, audit.observer],
     onError: (error, call) => log(`${call.method} ${call.path} failed`, error),
   };
   const handle: ConstructorParameters<typeof InProcessTransport>[0] = (call) => handleCall(deps, call);
@@ -170,9 +243,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     handle: (request, response, prefix) => http.serve(request, response, prefix),
     internal,
     registry: types,
+    idle: () => controllers?.idle() ?? true,
     registerCrds: (objects) => registerCrds(internal, types, objects),
     close: async () => {
-      for (const stopping of stops) stopping.stop();
+      controllers?.stop();
+      cleanup.stop();
       await Promise.all([...listeners].map((listener) => listener.close()));
       rbac.close();
       await authentication.close();

@@ -1,4 +1,7 @@
 export { type ApiServer, type ApiServerOptions, createApiServer } from "./api-server.ts";
+export type { AuditSink } from "./audit/audit.ts";
+export { auditFile } from "./audit/audit-file.ts";
+export type { AuditPolicy, AuditRule } from "./audit/audit-policy.ts";
 export type { AuthOptions } from "./authentication.ts";
 export { KUBERNETES_VERSION } from "./server/fixed-paths.ts";
 export type { HttpRequest, HttpServerResponse } from "./server/http-handler.ts";
