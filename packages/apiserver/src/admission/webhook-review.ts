@@ -12,8 +12,10 @@ export function reviewRequest(
   objects: { object: unknown; oldObject: unknown },
 ): Record<string, unknown> {
   const { attributes, type } = request;
-  const { subresource, namespace } = attributes;
+  const { subresource } = attributes;
   const name = attributes.name || request.object?.metadata.name || "";
+  // Upstream counts a Namespace as being in itself.
+  const namespace = attributes.namespace || (type.group === "" && type.plural === "namespaces" ? name : "");
   return {
     uid,
     kind: kindOf(shown, subresource),

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
-import { ApiError, type Unstructured, type UserInfo } from "@capstan/apimachinery";
+import { ApiError, deepCopy, type Unstructured, type UserInfo } from "@capstan/apimachinery";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AdmissionRequest, ResourceType } from "../types.ts";
 import { bootstrapRbac } from "./bootstrap-rbac.ts";
 import { rbacAdmission } from "./escalation.ts";
 import { createRbacAuthorizer, forbiddenFor, type RbacAuthorizer } from "./rbac-authorizer.ts";
+import { reconcileDefaultRbac } from "./reconcile-rbac.ts";
 import { RBAC_GROUP, Resources } from "./resources.ts";
 import { ask, askPath, tinyApi } from "./testing/tiny-api.ts";
 
@@ -142,6 +143,63 @@ it("the defaults equal those of a real kube-apiserver", () => {
     // Without a controller manager the real server leaves aggregated rules empty.
     expect(ours["aggregationRule"] === undefined ? ours : { ...ours, rules: null }).toEqual(theirs);
   }
+});
+
+describe("defaults at a later start", () => {
+  const get = (kind: "clusterRoles" | "clusterRoleBindings", name: string): Unstructured | undefined =>
+    api.get(Resources[kind], "", name);
+  const change = (object: Unstructured | undefined, edit: (o: Unstructured) => void): void => {
+    const copy = deepCopy(object ?? role("ClusterRole", "/none", []));
+    edit(copy);
+    api.put(copy);
+  };
+
+  it("writes nothing when all is there", async () => {
+    const before = get("clusterRoles", "system:node")?.metadata.resourceVersion;
+    let changes = 0;
+    const stop = api.watch(undefined, () => changes++);
+    const loaded = changes;
+    await reconcileDefaultRbac(api);
+    stop();
+    expect(changes).toBe(loaded);
+    expect(get("clusterRoles", "system:node")?.metadata.resourceVersion).toBe(before);
+  });
+
+  it("adds what is missing and keeps what people added", async () => {
+    const own = { verbs: ["get"], apiGroups: ["x"], resources: ["y"] };
+    change(get("clusterRoles", "system:basic-user"), (o) => {
+      o["rules"] = [own];
+    });
+    change(get("clusterRoleBindings", "system:discovery"), (o) => {
+      o["subjects"] = [{ kind: "User", name: "eve" }];
+    });
+    await api.delete(Resources.clusterRoles, "", "view");
+    await reconcileDefaultRbac(api);
+    expect(get("clusterRoles", "system:basic-user")?.["rules"]).toEqual([
+      own,
+      { verbs: ["create"], apiGroups: ["authorization.k8s.io"], resources: ["selfsubjectaccessreviews"] },
+      { verbs: ["create"], apiGroups: ["authorization.k8s.io"], resources: ["selfsubjectrulesreviews"] },
+      { verbs: ["create"], apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"] },
+    ]);
+    expect(get("clusterRoleBindings", "system:discovery")?.["subjects"]).toMatchObject([
+      { name: "eve" },
+      { name: "system:authenticated" },
+    ]);
+    expect(get("clusterRoles", "view")).toBeDefined();
+  });
+
+  it("leaves alone what says so, and replaces a binding to another role", async () => {
+    change(get("clusterRoles", "system:basic-user"), (o) => {
+      o["rules"] = [];
+      o.metadata.annotations = { "rbac.authorization.kubernetes.io/autoupdate": "false" };
+    });
+    change(get("clusterRoleBindings", "system:basic-user"), (o) => {
+      o["roleRef"] = { kind: "ClusterRole", name: "cluster-admin" };
+    });
+    await reconcileDefaultRbac(api);
+    expect(get("clusterRoles", "system:basic-user")?.["rules"]).toEqual([]);
+    expect(get("clusterRoleBindings", "system:basic-user")?.["roleRef"]).toMatchObject({ name: "system:basic-user" });
+  });
 });
 
 describe("the 403 text", () => {
