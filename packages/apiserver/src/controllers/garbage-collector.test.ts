@@ -246,7 +246,7 @@ describe("the collector", () => {
             const reachable = list.length === 0 || list.some((p) => alive.has(p));
             if (reachable && !deleted.has(i)) alive.add(i);
           }
-          expect(names(h).sort()).toEqual([...alive].map((i) => `n${i}`).sort());
+          expect(new Set(names(h))).toEqual(new Set([...alive].map((i) => `n${i}`)));
           expect(h.controller.idle()).toBe(true);
           await h.server.close();
         },

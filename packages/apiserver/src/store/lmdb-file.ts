@@ -70,8 +70,7 @@ class FileCheck {
     const meta = this.newestMeta();
     this.transaction = meta.transaction;
     this.lastPage = meta.lastPage;
-    const main = { compare: Buffer.compare, onLeaf: () => {} };
-    this.checkTree(meta.main, main);
+    this.checkTree(meta.main, { compare: (a, b) => a.compare(b), onLeaf: () => {} });
     const free: number[] = [];
     const onLeaf = (node: Node): void => {
       for (const page of readFreeList(node.value ?? this.overflowValue(node))) free.push(page);

@@ -13,9 +13,7 @@ const object = (name: string, value: string): Unstructured => ({
   data: { value },
 });
 const keyFor = (name: string): string => `core/configmaps/a/${name}`;
-const put =
-  (name: string, value: string) =>
-  (_: StoredObject | undefined): Mutation => ({ type: "put", object: object(name, value) });
+const put = (name: string, value: string) => (): Mutation => ({ type: "put", object: object(name, value) });
 const remove = (): Mutation => ({ type: "delete" });
 const valueOf = (stored: StoredObject | undefined): unknown =>
   (stored?.object["data"] as Record<string, unknown> | undefined)?.["value"];
@@ -119,7 +117,7 @@ describe("pending and durable", () => {
     expect(store.get(keyFor("x"))).toBeUndefined();
     expect(valueOf(store.peek(keyFor("x")))).toBe("1");
     expect(store.revision()).toBe(0);
-    const second = store.mutate(keyFor("x"), (current) => put("x", `${String(valueOf(current))}2`)(current));
+    const second = store.mutate(keyFor("x"), (current) => put("x", `${String(valueOf(current))}2`)());
     release();
     await first;
     expect(valueOf(store.get(keyFor("x")))).toBe("1");
@@ -173,7 +171,7 @@ describe("pending and durable", () => {
     await base;
     const first = store.mutate(keyFor("x"), put("x", "lost"));
     await settle();
-    const dependent = store.mutate(keyFor("x"), (current) => put("x", `${String(valueOf(current))}+`)(current));
+    const dependent = store.mutate(keyFor("x"), (current) => put("x", `${String(valueOf(current))}+`)());
     await settle();
     release(new Error("disk full"));
     release(new Error("disk full"));
@@ -366,9 +364,7 @@ describe("laws", () => {
         const store = await open();
         const writes: Promise<unknown>[] = [];
         for (const wait of yields) {
-          writes.push(
-            store.mutate(keyFor("n"), (current) => put("n", String(Number(valueOf(current) ?? 0) + 1))(current)),
-          );
+          writes.push(store.mutate(keyFor("n"), (current) => put("n", String(Number(valueOf(current) ?? 0) + 1))()));
           if (wait) await Promise.resolve();
         }
         await Promise.all(writes);
