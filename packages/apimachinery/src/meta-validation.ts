@@ -163,7 +163,7 @@ function validateFinalizers(finalizers: readonly string[] | undefined, field: st
 /** Checks a field manager's name: at most 128 printable characters. */
 export function validateFieldManager(manager: string, field: string): FieldError[] {
   const errors: FieldError[] = [];
-  if (Buffer.byteLength(manager) > MAX_MANAGER_BYTES) errors.push(tooLong(field, MAX_MANAGER_BYTES));
+  if (Buffer.byteLength(manager) > MAX_MANAGER_BYTES) return [tooLong(field, MAX_MANAGER_BYTES)];
   for (const match of manager.matchAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu)) {
     const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     errors.push(invalidValue(field, manager, `invalid character U+${code} (at position ${match.index})`));

@@ -121,6 +121,14 @@ test("too many operations, and copies that double", () => {
   expect(() => applyJsonPatch({ a: {} }, doubling)).toThrow(ApiError);
 });
 
+test("patches that would block for long are refused", () => {
+  const large = Array.from({ length: 100_000 }, (_, i) => i);
+  const shifts = Array.from({ length: 9_000 }, () => ({ op: "add", path: "/a/0", value: 1 }));
+  expect(() => applyJsonPatch({ a: large }, shifts)).toThrow(expect.objectContaining({ code: 422 }));
+  const tests = Array.from({ length: 9_000 }, () => ({ op: "test", path: "/a", value: large }));
+  expect(() => applyJsonPatch({ a: large }, tests)).toThrow(expect.objectContaining({ code: 422 }));
+});
+
 test("prototypes stay out of reach", () => {
   expect(() => applyJsonPatch({}, [{ op: "add", path: "/__proto__/polluted", value: true }])).toThrow(ApiError);
   expect(() => applyJsonPatch({}, [{ op: "add", path: "/constructor/prototype/polluted", value: true }])).toThrow(

@@ -4,8 +4,8 @@ import { deepCopy, deepEqual, isObject, type JsonObject, setOwn } from "../json.
 
 /** More operations in one patch are refused, as upstream does. */
 const MAX_OPERATIONS = 10_000;
-/** Bound on what `copy` may add in one patch, so that doubling copies cannot fill the memory. */
-const MAX_COPIED_VALUES = 1_000_000;
+/** Bound on values that are copied, compared or shifted in one patch: doubling copies fill no memory, nothing blocks for long. */
+const MAX_WORK = 2_000_000;
 
 interface Operation {
   readonly op: string;
@@ -19,14 +19,19 @@ interface Operation {
  * adds it, a missing value is null. Throws 400 for malformed patches and 422 for patches that cannot be carried out.
  */
 export function applyJsonPatch(doc: unknown, operations: unknown): unknown {
-  const state: State = { root: deepCopy(doc), copied: 0 };
+  const state: State = { root: deepCopy(doc), work: 0 };
   for (const operation of decode(operations)) apply(state, operation);
   return state.root;
 }
 
 interface State {
   root: unknown;
-  copied: number;
+  work: number;
+}
+
+function charge(state: State, pointer: string, values: number): void {
+  state.work += values;
+  if (state.work > MAX_WORK) throw unprocessablePatch(pointer, "the patch is too much work for one request: split it");
 }
 
 function decode(operations: unknown): Operation[] {
@@ -64,14 +69,16 @@ function apply(state: State, { op, path, from, value }: Operation): void {
     case "move":
       return write(state, path, remove(state, from), true);
     case "copy": {
-      const copied = deepCopy(read(state, from));
-      state.copied += countValues(copied);
-      if (state.copied > MAX_COPIED_VALUES) throw unprocessablePatch(path, "the patch copies too much: split it");
-      return write(state, path, copied, true);
+      const source = read(state, from);
+      charge(state, path, countValues(source));
+      return write(state, path, deepCopy(source), true);
     }
-    case "test":
-      if (deepEqual(read(state, path), value)) return;
+    case "test": {
+      const current = read(state, path);
+      charge(state, path, countValues(current));
+      if (deepEqual(current, value)) return;
       throw unprocessablePatch(path, "testing value failed: the field holds something else");
+    }
     default:
       throw unprocessablePatch("op", `unexpected kind ${goQuote(op)}: use add, remove, replace, move, copy or test`);
   }
@@ -130,6 +137,7 @@ function write(state: State, pointer: string, value: unknown, insert: boolean): 
   }
   const { parent, key } = locate(state, pointer);
   if (!Array.isArray(parent)) return setOwn(parent, key, value);
+  if (insert) charge(state, pointer, parent.length);
   if (!insert) parent[arrayIndex(pointer, key, parent.length - 1)] = value;
   else if (key === "-") parent.push(value);
   else parent.splice(arrayIndex(pointer, key, parent.length), 0, value);
@@ -137,7 +145,10 @@ function write(state: State, pointer: string, value: unknown, insert: boolean): 
 
 function remove(state: State, pointer: string): unknown {
   const { parent, key } = locate(state, pointer);
-  if (Array.isArray(parent)) return parent.splice(arrayIndex(pointer, key, parent.length - 1), 1)[0];
+  if (Array.isArray(parent)) {
+    charge(state, pointer, parent.length);
+    return parent.splice(arrayIndex(pointer, key, parent.length - 1), 1)[0];
+  }
   if (!Object.hasOwn(parent, key)) throw unprocessablePatch(pointer, "the field to remove does not exist");
   const value = parent[key];
   delete parent[key];

@@ -1,7 +1,7 @@
 import { OBJECT_META_SCHEMA } from "../apply/object-meta-schema.ts";
 import { badRequest } from "../errors.ts";
 import { goJson, goKind } from "../go-text.ts";
-import { deepCopy, deepEqual, isObject, type JsonObject, MAX_DEPTH, setOwn, tooDeep } from "../json.ts";
+import { deepCopy, isObject, type JsonObject, MAX_DEPTH, setOwn, stableStringify, tooDeep } from "../json.ts";
 import type { JSONSchemaProps } from "../schema/types.ts";
 import { mergeKeyedLists, mergePrimitiveLists, orderItems } from "./strategic-lists.ts";
 
@@ -100,12 +100,10 @@ function retainKeys(original: JsonObject, patch: JsonObject): void {
 function deleteFromList(original: JsonObject, key: string, gone: unknown): void {
   if (!Array.isArray(gone)) throw badRequest("invalid patch format of primitive list");
   const list = Object.hasOwn(original, key) ? original[key] : undefined;
-  if (Array.isArray(list))
-    setOwn(
-      original,
-      key,
-      list.filter((v) => !gone.some((g) => deepEqual(g, v))),
-    );
+  if (!Array.isArray(list)) return;
+  const deleted = new Set(gone.map(stableStringify));
+  const kept = list.filter((v) => !deleted.has(stableStringify(v)));
+  setOwn(original, key, kept);
 }
 
 /** `$setElementOrder/x` gives the order in which the client wants the items of list `x`. */
