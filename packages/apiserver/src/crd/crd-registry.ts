@@ -57,8 +57,7 @@ export class CrdRegistry {
     const established = isConditionTrue(crd, "Established");
     const names = JSON.stringify(crd.status?.acceptedNames);
     const deleting = crd.metadata.deletionTimestamp !== undefined;
-    const generation = (crd.metadata.generation ?? 0) - (deleting ? 1 : 0);
-    const stamp = `${crd.metadata.uid ?? ""}/${generation}/${established}/${names}`;
+    const stamp = `${crd.metadata.uid ?? ""}/${crd.metadata.generation ?? 0}/${established}/${names}`;
     const old = this.served.get(stored.key);
     if (old?.stamp === stamp) {
       for (const type of old.types) (type.custom as { terminating: boolean }).terminating = deleting;

@@ -38,7 +38,7 @@ const STATIC: Strategy = {
       type: "Terminating",
       status: "True" as const,
       reason: "InstanceDeletionPending",
-      message: "CustomResourceDefinition marked for deletion; CustomResource deletion will start soon",
+      message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
     };
     const now = crd.metadata.deletionTimestamp ?? "";
     crd.status = { ...crd.status, conditions: withCondition(crd.status?.conditions ?? [], condition, now) };

@@ -8,9 +8,13 @@ export function validateConversion(conversion: CrdConversion | undefined, path: 
   if (conversion === undefined) return [];
   const { strategy, webhook } = conversion;
   if (strategy === "None") {
-    return webhook === undefined
-      ? []
-      : [forbiddenField(`${path}.webhook`, "should not be set when strategy is not set to Webhook")];
+    const cause = "should not be set when strategy is not set to Webhook";
+    const errors: FieldError[] = [];
+    if (webhook?.clientConfig !== undefined) errors.push(forbiddenField(`${path}.webhookClientConfig`, cause));
+    if ((webhook?.conversionReviewVersions?.length ?? 0) > 0) {
+      errors.push(forbiddenField(`${path}.conversionReviewVersions`, cause));
+    }
+    return errors;
   }
   if (strategy !== "Webhook") return [notSupported(`${path}.strategy`, strategy, ["None", "Webhook"])];
   const errors: FieldError[] = [];
@@ -23,7 +27,7 @@ export function validateConversion(conversion: CrdConversion | undefined, path: 
     errors.push(
       invalidValue(
         `${clientPath}.url`,
-        client.url,
+        client.url.split(":")[0],
         "'https' is the only allowed URL scheme; desired format: https://host[/path]",
       ),
     );

@@ -20,10 +20,8 @@ export function validateScale(scale: Scale, path: string): FieldError[] {
       if (needed) errors.push(required(`${path}.${field}`));
       return;
     }
-    if (!/^(\.[A-Za-z_][\w-]*)+$/.test(value)) {
-      errors.push(
-        invalidValue(`${path}.${field}`, value, "should be a simple json path under the dot notation without array"),
-      );
+    if (!value.startsWith(".")) {
+      errors.push(invalidValue(`${path}.${field}`, value, "must be a simple json path starting with ."));
     } else if (!roots.some((root) => value.startsWith(`${root}.`))) {
       errors.push(invalidValue(`${path}.${field}`, value, `should be a json path under ${roots.join(" or ")}`));
     }
@@ -51,12 +49,14 @@ export function validateColumns(columns: readonly CrdColumn[], path: string): Fi
       errors.push(invalidValue(`${at}.format`, column.format, `must be one of ${COLUMN_FORMATS.join(",")}`));
     }
     if (!column.jsonPath) errors.push(required(`${at}.jsonPath`));
-    else errors.push(...jsonPathErrors(column.jsonPath, `${at}.jsonPath`));
+    else errors.push(...jsonPathErrors(column.jsonPath, `${at}.JSONPath`));
     return errors;
   });
 }
 
 function jsonPathErrors(expression: string, path: string): FieldError[] {
+  if (!expression.startsWith("."))
+    return [invalidValue(path, expression, "must be a simple json path starting with .")];
   try {
     compileJsonPath(expression);
     return [];
@@ -74,6 +74,9 @@ export function validateSelectableFields(
   path: string,
 ): FieldError[] {
   const errors: FieldError[] = [];
+  if (fields.length > 0 && schema === undefined) {
+    return [invalidValue(path, "", "may only be set when `version.schema.openAPIV3Schema` is not included")];
+  }
   if (fields.length > MAX_SELECTABLE) errors.push(tooMany(path, fields.length, MAX_SELECTABLE));
   const seen = new Set<string>();
   fields.forEach(({ jsonPath }, i) => {
@@ -91,14 +94,14 @@ function selectableErrors(jsonPath: string, schema: JSONSchemaProps | undefined,
     return [invalidValue(at, jsonPath, "must be a simple json path under the dot notation without array")];
   }
   if (jsonPath === ".metadata" || jsonPath.startsWith(".metadata.")) {
-    return [invalidValue(at, jsonPath, "must not point to fields in metadata")];
+    return [invalidValue(at, jsonPath, "is an invalid path: does not refer to a valid field")];
   }
   let node: JSONSchemaProps | undefined = schema;
   for (const name of jsonPath.slice(1).split(".")) {
     const properties: unknown = node?.properties;
     node = isObject(properties) && Object.hasOwn(properties, name) ? (properties[name] as JSONSchemaProps) : undefined;
   }
-  if (node === undefined) return [invalidValue(at, jsonPath, "does not refer to a valid field")];
+  if (node === undefined) return [invalidValue(at, jsonPath, "is an invalid path: does not refer to a valid field")];
   if (node.type !== "string" && node.type !== "boolean" && node.type !== "integer") {
     return [
       invalidValue(

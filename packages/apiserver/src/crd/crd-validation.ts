@@ -6,6 +6,7 @@ import {
   isDns1035Label,
   isDns1123Subdomain,
   isObject,
+  type JSONSchemaProps,
   notSupported,
   required,
 } from "@capstan/apimachinery";
@@ -16,15 +17,22 @@ import { validateColumns, validateScale, validateSelectableFields } from "./crd-
 
 /** All rules for a new CRD. */
 export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
+  const whole = completed(crd);
+  const { spec, metadata } = whole;
   const errors: FieldError[] = [];
-  const { spec, metadata } = crd;
-  if (!isObject(spec) || !Array.isArray(spec.versions) || !isObject(spec.names)) return shapeErrors(crd);
-  const name = `${spec.names.plural}.${spec.group}`;
-  if (metadata.name !== name)
+  if (metadata.name !== `${spec.names.plural ?? ""}.${spec.group ?? ""}`) {
     errors.push(invalidValue("metadata.name", metadata.name ?? "", 'must be spec.names.plural+"."+spec.group'));
-  errors.push(...validateSpec(crd, undefined));
-  errors.push(...validateApproval(crd));
+  }
+  errors.push(...validateSpec(whole, undefined), ...validateApproval(whole), ...validateStoredVersions(whole));
   return errors;
+}
+
+/** The CRD with empty parts where the body has none, so that each rule can speak for itself. */
+function completed(crd: CustomResourceDefinition): CustomResourceDefinition {
+  const spec: Partial<CustomResourceDefinition["spec"]> = isObject(crd.spec) ? crd.spec : {};
+  if (isObject(crd.spec) && Array.isArray(spec.versions) && isObject(spec.names)) return crd;
+  const names = isObject(spec.names) ? spec.names : {};
+  return { ...crd, spec: { ...spec, names, versions: spec.versions ?? [] } as CustomResourceDefinition["spec"] };
 }
 
 /** Rules for a changed CRD: what was valid before must not be made worse, and identities do not change. */
@@ -34,29 +42,19 @@ export function validateCrdUpdate(
   subresource: string,
 ): FieldError[] {
   if (subresource === "status") return validateStoredVersions(crd);
-  if (!isObject(crd.spec) || !Array.isArray(crd.spec.versions) || !isObject(crd.spec.names)) return shapeErrors(crd);
-  const errors = validateSpec(crd, old);
+  const whole = completed(crd);
+  const errors = validateSpec(whole, old);
   const immutable = (path: string, now: unknown, before: unknown): void => {
     if (!deepEqual(now, before)) errors.push(invalidValue(path, now, "field is immutable"));
   };
   if (isConditionTrue(old, "Established")) {
-    immutable("spec.scope", crd.spec.scope, old.spec.scope);
-    immutable("spec.names.kind", crd.spec.names.kind, old.spec.names.kind);
+    immutable("spec.scope", whole.spec.scope, old.spec.scope);
+    immutable("spec.names.kind", whole.spec.names.kind, old.spec.names.kind);
   }
-  immutable("spec.group", crd.spec.group, old.spec.group);
-  immutable("spec.names.plural", crd.spec.names.plural, old.spec.names.plural);
-  errors.push(...validateStoredVersions(crd));
+  immutable("spec.group", whole.spec.group, old.spec.group);
+  immutable("spec.names.plural", whole.spec.names.plural, old.spec.names.plural);
+  errors.push(...validateStoredVersions(whole));
   if (approvalOf(old) === "approved" || approvalOf(old) === "unapproved") errors.push(...validateApproval(crd));
-  return errors;
-}
-
-function shapeErrors(crd: CustomResourceDefinition): FieldError[] {
-  const spec = isObject(crd.spec) ? crd.spec : {};
-  const errors: FieldError[] = [];
-  if (!("group" in spec)) errors.push(required("spec.group"));
-  if (!("scope" in spec)) errors.push(required("spec.scope"));
-  if (!("versions" in spec)) errors.push(required("spec.versions"));
-  if (!("names" in spec)) errors.push(required("spec.names.plural"), required("spec.names.kind"));
   return errors;
 }
 
@@ -73,12 +71,25 @@ function validateSpec(crd: CustomResourceDefinition, old: CustomResourceDefiniti
   errors.push(...validateVersions(crd, old));
   errors.push(...validateNames(spec.names));
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
+    const path = "spec.preserveUnknownFields";
+    if (spec.versions.some((v) => hasDefault(v.schema?.openAPIV3Schema))) {
+      errors.push(invalidValue(path, true, "must be false in order to use defaults in the schema"));
+    }
     const cure =
       "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
-    errors.push(invalidValue("spec.preserveUnknownFields", true, cure));
+    errors.push(invalidValue(path, true, cure));
   }
   errors.push(...validateConversion(spec.conversion, "spec.conversion"));
   return errors;
+}
+
+/** Whether a schema sets a default anywhere below its properties and items. */
+function hasDefault(schema: JSONSchemaProps | undefined): boolean {
+  if (schema === undefined) return false;
+  if (schema.default !== undefined || hasDefault(schema.items)) return true;
+  const { additionalProperties } = schema;
+  if (typeof additionalProperties === "object" && hasDefault(additionalProperties)) return true;
+  return Object.values(schema.properties ?? {}).some(hasDefault);
 }
 
 function validateScope(scope: string | undefined): FieldError[] {
@@ -117,10 +128,22 @@ function validateSchema(
   path: string,
 ): FieldError[] {
   const schema = version.schema?.openAPIV3Schema;
-  if (schema === undefined) return [required(`${path}.schema.openAPIV3Schema`, "schemas are required")];
+  if (schema === undefined) return [required(`${path}.schema.openAPIV3Schema`)];
   // A schema that is stored already is not judged again by newer rules.
+  const root =
+    version.subresources?.status !== undefined && schema.type !== "object" && schema.type !== undefined
+      ? [
+          invalidValue(
+            `${schemaPath}.type`,
+            schema.type,
+            'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+          ),
+        ]
+      : [];
   const before = old?.spec.versions.find((v) => v.name === version.name)?.schema?.openAPIV3Schema;
-  return before !== undefined && deepEqual(before, schema) ? [] : checkStructuralSchema(schema, schemaPath);
+  return before !== undefined && deepEqual(before, schema)
+    ? root
+    : [...root, ...checkStructuralSchema(schema, schemaPath)];
 }
 
 function validateVersionParts(version: CrdVersion, path: string, only: boolean): FieldError[] {
@@ -158,7 +181,8 @@ function validateNames(names: CrdNames): FieldError[] {
   };
   if (!names.plural) errors.push(required("spec.names.plural"));
   else exact("spec.names.plural", names.plural);
-  if (names.singular) exact("spec.names.singular", names.singular);
+  if (!names.singular) errors.push(required("spec.names.singular"));
+  else exact("spec.names.singular", names.singular);
   label("spec.names.kind", names.kind, true);
   (names.shortNames ?? []).forEach((name, i) => exact(`spec.names.shortNames[${i}]`, name));
   label("spec.names.listKind", names.listKind, true);
@@ -170,13 +194,27 @@ function validateNames(names: CrdNames): FieldError[] {
 }
 
 function validateStoredVersions(crd: CustomResourceDefinition): FieldError[] {
-  const names = new Set(crd.spec.versions.map((v) => v.name));
+  const path = "status.storedVersions";
   const stored = crd.status?.storedVersions ?? [];
-  if (stored.length === 0)
-    return [invalidValue("status.storedVersions", stored, "must have at least one stored version")];
-  return stored.flatMap((name, i) =>
-    names.has(name) ? [] : [invalidValue(`status.storedVersions[${i}]`, name, "must appear in spec.versions")],
+  if (stored.length === 0) return [invalidValue(path, null, "must have at least one stored version")];
+  const names = new Set(crd.spec.versions.map((v) => v.name));
+  const errors = stored.flatMap((name, i) =>
+    names.has(name)
+      ? []
+      : [
+          invalidValue(
+            `${path}[${i}]`,
+            name,
+            `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+          ),
+        ],
   );
+  for (const version of crd.spec.versions) {
+    if (version.storage && !stored.includes(version.name)) {
+      errors.push(invalidValue(path, stored, `must have the storage version ${version.name}`));
+    }
+  }
+  return errors;
 }
 
 function validateApproval(crd: CustomResourceDefinition): FieldError[] {

@@ -1,4 +1,5 @@
 import {
+  compareApiVersions,
   compileJsonPath,
   isObject,
   type JSONSchemaProps,
@@ -12,8 +13,21 @@ import type { CrdNames, CrdVersion, CustomResourceDefinition } from "./crd-objec
 
 const STRATEGY: Strategy = { allowCreateOnUpdate: false, allowUnconditionalUpdate: false };
 
-const NAME: PrinterColumn = { name: "Name", type: "string", format: "name", value: ".metadata.name" };
-const AGE: PrinterColumn = { name: "Age", type: "date", value: ".metadata.creationTimestamp" };
+const NAME: PrinterColumn = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  description:
+    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+  value: ".metadata.name",
+};
+const AGE: PrinterColumn = {
+  name: "Age",
+  type: "date",
+  description:
+    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+  value: ".metadata.creationTimestamp",
+};
 
 const ANYTHING: JSONSchemaProps = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
@@ -59,9 +73,7 @@ function baseType(crd: CustomResourceDefinition, names: CrdNames, version: CrdVe
   const { group } = crd.spec;
   const scale = version.subresources?.scale;
   const deprecation =
-    version.deprecated === true
-      ? (version.deprecationWarning ?? `${group}/${version.name} ${names.kind} is deprecated`)
-      : undefined;
+    version.deprecated === true ? (version.deprecationWarning ?? deprecationText(crd, version, names.kind)) : undefined;
   return {
     group,
     version: version.name,
@@ -87,6 +99,16 @@ function baseType(crd: CustomResourceDefinition, names: CrdNames, version: CrdVe
   };
 }
 
+/** Names the version to use instead, if there is a better one that is not deprecated itself. */
+function deprecationText(crd: CustomResourceDefinition, version: CrdVersion, kind: string): string {
+  const { group, versions } = crd.spec;
+  const better = versions
+    .filter((v) => v.served && v.deprecated !== true && compareApiVersions(v.name, version.name) < 0)
+    .sort((a, b) => compareApiVersions(a.name, b.name))[0];
+  const text = `${group}/${version.name} ${kind} is deprecated`;
+  return better === undefined ? text : `${text}; use ${group}/${better.name} ${kind}`;
+}
+
 function columnsOf(version: CrdVersion): PrinterColumn[] {
   const columns = version.additionalPrinterColumns ?? [];
   if (columns.length === 0) return [NAME, AGE];
@@ -97,7 +119,7 @@ function columnsOf(version: CrdVersion): PrinterColumn[] {
         name: column.name,
         type: column.type as PrinterColumn["type"],
         ...(column.format === undefined ? {} : { format: column.format }),
-        ...(column.description === undefined ? {} : { description: column.description }),
+        description: column.description ?? `Custom resource definition column (in JSONPath format): ${column.jsonPath}`,
         ...(column.priority === undefined ? {} : { priority: column.priority }),
         value: column.jsonPath,
       }),

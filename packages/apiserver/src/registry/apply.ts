@@ -1,7 +1,15 @@
-import { ApiError, applyPatch, badRequest, deepCopy, isObject, type Unstructured } from "@capstan/apimachinery";
+import {
+  ApiError,
+  applyPatch,
+  badRequest,
+  conflict,
+  deepCopy,
+  isObject,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
-import { apiVersionOf, type WriteOutcome, type WriteRequest } from "./core.ts";
+import { apiVersionOf, groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
 import { createObject } from "./create.ts";
 import { isCustom } from "./custom-type.ts";
 import { type FieldValidation, finishDecoding } from "./decode.ts";
@@ -26,7 +34,8 @@ function input(write: WriteRequest): ReturnType<typeof managerInput> {
 
 function createApplied(write: WriteRequest, config: Unstructured): Promise<WriteOutcome> {
   if (config.metadata.uid !== undefined) {
-    throw badRequest("uid mismatch: the provided object specified uid, and no existing object was found");
+    const detail = `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`;
+    throw conflict(groupResource(write.type), write.name, detail);
   }
   return createObject(write, merge(write, undefined, config), true);
 }

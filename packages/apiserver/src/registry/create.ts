@@ -13,7 +13,7 @@ import { bareError } from "./errors.ts";
 import { isolateCreate } from "./isolation.ts";
 import { storageKey } from "./keys.ts";
 import { ownCreated } from "./ownership.ts";
-import { dropDuplicateOwners, fillSystemMetadata, settleNamespace } from "./system-metadata.ts";
+import { dropDuplicateOwners, fillSystemMetadata, settleNamespace, warnBareFinalizers } from "./system-metadata.ts";
 import { validateCreate } from "./validate.ts";
 import { toStorage, viewOf } from "./views.ts";
 
@@ -37,6 +37,7 @@ export async function createObject(write: WriteRequest, draft: Unstructured, own
   delete meta.resourceVersion;
   fillSystemMetadata(core, meta);
   dropDuplicateOwners(meta, write.warn);
+  warnBareFinalizers(type, meta, undefined, write.warn);
   isolateCreate(type, draft);
   if (!owned) ownCreated(write, draft);
   const admission = admissionFor(write, "CREATE", draft, undefined, createOptions(write));

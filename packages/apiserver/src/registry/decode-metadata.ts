@@ -5,6 +5,12 @@ export interface DecodeContext {
   readonly kind: string;
   readonly version: string;
   readonly unknown: string[];
+  readonly custom: boolean;
+}
+
+/** Custom resources have their metadata decoded by itself, so Go does not know what it belongs to. */
+function goField(path: string, context: DecodeContext): string {
+  return context.custom && path.startsWith("metadata.") ? `ObjectMeta.${path.slice(9)}` : `${context.kind}.${path}`;
 }
 
 type Check = (value: unknown, path: string, context: DecodeContext) => unknown;
@@ -19,7 +25,7 @@ export function cannotUnmarshal(value: unknown, path: string, goType: string, co
         ? "bool"
         : typeof value;
   return badRequest(
-    `${context.kind} in version "${context.version}" cannot be handled as a ${context.kind}: json: cannot unmarshal ${what} into Go struct field ${context.kind}.${path} of type ${goType}`,
+    `${context.kind} in version "${context.version}" cannot be handled as a ${context.kind}: json: cannot unmarshal ${what} into Go struct field ${goField(path, context)} of type ${goType}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { badRequest, isObject, type Unstructured } from "@capstan/apimachinery";
+import { type ApiError, badRequest, invalid, invalidValue, isObject, type Unstructured } from "@capstan/apimachinery";
 import { summarizeBody } from "../server/go-json-error.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
@@ -48,7 +48,7 @@ export function finishDecoding(
   validation: FieldValidation,
   errorPrefix: string,
 ): Unstructured {
-  const context: DecodeContext = { kind: type.kind, version: type.version, unknown: [] };
+  const context: DecodeContext = { kind: type.kind, version: type.version, unknown: [], custom: isCustom(type) };
   const metadata = decodeMetadata(value["metadata"], context);
   const object: Unstructured = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
   for (const key of Object.keys(value)) {
@@ -79,12 +79,28 @@ function checkKind(type: ResourceType, value: Record<string, unknown>): void {
   const kind = value["kind"] ?? "";
   const expected = apiVersionOf(type);
   if (isCustom(type)) {
-    if (kind === "") throw badRequest(`Object 'Kind' is missing in '${preview(value)}'`);
-    if (apiVersion === "") throw badRequest(`Object 'apiVersion' is missing in '${preview(value)}'`);
+    if (kind === "") throw missing(type, value, "Kind");
+    if (apiVersion === "") throw missing(type, value, "apiVersion");
   }
   if (apiVersion !== "" && apiVersion !== expected)
     throw badRequest(wrongVersion(type, String(apiVersion), String(kind)));
-  if (kind !== "" && kind !== type.kind) throw badRequest(wrongKind(type, String(kind)));
+  if (kind !== "" && kind !== type.kind) {
+    throw isCustom(type) ? mustBe(type, value, "kind", type.kind) : badRequest(wrongKind(type, String(kind)));
+  }
+}
+
+/** 422 for a custom resource that says it is something else. */
+export function mustBe(
+  type: ResourceType,
+  value: Record<string, unknown>,
+  field: "kind" | "apiVersion",
+  expected: string,
+): ApiError {
+  const given = value[field];
+  const { metadata } = value;
+  const name = isObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "";
+  const kind = field === "kind" && typeof given === "string" ? given : type.kind;
+  return invalid({ group: type.group, kind }, name, [invalidValue(field, given, `must be ${expected}`)]);
 }
 
 function wrongVersion(type: ResourceType, apiVersion: string, kind: string): string {
@@ -97,12 +113,14 @@ function wrongVersion(type: ResourceType, apiVersion: string, kind: string): str
 }
 
 function wrongKind(type: ResourceType, kind: string): string {
-  if (isCustom(type)) return `the kind in the data (${kind}) does not match the expected kind (${type.kind})`;
   const internal = type.group === "" ? "core" : (type.group.split(".")[0] ?? "");
   return `${kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: converting (${type.version}.${kind}) to (${internal}.${type.kind}): unknown conversion`;
 }
 
-function preview(value: Record<string, unknown>): string {
+function missing(type: ResourceType, value: Record<string, unknown>, field: string): ApiError {
   const text = JSON.stringify(value);
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  const shown = text.length > 1000 ? `${text.slice(0, 1000)}…` : text;
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${type.kind}): Object '${field}' is missing in '${shown}' (${summarizeBody(Buffer.from(text))})`,
+  );
 }

@@ -68,6 +68,8 @@ function decide(write: WriteRequest, options: DeleteOptions, stored: StoredObjec
   next.metadata.deletionTimestamp = formatTime(core.clock.now());
   type.strategy.prepareForDelete?.(next);
   if (mustVanish(type, next)) return { type: "delete" };
+  // Kinds that hold their own deletion (namespaces, CRDs) are marked by their own code upstream, without these two.
+  if (type.strategy.prepareForDelete !== undefined) return { type: "put", object: next };
   if ((next.metadata.finalizers?.length ?? 0) > 0) next.metadata.deletionGracePeriodSeconds ??= 0;
   if ((next.metadata.generation ?? 0) > 0) next.metadata.generation = (next.metadata.generation ?? 0) + 1;
   return { type: "put", object: next };

@@ -12,13 +12,14 @@ export function isolateCreate(type: ResourceType, draft: Unstructured): void {
 
 /**
  * Keeps the halves of an object apart: the main endpoint cannot change `status`, the status endpoint nothing else. Runs before field
- * ownership, so that nobody comes to own what was not taken from them.
+ * ownership, so that nobody comes to own what was not taken from them. `owned` = the draft's managedFields are final.
  */
 export function isolateUpdate(
   type: ResourceType,
   draft: Unstructured,
   old: Unstructured,
   subresource: string,
+  owned: boolean,
 ): Unstructured {
   if (subresource === "") {
     if (!type.status) return draft;
@@ -27,16 +28,23 @@ export function isolateUpdate(
     return draft;
   }
   if (subresource !== "status") return draft;
-  const next: Unstructured = { ...old, metadata: statusMetadata(type, draft, old) };
+  const next: Unstructured = { ...old, metadata: statusMetadata(type, draft, old, owned) };
   if (draft["status"] === undefined) delete next["status"];
   else next["status"] = draft["status"];
   return next;
 }
 
 /** Status requests never change metadata of custom resources; built-ins let labels and annotations through, as upstream does. */
-function statusMetadata(type: ResourceType, draft: Unstructured, old: Unstructured): Unstructured["metadata"] {
+function statusMetadata(
+  type: ResourceType,
+  draft: Unstructured,
+  old: Unstructured,
+  owned: boolean,
+): Unstructured["metadata"] {
   const metadata = { ...(isCustom(type) ? old.metadata : draft.metadata) };
-  if (old.metadata.managedFields === undefined) delete metadata.managedFields;
-  else metadata.managedFields = old.metadata.managedFields;
+  // A plain write's own list counts for nothing here; an apply has already worked out the new one.
+  const { managedFields } = owned ? draft.metadata : old.metadata;
+  if (managedFields === undefined) delete metadata.managedFields;
+  else metadata.managedFields = managedFields;
   return metadata;
 }

@@ -13,7 +13,8 @@ import {
 } from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import type { WriteOutcome, WriteRequest } from "./core.ts";
-import { type FieldValidation, finishDecoding } from "./decode.ts";
+import { isCustom } from "./custom-type.ts";
+import { type FieldValidation, finishDecoding, mustBe } from "./decode.ts";
 import { routerRefusal } from "./errors.ts";
 import { type Change, updateObject } from "./update.ts";
 
@@ -62,7 +63,10 @@ function patchedDraft(
   // What a patch makes of an object is refused as a bad value of the patch, with the whole outcome as that value.
   const refuse = (why: string): ApiError =>
     invalid({ group: "", kind: "" }, "", [invalidValue("patch", JSON.stringify(result), why)]);
-  if (result["apiVersion"] !== old.apiVersion || result["kind"] !== old.kind) {
+  if (isCustom(type)) {
+    if (result["kind"] !== old.kind) throw mustBe(type, result, "kind", old.kind);
+    if (result["apiVersion"] !== old.apiVersion) throw mustBe(type, result, "apiVersion", old.apiVersion);
+  } else if (result["apiVersion"] !== old.apiVersion || result["kind"] !== old.kind) {
     throw refuse(`illegal change of apiVersion or kind: this is ${old.apiVersion} ${old.kind}`);
   }
   try {

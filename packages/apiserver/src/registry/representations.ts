@@ -116,7 +116,9 @@ const END = Buffer.from("]}\n");
 
 /** Lists of built-ins leave apiVersion and kind out of their items, as Go's typed lists do. */
 function listChunks(type: ResourceType, page: ListPage): Buffer[] {
-  const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: page.meta };
+  // Lists of custom resources say `continue` also when there is nothing to go on with.
+  const metadata = type.builtin ? page.meta : { continue: "", ...page.meta };
+  const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata };
   const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
   const typed = type.builtin
     ? Buffer.from(`{"apiVersion":${JSON.stringify(head.apiVersion)},"kind":${JSON.stringify(type.kind)},`)

@@ -3,6 +3,7 @@ import {
   conflict,
   formatTime,
   invalid,
+  invalidValue,
   type ObjectMeta,
   randomUuid,
   type Unstructured,
@@ -58,10 +59,9 @@ export function checkResourceVersion(write: WriteRequest, draft: Unstructured, o
   const { resourceVersion } = draft.metadata;
   if (resourceVersion === undefined || resourceVersion === "") {
     if (!write.type.strategy.allowUnconditionalUpdate) {
-      // Go prints the unsigned zero of this one error in hexadecimal.
-      const detail = "0x0: must be specified for an update";
-      throw invalid({ group: write.type.group, kind: write.type.kind }, write.name, [
-        { type: "FieldValueInvalid", field: "metadata.resourceVersion", detail },
+      // Upstream names the resource, not the kind, in this one refusal.
+      throw invalid({ group: write.type.group, kind: write.type.plural }, write.name, [
+        invalidValue("metadata.resourceVersion", 0, "must be specified for an update"),
       ]);
     }
     return;
@@ -115,3 +115,21 @@ export function dropDuplicateOwners(meta: ObjectMeta, warn: (text: string) => vo
   );
   meta.ownerReferences = kept;
 }
+
+/** Custom resources may carry finalizers without a domain, but are told that it is unwise. */
+export function warnBareFinalizers(
+  type: ResourceType,
+  meta: ObjectMeta,
+  old: ObjectMeta | undefined,
+  warn: (text: string) => void,
+): void {
+  if (type.builtin || meta.finalizers === undefined) return;
+  for (const name of meta.finalizers) {
+    if (name.includes("/") || STANDARD_FINALIZERS.has(name) || old?.finalizers?.includes(name) === true) continue;
+    warn(
+      `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    );
+  }
+}
+
+const STANDARD_FINALIZERS = new Set(["orphan", "foregroundDeletion"]);

@@ -7,7 +7,13 @@ import { raiseGeneration } from "./generation.ts";
 import { isolateUpdate } from "./isolation.ts";
 import { storageKey } from "./keys.ts";
 import { ownUpdated } from "./ownership.ts";
-import { checkIdentity, checkResourceVersion, dropDuplicateOwners, restoreSystemMetadata } from "./system-metadata.ts";
+import {
+  checkIdentity,
+  checkResourceVersion,
+  dropDuplicateOwners,
+  restoreSystemMetadata,
+  warnBareFinalizers,
+} from "./system-metadata.ts";
 import { validateUpdate } from "./validate.ts";
 import { toStorage, type View, viewOf } from "./views.ts";
 
@@ -70,7 +76,8 @@ async function updateOnce(
   checkResourceVersion(write, draft, old);
   restoreSystemMetadata(draft.metadata, old.metadata);
   dropDuplicateOwners(draft.metadata, write.warn);
-  const next = isolateUpdate(type, draft, old, write.subresource);
+  warnBareFinalizers(type, draft.metadata, old.metadata, write.warn);
+  const next = isolateUpdate(type, draft, old, write.subresource, owned);
   if (!owned) ownUpdated(write, next, old);
   const admission = admissionFor(write, "UPDATE", next, old, updateOptions(write));
   const mutating = runMutating(admission);

@@ -58,9 +58,8 @@ export async function parseObjectBody(
       break;
     default:
   }
-  const accepted = protobuf ? `${OBJECT_TYPES}, ${PROTOBUF}` : OBJECT_TYPES;
   throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
+    `the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES}, ${PROTOBUF}`,
   );
 }
 

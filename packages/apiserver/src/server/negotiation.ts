@@ -44,7 +44,9 @@ function choose(accept: string): Representation {
       return { as: "partial", format, metaVersion };
     }
   }
-  throw notAcceptable("only the following media types are accepted: application/json, application/yaml");
+  throw notAcceptable(
+    "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+  );
 }
 
 function formatOf(type: string): "json" | "yaml" | undefined {

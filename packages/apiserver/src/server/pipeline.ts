@@ -1,4 +1,12 @@
-import { ApiError, internalError, requestEntityTooLarge, type UserInfo, unauthorized } from "@capstan/apimachinery";
+import {
+  ApiError,
+  badRequest,
+  internalError,
+  methodNotSupported,
+  requestEntityTooLarge,
+  type UserInfo,
+  unauthorized,
+} from "@capstan/apimachinery";
 import { impersonate } from "../auth/impersonation.ts";
 import { forbiddenFor } from "../auth/rbac-authorizer.ts";
 import type { RegistryCore } from "../registry/core.ts";
@@ -86,7 +94,12 @@ async function serve(
     if (isServedGroup(deps.core.types, info.group)) throw notServed();
     return pageNotFound();
   }
-  if (!methodFits(call.method, info)) throw methodNotAllowed();
+  if (type.builtin ? !methodFits(call.method, info) : info.verb === "") {
+    throw type.builtin ? methodNotAllowed() : methodNotSupported({ group: type.group, resource: type.plural }, "");
+  }
+  if (!type.builtin && info.name === "" && (info.verb === "update" || info.verb === "patch")) {
+    throw badRequest("name must be provided");
+  }
   return handleResource(deps.core, call, info, type, attributes);
 }
 
@@ -112,7 +125,7 @@ function methodFits(method: string, info: RequestInfo): boolean {
 
 /** Below a group that exists, unknown paths are answered by its own router. */
 function isServedGroup(types: ResourceRegistry, group: string): boolean {
-  return types.types().some((type) => type.group === group);
+  return types.types().some((type) => type.group === group && type.builtin);
 }
 
 /** What Go's mux says where nothing is. */

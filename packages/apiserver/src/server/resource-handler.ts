@@ -3,6 +3,7 @@ import {
   badRequest,
   isObject,
   methodNotSupported,
+  notFound,
   type Unstructured,
   type UserInfo,
 } from "@capstan/apimachinery";
@@ -219,7 +220,7 @@ async function handleSubresource(request: Request): Promise<Reply> {
   }
   if (info.subresource === "scale" && type.scale !== undefined) return handleScale(request, type.scale);
   const other = type.subresources.find((s) => s.name === info.subresource);
-  if (other === undefined) throw notServed();
+  if (other === undefined) throw type.builtin ? notServed() : notFound(groupResource(type), info.name);
   if (!other.verbs.includes(verb)) throw notSupported(request);
   return handleOther(request, other, verb);
 }
