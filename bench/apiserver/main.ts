@@ -1,0 +1,191 @@
+/** `npm run bench -- apiserver`: the embedded API beside kube-apiserver and etcd, same client, same disk, same durability. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HttpsClient } from "../lib/https-client.ts";
+import { type Figure, report } from "../lib/result.ts";
+import { cpuSeconds, residentMiB, sleep, sum } from "../lib/usage.ts";
+import { type CreateResult, measureCreates, measureList, measureWatchLag } from "./measure.ts";
+import { benchCrd, configMap } from "./objects.ts";
+import { type Side, startOurs, startPeer } from "./sides.ts";
+
+const short = process.argv.includes("--short");
+const COUNT = short ? 2000 : 5000;
+const IDLE_SECONDS = short ? 10 : 30;
+
+async function prepare(side: Side): Promise<void> {
+  const client = new HttpsClient(side.endpoint, 4);
+  const { status, body } = await client.send(
+    "POST",
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    JSON.stringify(benchCrd("benchmachines", "BenchMachine")),
+  );
+  if (status !== 201) throw new Error(`CRD: ${status} ${body.toString().slice(0, 1000)}`);
+  for (;;) {
+    const answer = await client.send("GET", "/apis/bench.capstan.dev/v1/namespaces/default/benchmachines");
+    if (answer.status === 200) break;
+    await sleep(100);
+  }
+  client.close();
+}
+
+interface Measured {
+  configMaps: CreateResult;
+  machines: CreateResult;
+  lagMs: number;
+  listMs: number;
+  listByLabelMs: number;
+}
+
+async function measure(side: Side): Promise<Measured> {
+  await prepare(side);
+  const configMaps = await measureCreates(side, "configmaps", COUNT);
+  const machines = await measureCreates(side, "machines", COUNT);
+  const listMs = await measureList(side, "?limit=5000");
+  const listByLabelMs = await measureList(side, "?labelSelector=half%3Da");
+  const lagMs = await measureWatchLag(side, 200, short ? 5 : 10);
+  return { configMaps, machines, lagMs, listMs, listByLabelMs };
+}
+
+/** From the start of the process to READY, on an existing data directory. */
+async function startTime(dir: string): Promise<number> {
+  const begun = performance.now();
+  const side = await startOurs(dir);
+  const seconds = (performance.now() - begun) / 1000;
+  await side.stop();
+  return seconds;
+}
+
+async function idle(dir: string): Promise<{ residentMiB: number; cpuPercent: number }> {
+  const side = await startOurs(dir);
+  const client = new HttpsClient(side.endpoint, 4);
+  for (let i = 0; i < 60; i++)
+    await client.send(
+      "POST",
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+      JSON.stringify(benchCrd(`idles${i}`, `Idle${i}`)),
+    );
+  client.close();
+  await side.stop();
+  // What counts is a server that was just started on its data, as it runs for days.
+  const fresh = await startOurs(dir);
+  await sleep(3000);
+  const before = sum(fresh.pids, cpuSeconds);
+  await sleep(IDLE_SECONDS * 1000);
+  const cpuPercent = ((sum(fresh.pids, cpuSeconds) - before) / IDLE_SECONDS) * 100;
+  const resident = sum(fresh.pids, residentMiB);
+  await fresh.stop();
+  return { residentMiB: resident, cpuPercent };
+}
+
+async function fill(dir: string, count: number): Promise<void> {
+  const side = await startOurs(dir);
+  const client = new HttpsClient(side.endpoint, 64);
+  let next = 0;
+  const one = async (): Promise<void> => {
+    while (next < count)
+      await client.send("POST", "/api/v1/namespaces/default/configmaps", configMap(`fill-${next++}`));
+  };
+  await Promise.all(Array.from({ length: 64 }, one));
+  client.close();
+  await side.stop();
+}
+
+const dir = mkdtempSync(join(tmpdir(), "capstan-bench-"));
+try {
+  const peerSide = await startPeer();
+  const peer = await measure(peerSide);
+  const peerResident = sum(peerSide.pids, residentMiB);
+  await peerSide.stop();
+  const oursSide = await startOurs(join(dir, "load"));
+  const ours = await measure(oursSide);
+  await oursSide.stop();
+
+  const emptyStart = await startTime(join(dir, "empty")).then(() => startTime(join(dir, "empty")));
+  await fill(join(dir, "full"), 10_000);
+  const fullStart = await startTime(join(dir, "full"));
+  const rest = await idle(join(dir, "idle"));
+
+  const creates = (name: string, a: CreateResult, b: CreateResult): Figure[] => [
+    {
+      name: `${name}: durable creates`,
+      value: a.perSecond,
+      unit: "1/s",
+      peer: b.perSecond,
+      goal: ">= 2x peer",
+      ok: a.perSecond >= 2 * b.perSecond,
+    },
+    {
+      name: `${name}: server CPU per 1000`,
+      value: a.serverCpuPer1000,
+      unit: "s",
+      peer: b.serverCpuPer1000,
+      goal: "<= 1/2 peer",
+      ok: a.serverCpuPer1000 <= b.serverCpuPer1000 / 2,
+    },
+    { name: `${name}: p99`, value: a.p99Ms, unit: "ms", peer: b.p99Ms, goal: "<= peer", ok: a.p99Ms <= b.p99Ms },
+    {
+      name: `${name}: client CPU per 1000`,
+      value: a.clientCpuPer1000,
+      unit: "s",
+      peer: b.clientCpuPer1000,
+      goal: "printed",
+      ok: true,
+    },
+  ];
+  report("apiserver", [
+    ...creates("ConfigMap 1 KiB", ours.configMaps, peer.configMaps),
+    ...creates("custom resource 3 KiB", ours.machines, peer.machines),
+    {
+      name: "watch lag p99, 50 watchers, 200/s",
+      value: ours.lagMs,
+      unit: "ms",
+      peer: peer.lagMs,
+      goal: "< 10 ms and <= peer",
+      ok: ours.lagMs < 10 && ours.lagMs <= Math.max(peer.lagMs, 0.01),
+    },
+    {
+      name: "list of 5000",
+      value: ours.listMs,
+      unit: "ms",
+      peer: peer.listMs,
+      goal: ">= 2x faster",
+      ok: ours.listMs * 2 <= peer.listMs,
+    },
+    {
+      name: "list by label",
+      value: ours.listByLabelMs,
+      unit: "ms",
+      peer: peer.listByLabelMs,
+      goal: ">= 2x faster",
+      ok: ours.listByLabelMs * 2 <= peer.listByLabelMs,
+    },
+    { name: "start to ready, empty", value: emptyStart, unit: "s", peer: null, goal: "< 0.5 s", ok: emptyStart < 0.5 },
+    {
+      name: "start to ready, 10000 objects",
+      value: fullStart,
+      unit: "s",
+      peer: null,
+      goal: "< 2 s",
+      ok: fullStart < 2,
+    },
+    {
+      name: "resident idle, 60 CRDs",
+      value: rest.residentMiB,
+      unit: "MiB",
+      peer: peerResident,
+      goal: "< 120 MB",
+      ok: rest.residentMiB < 120,
+    },
+    {
+      name: "CPU idle",
+      value: rest.cpuPercent,
+      unit: "% of a core",
+      peer: null,
+      goal: "< 0.5 %",
+      ok: rest.cpuPercent < 0.5,
+    },
+  ]);
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+/** `npm run bench -- NAME [--short]`: runs bench/NAME. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [name, ...options] = process.argv.slice(2);
+const known = readdirSync(here).filter((folder) => existsSync(join(here, folder, "main.ts")));
+if (name === undefined || !known.includes(name)) {
+  console.error(`usage: npm run bench -- NAME [--short], where NAME is one of: ${known.join(", ")}`);
+  process.exit(2);
+}
+const { status } = spawnSync(process.execPath, [join(here, "dist", name, "main.js"), ...options], { stdio: "inherit" });
+process.exit(status ?? 1);
