@@ -23,7 +23,7 @@ export interface AuditPolicy {
   readonly rules: readonly AuditRule[];
 }
 
-/** Every change and every look at a Secret or a token; no other reads, no probes. */
+/** Every change, and every look at a Secret or a token; no other reads, no probes, no questions about permissions. */
 export const DEFAULT_AUDIT_POLICY: AuditPolicy = {
   rules: [
     { level: "None", nonResourceURLs: ["*"] },
@@ -31,6 +31,7 @@ export const DEFAULT_AUDIT_POLICY: AuditPolicy = {
     { level: "None", resources: [{ group: "", resources: ["events"] }, { group: "events.k8s.io" }] },
     { level: "Metadata", resources: [{ group: "", resources: ["secrets", "serviceaccounts/token"] }] },
     { level: "None", verbs: ["get", "list", "watch"] },
+    { level: "None", resources: [{ group: "authorization.k8s.io" }, { group: "authentication.k8s.io" }] },
     { level: "Metadata" },
   ],
 };

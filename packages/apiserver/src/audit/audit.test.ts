@@ -114,6 +114,12 @@ describe("events", () => {
     expect(JSON.parse(line)).toMatchObject({ user: { username: "bob" }, impersonatedUser: { username: "alice" } });
   });
 
+  it("name a new object by what was made of it", () => {
+    const made: Reply = { status: 201, body: { type: "object", object: { metadata: { name: "c-x7k2p" } } } };
+    const [line = ""] = recordOne(ask(bob, "create", "core/configmaps", "default/"), undefined, made);
+    expect(JSON.parse(line).objectRef.name).toBe("c-x7k2p");
+  });
+
   it("say why a request was refused", () => {
     const refused: Reply = { status: 403, body: { type: "object", object: { message: "no", reason: "Forbidden" } } };
     const [line = ""] = recordOne(ask(bob, "delete", "core/pods", "ns/a"), undefined, refused);

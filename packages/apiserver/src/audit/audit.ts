@@ -1,5 +1,6 @@
 import { type Clock, formatMicroTime, isObject, type Random, randomUuid, type UserInfo } from "@capstan/apimachinery";
 import { impersonatorOf } from "../auth/impersonation.ts";
+import { at, text } from "../builtin/read.ts";
 import type { ApiCall } from "../server/api-call.ts";
 import type { RequestObserver } from "../server/pipeline.ts";
 import type { Reply } from "../server/reply.ts";
@@ -41,7 +42,7 @@ export function createAudit(sink: AuditSink, deps: { clock: Clock; random: Rando
             ...users(attributes.user),
             sourceIPs: call.sourceAddress === undefined ? [] : [call.sourceAddress],
             userAgent: call.headers["user-agent"] ?? "",
-            ...(attributes.isResource ? { objectRef: objectRef(attributes) } : {}),
+            ...(attributes.isResource ? { objectRef: objectRef(attributes, reply) } : {}),
             responseStatus: responseStatus(reply),
             ...(objects.has(attributes) ? { requestObject: objects.get(attributes) } : {}),
             requestReceivedTimestamp: formatMicroTime(received),
@@ -84,8 +85,11 @@ function shown(user: UserInfo): object {
   };
 }
 
-function objectRef(attributes: RequestAttributes): object {
-  const { resource, namespace, name, group, version, subresource } = attributes;
+function objectRef(attributes: RequestAttributes, reply: Reply): object {
+  const { resource, namespace, group, version, subresource } = attributes;
+  const created = attributes.verb === "create" && reply.status === 201 && reply.body.type === "object";
+  // The name of a new object is in the answer alone.
+  const name = attributes.name || (created ? text(at(reply.body.object, "metadata", "name")) : "");
   return {
     resource,
     ...(namespace === "" ? {} : { namespace }),

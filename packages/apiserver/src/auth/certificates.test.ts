@@ -1,4 +1,4 @@
-import { ApiError, seededRandom, type Unstructured, type UserInfo, VirtualClock } from "@capstan/apimachinery";
+import { ApiError, seededRandom, settle, type Unstructured, type UserInfo, VirtualClock } from "@capstan/apimachinery";
 import {
   type CertificateAndKey,
   createCertificateAuthority,
@@ -77,7 +77,7 @@ async function submit(
     },
     status: o.status ?? {},
   });
-  await controller.idle();
+  while (!controller.idle()) await settle();
   return (api.get(Resources.certificateSigningRequests, "", "csr")?.["status"] ?? {}) as Record<string, unknown>;
 }
 const certificateOf = (status: Record<string, unknown>) =>

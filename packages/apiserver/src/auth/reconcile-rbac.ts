@@ -1,4 +1,4 @@
-import { deepCopy, type Unstructured } from "@capstan/apimachinery";
+import { deepCopy, deepEqual, type Unstructured } from "@capstan/apimachinery";
 import { at, list, text } from "../builtin/read.ts";
 import type { InternalApi, ResourceKey } from "../types.ts";
 import { bootstrapRbac } from "./bootstrap-rbac.ts";
@@ -58,6 +58,7 @@ function isComplete(found: Unstructured, wanted: Unstructured): boolean {
 /** Rules of an aggregated role are the aggregation controller's. */
 function rulesMissing(found: Unstructured, wanted: Unstructured): object[] {
   if (wanted.kind !== "ClusterRole" || found["aggregationRule"] !== undefined) return [];
+  if (deepEqual(found["rules"], wanted["rules"])) return [];
   return missingRules(rulesOf(found["rules"]), rulesOf(wanted["rules"])).map(withoutEmpty);
 }
 
