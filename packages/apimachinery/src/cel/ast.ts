@@ -15,7 +15,6 @@ export type Expr =
   | (Base & { readonly kind: "call"; readonly fn: string; readonly target?: Expr; readonly args: readonly Expr[] })
   | (Base & { readonly kind: "list"; readonly elements: readonly Expr[]; readonly optional: ReadonlySet<number> })
   | (Base & { readonly kind: "map"; readonly entries: readonly MapEntry[] })
-  | (Base & { readonly kind: "struct"; readonly name: string })
   | (Base & Comprehension);
 
 /** One entry of a map literal; `optional` entries are left out when their value is none. */

@@ -73,7 +73,9 @@ class Checker {
   readonly #overloads = new Map<number, readonly Overload[]>();
   readonly #used = new Set<string>();
   readonly #issues: CelIssue[] = [];
-  #bindings = new Map<string, CelType>();
+  readonly #bindings = new Map<string, CelType>();
+  /** Names in the order they were bound, so that a failed attempt can be taken back. */
+  readonly #trail: string[] = [];
   #fresh = 0;
   /** Inside the arguments of format(), where literals may mix types. */
   #mixed = false;
@@ -115,8 +117,6 @@ class Checker {
         return this.#map(expr);
       case "comprehension":
         return this.#fold(expr);
-      default:
-        return this.#issue(expr, `undeclared reference to '${expr.name}' (in container '')`);
     }
   }
 
@@ -156,7 +156,7 @@ class Checker {
   }
 
   #field(expr: Expr, operand: CelType, name: string): CelType {
-    switch (operand.kind) {
+    switch (operand.kind as string) {
       case "error":
       case "dyn":
       case "param":
@@ -266,12 +266,12 @@ class Checker {
     for (const overload of all) {
       if (overload.member !== (expr.target !== undefined) || overload.params.length !== args.length) continue;
       const rename = new Map<string, CelType>();
-      const before = new Map(this.#bindings);
+      const mark = this.#trail.length;
       const matches = overload.params.every((param, i) =>
         this.#assignable(this.#instantiate(param, rename), args[i] ?? DYN),
       );
       if (!matches) {
-        this.#bindings = before;
+        for (const name of this.#trail.splice(mark)) this.#bindings.delete(name);
         continue;
       }
       found.push(overload);
@@ -293,7 +293,7 @@ class Checker {
     const [operand, name] = expr.args;
     if (operand === undefined || name?.kind !== "literal") return ERROR;
     this.#visit(name);
-    const type = this.#field(expr, this.#resolve(this.#visit(operand), false), String(name.value));
+    const type = this.#field(expr, this.#resolve(this.#visit(operand), false), literalText(name.value));
     if (type === ERROR) return ERROR;
     return type.kind === "optional" ? type : optionalOf(type);
   }
@@ -354,6 +354,7 @@ class Checker {
   #bind(name: string, type: CelType): boolean {
     if (occurs(name, type)) return false;
     this.#bindings.set(name, type);
+    this.#trail.push(name);
     return true;
   }
 }
@@ -366,20 +367,18 @@ function nullable(type: CelType): boolean {
   return ["null", "object", "opaque", "optional", "timestamp", "duration"].includes(type.kind);
 }
 
+/** The text of a string literal. */
+export function literalText(value: Literal): string {
+  return typeof value === "string" ? value : "";
+}
+
 function literalType(value: Literal): CelType {
   if (value === null) return NULL;
-  switch (typeof value) {
-    case "boolean":
-      return BOOL;
-    case "bigint":
-      return INT;
-    case "number":
-      return DOUBLE;
-    case "string":
-      return STRING;
-    default:
-      return value instanceof Uint8Array ? BYTES : UINT;
-  }
+  if (typeof value === "boolean") return BOOL;
+  if (typeof value === "bigint") return INT;
+  if (typeof value === "number") return DOUBLE;
+  if (typeof value === "string") return STRING;
+  return value instanceof Uint8Array ? BYTES : UINT;
 }
 
 /** `a.b.c` when the expression is only names. */

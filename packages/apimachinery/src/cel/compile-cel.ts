@@ -2,7 +2,7 @@ import { convertDyn } from "./decl.ts";
 import { compileText } from "./environment.ts";
 import { compileProgram } from "./program.ts";
 import { type CelType, parseType } from "./types.ts";
-import { CelUint, ListValue, MapValue, type Value } from "./values.ts";
+import { CelUint, keyText, ListValue, MapValue, type Value } from "./values.ts";
 
 /** An expression that can be evaluated. */
 export interface CelProgram {
@@ -42,5 +42,5 @@ function toJson(value: Value): unknown {
   if (value instanceof CelUint) return Number(value.value);
   if (value instanceof ListValue) return value.values().map(toJson);
   if (!(value instanceof MapValue)) return value;
-  return Object.fromEntries(value.keys().map((key) => [String(key), toJson(value.get(key) ?? null)]));
+  return Object.fromEntries(value.keys().map((key) => [keyText(key).slice(1), toJson(value.get(key) ?? null)]));
 }

@@ -11,7 +11,7 @@ export interface CallEstimate {
 }
 
 /** The largest uint64: sums and products stop here. */
-const MAX = 18_446_744_073_709_551_615;
+const MAX = 2 ** 64;
 
 /** A size about which nothing is known. */
 export const UNKNOWN: Range = { min: 0, max: MAX };

@@ -56,7 +56,7 @@ class Estimator {
         return this.#map(expr);
       case "comprehension":
         return isBind(expr) ? this.#bind(expr) : this.#fold(expr);
-      default:
+      case "literal":
         return ZERO;
     }
   }

@@ -48,7 +48,7 @@ function build(node: SchemaNode, root: boolean): DeclType | undefined {
       throw new CelError("invalid data, expected XIntOrString value to be either a string or integer");
     });
   }
-  switch (schema.type) {
+  switch (schema.type ?? "") {
     case "array":
       return buildList(node);
     case "object":
@@ -100,7 +100,7 @@ function buildString(node: SchemaNode): DeclType {
     return raw;
   };
   const longest = MAX_REQUEST - 2;
-  switch (format) {
+  switch (format ?? "") {
     case "byte":
       return scalar(node, BYTES, maxLength === undefined ? longest : Math.max(maxLength, 0), 2, false, (raw) =>
         Uint8Array.from(Buffer.from(text(raw), "base64")),

@@ -57,6 +57,9 @@ function literalIssues(expr: Expr): CelIssue[] {
 function walk(expr: Expr, visit: (node: Expr) => void): void {
   visit(expr);
   switch (expr.kind) {
+    case "literal":
+    case "ident":
+      break;
     case "select":
       walk(expr.operand, visit);
       break;
@@ -77,6 +80,5 @@ function walk(expr: Expr, visit: (node: Expr) => void): void {
       for (const part of [expr.iterRange, expr.accuInit, expr.loopCondition, expr.loopStep, expr.result])
         walk(part, visit);
       break;
-    default:
   }
 }

@@ -22,15 +22,8 @@ import {
 export function equals(a: Value, b: Value): boolean {
   if (a === b) return true;
   if (a === null || b === null) return false;
-  switch (typeof a) {
-    case "string":
-    case "boolean":
-      return false;
-    case "bigint":
-    case "number":
-      return numberOf(b) !== undefined && compareNumbers(a, b) === 0;
-    default:
-  }
+  if (typeof a === "string" || typeof a === "boolean") return false;
+  if (typeof a === "bigint" || typeof a === "number") return numberOf(b) !== undefined && compareNumbers(a, b) === 0;
   if (a instanceof CelUint) return numberOf(b) !== undefined && compareNumbers(a, b) === 0;
   if (a instanceof ListValue) return b instanceof ListValue && listsEqual(a, b);
   if (a instanceof MapValue) return b instanceof MapValue && mapsEqual(a, b);

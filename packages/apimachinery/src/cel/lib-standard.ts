@@ -194,7 +194,7 @@ define("_[_]", "index_map", "(map<A,B>,A):B", (map, key) => {
 
 function indexList(list: ListValue, index: Value): Value {
   const at = Number(index);
-  if (at < 0 || at >= list.size) throw new CelError(`index out of bounds: ${String(index)}`);
+  if (at < 0 || at >= list.size) throw new CelError(`index out of bounds: ${at}`);
   return list.at(at);
 }
 
@@ -258,8 +258,8 @@ define("double", "string_to_double", "(string):double", (v) => {
   );
 });
 define("string", "string_to_string", "(string):string", (v) => v as Value);
-define("string", "bool_to_string", "(bool):string", (v) => String(v));
-define("string", "int64_to_string", "(int):string", (v) => String(v));
+define("string", "bool_to_string", "(bool):string", (v) => (v === true ? "true" : "false"));
+define("string", "int64_to_string", "(int):string", (v) => i(v).toString());
 define("string", "uint64_to_string", "(uint):string", (v) => String(u(v)));
 define("string", "double_to_string", "(double):string", (v) => formatDouble(d(v)));
 define("string", "bytes_to_string", "(bytes):string", (v) => decodeUtf8(v as Uint8Array));

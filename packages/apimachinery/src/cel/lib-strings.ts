@@ -8,6 +8,8 @@ import { ArrayList, CelError, type ListValue, type Value } from "./values.ts";
 const s = (v: Value | undefined): string => v as string;
 const n = (v: Value | undefined): number => Number(v as bigint);
 
+const texts = (v: Value | undefined): string[] => (v as ListValue).values() as string[];
+
 /** A text as code points, and positions counted in them. */
 function runes(text: string): string[] {
   return Array.from(text);
@@ -97,10 +99,8 @@ define("substring", "string_substring_int", "string.(int):string", (a, start) =>
 define("substring", "string_substring_int_int", "string.(int,int):string", (a, start, end) =>
   substring(s(a), n(start), n(end)),
 );
-define("join", "list_join", "list<string>.():string", (list) => (list as ListValue).values().join(""));
-define("join", "list_join_string", "list<string>.(string):string", (list, by) =>
-  (list as ListValue).values().join(s(by)),
-);
+define("join", "list_join", "list<string>.():string", (list) => texts(list).join(""));
+define("join", "list_join_string", "list<string>.(string):string", (list, by) => texts(list).join(s(by)));
 define("strings.quote", "strings_quote", "(string):string", (a) => goQuote(s(a)));
 define("format", "string_format", "string.(list<dyn>):string", (text, args) =>
   formatString(s(text), (args as ListValue).values()),

@@ -1,5 +1,5 @@
 import type { Expr, Literal } from "./ast.ts";
-import { type Checked, qualifiedName, typeByName } from "./checker.ts";
+import { type Checked, literalText, qualifiedName, typeByName } from "./checker.ts";
 import type { Overload } from "./functions.ts";
 import { callCost } from "./runtime-cost.ts";
 import type { CelType } from "./types.ts";
@@ -69,8 +69,6 @@ class Compiler {
         return this.#map(expr);
       case "comprehension":
         return this.#fold(expr);
-      default:
-        throw new Error(`message ${expr.name} is not known`);
     }
   }
 
@@ -193,7 +191,7 @@ class Compiler {
     const args = [...(expr.target === undefined ? [] : [expr.target]), ...expr.args];
     const [operand, name] = args;
     if (expr.fn === "_?._" && operand !== undefined && name?.kind === "literal") {
-      return optionalSelect(this.compile(operand), String(name.value));
+      return optionalSelect(this.compile(operand), literalText(name.value));
     }
     const steps = args.map((arg) => this.compile(arg));
     const [a, b, c] = steps;

@@ -79,7 +79,7 @@ export function elementOf(type: CelType): CelType {
 
 /** The type as cel-go prints it. */
 export function formatType(type: CelType): string {
-  switch (type.kind) {
+  switch (type.kind as string) {
     case "list":
       return `list(${formatType(elementOf(type))})`;
     case "map":

@@ -263,17 +263,10 @@ export function keyText(key: Value): string {
 /** The name of a value's type. */
 export function typeName(value: Value): string {
   if (value === null) return "null_type";
-  switch (typeof value) {
-    case "boolean":
-      return "bool";
-    case "bigint":
-      return "int";
-    case "number":
-      return "double";
-    case "string":
-      return "string";
-    default:
-  }
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "bigint") return "int";
+  if (typeof value === "number") return "double";
+  if (typeof value === "string") return "string";
   if (value instanceof ListValue) return "list";
   if (value instanceof MapValue) return "map";
   if (value instanceof Uint8Array) return "bytes";

@@ -11,16 +11,10 @@ export function isValid(node: SchemaNode, value: unknown): boolean {
   }
   if (node.hasJunctors && !junctorsHold(node, value)) return false;
   if (node.enumValues !== undefined && !inEnum(node, value)) return false;
-  switch (typeof value) {
-    case "string":
-      return stringOk(node, value);
-    case "number":
-      return numberOk(node, value);
-    case "boolean":
-      return kindOk(node, TYPE_BITS.boolean);
-    default:
-      return Array.isArray(value) ? arrayOk(node, value) : objectOk(node, value as Record<string, unknown>);
-  }
+  if (typeof value === "string") return stringOk(node, value);
+  if (typeof value === "number") return numberOk(node, value);
+  if (typeof value === "boolean") return kindOk(node, TYPE_BITS.boolean);
+  return Array.isArray(value) ? arrayOk(node, value) : objectOk(node, value as Record<string, unknown>);
 }
 
 /** Whether a value equals one of the enumerated ones. */

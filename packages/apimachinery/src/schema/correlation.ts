@@ -104,8 +104,8 @@ export class MapListIndex {
     let key = "";
     for (const name of this.#keys) {
       const value = Object.hasOwn(item, name) ? item[name] : undefined;
-      if (value === undefined || value === null || typeof value === "object") return undefined;
-      key += `\u0000${typeof value}:${String(value)}`;
+      if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return undefined;
+      key += `\u0000${typeof value}:${value}`;
     }
     return key;
   }

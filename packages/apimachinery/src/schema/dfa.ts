@@ -189,7 +189,7 @@ class Dfa {
   constructor(sets: PositionSets, part: Part) {
     this.#sets = sets;
     this.#last = new Set(part.last);
-    this.#start = { accepts: part.empty, positions: part.first, next: new Array<undefined>(128) };
+    this.#start = { accepts: part.empty, positions: part.first, next: Array.from<undefined>({ length: 128 }) };
   }
 
   matcher(): (text: string) => boolean | undefined {
@@ -221,7 +221,7 @@ class Dfa {
     const key = `${accepts ? 1 : 0}:${positions.join(",")}`;
     let known = this.#states.get(key);
     if (known === undefined) {
-      known = { accepts, positions, next: new Array<undefined>(128) };
+      known = { accepts, positions, next: Array.from<undefined>({ length: 128 }) };
       this.#states.set(key, known);
     }
     return known;

@@ -27,7 +27,7 @@ export function parseIpv6(text: string, sloppy = false): IpBytes | undefined {
   if (head === undefined || tail === undefined) return undefined;
   const missing = 8 - head.length - tail.length;
   if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  const words = [...head, ...new Array<number>(Math.max(missing, 0)).fill(0), ...tail];
+  const words = [...head, ...Array.from({ length: Math.max(missing, 0) }, () => 0), ...tail];
   const bytes = new Uint8Array(16);
   words.forEach((word, i) => {
     bytes[2 * i] = word >> 8;

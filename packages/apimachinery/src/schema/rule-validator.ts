@@ -247,7 +247,7 @@ function evaluateMessage(walk: Walk, rule: CompiledRule, slots: readonly (Value 
 }
 
 function errorForReason(reason: string | undefined, field: string, value: string, detail: string): FieldError {
-  switch (reason) {
+  switch (reason ?? "") {
     case "FieldValueForbidden":
       return forbiddenField(field, detail);
     case "FieldValueRequired":

@@ -10,7 +10,7 @@ import type { JSONSchemaProps } from "./types.ts";
 
 const RULE_COST_LIMIT = 10_000_000;
 const MAX_REQUEST = 3 * 1024 * 1024;
-const MAX_UINT = 18_446_744_073_709_551_615;
+const MAX_UINT = 2 ** 64;
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 const REASONS = ["FieldValueRequired", "FieldValueInvalid", "FieldValueForbidden", "FieldValueDuplicate"];
 
