@@ -29,7 +29,7 @@ export type Usage = "client" | "server";
 const USAGE_OIDS: Readonly<Record<Usage, string>> = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" };
 
 /** KeyUsage bits by the names that CertificateSigningRequests use. */
-export const KEY_USAGE_BITS = {
+const KEY_USAGE_BITS = {
   "digital signature": 0,
   "content commitment": 1,
   "key encipherment": 2,

@@ -79,7 +79,7 @@ export function decodeAlternativeNames(value: Uint8Array): AlternativeNames & { 
 }
 
 /** Network byte order of an IPv4 or IPv6 address. */
-export function ipToBytes(address: string): Buffer {
+function ipToBytes(address: string): Buffer {
   const v4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(address);
   if (v4 !== null && v4.slice(1).every((part) => Number(part) < 256)) return Buffer.from(v4.slice(1).map(Number));
   return ipv6ToBytes(address);
@@ -108,7 +108,7 @@ function ipv6ToBytes(address: string): Buffer {
 }
 
 /** Text of a 4 or 16 byte address; IPv6 in the short form of RFC 5952. */
-export function bytesToIp(bytes: Uint8Array): string {
+function bytesToIp(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");
   if (bytes.length !== 16) throw new PkiError("malformed DER: IP address has neither 4 nor 16 bytes");
   const view = Buffer.from(bytes);

@@ -23,8 +23,8 @@ export function readWebhooks(configuration: Unstructured, compile: CompileCondit
   }));
 }
 
-/** Reads `clientConfig`, also that of conversion webhooks. */
-export function readClientConfig(value: unknown): WebhookClientConfig {
+/** Reads `clientConfig`. */
+function readClientConfig(value: unknown): WebhookClientConfig {
   const service = at(value, "service");
   const bundle = text(at(value, "caBundle"));
   return {

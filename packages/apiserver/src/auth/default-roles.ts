@@ -12,7 +12,7 @@ export interface DefaultRole {
 /** Group part of a rule about non-resource URLs. */
 export const URLS = "URLS";
 /** Group part that means the core group. */
-export const CORE = "";
+const CORE = "";
 
 const READ = "get,list,watch";
 const WRITE = "create,delete,deletecollection,patch,update";

@@ -15,7 +15,7 @@ export interface BoundObject {
 }
 
 /** Claims of a token to make. */
-export interface IssueOptions {
+interface IssueOptions {
   readonly serviceAccount: Unstructured;
   readonly audiences?: readonly string[];
   readonly expirationSeconds: number;

@@ -2,7 +2,7 @@ import type { RequestAttributes } from "../types.ts";
 import { type Labels, labelText, type Sample } from "./text-format.ts";
 
 /** Upper bounds in seconds, those of kube-apiserver. */
-export const DURATION_BUCKETS = [
+const DURATION_BUCKETS = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ] as const;
 
