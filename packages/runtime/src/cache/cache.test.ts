@@ -1,4 +1,7 @@
 import {
+  type ApiRequest,
+  forbiddenField,
+  invalid,
   type Random,
   randomInt,
   seededRandom,
@@ -119,6 +122,77 @@ describe("Cache", () => {
     expect(cache.synced(ConfigMap)).toBe(false);
     await clock.advance(1000);
     expect(cache.kinds()).toEqual([]);
+  });
+
+  test.each([
+    [
+      "refuses",
+      (): never => {
+        throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", [forbiddenField("sendInitialEvents", "no")]);
+      },
+    ],
+    [
+      "ignores",
+      (request: ApiRequest): ApiRequest => ({
+        ...request,
+        query: { ...request.query, sendInitialEvents: undefined, resourceVersionMatch: undefined },
+      }),
+    ],
+  ])("a server that %s WatchList is listed instead", async (_, treat) => {
+    const clock = new VirtualClock();
+    const random = seededRandom(1);
+    const server = await createApiServer({ store: memoryStore(), clock, random, controllers: false });
+    const inner = server.admin();
+    const lists: string[] = [];
+    const old: Transport = {
+      request: (request, signal) => {
+        lists.push(request.path);
+        return inner.request(request, signal);
+      },
+      async *watch(request, signal) {
+        yield* inner.watch(request.query?.["sendInitialEvents"] === undefined ? request : treat(request), signal);
+      },
+      close: () => inner.close(),
+    };
+    const cache = cacheOver(old, clock, random, true);
+    cleanups.push(
+      () => server.close(),
+      () => cache.stop(),
+    );
+    const direct = new Client(inner, { fieldManager: "other", clock });
+    await direct.create(configMap("a"));
+    cache.informer(ConfigMap);
+    cache.start();
+    await clock.advance(35_000);
+    expect(cache.get(ConfigMap, key("a"))).toBeDefined();
+    expect(lists).toEqual(["/api/v1/namespaces/default/configmaps"]);
+    await direct.create(configMap("b"));
+    await clock.advance(10);
+    expect(cache.get(ConfigMap, key("b"))).toBeDefined();
+    expect(cache.problems()).toEqual([]);
+  });
+
+  test("a kind that is not served is named as a problem, and watched once it is", async () => {
+    const { clock, cache } = await start();
+    const Thing = kindRef({ group: "x.io", version: "v1", kind: "Thing", plural: "things", namespaced: true });
+    cache.start();
+    const { informer } = cache.acquire(Thing);
+    await expect(informer.syncedOrError()).rejects.toMatchObject({ code: 404 });
+    expect(cache.problems()).toMatchObject([{ kind: { kind: "Thing" } }]);
+    await cache.client.create({
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "things.x.io" },
+      spec: {
+        group: "x.io",
+        scope: "Namespaced",
+        names: { kind: "Thing", listKind: "ThingList", plural: "things", singular: "thing" },
+        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+      },
+    } as Unstructured);
+    await clock.advance(60_000);
+    expect(await informer.syncedOrError()).toBe(true);
+    expect(cache.problems()).toEqual([]);
   });
 
   test("a quiet server gets no requests from a quiet cache", async () => {

@@ -24,6 +24,8 @@ export class Informer<T extends KubeObject> {
   readonly #handlers = new Set<InformerHandler<T>>();
   readonly #stop = new AbortController();
   readonly #waiting = new Set<() => void>();
+  /** Those who want to hear of a failure as well. */
+  readonly #waitingForWord = new Set<() => void>();
   #synced = false;
   #error: unknown;
   #running: Promise<void> | undefined;
@@ -33,9 +35,15 @@ export class Informer<T extends KubeObject> {
     this.scope = scope;
     this.#deps = deps;
     this.#state = new InformerState<T>({
-      add: (object, initial) => this.#call("add", (handler) => handler.add?.(object, initial)),
-      update: (object, old) => this.#call("update", (handler) => handler.update?.(object, old)),
-      delete: (object) => this.#call("delete", (handler) => handler.delete?.(object)),
+      add: (object, initial) => {
+        for (const handler of this.#handlers) this.#add(handler, object, initial);
+      },
+      update: (object, old) => {
+        for (const handler of this.#handlers) this.#update(handler, object, old);
+      },
+      delete: (object) => {
+        for (const handler of this.#handlers) this.#delete(handler, object);
+      },
     });
   }
 
@@ -56,7 +64,7 @@ export class Informer<T extends KubeObject> {
   /** Calls back for all that is there, then for every change; the result ends it. Handlers must be quick and never throw. */
   addHandler(handler: InformerHandler<T>): () => void {
     this.#handlers.add(handler);
-    for (const object of this.store.list()) this.#guard("add", () => handler.add?.(object, true));
+    for (const object of this.store.list()) this.#add(handler, object, true);
     return () => this.#handlers.delete(handler);
   }
 
@@ -72,6 +80,9 @@ export class Informer<T extends KubeObject> {
         transform: dropManagedFields,
         onSynced: () => this.#markSynced(),
         onError: (error) => this.#noteError(error),
+        onWell: () => {
+          this.#error = undefined;
+        },
       },
       this.#stop.signal,
     );
@@ -97,6 +108,21 @@ export class Informer<T extends KubeObject> {
       this.#waiting.add(wake);
       signal?.addEventListener("abort", wake, { once: true });
     });
+    return this.#synced;
+  }
+
+  /** As waitForSync, but throws what keeps the first list from completing instead of waiting on. */
+  async syncedOrError(signal?: AbortSignal): Promise<boolean> {
+    if (!this.#synced && this.#error === undefined) {
+      let wake: () => void = () => undefined;
+      const failed = new Promise<void>((resolve) => {
+        wake = resolve;
+        this.#waitingForWord.add(wake);
+      });
+      await Promise.race([this.waitForSync(signal), failed]);
+      this.#waitingForWord.delete(wake);
+    }
+    if (!this.#synced && this.#error !== undefined) throw this.#error;
     return this.#synced;
   }
 
@@ -126,22 +152,39 @@ export class Informer<T extends KubeObject> {
   #noteError(error: unknown): void {
     const first = this.#error === undefined;
     this.#error = error;
-    if (error === undefined) return;
+    for (const wake of this.#waitingForWord) wake();
     const level = first ? "info" : "debug";
     this.#deps.log[level]("watch interrupted, trying again", { kind: this.kind.kind, error });
   }
 
-  #call(what: string, call: (handler: InformerHandler<T>) => void): void {
-    for (const handler of this.#handlers) this.#guard(what, () => call(handler));
+  // One handler's mistake must not cost the others their event.
+
+  #add(handler: InformerHandler<T>, object: T, initial: boolean): void {
+    try {
+      handler.add?.(object, initial);
+    } catch (error) {
+      this.#handlerFailed(error);
+    }
   }
 
-  /** One handler's mistake must not cost the others their event. */
-  #guard(what: string, call: () => void): void {
+  #update(handler: InformerHandler<T>, object: T, old: T): void {
     try {
-      call();
+      handler.update?.(object, old);
     } catch (error) {
-      this.#deps.log.error(`an ${what} handler of ${this.kind.kind} failed`, { error });
+      this.#handlerFailed(error);
     }
+  }
+
+  #delete(handler: InformerHandler<T>, object: T): void {
+    try {
+      handler.delete?.(object);
+    } catch (error) {
+      this.#handlerFailed(error);
+    }
+  }
+
+  #handlerFailed(error: unknown): void {
+    this.#deps.log.error(`a handler of ${this.kind.kind} failed`, { error });
   }
 }
 

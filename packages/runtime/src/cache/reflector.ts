@@ -12,10 +12,13 @@ import {
 } from "@capstan/apimachinery";
 import type { Client } from "../client/client.ts";
 import { responseError } from "../client/response-error.ts";
-import { apiVersionOf, type Kind } from "../kind.ts";
+import { apiVersionOf, type Kind, keyOf } from "../kind.ts";
 import type { InformerState } from "./informer-state.ts";
+import { SilenceGuard } from "./silence-guard.ts";
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+/** Silence after which the end of the initial events is no longer expected. */
+const INITIAL_EVENTS_MS = 30_000;
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_LAST_MS = 30_000;
 /** A stream that ends this soon without an event is treated as a failure, so that a broken server is not hammered. */
@@ -41,8 +44,9 @@ export interface ReflectorDeps<T extends KubeObject> {
   /** Prepares an object that this process alone owns yet, e.g. drops managedFields. */
   readonly transform: (object: T) => T;
   readonly onSynced: () => void;
-  /** Undefined when all is well again. */
   readonly onError: (error: unknown) => void;
+  /** The server answers (again). */
+  readonly onWell: () => void;
 }
 
 /** Keeps an informer's state equal to the server's until the signal stops it: list, watch, and over again as needed. */
@@ -59,7 +63,8 @@ export async function reflect<T extends KubeObject>(deps: ReflectorDeps<T>, sign
     }
     if (signal.aborted) return;
     const progressed = deps.state.revision !== before || deps.clock.monotonic() - started >= TOO_SHORT_MS;
-    if (failure !== undefined) deps.onError(failure);
+    if (failure === undefined) deps.onWell();
+    else deps.onError(failure);
     if (failure === undefined && progressed) {
       failures = 0;
       continue;
@@ -69,6 +74,9 @@ export async function reflect<T extends KubeObject>(deps: ReflectorDeps<T>, sign
     await sleep(deps.clock, wait, signal).catch(() => undefined);
   }
 }
+
+/** A server that takes sendInitialEvents for noise sends the objects but never the bookmark that ends them. */
+class NoInitialEvents extends Error {}
 
 /** One pass: bring the state up to date if it is not, then follow the watch until it ends. */
 class Session<T extends KubeObject> {
@@ -99,8 +107,8 @@ class Session<T extends KubeObject> {
         await this.#watchList(initial);
         return;
       } catch (error) {
-        // Servers without the feature refuse sendInitialEvents or resourceVersionMatch on a watch.
-        if (!isReason(error, "Invalid", "BadRequest")) throw error;
+        // Servers without the feature refuse sendInitialEvents or resourceVersionMatch on a watch, or do not know what is meant.
+        if (!(error instanceof NoInitialEvents) && !isReason(error, "Invalid", "BadRequest")) throw error;
         server.watchList = false;
       }
     }
@@ -132,34 +140,47 @@ class Session<T extends KubeObject> {
   }
 
   async #watchList(initial: boolean): Promise<void> {
-    const { state } = this.#deps;
-    let collected: Map<string, T> | undefined = new Map();
-    const events = this.#watch({ sendInitialEvents: true });
-    for await (const event of events) {
-      if (collected === undefined) {
-        this.#live(event);
-        continue;
+    const { clock, kind } = this.#deps;
+    const guard = new SilenceGuard(clock, this.#signal, INITIAL_EVENTS_MS);
+    const collected = new Map<string, T>();
+    let complete = false;
+    try {
+      for await (const event of this.#watch({ sendInitialEvents: true }, guard.signal)) {
+        guard.heard();
+        if (complete) this.#live(event);
+        else if (this.#collect(event, collected)) {
+          complete = true;
+          guard.relax();
+          this.#deps.state.replace([...collected.values()], event.object.metadata.resourceVersion ?? "", initial);
+          collected.clear();
+          this.#synced();
+        }
       }
-      const { object } = event;
-      if (event.type === "ERROR") throw watchError(object);
-      if (event.type === "BOOKMARK") {
-        if (object.metadata.annotations?.[INITIAL_EVENTS_END] !== "true") continue;
-        state.replace([...collected.values()], object.metadata.resourceVersion ?? "", initial);
-        collected = undefined;
-        this.#synced();
-        continue;
-      }
-      const id = `${object.metadata.namespace ?? ""}/${object.metadata.name ?? ""}`;
-      if (event.type === "DELETED") collected.delete(id);
-      else collected.set(id, this.#prepare(object));
+    } finally {
+      guard.dispose();
     }
-    if (collected !== undefined && !this.#signal.aborted) {
-      throw new Error(`the watch of ${this.#deps.kind.plural} ended before all existing objects were sent`);
-    }
+    if (complete || this.#signal.aborted) return;
+    const problem = `the watch of ${kind.plural} ended before all existing objects were sent`;
+    throw guard.expired ? new NoInitialEvents(problem) : new Error(problem);
+  }
+
+  /** Takes in one of the existing objects; true when the server says that these were all. */
+  #collect(event: WatchEvent<T>, collected: Map<string, T>): boolean {
+    const { type, object } = event;
+    if (type === "ERROR") throw watchError(object);
+    if (type === "BOOKMARK") return object.metadata.annotations?.[INITIAL_EVENTS_END] === "true";
+    if (type === "DELETED") collected.delete(keyOf(object));
+    else collected.set(keyOf(object), this.#prepare(object));
+    return false;
   }
 
   async #follow(events: AsyncIterable<WatchEvent<T>>): Promise<void> {
-    for await (const event of events) this.#live(event);
+    let first = true;
+    for await (const event of events) {
+      if (first && event.type !== "ERROR") this.#deps.onWell();
+      first = false;
+      this.#live(event);
+    }
   }
 
   #live(event: WatchEvent<T>): void {
@@ -169,15 +190,18 @@ class Session<T extends KubeObject> {
     else state.event(event.type, this.#prepare(event.object));
   }
 
-  #watch(options: { resourceVersion?: string | undefined; sendInitialEvents?: boolean }): AsyncIterable<WatchEvent<T>> {
+  #watch(
+    options: { resourceVersion?: string | undefined; sendInitialEvents?: boolean },
+    signal = this.#signal,
+  ): AsyncIterable<WatchEvent<T>> {
     const { client, kind, scope, random } = this.#deps;
     // As client-go: spread over 5 to 10 minutes so that not all watches of a server end at once.
     const timeoutSeconds = 300 + Math.floor(randomFloat(random) * 300);
-    return client.watch(kind, { ...scope, ...options, bookmarks: true, timeoutSeconds }, this.#signal);
+    return client.watch(kind, { ...scope, ...options, bookmarks: true, timeoutSeconds }, signal);
   }
 
   #synced(): void {
-    this.#deps.onError(undefined);
+    this.#deps.onWell();
     this.#deps.onSynced();
   }
 

@@ -37,7 +37,8 @@ export class Controller {
 }
 
 interface DynamicWatch {
-  synced: Promise<unknown>;
+  /** Throws if the kind cannot be watched at the moment, rather than keep a worker waiting. */
+  synced: () => Promise<unknown>;
   release: () => Promise<void>;
 }
 
@@ -174,7 +175,7 @@ export class RunningController {
       const remove = this.#listen(informer, { kind, map, predicate: options.predicate as Predicate<T> | undefined });
       informer.start();
       watch = {
-        synced: informer.waitForSync(this.#signal),
+        synced: () => informer.syncedOrError(this.#signal),
         release: async () => {
           remove();
           await release();
@@ -182,7 +183,7 @@ export class RunningController {
       };
       this.#dynamic.set(id, watch);
     }
-    await watch.synced;
+    await watch.synced();
   }
 
   async #unwatch(kind: KindRef): Promise<void> {

@@ -26,7 +26,10 @@ export interface ReconcileContext {
   readonly random: Random;
   /** Aborted when the controller stops; long waits should end then. */
   readonly signal: AbortSignal;
-  /** Makes this controller watch a kind found at run time, once however often it is called; resolves when its objects are known. */
+  /**
+   * Makes this controller watch a kind found at run time, once however often it is called. Resolves when its objects are known,
+   * throws if the server does not let us watch it (yet).
+   */
   watch<T extends KubeObject>(kind: Kind<T>, map: MapFunction<T>, options?: WatchOptions<T>): Promise<void>;
   /** Ends such a watch. */
   unwatch(kind: KindRef): Promise<void>;

@@ -14,8 +14,6 @@ interface Undici {
 
 /** The connections to one server with one client certificate. */
 export interface Agents {
-  /** The certificate they present, to notice a change. */
-  readonly certPem: string | undefined;
   /** A bounded pool for requests. */
   readonly requests: Dispatcher;
   /** One connection per watch. */
@@ -49,7 +47,6 @@ export async function createAgents(config: ClientConfig, credentials: Credential
     return new undici.Agent({ ...options, connect: { ...connect, ...tls } });
   };
   return {
-    certPem: credentials.certPem,
     requests: make(config.connections ?? 32, timeout),
     watches: make(undefined, 0),
   };

@@ -4,7 +4,7 @@ import { ApiError, type ApiRequest, settle, systemClock, VirtualClock, type Watc
 import { afterEach, describe, expect, test } from "vitest";
 import { Client } from "../client/client.ts";
 import { kindRef } from "../kind.ts";
-import type { ClientConfig } from "./client-config.ts";
+import { type ClientConfig, fixedCredentials } from "./client-config.ts";
 import { httpTransport } from "./http-transport.ts";
 
 const ConfigMap = kindRef({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
@@ -199,6 +199,34 @@ describe("httpTransport", () => {
     }
     expect(names).toEqual(["a"]);
     while (!closed) await settle();
+  });
+});
+
+describe("bad configuration", () => {
+  test.each<[string, ClientConfig]>([
+    ["no URL", { server: "not a url" }],
+    ["another protocol", { server: "ftp://127.0.0.1" }],
+    ["nobody there", { server: "https://127.0.0.1:1" }],
+    ["no such port", { server: "https://127.0.0.1:99999" }],
+    ["a CA that is none", { server: "https://127.0.0.1:1", tls: { caPem: "garbage" } }],
+    [
+      "a certificate that is none",
+      { server: "https://127.0.0.1:1", credentials: fixedCredentials({ certPem: "x", keyPem: "y" }) },
+    ],
+    ["a token with a line break", { server: "https://127.0.0.1:1", credentials: fixedCredentials({ token: "a\nb" }) }],
+    [
+      "credentials that cannot be had",
+      {
+        server: "https://127.0.0.1:1",
+        credentials: { get: () => Promise.reject(new Error("plugin failed")), invalidate: () => false },
+      },
+    ],
+    ["a proxy that is none", { server: "https://example.test", proxyUrl: "http://127.0.0.1:1" }],
+  ])("%s: requests and watches reject, nothing crashes", async (_, config) => {
+    const transport = httpTransport(config, { clock: systemClock });
+    cleanups.push(() => transport.close());
+    await expect(transport.request({ method: "GET", path: "/" })).rejects.toThrow(/cannot be reached: .|plugin failed/);
+    expect((await collect(transport.watch(watch))).error).toBeInstanceOf(Error);
   });
 });
 

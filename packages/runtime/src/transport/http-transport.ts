@@ -20,7 +20,7 @@ class HttpTransport implements Transport {
   readonly #clock: Clock;
   readonly #base: string;
   readonly #fixedHeaders: Record<string, string | string[]>;
-  #agents: Promise<Agents> | undefined;
+  #agents: { certPem: string | undefined; opened: Promise<Agents> } | undefined;
   #closed = false;
 
   constructor(config: ClientConfig, clock: Clock) {
@@ -74,7 +74,7 @@ class HttpTransport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const agents = await this.#agents;
+    const agents = await this.#agents?.opened;
     await Promise.all([agents?.requests.destroy(), agents?.watches.destroy()]);
   }
 
@@ -90,13 +90,18 @@ class HttpTransport implements Transport {
     if (this.#closed) throw new Error(`the connection to ${this.#base} was closed`);
     const credentials: Credentials = (await this.#config.credentials?.get()) ?? {};
     const [{ request: send }, agents] = await Promise.all([loadUndici(), this.#agentsFor(credentials)]);
-    return await send(this.#base + request.path + queryText(request.query), {
-      dispatcher: watch ? agents.watches : agents.requests,
-      method: request.method,
-      headers: this.#headers(request, credentials),
-      ...(request.body === undefined ? {} : { body: encode(request.body) }),
-      ...(signal === undefined ? {} : { signal }),
-    });
+    try {
+      return await send(this.#base + request.path + queryText(request.query), {
+        dispatcher: watch ? agents.watches : agents.requests,
+        method: request.method,
+        headers: this.#headers(request, credentials),
+        ...(request.body === undefined ? {} : { body: encode(request.body) }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      if (isAborted(signal)) throw error;
+      throw new Error(`${this.#base} cannot be reached: ${reasonOf(error)}`, { cause: error });
+    }
   }
 
   #headers(request: ApiRequest, credentials: Credentials): Record<string, string | string[]> {
@@ -107,14 +112,13 @@ class HttpTransport implements Transport {
     return headers;
   }
 
-  async #agentsFor(credentials: Credentials): Promise<Agents> {
-    const old = await this.#agents;
-    if (old !== undefined && old.certPem === credentials.certPem) return old;
-    // Requests on the old certificate finish; watches end with the old agent and come back on the new one.
-    void old?.requests.close();
-    void old?.watches.destroy();
-    this.#agents = createAgents(this.#config, credentials);
-    return await this.#agents;
+  #agentsFor(credentials: Credentials): Promise<Agents> {
+    const old = this.#agents;
+    if (old !== undefined && old.certPem === credentials.certPem) return old.opened;
+    const opened = createAgents(this.#config, credentials);
+    this.#agents = { certPem: credentials.certPem, opened };
+    old?.opened.then(retire).catch(() => undefined);
+    return opened;
   }
 
   /** Bookmarks come about once a minute, so long silence means that the peer is gone without a word. */
@@ -142,6 +146,17 @@ class HttpTransport implements Transport {
 /** A function, as the compiler would take the first look for the last word. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
+}
+
+/** What went wrong; when several addresses were tried, what the first one said. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Requests on an old certificate finish; its watches end and come back on the new one. */
+async function retire(agents: Agents): Promise<void> {
+  await Promise.all([agents.requests.close(), agents.watches.destroy()]);
 }
 
 async function refusal(answer: Answer, request: ApiRequest): Promise<Error> {
