@@ -37,3 +37,11 @@ export function resourceOf(keyOrPrefix: string): string | undefined {
   const second = first < 0 ? -1 : keyOrPrefix.indexOf("/", first + 1);
   return second < 0 ? undefined : keyOrPrefix.slice(0, second);
 }
+
+/** What the durable store can hold in one key; names of ordinary kinds stay far below. */
+const MAX_KEY_BYTES = 1900;
+
+/** Whether a key is too long to be stored. Kinds whose names have no limit of their own (RBAC) can get there. */
+export function isTooLong(key: string): boolean {
+  return key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES;
+}

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { checkLmdbFile } from "./lmdb-file.ts";
 import { StoreError } from "./store.ts";
+import { commitFailure, writeError } from "./write-error.ts";
 
 /** Ordered bytes on disk. Writes only by awaited transaction(): the library's synchronous writes are not durable. */
 export type Database = RootDatabase<Buffer, Buffer>;
@@ -36,6 +37,15 @@ export async function openDatabase(folder: string): Promise<Database> {
       "Check that the folder is on a local disk and that this user may read and write it.",
       { cause: error },
     );
+  }
+}
+
+/** Runs `action` in a transaction and resolves once it is on disk; a failure says what it means to a person. */
+export async function transact<T>(database: Database, action: () => T): Promise<T> {
+  try {
+    return await database.transaction(action);
+  } catch (error) {
+    throw error instanceof StoreError ? error : writeError(await commitFailure(error));
   }
 }
 

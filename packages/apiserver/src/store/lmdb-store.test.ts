@@ -336,7 +336,7 @@ describe("damage", () => {
         }
         rmSync(victim, { recursive: true });
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });

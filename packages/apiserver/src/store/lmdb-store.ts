@@ -3,7 +3,7 @@ import { type Clock, type Random, systemRandom } from "@capstan/apimachinery";
 import { backupDatabase } from "./backup.ts";
 import { databaseFolder, ensureDirectory, FORMAT, newerFormat, readManifest, writeManifest } from "./data-directory.ts";
 import type { EncryptionKeys } from "./encryption.ts";
-import { type Database, openDatabase, recordsOf } from "./lmdb-database.ts";
+import { type Database, openDatabase, recordsOf, transact } from "./lmdb-database.ts";
 import { type Migration, migrate } from "./migration.ts";
 import { lockDirectory } from "./process-lock.ts";
 import {
@@ -36,7 +36,7 @@ import {
   StoreError,
 } from "./store.ts";
 import { changesOf, type UndoRecord, undo } from "./undo-log.ts";
-import { commitFailure, writeError } from "./write-error.ts";
+import { openError, writeError } from "./write-error.ts";
 
 /** How a durable store is opened. */
 export interface LmdbStoreOptions {
@@ -66,19 +66,19 @@ interface PreparedWrite {
 
 /** Records handled per transaction by long jobs, which must not hold up ordinary commits. */
 const CHUNK = 500;
-const MAX_KEY_BYTES = 1900;
 
 /** Opens or creates the store in `directory`, which belongs to this process until close(). */
 export async function openLmdbStore(directory: string, options: LmdbStoreOptions = {}): Promise<LmdbStore> {
-  await ensureDirectory(directory);
-  const unlock = lockDirectory(directory);
+  let unlock: () => void = () => {};
   try {
+    await ensureDirectory(directory);
+    unlock = lockDirectory(directory);
     const folder = await prepareData(directory, options);
     const codec: Codec = { keys: options.encryptionKeys ?? [], random: options.random ?? systemRandom };
     return new DurableStore(await openDatabase(folder), codec, unlock);
   } catch (error) {
     unlock();
-    throw error;
+    throw error instanceof StoreError ? error : openError(directory, error);
   }
 }
 
@@ -140,7 +140,7 @@ class DurableStore implements LmdbStore {
     this.issued = last.revision;
     this.inFlight++;
     try {
-      await this.database.transaction(() => {
+      await transact(this.database, () => {
         const state = this.state();
         // Several commits share one transaction on disk and an error thrown here would not undo what was put: all that can
         // fail comes first.
@@ -154,7 +154,7 @@ class DurableStore implements LmdbStore {
         void this.database.put(STATE_KEY, encodeState({ ...state, revision: last.revision }));
       });
     } catch (error) {
-      throw await this.failed(error, last.revision);
+      throw this.failed(error, last.revision);
     } finally {
       this.settled();
     }
@@ -181,7 +181,7 @@ class DurableStore implements LmdbStore {
   async compact(revision: number): Promise<void> {
     for (;;) {
       this.requireWritable();
-      const removed = await this.database.transaction(() => {
+      const removed = await transact(this.database, () => {
         const state = this.state();
         const target = Math.min(revision, state.revision);
         if (target <= state.compacted) return 0;
@@ -201,7 +201,7 @@ class DurableStore implements LmdbStore {
       while (start !== undefined) {
         this.requireWritable();
         const from: Buffer = start;
-        start = await this.database.transaction(() => {
+        start = await transact(this.database, () => {
           const chunk = [...this.database.getRange({ start: from, end: Buffer.from([table + 1]), limit: CHUNK })];
           for (const { key, value } of chunk) if (this.reencryptRecord(key, value)) written++;
           const last = chunk.at(-1);
@@ -237,9 +237,6 @@ class DurableStore implements LmdbStore {
   private prepare(entry: StoreEntry): PreparedWrite {
     const { key, revision, bytes } = entry;
     const dbKey = objectKey(key);
-    if (dbKey.length > MAX_KEY_BYTES) {
-      throw new StoreError(`the name in ${key.slice(0, 60)}… is too long to be stored`, "Choose a shorter name.");
-    }
     const record = bytes === null ? undefined : encodeObject(this.codec, dbKey, { key, revision, bytes });
     return { key, objectKey: dbKey, logKey: logKey(revision), record };
   }
@@ -297,8 +294,8 @@ class DurableStore implements LmdbStore {
     return this.broken;
   }
 
-  private async failed(error: unknown, revision: number): Promise<StoreError> {
-    const failure = error instanceof StoreError ? error : writeError(await commitFailure(error));
+  private failed(error: unknown, revision: number): StoreError {
+    const failure = error instanceof StoreError ? error : writeError(error);
     this.failure ??= failure;
     // Reported as failed and yet there: the flush went wrong, so what a crash would leave is unknown.
     if (this.state().revision >= revision) {

@@ -8,7 +8,7 @@ import {
   syncPath,
   writeManifest,
 } from "./data-directory.ts";
-import { openDatabase } from "./lmdb-database.ts";
+import { openDatabase, transact } from "./lmdb-database.ts";
 import { StoreError } from "./store.ts";
 
 /** One database record as it is on disk. */
@@ -49,7 +49,7 @@ export async function migrate(
     const flush = async (): Promise<void> => {
       const records = chunk;
       chunk = [];
-      await target.transaction(() => {
+      await transact(target, () => {
         for (const { key, value } of records) void target.put(key, value);
       });
     };

@@ -92,6 +92,13 @@ describe("mutate", () => {
     expect(JSON.parse(stored?.bytes.toString() ?? "").metadata.resourceVersion).toBe("2");
   });
 
+  it("refuses a name that cannot be stored without harming others", async () => {
+    const store = await open();
+    const good = store.mutate(keyFor("x"), put("x", "1"));
+    await expect(store.mutate(keyFor("é".repeat(1000)), put("y", "1"))).rejects.toThrow("too long to be stored");
+    expect((await good).changed).toBe(true);
+  });
+
   it("does not use a revision for a mutation that changes nothing or refuses", async () => {
     const store = await open();
     await store.mutate(keyFor("x"), put("x", "1"));
@@ -254,6 +261,14 @@ describe("subscribe", () => {
     await store.mutate(keyFor("x"), put("x", "1"));
     expect(seen).toEqual([1]);
     expect(errors).toHaveLength(1);
+  });
+
+  it("delivers nothing up to a revision that is still to come", async () => {
+    const store = await open();
+    const seen: number[] = [];
+    store.subscribe("core/configmaps/", 2, (changes) => seen.push(...changes.map((c) => c.revision)));
+    await Promise.all(["a", "b", "c"].map((name) => store.mutate(keyFor(name), put(name, "1"))));
+    expect(seen).toEqual([3]);
   });
 
   it("stops after unsubscribing", async () => {

@@ -1,5 +1,6 @@
-import type { Clock } from "@capstan/apimachinery";
+import { badRequest, type Clock } from "@capstan/apimachinery";
 import { ChangeRing } from "./change-ring.ts";
+import { isTooLong } from "./keys.ts";
 import type { Mutation, MutationResult, ObjectStore, StoredChange, StoredObject } from "./object-store.types.ts";
 import { ResourceIndex } from "./resource-index.ts";
 import { CompactedError, type LoggedEntry, type Store, type StoreEntry, StoreError } from "./store.ts";
@@ -144,6 +145,8 @@ class DurableObjectStore implements ObjectStore {
 
   mutate(key: string, decide: (current: StoredObject | undefined) => Mutation): Promise<MutationResult> {
     if (this.closed) return Promise.reject(closedError());
+    if (isTooLong(key))
+      return Promise.reject(badRequest(`metadata.name: ${key.slice(0, 80)}… is too long to be stored`));
     const pending = this.pending.get(key);
     const current = pending === undefined ? this.index.get(key) : pending.change.current;
     let mutation: Mutation;

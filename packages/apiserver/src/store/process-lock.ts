@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, realpathSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "./store.ts";
 
@@ -15,9 +15,10 @@ const heldHere = new Set<string>();
 
 /** Takes the data directory for this process, or says who has it. The returned function gives it back. */
 export function lockDirectory(directory: string): () => void {
-  const path = join(directory, "lock");
+  const place = realpathSync(directory);
+  const path = join(place, "lock");
   const mine: Holder = { pid: process.pid, started: startTime(process.pid), boot: bootId() };
-  if (heldHere.has(directory)) throw heldBy(directory, mine);
+  if (heldHere.has(place)) throw heldBy(directory, mine);
   // Written beside and linked into place, so that nobody ever sees half a lock.
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 });
@@ -26,9 +27,9 @@ export function lockDirectory(directory: string): () => void {
   } finally {
     unlinkSync(draft);
   }
-  heldHere.add(directory);
+  heldHere.add(place);
   return () => {
-    heldHere.delete(directory);
+    heldHere.delete(place);
     unlinkIfThere(path);
   };
 }

@@ -54,8 +54,13 @@ export class Subscriptions {
   private hand(subscriber: Subscriber, changes: readonly StoredChange[], revision: number): void {
     // Somebody who subscribed while this delivery was under way got these from the ring.
     if (subscriber.position >= revision) return;
+    const after = subscriber.position;
     subscriber.position = revision;
-    const wanted = subscriber.whole ? changes : changes.filter((change) => change.key.startsWith(subscriber.prefix));
+    // Nearly always everything is new and of the whole resource: then all subscribers share one array.
+    const all = subscriber.whole && (changes[0]?.revision ?? 0) > after;
+    const isWanted = (change: StoredChange): boolean =>
+      change.revision > after && (subscriber.whole || change.key.startsWith(subscriber.prefix));
+    const wanted = all ? changes : changes.filter(isWanted);
     if (wanted.length === 0) return;
     try {
       subscriber.sink(wanted, revision);

@@ -42,3 +42,13 @@ export function writeError(error: unknown): StoreError {
     cause: error,
   });
 }
+
+/** What a data directory that cannot be opened means to a person. */
+export function openError(directory: string, error: unknown): StoreError {
+  const text = error instanceof Error ? error.message : String(error);
+  return new StoreError(
+    `cannot open the data directory ${directory}: ${text}`,
+    "Check that it is on a local disk with free space and that this user may read and write it.",
+    { cause: error },
+  );
+}
