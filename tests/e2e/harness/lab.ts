@@ -55,7 +55,8 @@ export class Lab {
     await sweep();
     const bin = options.bin ?? kubernetesBin();
     const rootfs = await ensureRootfs(options);
-    const images = await ensureImages(bin, rootfs);
+    // From the plain root file system, whatever else the nodes have installed.
+    const images = await ensureImages(bin, await ensureRootfs());
     const record = writeRecord(`cap-${randomBytes(3).toString("hex")}`);
     try {
       const layer = machineLayer(join(runsDir(), record.id, "layer"), bin, images);
