@@ -34,6 +34,7 @@ export {
   resolveKind,
 } from "./contract/resolve-kind.ts";
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
+export { type Cause, isTroubled, type ObjectNode, summaryOf, why } from "./explain/why.ts";
 export { Cluster } from "./kinds/cluster.ts";
 export { Machine } from "./kinds/machine.ts";
 export { MachineDeployment } from "./kinds/machine-deployment.ts";

@@ -1,39 +1,61 @@
-import { type Condition, findCondition, formatAge, type KubeObject, type Unstructured } from "@capstan/apimachinery";
-import { Cluster, type ContractReference, conditionsOf, Machine, MachineDeployment } from "@capstan/capi";
+import type { KubeObject, Unstructured } from "@capstan/apimachinery";
+import {
+  Cluster,
+  type ContractReference,
+  conditionsOf,
+  Machine,
+  MachineDeployment,
+  type ObjectNode,
+} from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
-import type { TreeNode } from "./tree.ts";
 
-/** Reads a Cluster and all that belongs to it, as the tree that `describe` shows. */
-export async function clusterTree(
+const CLUSTER_NAME = "cluster.x-k8s.io/cluster-name";
+const DEPLOYMENT_NAME = "cluster.x-k8s.io/deployment-name";
+
+/** Reads a Cluster and all that belongs to it; undefined when there is no such Cluster. */
+export async function readClusterTree(
   client: Client,
   namespace: string,
   name: string,
-  nowMs: number,
-): Promise<TreeNode | undefined> {
+): Promise<ObjectNode | undefined> {
   const cluster = await client.get(Cluster, { namespace, name });
   if (cluster === undefined) return undefined;
-  const ofCluster = { namespace, labelSelector: `cluster.x-k8s.io/cluster-name=${name}` };
+  const ofCluster = { namespace, labelSelector: `${CLUSTER_NAME}=${name}` };
   const [infrastructure, controlPlane, deployments, machines] = await Promise.all([
     readReference(client, namespace, cluster.spec?.infrastructureRef),
     readReference(client, namespace, cluster.spec?.controlPlaneRef),
     client.list(MachineDeployment, ofCluster),
     client.list(Machine, ofCluster),
   ]);
-  const machineNode = (machine: Machine): TreeNode => node(machine, ["Ready"], nowMs, []);
-  const deploymentNodes = deployments.items.map((deployment) => {
-    const own = machines.items.filter(
-      (machine) => machine.metadata.labels?.["cluster.x-k8s.io/deployment-name"] === deployment.metadata.name,
-    );
-    return node(deployment, ["Available"], nowMs, own.map(machineNode));
-  });
-  const standalone = machines.items.filter(
-    (machine) => machine.metadata.labels?.["cluster.x-k8s.io/deployment-name"] === undefined,
-  );
-  const workers = [...deploymentNodes, ...standalone.map(machineNode)];
-  return node(cluster, ["Available"], nowMs, [
-    ...(infrastructure === undefined ? [] : [role("ClusterInfrastructure", infrastructure, nowMs)]),
-    ...(controlPlane === undefined ? [] : [role("ControlPlane", controlPlane, nowMs)]),
-    ...(workers.length > 0 ? [{ name: "Workers", cells: [], children: workers }] : []),
+  const machineNodes = new Map<string, ObjectNode[]>();
+  for (const machine of machines.items) {
+    const deployment = machine.metadata.labels?.[DEPLOYMENT_NAME] ?? "";
+    machineNodes.set(deployment, [
+      ...(machineNodes.get(deployment) ?? []),
+      await machineNode(client, namespace, machine),
+    ]);
+  }
+  const workers = [
+    ...deployments.items.map((deployment) =>
+      toNode(deployment, machineNodes.get(deployment.metadata.name ?? "") ?? []),
+    ),
+    ...(machineNodes.get("") ?? []),
+  ];
+  return toNode(cluster, [
+    ...(infrastructure === undefined ? [] : [{ ...toNode(infrastructure, []), role: "ClusterInfrastructure" }]),
+    ...(controlPlane === undefined ? [] : [{ ...toNode(controlPlane, []), role: "ControlPlane" }]),
+    ...workers.map((worker) => ({ ...worker, role: "Workers" })),
+  ]);
+}
+
+async function machineNode(client: Client, namespace: string, machine: Machine): Promise<ObjectNode> {
+  const [infrastructure, bootstrap] = await Promise.all([
+    readReference(client, namespace, machine.spec.infrastructureRef),
+    readReference(client, namespace, machine.spec.bootstrap.configRef),
+  ]);
+  return toNode(machine, [
+    ...(infrastructure === undefined ? [] : [{ ...toNode(infrastructure, []), role: "MachineInfrastructure" }]),
+    ...(bootstrap === undefined ? [] : [{ ...toNode(bootstrap, []), role: "BootstrapConfig" }]),
   ]);
 }
 
@@ -43,33 +65,16 @@ async function readReference(
   reference: ContractReference | undefined,
 ): Promise<Unstructured | undefined> {
   if (reference === undefined) return undefined;
-  const kind = await client.mapper.preferred(reference.apiGroup, reference.kind);
-  return await client.get(kind, { namespace, name: reference.name });
+  const kind = await client.mapper.preferred(reference.apiGroup, reference.kind).catch(() => undefined);
+  return kind === undefined ? undefined : await client.get(kind, { namespace, name: reference.name });
 }
 
-function role(title: string, object: KubeObject, nowMs: number): TreeNode {
-  const made = node(object, ["Available", "Ready"], nowMs, []);
-  return { ...made, name: `${title} - ${made.name}` };
-}
-
-/** One line: the first of the named conditions that the object has. */
-function node(object: KubeObject, types: string[], nowMs: number, children: TreeNode[]): TreeNode {
-  const conditions = conditionsOf(object as { status?: unknown });
-  const condition = types.map((type) => findCondition(conditions, type)).find((found) => found !== undefined);
+function toNode(object: KubeObject, children: ObjectNode[]): ObjectNode {
   return {
-    name: `${object.kind}/${object.metadata.name ?? ""}`,
-    cells: cells(condition, types[0] ?? "", nowMs),
+    kind: object.kind,
+    name: object.metadata.name ?? "",
+    conditions: conditionsOf(object as { status?: unknown }),
+    deleting: object.metadata.deletionTimestamp !== undefined,
     children,
   };
-}
-
-function cells(condition: Condition | undefined, type: string, nowMs: number): string[] {
-  if (condition === undefined) return [`${type}: -`, "", "", "no condition reported yet"];
-  const since = formatAge(nowMs - Date.parse(condition.lastTransitionTime));
-  return [
-    `${condition.type}: ${condition.status}`,
-    condition.reason,
-    since,
-    condition.status === "True" ? "" : condition.message,
-  ];
 }

@@ -1,7 +1,20 @@
 import type { CommandDefinition } from "../command.ts";
 import { describeCluster } from "./describe-cluster.ts";
+import { get } from "./get.ts";
+import { kubeconfig } from "./kubeconfig.ts";
 import { down, status } from "./status.ts";
 import { up } from "./up.ts";
+import { version } from "./version.ts";
+import { why } from "./why.ts";
 
 /** Every command, in the order help shows them. */
-export const COMMANDS: readonly CommandDefinition[] = [up, status, down, describeCluster];
+export const COMMANDS: readonly CommandDefinition[] = [
+  up,
+  status,
+  down,
+  get,
+  describeCluster,
+  why,
+  kubeconfig,
+  version,
+];

@@ -1,0 +1,85 @@
+import type { Condition } from "@capstan/apimachinery";
+import { expect, test } from "vitest";
+import { type ObjectNode, why } from "./why.ts";
+
+const condition = (type: string, status: Condition["status"], message = "", reason = "Because"): Condition => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+
+const node = (kind: string, conditions: Condition[], children: ObjectNode[] = [], deleting = false): ObjectNode => ({
+  kind,
+  name: kind.toLowerCase(),
+  conditions,
+  deleting,
+  children,
+});
+
+test("a healthy cluster has no causes", () => {
+  expect(
+    why(node("Cluster", [condition("Available", "True")], [node("Machine", [condition("Ready", "True")])])),
+  ).toEqual([]);
+});
+
+test("the chain leads from the cluster through its parts to the root cause", () => {
+  const machine = node(
+    "Machine",
+    [
+      condition("Ready", "False", "* InfrastructureReady: no host"),
+      condition("InfrastructureReady", "False", "no host"),
+    ],
+    [node("ByoMachine", [condition("Ready", "False", "no free host matches; enrol one with: capstan host add NAME")])],
+  );
+  const cluster = node(
+    "Cluster",
+    [
+      condition("Available", "False", "* WorkersAvailable: 0 of 1"),
+      condition("ControlPlaneAvailable", "True"),
+      condition("WorkersAvailable", "False", "0 of 1"),
+    ],
+    [
+      node("HostedControlPlane", [condition("Available", "True")]),
+      node("MachineDeployment", [condition("Available", "False", "0 of 1")], [machine]),
+    ],
+  );
+  const chain = why(cluster);
+  expect(chain.map((cause) => `${cause.kind}.${cause.condition}`)).toEqual([
+    "Cluster.WorkersAvailable",
+    "MachineDeployment.Available",
+    "Machine.InfrastructureReady",
+    "ByoMachine.Ready",
+  ]);
+  expect(chain.at(-1)?.message).toContain("capstan host add");
+});
+
+test("an object that is being deleted says what it waits for", () => {
+  const chain = why(
+    node(
+      "Cluster",
+      [condition("Available", "False"), condition("Deleting", "True", "* Machine: m1", "WaitingForWorkersDeletion")],
+      [],
+      true,
+    ),
+  );
+  expect(chain).toMatchObject([{ condition: "Deleting", reason: "WaitingForWorkersDeletion" }]);
+});
+
+test("a paused object is paused before it is anything else", () => {
+  const chain = why(
+    node("Cluster", [
+      condition("Available", "Unknown"),
+      condition("InfrastructureReady", "False"),
+      condition("Paused", "True", "spec.paused"),
+    ]),
+  );
+  expect(chain[0]).toMatchObject({ condition: "Paused" });
+});
+
+test("trouble below a healthy parent is found too", () => {
+  expect(
+    why(node("Cluster", [condition("Available", "True")], [node("Machine", [condition("Ready", "False", "disk")])])),
+  ).toMatchObject([{ kind: "Machine" }]);
+});

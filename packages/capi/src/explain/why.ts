@@ -1,0 +1,88 @@
+import type { Condition } from "@capstan/apimachinery";
+
+/** An object and what it is made of, as `describe`, `why` and the dashboard see it. */
+export interface ObjectNode {
+  kind: string;
+  name: string;
+  /** What it is to its parent, e.g. `ControlPlane`. */
+  role?: string;
+  conditions: readonly Condition[];
+  /** Whether it is being deleted. */
+  deleting: boolean;
+  children: ObjectNode[];
+}
+
+/** One link of the chain from a symptom to its cause. */
+export interface Cause {
+  kind: string;
+  name: string;
+  condition: string;
+  status: "True" | "False" | "Unknown";
+  reason: string;
+  message: string;
+  since: string;
+}
+
+/** Conditions that sum an object up, best first. */
+const SUMMARIES = ["Available", "Ready"];
+/** Of these True is the bad state; they explain but never are a cause by themselves while nothing else is wrong. */
+const NEGATIVE = new Set(["Deleting", "Updating", "Paused", "RollingOut", "ScalingUp", "ScalingDown", "Remediating"]);
+
+/** The condition that sums an object up, if it has one. */
+export function summaryOf(node: ObjectNode): Condition | undefined {
+  for (const type of SUMMARIES) {
+    const found = node.conditions.find((condition) => condition.type === type);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether something is wrong with the object, as far as it says. */
+export function isTroubled(node: ObjectNode): boolean {
+  const summary = summaryOf(node);
+  return node.deleting || (summary === undefined ? firstIssue(node) !== undefined : summary.status !== "True");
+}
+
+/**
+ * The chain of causes from an object down to the root: at each object the condition at fault, then the part of it that is in trouble,
+ * until no part is. Empty when all is well. The last link's message is the root cause and says what to do.
+ */
+export function why(node: ObjectNode): Cause[] {
+  if (!isTroubled(node)) {
+    const below = node.children.map(why).find((chain) => chain.length > 0);
+    return below ?? [];
+  }
+  const own = causeOf(node);
+  const chains = node.children.map(why).filter((chain) => chain.length > 0);
+  // The longest chain is the one that knows most about the cause.
+  const deepest = chains.sort((a, b) => b.length - a.length)[0] ?? [];
+  return own === undefined ? deepest : [own, ...deepest];
+}
+
+function causeOf(node: ObjectNode): Cause | undefined {
+  const deleting = node.deleting
+    ? node.conditions.find((c) => c.type === "Deleting" && c.status === "True")
+    : undefined;
+  const paused = node.conditions.find((c) => c.type === "Paused" && c.status === "True");
+  const condition = deleting ?? paused ?? firstIssue(node) ?? summaryOf(node);
+  if (condition === undefined) return undefined;
+  return {
+    kind: node.kind,
+    name: node.name,
+    condition: condition.type,
+    status: condition.status,
+    reason: condition.reason,
+    message: condition.message,
+    since: condition.lastTransitionTime,
+  };
+}
+
+/** The first condition that is at fault by itself and not only a sum of others. */
+function firstIssue(node: ObjectNode): Condition | undefined {
+  const plain = node.conditions.filter(
+    (condition) => !SUMMARIES.includes(condition.type) && !NEGATIVE.has(condition.type),
+  );
+  return (
+    plain.find((condition) => condition.status === "False") ?? plain.find((condition) => condition.status === "Unknown")
+  );
+}
