@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clientCertificate, makeCertificates } from "./certificates.ts";
 import { Component } from "./component.ts";
@@ -8,6 +7,7 @@ import { apiserverFlags, type ControlPlaneLayout, controllerManagerFlags, etcdFl
 import { freePorts } from "./free-ports.ts";
 import { defaultKubernetesVersion, kubernetesBin } from "./kubernetes-bin.ts";
 import { type CommandResult, runCommand } from "./run-command.ts";
+import { temporaryDir } from "./temporary-dir.ts";
 
 /** What to start and where; everything has a default. */
 export interface KubeApiserverOptions {
@@ -69,7 +69,7 @@ export interface RealKubernetes {
 /** Starts real etcd and kube-apiserver on free ports and waits until both serve (about 5 s on a quiet machine). */
 export async function startKubeApiserver(options: KubeApiserverOptions = {}): Promise<RealKubernetes> {
   const bin = options.bin ?? kubernetesBin();
-  const dir = options.dir ?? mkdtempSync(join(tmpdir(), "capstan-real-kubernetes-"));
+  const dir = options.dir ?? temporaryDir();
   const address = options.address ?? "127.0.0.1";
   const clusterName = options.clusterName ?? "real";
   const serviceSubnet = options.serviceSubnet ?? "10.96.0.0/16";
