@@ -2,6 +2,7 @@ import { Environment } from "@marcbachmann/cel-js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileSchema } from "../schema/compile.ts";
+import { checkStructuralSchema } from "../schema/structural.ts";
 import type { JSONSchemaProps } from "../schema/types.ts";
 import { type CelProgram, compileCel } from "./compile-cel.ts";
 import { escapeName } from "./escape.ts";
@@ -126,6 +127,17 @@ describe("agreement with another implementation", () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("literals", () => {
+  it.each([
+    ["int('abc') == 1", "program instantiation failed: type conversion error from 'string' to 'int'"],
+    ["string(b'\\xff') == 'x'", "program instantiation failed: invalid UTF-8 in bytes, cannot convert to string"],
+    ["duration('x') > duration('1s')", "invalid duration argument"],
+  ])("%s is refused when the schema is written", (rule, text) => {
+    const schema = { type: "object", properties: {}, "x-kubernetes-validations": [{ rule }] };
+    expect(checkStructuralSchema(schema, "S").map((e) => e.detail)).toEqual([expect.stringContaining(text)]);
   });
 });
 

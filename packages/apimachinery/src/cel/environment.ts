@@ -8,8 +8,10 @@ import { compilePattern } from "../schema/pattern.ts";
 import { CelIssue, type Expr, formatIssues } from "./ast.ts";
 import { type Checked, check } from "./checker.ts";
 import { parse } from "./parser.ts";
+import { literalValue } from "./program.ts";
 import { parseTimestamp } from "./time.ts";
 import type { CelType } from "./types.ts";
+import { CelError } from "./values.ts";
 
 /** A checked expression, or the text of what is wrong with it. */
 export type Compiled = { readonly checked: Checked } | { readonly error: string };
@@ -52,6 +54,26 @@ function literalIssues(expr: Expr): CelIssue[] {
     }
   });
   return issues;
+}
+
+const CONVERSIONS: ReadonlySet<string> = new Set(["int", "uint", "double", "bool", "string", "bytes"]);
+
+/** Conversions of literals are carried out when a rule is written; the text of the first one that fails. */
+export function constantFailure(checked: Checked): string | undefined {
+  let failure: string | undefined;
+  walk(checked.expr, (node) => {
+    const arg = node.kind === "call" && CONVERSIONS.has(node.fn) ? node.args[0] : undefined;
+    if (failure !== undefined || arg?.kind !== "literal") return;
+    const [only, ...others] = checked.overloads.get(node.id) ?? [];
+    if (only === undefined || others.length > 0) return;
+    try {
+      only.run(literalValue(arg.value));
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error;
+      failure = error.message;
+    }
+  });
+  return failure;
 }
 
 function walk(expr: Expr, visit: (node: Expr) => void): void {

@@ -54,7 +54,7 @@ class Compiler {
   compile(expr: Expr): Step {
     switch (expr.kind) {
       case "literal": {
-        const value = literal(expr.value);
+        const value = literalValue(expr.value);
         return () => value;
       }
       case "ident":
@@ -379,6 +379,7 @@ function optionalSelect(operand: Step, field: string): Step {
   };
 }
 
-function literal(value: Literal): Value {
+/** A literal as a run-time value. */
+export function literalValue(value: Literal): Value {
   return typeof value === "object" && value !== null && "uint" in value ? new CelUint(value.uint) : value;
 }

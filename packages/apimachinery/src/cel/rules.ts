@@ -1,7 +1,7 @@
 import type { ValidationRule } from "../schema/types.ts";
 import { estimateCost } from "./cost.ts";
 import type { DeclType } from "./decl.ts";
-import { compileText } from "./environment.ts";
+import { compileText, constantFailure } from "./environment.ts";
 import { compileProgram, type Frame, type Step } from "./program.ts";
 import { type CelType, optionalOf } from "./types.ts";
 import { CelOptional, type Value } from "./values.ts";
@@ -42,6 +42,8 @@ function compileRule(rule: ValidationRule, decl: DeclType): CompiledRule {
   const compiled = compileText(rule.rule, variables);
   if ("error" in compiled) return { ...none, error: `compilation failed: ${compiled.error}` };
   if (compiled.checked.type.kind !== "bool") return { ...none, error: "cel expression must evaluate to a bool" };
+  const failure = constantFailure(compiled.checked);
+  if (failure !== undefined) return { ...none, error: `program instantiation failed: ${failure}` };
   const result = {
     ...none,
     usesOldSelf: compiled.checked.variables.has("oldSelf"),
