@@ -40,8 +40,17 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 
 /** RFC 3339 with whole seconds, as metav1.Time is written. */
 export function formatTime(ms: number): string {
-  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace(".000Z", "Z");
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    lastText = new Date(second * 1000).toISOString().replace(".000Z", "Z");
+    lastSecond = second;
+  }
+  return lastText;
 }
+
+/** Almost all calls ask for the current second. */
+let lastSecond = Number.NaN;
+let lastText = "";
 
 /** RFC 3339 with six decimals, as metav1.MicroTime is written. */
 export function formatMicroTime(ms: number): string {

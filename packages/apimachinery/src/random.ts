@@ -6,8 +6,25 @@ export interface Random {
   bytes(n: number): Uint8Array;
 }
 
+const POOL_BYTES = 4096;
+let pool = Buffer.alloc(0);
+let used = 0;
+
+/** Small draws come from a buffer filled in one go, each byte handed out once: a system call per uuid would show in every write. */
+function pooledBytes(n: number): Uint8Array {
+  if (n > POOL_BYTES / 4) return randomBytes(n);
+  if (used + n > pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    used = 0;
+  }
+  const drawn = Uint8Array.prototype.slice.call(pool, used, used + n);
+  pool.fill(0, used, used + n);
+  used += n;
+  return drawn;
+}
+
 /** Cryptographic randomness: the one place in library code that draws it. */
-export const systemRandom: Random = { bytes: (n) => randomBytes(n) };
+export const systemRandom: Random = { bytes: pooledBytes };
 
 /** A deterministic source (splitmix64 stream) for tests and simulation. Never for secrets. */
 export function seededRandom(seed: number): Random {

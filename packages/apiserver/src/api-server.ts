@@ -207,7 +207,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...(options.admission ?? []),
     webhooks,
   );
-  await createDefaultObjects(internal, options.auth?.authorization !== "AlwaysAllow");
+  await createDefaultObjects({ store, api: internal, clock, random }, options.auth?.authorization !== "AlwaysAllow");
   const controllers =
     options.controllers === false ? undefined : startBuiltinControllers(options, internal, types, authorizer, log);
   const cleanup = startCrdCleanup({ store, api: internal, types, clock, log });

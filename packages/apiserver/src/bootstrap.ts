@@ -1,28 +1,75 @@
-import { ApiError, type Unstructured } from "@capstan/apimachinery";
-import { reconcileDefaultRbac } from "./auth/reconcile-rbac.ts";
+import { ApiError, type Clock, formatTime, type Random, randomUuid, type Unstructured } from "@capstan/apimachinery";
+import { bootstrapRbac } from "./auth/bootstrap-rbac.ts";
+import { keyOf } from "./store/keys.ts";
+import type { ObjectStore } from "./store/object-store.types.ts";
 import type { InternalApi, ResourceKey } from "./types.ts";
 
 const NAMESPACES: ResourceKey = { group: "", plural: "namespaces" };
-const DEFAULT_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+const RBAC_GROUP = "rbac.authorization.k8s.io";
+const RBAC_PLURALS: Readonly<Record<string, string>> = {
+  ClusterRole: "clusterroles",
+  ClusterRoleBinding: "clusterrolebindings",
+  Role: "roles",
+  RoleBinding: "rolebindings",
+};
 const MANAGER = "kube-apiserver";
 
-/** Creates what every cluster has from its first moment, as far as it is missing; all in one commit. */
-export async function createDefaultObjects(api: InternalApi, rbac: boolean): Promise<void> {
-  await Promise.all(
-    DEFAULT_NAMESPACES.map((name) =>
-      ensure(api, NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } }),
-    ),
-  );
-  if (!rbac) return;
-  await reconcileDefaultRbac(api);
+const DEFAULT_NAMESPACES: readonly Unstructured[] = ["default", "kube-system", "kube-public", "kube-node-lease"].map(
+  (name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }),
+);
+
+/** What the defaults are created with. */
+export interface BootstrapDeps {
+  readonly store: ObjectStore;
+  readonly api: InternalApi;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
-async function ensure(api: InternalApi, key: ResourceKey, object: Unstructured): Promise<void> {
+/**
+ * What the pipeline made of each default the first time. Later servers of the process store a copy with a uid and time of their own:
+ * with a thousand simulated clusters, running some eighty objects through the pipeline for each would be most of their cost.
+ */
+const templates = new WeakMap<Unstructured, Unstructured>();
+
+/** Creates what every cluster has from its first moment, as far as it is missing; each group in one commit. */
+export async function createDefaultObjects(deps: BootstrapDeps, rbac: boolean): Promise<void> {
+  await Promise.all(DEFAULT_NAMESPACES.map((object) => ensure(deps, NAMESPACES, object)));
+  if (!rbac) return;
+  await Promise.all(
+    bootstrapRbac().map((object) => {
+      const plural = RBAC_PLURALS[object.kind] ?? "";
+      return ensure(deps, { group: RBAC_GROUP, plural }, object);
+    }),
+  );
+}
+
+async function ensure(deps: BootstrapDeps, type: ResourceKey, object: Unstructured): Promise<void> {
   const { namespace = "", name = "" } = object.metadata;
-  if (api.get(key, namespace, name) !== undefined) return;
-  try {
-    await api.create(key, object, MANAGER);
-  } catch (error) {
-    if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
+  const key = keyOf(type.group, type.plural, namespace, name);
+  if (deps.store.get(key) !== undefined) return;
+  const template = templates.get(object);
+  if (template === undefined) {
+    try {
+      templates.set(object, await deps.api.create(type, object, MANAGER));
+    } catch (error) {
+      if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
+    }
+    return;
   }
+  const copy = stamped(template, randomUuid(deps.random), formatTime(deps.clock.now()));
+  await deps.store.mutate(key, (current) => (current === undefined ? { type: "put", object: copy } : { type: "none" }));
+}
+
+function stamped(template: Unstructured, uid: string, now: string): Unstructured {
+  const { managedFields = [] } = template.metadata;
+  return {
+    ...template,
+    metadata: {
+      ...template.metadata,
+      uid,
+      creationTimestamp: now,
+      managedFields: managedFields.map((entry) => ({ ...entry, time: now })),
+    },
+  };
 }

@@ -1,4 +1,10 @@
-import { type FieldManagerInput, formatTime, trackUpdate, type Unstructured } from "@capstan/apimachinery";
+import {
+  type FieldManagerInput,
+  formatTime,
+  type ManagedFieldsEntry,
+  trackUpdate,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import { compiledApplySchema } from "./compiled.ts";
 import { apiVersionOf, type RegistryCore, type WriteRequest } from "./core.ts";
@@ -45,7 +51,16 @@ export function ownCreated(write: WriteRequest, draft: Unstructured): void {
 
 /** Records the writer as owner of what it changed and takes that from others. */
 export function ownUpdated(write: WriteRequest, next: Unstructured, old: Unstructured): void {
-  setManagedFields(next, trackUpdate({ ...managerInput(write), live: old, next }));
+  const entries = trackUpdate({ ...managerInput(write), live: old, next });
+  setManagedFields(next, write.subresource === "scale" ? timelessScale(entries) : entries);
+}
+
+/** Upstream's scale handler maps entries between Scale and its parent and loses their time on the way; no time sorts first. */
+function timelessScale(entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
+  const applied = entries.filter((e) => e.operation === "Apply");
+  const updates = entries.filter((e) => e.operation !== "Apply");
+  const scales = updates.filter((e) => e.subresource === "scale").map(({ time: _, ...rest }) => rest);
+  return [...applied, ...scales, ...updates.filter((e) => e.subresource !== "scale")];
 }
 
 function setManagedFields(object: Unstructured, entries: ReturnType<typeof trackUpdate>): void {

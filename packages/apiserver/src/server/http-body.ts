@@ -30,7 +30,6 @@ export function readBody(request: IncomingMessage | Http2ServerRequest): Promise
       else resolve({ type: "bytes", bytes: chunks.length === 1 ? first : Buffer.concat(chunks, size) });
     });
     request.on("error", () => reject(badRequest("the request's body could not be read")));
-    request.on("aborted", () => reject(badRequest("the request was cut off")));
   });
 }
 

@@ -117,7 +117,10 @@ export class HttpHandler {
       query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
       headers: request.headers as Record<string, string | undefined>,
       ...(certificate === undefined ? {} : certificate),
-      sourceAddress: request.socket.remoteAddress ?? "",
+      // Asking the system costs a call: only the audit log wants to know.
+      get sourceAddress() {
+        return request.socket.remoteAddress ?? "";
+      },
       body: () => readBody(request),
       warnings,
       warn: (text) => {

@@ -299,11 +299,20 @@ function writeRequest(request: Request, options: WriteOptions, subresource: stri
   };
 }
 
+const managers = new Map<string, string>();
+const MAX_MANAGERS = 1000;
+
 /** Without a fieldManager parameter the program's name in the user agent owns the fields. */
 function managerOf(userAgent: string | undefined): string {
-  const name = (userAgent ?? "").split("/")[0] ?? "";
-  const printable = name.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "").slice(0, 128);
-  return printable === "" ? "unknown" : printable;
+  if (userAgent === undefined) return "unknown";
+  let manager = managers.get(userAgent);
+  if (manager === undefined) {
+    const name = (userAgent.split("/")[0] ?? "").replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "").slice(0, 128);
+    manager = name === "" ? "unknown" : name;
+    if (managers.size >= MAX_MANAGERS) managers.clear();
+    managers.set(userAgent, manager);
+  }
+  return manager;
 }
 
 function validation(request: Request, options: WriteOptions, duplicates: readonly string[]): FieldValidation {
