@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
+import { fieldErrorText } from "../field-error.ts";
 import { deepCopy } from "../json.ts";
 import { isValid } from "./check.ts";
 import { compileSchema } from "./compile.ts";
 import { compileDfa } from "./dfa.ts";
 import { nodeOf } from "./node.ts";
+import { checkStructuralSchema } from "./structural.ts";
 import type { JSONSchemaProps } from "./types.ts";
 import { validateRoot } from "./validate.ts";
 
@@ -116,6 +118,43 @@ describe("schema laws", () => {
     const other: Record<string, unknown> = {};
     compileSchema(schema).applyDefaults(other);
     expect(other).toEqual({ a: { l: [1] } });
+  });
+});
+
+describe("malformed schemas", () => {
+  const keyword = fc.constantFrom(
+    "type",
+    "properties",
+    "items",
+    "additionalProperties",
+    "allOf",
+    "not",
+    "required",
+    "enum",
+    "default",
+    "pattern",
+    "maxItems",
+    "x-kubernetes-validations",
+    "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+    "nullable",
+    "rule",
+  );
+  it("are answered with errors, never with an exception", () => {
+    const junk = fc.letrec<{ v: unknown }>((tie) => ({
+      v: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(null, "object", "array", 1, true, "x"),
+        fc.array(tie("v"), { maxLength: 2 }),
+        fc.dictionary(keyword, tie("v"), { maxKeys: 4 }),
+      ),
+    })).v;
+    fc.assert(
+      fc.property(junk, (schema) => {
+        for (const error of checkStructuralSchema(schema, "S")) expect(fieldErrorText(error)).toMatch(/^S/);
+      }),
+      { numRuns: 500 },
+    );
   });
 });
 

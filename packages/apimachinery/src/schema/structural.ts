@@ -4,6 +4,7 @@ import { checkCompleteness } from "./structural-completeness.ts";
 import { checkDefaults } from "./structural-defaults.ts";
 import { checkInvariants } from "./structural-invariants.ts";
 import { CostBook, checkOpenApi, costMessage, rootContext } from "./structural-openapi.ts";
+import { checkShape } from "./structural-shape.ts";
 import type { JSONSchemaProps } from "./types.ts";
 
 /** Estimated cost of all rules of a schema at most. */
@@ -19,6 +20,8 @@ export function checkStructuralSchema(schema: unknown, fieldPath: string): Field
   if (!isObject(schema)) return [invalidValue(fieldPath, schema ?? "", "must be a schema object")];
   if (deeperThan(schema, MAX_DEPTH))
     return [invalidValue(fieldPath, "", `schemas may be at most ${MAX_DEPTH} levels deep`)];
+  const malformed = checkShape(schema, fieldPath);
+  if (malformed.length > 0) return malformed;
   const root = schema as JSONSchemaProps;
   const errors: FieldError[] = [];
   if (root.nullable === true)
