@@ -2,9 +2,11 @@ import {
   type KubeObject,
   ownerReference,
   seededRandom,
+  sleep,
   type Transport,
   type Unstructured,
   VirtualClock,
+  type WatchEvent,
 } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { afterEach, describe, expect, test } from "vitest";
@@ -39,7 +41,11 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function start(controllers: (requests: Counter) => Controller[], log: Logger = silentLogger) {
+async function start(
+  controllers: (requests: Counter) => Controller[],
+  log: Logger = silentLogger,
+  existing: ConfigMapObject[] = [],
+) {
   const clock = new VirtualClock();
   const random = seededRandom(1);
   const server = await createApiServer({ store: memoryStore(), clock, random, controllers: false });
@@ -47,6 +53,7 @@ async function start(controllers: (requests: Counter) => Controller[], log: Logg
   const cache = new Cache(new Client(requests, { fieldManager: "x", clock }), { clock, random });
   cache.restrict(ConfigMap, { namespace });
   const user = new Client(server.admin(), { fieldManager: "user", clock });
+  for (const object of existing) await user.create(object);
   const stop = new AbortController();
   const running = startControllers(
     controllers(requests),
@@ -66,6 +73,8 @@ async function start(controllers: (requests: Counter) => Controller[], log: Logg
 class Counter implements Transport {
   reads = 0;
   writes = 0;
+  /** Keeps watch events back. */
+  lag: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly #inner: Transport;
 
   constructor(inner: Transport) {
@@ -78,8 +87,11 @@ class Counter implements Transport {
     return this.#inner.request(...args);
   }
 
-  watch(...args: Parameters<Transport["watch"]>): ReturnType<Transport["watch"]> {
-    return this.#inner.watch(...args);
+  async *watch(...args: Parameters<Transport["watch"]>): AsyncGenerator<WatchEvent> {
+    for await (const event of this.#inner.watch(...args)) {
+      await this.lag?.(args[1]);
+      yield event;
+    }
   }
 
   close(): Promise<void> {
@@ -134,7 +146,7 @@ describe("a controller", () => {
 
   test("reads its own writes in the next reconcile, however late the watch is", async () => {
     const problems: string[] = [];
-    const { clock, user, server } = await start(() => [
+    const { clock, user, server, requests } = await start(() => [
       controller("counter")
         .for(ConfigMap)
         .reconcile(async (request, { client, cache }) => {
@@ -147,11 +159,40 @@ describe("a controller", () => {
           return done();
         }),
     ]);
+    requests.lag = (signal) => sleep(clock, 500, signal);
     await user.create(configMap("a"));
-    await clock.advance(10);
+    await clock.advance(600);
     const admin = new Client(server.admin(), { fieldManager: "x", clock });
     expect((await admin.get(ConfigMap, { namespace, name: "a" }))?.data).toEqual({ count: "20" });
     expect(problems).toEqual([]);
+  });
+
+  test("what was there at start waits behind what changes", async () => {
+    const order: string[] = [];
+    let release: (() => void) | undefined;
+    const before = configMap("first");
+    const { clock, user } = await start(
+      () => [
+        controller("priority")
+          .for(ConfigMap)
+          .reconcile(async ({ name }) => {
+            order.push(name);
+            if (order.length === 1) {
+              await new Promise<void>((resolve) => {
+                release = resolve;
+              });
+            }
+            return done();
+          }),
+      ],
+      silentLogger,
+      [before, configMap("second"), configMap("third")],
+    );
+    await user.create(configMap("fresh"));
+    await clock.advance(1);
+    release?.();
+    await clock.advance(1);
+    expect(order).toEqual(["first", "fresh", "second", "third"]);
   });
 
   test("retries errors with backoff, tells them, and starts over after success", async () => {

@@ -100,7 +100,7 @@ export class RunningController {
     return {
       client: cache.client.withFieldManager(this.#definition.fieldManager),
       cache,
-      recorder,
+      recorder: recorder.named?.(this.name) ?? recorder,
       log: this.#log,
       clock,
       random,

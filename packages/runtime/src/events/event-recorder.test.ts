@@ -58,6 +58,16 @@ test("the first is written, the second makes a series, more only count until the
   expect(await events()).toHaveLength(2);
 });
 
+test("controllers report under their own names, apart from each other", async () => {
+  const { clock, recorder, events } = await start();
+  recorder.named("one").event(object("a"), "Normal", "Same", "Act", "x");
+  recorder.named("two").event(object("a"), "Normal", "Same", "Act", "x");
+  await clock.advance(10);
+  expect(new Set((await events()).map(({ reportingController }) => reportingController))).toEqual(
+    new Set(["capstan.dev/one", "capstan.dev/two"]),
+  );
+});
+
 test("a long series is written every half hour", async () => {
   const { clock, recorder, events } = await start();
   for (let i = 0; i < 40; i++) {

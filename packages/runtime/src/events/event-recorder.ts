@@ -29,7 +29,7 @@ export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** e.g. `capstan.dev/machine-controller`. */
+  /** Who reports, e.g. `capstan.dev/manager`; controllers report as `capstan.dev/NAME`. */
   readonly controller: string;
   /** Which process, e.g. the host name. */
   readonly instance: string;
@@ -66,13 +66,24 @@ export class EventRecorder implements Recorder {
   }
 
   event(object: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void {
+    this.#record(this.#options.controller, object, type, reason, action, note);
+  }
+
+  named(controller: string): Recorder {
+    // The API wants a qualified name, which has one slash.
+    const domain = this.#options.controller.split("/")[0] ?? "";
+    const reporter = `${domain}/${controller}`;
+    return { event: (object, ...rest) => this.#record(reporter, object, ...rest) };
+  }
+
+  #record(reporter: string, ...[object, type, reason, action, note]: Parameters<Recorder["event"]>): void {
     if (this.#closing.signal.aborted) return;
     const { clock } = this.#options;
     const { uid, namespace, name } = object.metadata;
-    const key = [type, reason, action, object.apiVersion, object.kind, namespace, name, uid].join("\n");
+    const key = [reporter, type, reason, action, object.apiVersion, object.kind, namespace, name, uid].join("\n");
     const known = this.#known.get(key);
     if (known === undefined) {
-      const event = this.#newEvent(object, type, reason, action, note);
+      const event = this.#newEvent(reporter, object, type, reason, action, note);
       this.#known.set(key, { event, lastSeen: clock.monotonic(), writtenAt: clock.monotonic(), writtenCount: 1 });
       this.#enqueue(async () => void (await this.#options.client.create(event, {}, this.#abandon.signal)));
       this.#scheduleSweep();
@@ -98,8 +109,8 @@ export class EventRecorder implements Recorder {
     cancel();
   }
 
-  #newEvent(object: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): EventObject {
-    const { clock, random, controller, instance } = this.#options;
+  #newEvent(reporter: string, ...[object, type, reason, action, note]: Parameters<Recorder["event"]>): EventObject {
+    const { clock, random, instance } = this.#options;
     const { namespace, name = "", uid, resourceVersion } = object.metadata;
     return {
       apiVersion: "events.k8s.io/v1",
@@ -110,7 +121,7 @@ export class EventRecorder implements Recorder {
         namespace: namespace ?? "default",
       },
       eventTime: formatMicroTime(clock.now()),
-      reportingController: controller,
+      reportingController: reporter,
       reportingInstance: instance.slice(0, 128),
       action: action.slice(0, 128),
       reason: reason.slice(0, 128),

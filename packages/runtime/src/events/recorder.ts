@@ -7,6 +7,8 @@ export interface Recorder {
    * Never fails and never waits.
    */
   event(object: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void;
+  /** The same under a controller's own name; controllers get theirs this way. */
+  named?(controller: string): Recorder;
 }
 
 /** Drops everything. */

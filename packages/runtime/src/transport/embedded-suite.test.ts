@@ -8,6 +8,7 @@ import { httpTransport } from "./http-transport.ts";
 
 let server: ApiServer;
 const transports: Record<string, Transport> = {};
+let identity = 0;
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
@@ -40,6 +41,14 @@ beforeAll(async () => {
   };
   transports["in process"] = server.admin();
   transports["over HTTPS"] = httpTransport(config, { clock: systemClock });
+  const jane = await issueCertificate(ca, { commonName: "jane", usages: ["client"], ...leaf });
+  transports["renewing"] = httpTransport(
+    {
+      ...config,
+      credentials: { get: () => Promise.resolve([admin, jane][identity] ?? admin), invalidate: () => false },
+    },
+    { clock: systemClock },
+  );
   const stranger = httpTransport({ ...config, tls: {} }, { clock: systemClock });
   transports["distrustful"] = stranger;
   closing.push(...Object.values(transports).map((transport) => () => transport.close()), () => server.close());
@@ -57,6 +66,20 @@ describe.each(["in process", "over HTTPS"])("the embedded API %s", (name) => {
     expect((await transport.request({ method: "POST", path: "/api/v1/namespaces", body })).status).toBe(201);
     await run(transport, namespace);
   });
+});
+
+test("a new client certificate is used from the next request on", async () => {
+  const transport = transports["renewing"];
+  const whoami = async (): Promise<unknown> => {
+    const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const response = await transport?.request({ method: "POST", path, body });
+    return (response?.body as { status?: { userInfo?: { username?: string } } } | undefined)?.status?.userInfo
+      ?.username;
+  };
+  expect(await Promise.all([whoami(), whoami()])).toEqual(["admin", "admin"]);
+  identity = 1;
+  expect(await Promise.all([whoami(), whoami()])).toEqual(["jane", "jane"]);
 });
 
 test("a server whose certificate is not trusted is refused", async () => {
