@@ -5,8 +5,6 @@ import { defineBuiltin } from "./define.ts";
 import { groupPriority } from "./group-priority.ts";
 import { at, list, text } from "./read.ts";
 
-const EPOCH = "1970-01-01T00:00:00Z";
-
 /** apiregistration.k8s.io/v1 APIService: read-only, one per served group version, because nothing is aggregated here. */
 export const apiService = defineBuiltin({
   group: "apiregistration.k8s.io",
@@ -50,7 +48,6 @@ function describe(
       name,
       uid: name,
       resourceVersion: "1",
-      creationTimestamp: EPOCH,
       labels: { "kube-aggregator.kubernetes.io/automanaged": builtin ? "onstart" : "true" },
     },
     spec: {
@@ -64,7 +61,6 @@ function describe(
         {
           type: "Available",
           status: "True",
-          lastTransitionTime: EPOCH,
           reason: "Local",
           message: "Local APIServices are always available",
         },

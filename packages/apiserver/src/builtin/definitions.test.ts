@@ -1,6 +1,7 @@
 import { compileSchema, type JSONSchemaProps } from "@capstan/apimachinery";
 import { describe, expect, it } from "vitest";
-import { builtinSchema, builtinTypes } from "./index.ts";
+import { builtinSchema } from "./definitions.ts";
+import { builtinTypes } from "./index.ts";
 
 const properties = (schema: JSONSchemaProps | undefined): Readonly<Record<string, JSONSchemaProps>> =>
   schema?.properties ?? {};

@@ -20,9 +20,6 @@ import { storageClass, volumeAttachment } from "./storage.ts";
 import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from "./webhook-configuration.ts";
 import { daemonSet, deployment, replicaSet, statefulSet } from "./workloads.ts";
 
-export { ALL_VERBS, defineBuiltin, withSubresource } from "./define.ts";
-export { builtinSchema } from "./definitions.ts";
-
 const TYPES: readonly ResourceType[] = [
   configMap,
   endpoints,

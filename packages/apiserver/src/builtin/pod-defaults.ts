@@ -21,9 +21,7 @@ export function applyPodSpecDefaults(spec: JsonObject): void {
 
 /** Fills `template.spec` of a workload. */
 export function applyTemplateDefaults(spec: JsonObject): void {
-  const template = child(spec, "template");
-  setDefault(template, "metadata", {});
-  applyPodSpecDefaults(child(template, "spec"));
+  applyPodSpecDefaults(child(child(spec, "template"), "spec"));
 }
 
 function applyContainerDefaults(container: JsonObject, hostNetwork: boolean): void {

@@ -1,7 +1,8 @@
 import { ApiError, deepCopy, type Unstructured } from "@capstan/apimachinery";
 import { describe, expect, it } from "vitest";
 import type { InternalApi, ResourceKey, ResourceType, SubresourceHandler } from "../types.ts";
-import { builtinTypes, withSubresource } from "./index.ts";
+import { withSubresource } from "./define.ts";
+import { builtinTypes } from "./index.ts";
 
 /** Objects in a map: just enough of the server for the handlers of subresources. */
 function fakeApi(objects: Unstructured[]): InternalApi & { deleted: string[] } {

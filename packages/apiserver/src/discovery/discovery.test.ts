@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { builtinTypes, defineBuiltin } from "../builtin/index.ts";
+import { defineBuiltin } from "../builtin/define.ts";
+import { builtinTypes } from "../builtin/index.ts";
 import type { DocumentAnswer } from "../document.ts";
 import type { ResourceRegistry, ResourceType } from "../types.ts";
 import { createDiscovery } from "./discovery.ts";
