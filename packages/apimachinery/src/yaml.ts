@@ -1,4 +1,4 @@
-import { type Document, parseAllDocuments, stringify, type Tags } from "yaml";
+import { Document, parseAllDocuments, stringify, type Tags, visit } from "yaml";
 import { badRequest } from "./errors.ts";
 
 /** Tags of YAML 1.1 that turn text into something JSON lacks, or `1:30` into 90: Kubernetes' reader keeps those as text. */
@@ -50,7 +50,18 @@ export function parseYamlDocuments(text: string): unknown[] {
   }
 }
 
+const WRITE = { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false } as const;
+
 /** Writes YAML that a 1.1 reader understands as meant: `"yes"`, `"1:30"` and `"012"` get quotes. */
 export function toYaml(value: unknown): string {
-  return stringify(value, { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false });
+  const text = stringify(value, WRITE);
+  if (!text.includes("<<")) return text;
+  // A key that happens to be `<<` must not read as a merge.
+  const document = new Document(value, WRITE);
+  visit(document, {
+    Scalar: (place, node) => {
+      if (place === "key" && node.value === "<<") node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }

@@ -18,7 +18,7 @@ import { difference, type FieldSet, isEmptySet, LEAF } from "./field-set.ts";
 import { allowedByLastApplied, LAST_APPLIED } from "./last-applied.ts";
 import { identity, type Managed, readManagedFields, writeManagedFields } from "./managed-fields.ts";
 import { mergeObjects } from "./merge.ts";
-import { checkApplied, statedFields } from "./owned-fields.ts";
+import { checkApplied, presentFields, statedFields } from "./owned-fields.ts";
 import { pruneFields } from "./prune.ts";
 import { trackedUpdate } from "./track-update.ts";
 
@@ -57,9 +57,11 @@ export function applyPatch(input: ApplyInput): { object: Unstructured; changed: 
   };
   const id = identity(self);
   const last = previous.find((m) => identity(m) === id);
-  const managed = [...previous.filter((m) => m !== last), self];
+  const others = previous.filter((m) => m !== last);
+  const managed = [...others, self];
   const merged: Versioned = { apiVersion, schema, object: mergeObjects(schema.root, live.object, patch) };
-  const next = last === undefined ? merged : pruneFields(merged, managed, self, last, input);
+  const kept: Managed = { ...self, set: withoutIgnored(presentFields(schema.root, patch), input.ignore) };
+  const next = last === undefined ? merged : pruneFields(merged, [...others, kept], kept, last, input);
   const effect = effectOf(live, next, managed, id, input);
   refuseConflicts(effect, live, input);
   const changed = stored === undefined || !deepEqual(live.object, next.object);

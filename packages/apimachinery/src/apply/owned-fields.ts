@@ -72,10 +72,18 @@ function allItems(list: ListType, items: readonly unknown[], depth: number): Fie
 
 /** The fields an object states, as an applier owns them: leaves, list items and map keys, but not the containers it passes through. */
 export function statedFields(type: ApplyType, value: unknown): FieldSet {
-  return stated(type, value, 0) ?? LEAF;
+  return stated(type, value, false, 0) ?? LEAF;
 }
 
-function stated(type: ApplyType, value: unknown, depth: number): FieldSet | undefined {
+/**
+ * The same with empty sets and map lists as leaves. Upstream lets nobody own those in an apply, but pruning must know that
+ * they are there: else a struct that holds nothing else would go together with them.
+ */
+export function presentFields(type: ApplyType, value: unknown): FieldSet {
+  return stated(type, value, true, 0) ?? LEAF;
+}
+
+function stated(type: ApplyType, value: unknown, emptyLists: boolean, depth: number): FieldSet | undefined {
   if (depth > MAX_DEPTH) throw tooDeep();
   if (granularMap(type, value) && type.map !== undefined) {
     const out: Record<PathElement, FieldSet> = {};
@@ -83,7 +91,7 @@ function stated(type: ApplyType, value: unknown, depth: number): FieldSet | unde
       const item = value[key];
       if (item === undefined) continue;
       const declared = type.map.field(key);
-      const node = stated(declared ?? type.map.element ?? DEDUCED, item, depth + 1);
+      const node = stated(declared ?? type.map.element ?? DEDUCED, item, emptyLists, depth + 1);
       const empty = item === null || (isObject(item) && Object.keys(item).length === 0);
       const own = empty || declared === undefined ? withSelf(node) : node;
       if (own !== undefined) out[fieldElement(key)] = own;
@@ -91,9 +99,10 @@ function stated(type: ApplyType, value: unknown, depth: number): FieldSet | unde
     return makeNode(false, out);
   }
   if (granularList(type, value) && type.list !== undefined) {
+    if (emptyLists && value.length === 0) return LEAF;
     const out: Record<PathElement, FieldSet> = {};
     for (const [element, items] of indexItems(type.list, value)) {
-      out[element] = items.length > 1 ? LEAF : withSelf(stated(type.list.item, items[0], depth + 1));
+      out[element] = items.length > 1 ? LEAF : withSelf(stated(type.list.item, items[0], emptyLists, depth + 1));
     }
     return makeNode(false, out);
   }

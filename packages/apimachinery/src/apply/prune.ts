@@ -2,7 +2,7 @@ import type { JsonObject } from "../json.ts";
 import { type FieldManagerInput, toVersion, type Versioned } from "./field-manager.ts";
 import { difference, type FieldSet, intersection, isEmptySet, LEAF, union } from "./field-set.ts";
 import type { Managed } from "./managed-fields.ts";
-import { statedFields } from "./owned-fields.ts";
+import { presentFields } from "./owned-fields.ts";
 import { removeFields, withNamedFields } from "./remove-fields.ts";
 
 /**
@@ -20,7 +20,7 @@ export function pruneFields(
   const then = toVersion(merged, last.apiVersion, input);
   if (then === undefined) return merged;
   const named = (v: Versioned, set: FieldSet): FieldSet => withNamedFields(v.schema.root, set);
-  const stated = (v: Versioned): FieldSet => named(v, statedFields(v.schema.root, v.object));
+  const stated = (v: Versioned): FieldSet => named(v, presentFields(v.schema.root, v.object));
   const without = (v: Versioned, set: FieldSet, emptied: "empty" | "null" = "null"): Versioned => {
     const object: JsonObject = removeFields(v.schema.root, v.object, set, emptied);
     return { ...v, object };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deepCopy, deepFreeze } from "../json.ts";
+import { deepCopy, deepEqual, deepFreeze } from "../json.ts";
 import { ApiError } from "../status.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 
@@ -148,7 +148,7 @@ test("adding and removing a field gives the document back", () => {
         { op: "add", path, value },
         { op: "test", path, value },
       ]);
-      expect(applyJsonPatch(added, [{ op: "remove", path }])).toEqual(JSON.parse(JSON.stringify(doc)));
+      expect(deepEqual(applyJsonPatch(added, [{ op: "remove", path }]), doc)).toBe(true);
     }),
   );
 });
