@@ -82,6 +82,50 @@ describe("Cache", () => {
     expect(cache.get(ConfigMap, key("a"))).toBeUndefined();
   });
 
+  test("own writes are seen through selectors too; who leaves a selection is shown as written until the watch takes it out", async () => {
+    const { clock, cache } = await start();
+    const Secret = kindRef({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
+    cache.restrict(Secret, { labelSelector: "cluster" });
+    cache.informer(Secret);
+    cache.start();
+    await cache.waitForSync();
+    const secret = (name: string, labels: Record<string, string>): Unstructured => ({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace: "default", name, labels },
+    });
+    const made = await cache.client.create(secret("in", { cluster: "c1" }));
+    await cache.client.create(secret("out", {}));
+    expect(cache.list(Secret).map(({ metadata }) => metadata.name)).toEqual(["in"]);
+    await cache.client.patch(made, { metadata: { labels: { cluster: null } } });
+    expect(cache.get(Secret, key("in"))?.metadata.labels ?? {}).toEqual({});
+    await clock.advance(10);
+    expect(cache.list(Secret)).toEqual([]);
+  });
+
+  test("the loss of the server and its return are told once each", async () => {
+    const { clock, cache, faulty, direct } = await start();
+    const informer = cache.informer(ConfigMap);
+    const told: string[] = [];
+    const end = informer.onHealth((error) => told.push(error === undefined ? "well" : "lost"));
+    cache.start();
+    await cache.waitForSync();
+    faulty.down = true;
+    await clock.advance(60_000);
+    expect(told).toEqual(["lost"]);
+    faulty.down = false;
+    while (informer.error !== undefined) await clock.advance(1000);
+    await clock.advance(5000);
+    expect(told).toEqual(["lost", "well"]);
+    await direct.create(configMap("a"));
+    await clock.advance(10);
+    expect(cache.get(ConfigMap, key("a"))).toBeDefined();
+    end();
+    faulty.down = true;
+    await clock.advance(10);
+    expect(told).toEqual(["lost", "well"]);
+  });
+
   test("reading before the first list is an error that says what to do, not an empty answer", async () => {
     const { cache } = await start();
     expect(() => cache.get(ConfigMap, key("a"))).toThrow(/is not in the cache: let the controller watch it/);

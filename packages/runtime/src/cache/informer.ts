@@ -5,6 +5,7 @@ import type { Logger } from "../log/logger.ts";
 import type { IndexedStore } from "./indexed-store.ts";
 import { type InformerHandler, InformerState } from "./informer-state.ts";
 import { type InformerScope, reflect } from "./reflector.ts";
+import { scopeFilter } from "./scope.ts";
 
 /** What informers of one cache share. */
 export interface InformerDeps {
@@ -22,6 +23,8 @@ export class Informer<T extends KubeObject> {
   readonly #deps: InformerDeps;
   readonly #state: InformerState<T>;
   readonly #handlers = new Set<InformerHandler<T>>();
+  readonly #inScope: (object: KubeObject) => boolean;
+  readonly #healthListeners = new Set<(error: unknown) => void>();
   readonly #stop = new AbortController();
   readonly #waiting = new Set<() => void>();
   /** Those who want to hear of a failure as well. */
@@ -33,6 +36,7 @@ export class Informer<T extends KubeObject> {
   constructor(kind: Kind<T>, scope: InformerScope, deps: InformerDeps) {
     this.kind = kind;
     this.scope = scope;
+    this.#inScope = scopeFilter(scope);
     this.#deps = deps;
     this.#state = new InformerState<T>({
       add: (object, initial) => {
@@ -68,6 +72,12 @@ export class Informer<T extends KubeObject> {
     return () => this.#handlers.delete(handler);
   }
 
+  /** Calls back with the reason when the server is lost, and with undefined when it answers again; the result ends it. */
+  onHealth(listener: (error: unknown) => void): () => void {
+    this.#healthListeners.add(listener);
+    return () => this.#healthListeners.delete(listener);
+  }
+
   /** Begins to list and watch; repeated calls change nothing. */
   start(): void {
     if (this.#running !== undefined || this.#stop.signal.aborted) return;
@@ -80,9 +90,8 @@ export class Informer<T extends KubeObject> {
         transform: dropManagedFields,
         onSynced: () => this.#markSynced(),
         onError: (error) => this.#noteError(error),
-        onWell: () => {
-          this.#error = undefined;
-        },
+        onWell: () => this.#noteWell(),
+        failing: () => this.#error !== undefined,
       },
       this.#stop.signal,
     );
@@ -136,11 +145,12 @@ export class Informer<T extends KubeObject> {
     if (this.#synced) this.#state.deleted(key, answer.kind === "Status" ? answer : sharedCopy(answer as T));
   }
 
-  /** Whether an own write belongs into the view; selectors are the server's to judge, so only objects already in are updated. */
+  /**
+   * An own write belongs into the view if it matches, and also if it did before: it is shown as written until the watch says that
+   * it left the selection.
+   */
   #holds(object: T): boolean {
-    const { namespace, labelSelector, fieldSelector } = this.scope;
-    if (namespace !== undefined && namespace !== object.metadata.namespace) return false;
-    return (labelSelector === undefined && fieldSelector === undefined) || this.store.get(keyOf(object)) !== undefined;
+    return this.#inScope(object) || this.store.get(keyOf(object)) !== undefined;
   }
 
   #markSynced(): void {
@@ -149,9 +159,16 @@ export class Informer<T extends KubeObject> {
     for (const wake of this.#waiting) wake();
   }
 
+  #noteWell(): void {
+    if (this.#error === undefined) return;
+    this.#error = undefined;
+    for (const listener of this.#healthListeners) listener(undefined);
+  }
+
   #noteError(error: unknown): void {
     const first = this.#error === undefined;
     this.#error = error;
+    if (first) for (const listener of this.#healthListeners) listener(error);
     for (const wake of this.#waitingForWord) wake();
     const level = first ? "info" : "debug";
     this.#deps.log[level]("watch interrupted, trying again", { kind: this.kind.kind, error });

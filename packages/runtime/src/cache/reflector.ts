@@ -47,6 +47,8 @@ export interface ReflectorDeps<T extends KubeObject> {
   readonly onError: (error: unknown) => void;
   /** The server answers (again). */
   readonly onWell: () => void;
+  /** Whether the last attempt failed. */
+  readonly failing: () => boolean;
 }
 
 /** Keeps an informer's state equal to the server's until the signal stops it: list, watch, and over again as needed. */
@@ -92,11 +94,19 @@ class Session<T extends KubeObject> {
     const { state } = this.#deps;
     if (state.revision === undefined) return await this.#start(true);
     try {
+      if (this.#deps.failing()) await this.#knock();
       await this.#follow(this.#watch({ resourceVersion: state.revision }));
     } catch (error) {
       if (!isHistoryLost(error)) throw error;
       await this.#start(false);
     }
+  }
+
+  /** An open watch says nothing until something happens; one small read tells at once that the server is back. */
+  async #knock(): Promise<void> {
+    const { client, kind, scope } = this.#deps;
+    await client.list(kind, { ...scope, limit: 1 }, this.#signal);
+    this.#deps.onWell();
   }
 
   /** From nothing, or from a revision the server no longer knows. */
