@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { parseRequestInfo } from "./request-info.ts";
+
+describe("parseRequestInfo", () => {
+  const cases: [string, string, Partial<ReturnType<typeof parseRequestInfo>>][] = [
+    ["GET", "/api/v1/namespaces", { verb: "list", resource: "namespaces", namespace: "", name: "" }],
+    [
+      "GET",
+      "/api/v1/namespaces/a",
+      { verb: "get", resource: "namespaces", namespace: "a", name: "a", inNamespace: false },
+    ],
+    [
+      "PUT",
+      "/api/v1/namespaces/a/finalize",
+      { verb: "update", resource: "namespaces", name: "a", subresource: "finalize" },
+    ],
+    ["GET", "/api/v1/namespaces/a/pods", { verb: "list", resource: "pods", namespace: "a", inNamespace: true }],
+    ["GET", "/api/v1/namespaces/a/pods/b/status", { verb: "get", name: "b", subresource: "status" }],
+    ["GET", "/api/v1/namespaces/a/pods/b/c/d", { overlong: true }],
+    ["POST", "/apis/x.io/v1/namespaces/a/things", { verb: "create", group: "x.io", version: "v1", resource: "things" }],
+    ["DELETE", "/apis/x.io/v1/things", { verb: "deletecollection", resource: "things", namespace: "" }],
+    ["PATCH", "/apis/x.io/v1/things/t", { verb: "patch", name: "t" }],
+    ["GET", "/apis/x.io/v1/things?watch=true", { verb: "watch" }],
+    ["GET", "/apis/x.io/v1/things?watch=false", { verb: "list" }],
+    ["GET", "/api/v1/watch/namespaces/a/pods/b", { verb: "watch", namespace: "a", resource: "pods", name: "b" }],
+    ["GET", "/api/v1/pods?fieldSelector=metadata.name=p", { verb: "list", name: "p" }],
+    ["GET", "/api/v1/pods?fieldSelector=metadata.name!%3Dp", { verb: "list", name: "" }],
+    ["GET", "/api/v1", { isResource: false, verb: "get" }],
+    ["GET", "/apis/x.io/v1", { isResource: false }],
+    ["GET", "/healthz", { isResource: false }],
+    ["GET", "/api/v1/namespaces/%zz/pods", { isResource: false }],
+    ["GET", "/api/v1/namespaces/a%2Fb", { name: "a/b" }],
+    ["OPTIONS", "/api/v1/pods", { verb: "" }],
+  ];
+  it.each(cases)("%s %s", (method, url, expected) => {
+    const [path = "", query = ""] = url.split("?");
+    expect(parseRequestInfo(method, path, new URLSearchParams(query))).toMatchObject(expected);
+  });
+});
