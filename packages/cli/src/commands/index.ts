@@ -2,6 +2,7 @@ import type { CommandDefinition } from "../command.ts";
 import { describeCluster } from "./describe-cluster.ts";
 import { get } from "./get.ts";
 import { kubeconfig } from "./kubeconfig.ts";
+import { kubernetesInstall, kubernetesList, kubernetesRemove } from "./kubernetes.ts";
 import { down, status } from "./status.ts";
 import { up } from "./up.ts";
 import { version } from "./version.ts";

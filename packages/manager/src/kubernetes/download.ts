@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+
+/** A download that did not succeed; `cure` says what a person can do. */
+export class DownloadError extends Error {
+  readonly cure: string;
+
+  constructor(message: string, cure: string) {
+    super(message);
+    this.name = "DownloadError";
+    this.cure = cure;
+  }
+}
+
+export interface DownloadOptions {
+  url: string;
+  file: string;
+  sha256: string;
+  onProgress?: (received: number, total: number | undefined) => void;
+  signal?: AbortSignal;
+}
+
+/**
+ * Fetches a file whose checksum is known. A transfer that was cut is gone on with where it ended; a file with another checksum never
+ * gets its final name.
+ */
+export async function download(options: DownloadOptions): Promise<void> {
+  const part = `${options.file}.part`;
+  await mkdir(dirname(options.file), { recursive: true });
+  const have = (await stat(part).catch(() => undefined))?.size ?? 0;
+  const response = await request(options.url, have === 0 ? {} : { range: `bytes=${have}-` }, options.signal);
+  // 416: all of it is here already; 200: the server does not resume and sends everything.
+  const resumed = response.status === 206;
+  if (response.status !== 416) {
+    if (!response.ok || response.body === null) throw notThere(options.url, response.status);
+    const length = response.headers.get("content-length");
+    const start = resumed ? have : 0;
+    await receive(
+      response.body as ReadableStream,
+      part,
+      start,
+      length === null ? undefined : start + Number(length),
+      options,
+    );
+  }
+  const actual = await sha256Of(part);
+  if (actual !== options.sha256) {
+    await rm(part, { force: true });
+    throw new DownloadError(
+      `${options.url}: checksum ${actual} is not the expected ${options.sha256}`,
+      "the file was changed on the way or at its source: try again, or use another --mirror",
+    );
+  }
+  await rename(part, options.file);
+}
+
+async function receive(
+  body: ReadableStream,
+  part: string,
+  start: number,
+  total: number | undefined,
+  options: DownloadOptions,
+): Promise<void> {
+  let received = start;
+  const counted = async function* (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of source) {
+      received += chunk.length;
+      options.onProgress?.(received, total);
+      yield chunk;
+    }
+  };
+  try {
+    await pipeline(Readable.fromWeb(body), counted, createWriteStream(part, { flags: start > 0 ? "a" : "w" }));
+  } catch (error) {
+    throw new DownloadError(
+      `${options.url}: the transfer ended after ${received} bytes (${error instanceof Error ? error.message : String(error)})`,
+      "run the same command again: it goes on where it ended",
+    );
+  }
+  if (total !== undefined && received < total)
+    throw new DownloadError(
+      `${options.url}: only ${received} of ${total} bytes came`,
+      "run the same command again: it goes on where it ended",
+    );
+}
+
+/** A small text file such as a checksum. */
+export async function fetchText(url: string, signal?: AbortSignal): Promise<string> {
+  const response = await request(url, {}, signal);
+  if (!response.ok) throw notThere(url, response.status);
+  return await response.text();
+}
+
+async function request(
+  url: string,
+  headers: Record<string, string>,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  try {
+    return await fetch(url, { headers, redirect: "follow", ...(signal === undefined ? {} : { signal }) });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new DownloadError(
+      `cannot reach ${url}: ${cause}`,
+      "check the network, or name a mirror with --mirror, or take local files with --from DIR",
+    );
+  }
+}
+
+function notThere(url: string, status: number): DownloadError {
+  return status === 404
+    ? new DownloadError(`${url} does not exist (404)`, "check the version: capstan kubernetes install v1.34.4")
+    : new DownloadError(`${url} answered ${status}`, "try again later, or use another --mirror");
+}
+
+export async function sha256Of(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
+}
