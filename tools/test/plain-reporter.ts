@@ -5,13 +5,15 @@ export default class PlainReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>): void {
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
     for (const module of modules) {
-      let tests = 0;
+      let failed = 0;
       for (const test of module.children.allTests()) {
-        count[test.result().state]++;
-        tests++;
+        const { state } = test.result();
+        count[state]++;
+        if (state === "failed") failed++;
       }
-      // A file that could not even be loaded has no tests but has failed all the same.
-      if (tests === 0 && module.state() === "failed") count.failed++;
+      // A file that could not be loaded, whose set-up failed or whose worker died has failed, though no test of it has.
+      if (failed === 0 && (module.state() === "failed" || module.state() === "pending" || module.state() === "queued"))
+        count.failed++;
     }
     const skipped = count.skipped + count.pending;
     // After the default reporter's summary, so that it is the last line.

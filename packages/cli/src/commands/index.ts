@@ -17,5 +17,8 @@ export const COMMANDS: readonly CommandDefinition[] = [
   describeCluster,
   why,
   kubeconfig,
+  kubernetesInstall,
+  kubernetesList,
+  kubernetesRemove,
   version,
 ];
