@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, indexCustomResourceDefinitions, Secret, WorkloadConnections } from "@capstan/capi";
@@ -14,8 +15,8 @@ import {
   Client,
   type Controller,
   type ControllerDeps,
+  EventRecorder,
   type Logger,
-  silentRecorder,
   startControllers,
 } from "@capstan/runtime";
 import { PortAllocator, ProcessWorkloads } from "@capstan/workloads";
@@ -65,12 +66,21 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     }),
   ];
   const stopping = new AbortController();
-  const deps: ControllerDeps = { cache, clock, random, log, recorder: silentRecorder };
+  const recorder = new EventRecorder({
+    client,
+    clock,
+    random,
+    log,
+    controller: "capstan.dev/manager",
+    instance: hostname(),
+  });
+  const deps: ControllerDeps = { cache, clock, random, log, recorder };
   const stopConnections = workload.start();
   const running = startControllers(controllers, deps, stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort(new Error("the manager stops"));
     await running.finished;
+    await recorder.stop();
     await stopConnections();
     await cache.stop();
   };

@@ -124,9 +124,17 @@ export class WorkloadConnections implements WorkloadClusters {
       const changed = (node: Node): void => this.#notify(cluster, node.metadata.name);
       informer.addHandler({ add: changed, update: changed, delete: changed });
       nodes.start();
-      if (!(await informer.waitForSync(stopping.signal))) return;
-      connection.state = { state: "connected", client, nodes: nodeView(nodes) };
-      this.#notify(cluster, undefined);
+      // A watch that fails is the first to know that a cluster does not answer: nothing else probes it.
+      const follow = (error: unknown): void => {
+        if (stopping.signal.aborted) return;
+        if (informer.synced && error === undefined)
+          connection.state = { state: "connected", client, nodes: nodeView(nodes) };
+        else if (error !== undefined) connection.state = downSince(connection.state, clock.now(), error);
+        else return;
+        this.#notify(cluster, undefined);
+      };
+      informer.onHealth(follow);
+      if (await informer.waitForSync(stopping.signal)) follow(informer.error);
     };
     open().catch((error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);
@@ -139,6 +147,11 @@ export class WorkloadConnections implements WorkloadClusters {
   #notify(cluster: ClusterKey, nodeName: string | undefined): void {
     for (const listener of this.#listeners) listener(cluster, nodeName);
   }
+}
+
+function downSince(before: WorkloadConnection, nowMs: number, error: unknown): WorkloadConnection {
+  const since = before.state === "down" ? before.since : nowMs;
+  return { state: "down", since, error: error instanceof Error ? error.message : String(error) };
 }
 
 function nodeView(cache: Cache): NodeView {
