@@ -36,6 +36,17 @@ export {
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
 export { type Cause, isTroubled, type ObjectNode, summaryOf, why } from "./explain/why.ts";
 export { Cluster } from "./kinds/cluster.ts";
+export type { ClusterConfiguration } from "./kinds/kubeadm-cluster-configuration.ts";
+export { KubeadmConfig } from "./kinds/kubeadm-config.ts";
+export { controlPlaneTimeoutProblems, kubeadmConfigProblems } from "./kinds/kubeadm-config-rules.ts";
+export {
+  type KubeadmConfigSpec,
+  type KubeadmFile,
+  type KubeadmUser,
+  kubeadmConfigSpec,
+} from "./kinds/kubeadm-config-spec.ts";
+export { KubeadmConfigTemplate } from "./kinds/kubeadm-config-template.ts";
+export type { InitConfiguration, JoinConfiguration } from "./kinds/kubeadm-node-configuration.ts";
 export { Machine } from "./kinds/machine.ts";
 export { MachineDeployment } from "./kinds/machine-deployment.ts";
 export { MachineSet } from "./kinds/machine-set.ts";

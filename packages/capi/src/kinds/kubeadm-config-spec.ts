@@ -1,0 +1,148 @@
+import { array, boolean, type Infer, integer, object, optional, string } from "../schema/schema.ts";
+import { clusterConfiguration } from "./kubeadm-cluster-configuration.ts";
+import { initConfiguration, joinConfiguration } from "./kubeadm-node-configuration.ts";
+
+const text = (doc: string, maxLength: number) => optional(string({ doc, minLength: 1, maxLength }));
+const list = (doc: string, maxItems: number, maxLength: number) =>
+  array(string({ minLength: 1, maxLength }), { doc, maxItems });
+const commands = (doc: string) =>
+  optional(array(string({ minLength: 1, maxLength: 10240 }), { doc, minItems: 1, maxItems: 1000 }));
+
+const secretKey = object({
+  secret: object({
+    name: string({ doc: "Name of the Secret.", minLength: 1, maxLength: 253 }),
+    key: string({ doc: "Key in it.", minLength: 1, maxLength: 256 }),
+  }),
+});
+
+const file = object({
+  path: string({ doc: "Where the file goes.", minLength: 1, maxLength: 512 }),
+  owner: text("user:group", 256),
+  permissions: text('Mode, such as "0640".', 16),
+  encoding: optional(string({ doc: "How content is encoded.", enum: ["base64", "gzip", "gzip+base64"] })),
+  append: optional(boolean({ doc: "Whether content is added to a file that exists." })),
+  content: text("What is in it.", 10240),
+  contentFrom: optional(secretKey),
+  contentFormat: optional(
+    string({ doc: "Raw, or a Go template that sees .controlPlane.version.", enum: ["Raw", "Template"] }),
+  ),
+});
+
+const PARTITION_TYPE =
+  "^(Linux|LinuxSwap|LinuxRAID|LVM|Fat32|NTFS|LinuxExtended|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$";
+
+const partition = object(
+  {
+    device: string({ doc: "The disk.", minLength: 1, maxLength: 256 }),
+    layout: optional(boolean({ doc: "True: one partition over all of it." })),
+    diskLayout: optional(
+      array(
+        object({
+          percentage: integer({ doc: "Its share of the disk.", minimum: 1, maximum: 100 }),
+          partitionType: optional(
+            string({
+              doc: "Its type.",
+              minLength: 1,
+              maxLength: 36,
+              rules: [
+                {
+                  rule: `self.matches('${PARTITION_TYPE}')`,
+                  message:
+                    "partitionType must be one of Linux, LinuxSwap, LinuxRAID, LVM, Fat32, NTFS, LinuxExtended or a full GPT partition GUID",
+                },
+              ],
+            }),
+          ),
+        }),
+        { doc: "Partitions by share.", minItems: 1, maxItems: 100 },
+      ),
+    ),
+    overwrite: optional(boolean({ doc: "Whether what is on the disk may be lost." })),
+    tableType: optional(string({ doc: "Kind of partition table.", enum: ["mbr", "gpt"] })),
+  },
+  {
+    rules: [
+      {
+        rule: "[has(self.layout),has(self.diskLayout)].filter(x,x==true).size() == 1",
+        message: "exactly one of the fields in [layout diskLayout] must be set",
+      },
+    ],
+  },
+);
+
+const filesystem = object({
+  device: string({ doc: "The disk or partition.", minLength: 1, maxLength: 256 }),
+  filesystem: string({ doc: "Kind of file system.", minLength: 1, maxLength: 128 }),
+  label: text("Its label.", 512),
+  partition: text("auto, any, none or a number.", 128),
+  overwrite: optional(boolean({ doc: "Whether an existing file system may be lost." })),
+  replaceFS: text("Replace only a file system of this kind.", 128),
+  extraOpts: optional(list("More options of mkfs.", 100, 256)),
+});
+
+const user = object({
+  name: string({ doc: "Login name.", minLength: 1, maxLength: 256 }),
+  gecos: text("Who it is.", 256),
+  groups: text("More groups, separated by comma and space.", 256),
+  homeDir: text("Home folder.", 256),
+  inactive: optional(boolean({ doc: "Whether the account is disabled." })),
+  shell: text("Login shell.", 256),
+  passwd: text("Hash of the password.", 256),
+  passwdFrom: optional(secretKey),
+  primaryGroup: text("Main group.", 256),
+  lockPassword: optional(boolean({ doc: "Whether login by password is off." })),
+  sudo: text("Rule for sudo.", 256),
+  sshAuthorizedKeys: optional(list("Keys that may log in.", 100, 2048)),
+});
+
+/** KubeadmConfig.spec; also what KubeadmConfigTemplate and KubeadmControlPlane hold. */
+export const kubeadmConfigSpec = object(
+  {
+    clusterConfiguration: optional(clusterConfiguration),
+    initConfiguration: optional(initConfiguration),
+    joinConfiguration: optional(joinConfiguration),
+    files: optional(array(file, { doc: "Files written before kubeadm runs.", minItems: 1, maxItems: 200 })),
+    diskSetup: optional(
+      object({
+        partitions: optional(array(partition, { doc: "Partition tables.", maxItems: 100 })),
+        filesystems: optional(array(filesystem, { doc: "File systems.", maxItems: 100 })),
+      }),
+    ),
+    mounts: optional(
+      array(array(string({ minLength: 1, maxLength: 512 }), { minItems: 1, maxItems: 100 }), {
+        doc: "Mounts, each a list of the fields of fstab.",
+        minItems: 1,
+        maxItems: 100,
+      }),
+    ),
+    bootCommands: commands("Run very early at every boot (cloud-init's bootcmd)."),
+    preKubeadmCommands: commands("Run before kubeadm."),
+    postKubeadmCommands: commands("Run after kubeadm succeeded."),
+    users: optional(array(user, { doc: "Users to make.", minItems: 1, maxItems: 100 })),
+    ntp: optional(
+      object({
+        servers: optional(list("Time servers.", 100, 512)),
+        enabled: optional(boolean({ doc: "Whether time is synchronised." })),
+      }),
+    ),
+    format: optional(
+      string({ doc: "Format of the data; cloud-config if absent.", enum: ["cloud-config", "ignition"] }),
+    ),
+    verbosity: optional(integer({ doc: "kubeadm's --v." })),
+    ignition: optional(
+      object({
+        containerLinuxConfig: optional(
+          object({
+            additionalConfig: text("Container Linux Config merged on top.", 32768),
+            strict: optional(boolean({ doc: "Whether warnings about it are errors." })),
+          }),
+        ),
+      }),
+    ),
+  },
+  { doc: "How a machine becomes a node." },
+);
+
+export type KubeadmConfigSpec = Infer<typeof kubeadmConfigSpec>;
+export type KubeadmFile = Infer<typeof file>;
+export type KubeadmUser = Infer<typeof user>;

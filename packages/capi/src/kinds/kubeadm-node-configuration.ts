@@ -1,0 +1,145 @@
+import { array, boolean, type Infer, integer, map, object, optional, string, time } from "../schema/schema.ts";
+import { args, texts } from "./kubeadm-cluster-configuration.ts";
+
+const taint = object({
+  key: string({ doc: "Taint key." }),
+  value: optional(string({ doc: "Taint value." })),
+  effect: string({ doc: "What happens to pods that do not tolerate it." }),
+  timeAdded: optional(time({ doc: "When it was added." })),
+});
+
+const nodeRegistration = object(
+  {
+    name: optional(string({ doc: "Name of the Node; the host name if absent.", minLength: 1, maxLength: 253 })),
+    criSocket: optional(string({ doc: "Socket of the container runtime.", minLength: 1, maxLength: 512 })),
+    taints: optional(array(taint, { doc: "Taints of the Node; absent: kubeadm's own, empty: none.", maxItems: 100 })),
+    kubeletExtraArgs: optional(args("Flags of the kubelet.", "kubeletExtraArgs")),
+    ignorePreflightErrors: optional(texts("Checks of kubeadm that may fail.", 50, 512)),
+    imagePullPolicy: optional(string({ doc: "When kubeadm pulls images.", enum: ["Always", "IfNotPresent", "Never"] })),
+    imagePullSerial: optional(boolean({ doc: "Whether images are pulled one after the other." })),
+  },
+  { doc: "How the node registers itself." },
+);
+
+const endpoint = object({
+  advertiseAddress: optional(string({ doc: "Address of this node's API server.", minLength: 1, maxLength: 39 })),
+  bindPort: optional(integer({ doc: "Its port.", minimum: 1 })),
+});
+
+const seconds = (doc: string) => optional(integer({ doc, minimum: 0 }));
+
+/** How long kubeadm waits. */
+const timeouts = object({
+  controlPlaneComponentHealthCheckSeconds: seconds("For control plane components to be healthy."),
+  kubeletHealthCheckSeconds: seconds("For the kubelet to be healthy."),
+  kubernetesAPICallSeconds: seconds("For a call to the API."),
+  etcdAPICallSeconds: seconds("For a call to etcd."),
+  tlsBootstrapSeconds: seconds("For the kubelet to get its certificate."),
+  discoverySeconds: seconds("For discovery to succeed."),
+});
+
+const shared = {
+  nodeRegistration: optional(nodeRegistration),
+  skipPhases: optional(texts("Phases of kubeadm to leave out.", 50, 256)),
+  patches: optional(
+    object({ directory: optional(string({ doc: "Folder with patches.", minLength: 1, maxLength: 512 })) }),
+  ),
+  timeouts: optional(timeouts),
+};
+
+const bootstrapToken = object({
+  token: string({ doc: "id.secret", pattern: String.raw`^[a-z0-9]{6}\.[a-z0-9]{16}$` }),
+  description: optional(string({ doc: "What it is for.", minLength: 1, maxLength: 512 })),
+  ttlSeconds: optional(integer({ doc: "How long it lives; 0: for ever.", minimum: 0 })),
+  expires: optional(time({ doc: "When it ends." })),
+  usages: optional(texts("What it may be used for.", 100, 256)),
+  groups: optional(texts("Groups of who uses it.", 100, 256)),
+});
+
+/** kubeadm's InitConfiguration. */
+export const initConfiguration = object(
+  {
+    bootstrapTokens: optional(
+      array(bootstrapToken, { doc: "Tokens that kubeadm init makes.", minItems: 1, maxItems: 100 }),
+    ),
+    ...shared,
+    localAPIEndpoint: optional(endpoint),
+  },
+  { doc: "What the first control plane node does." },
+);
+
+const tokenDiscovery = object({
+  token: optional(string({ doc: "The token; one is made if absent.", minLength: 1, maxLength: 512 })),
+  apiServerEndpoint: optional(string({ doc: "host:port; the Cluster's if absent.", minLength: 1, maxLength: 512 })),
+  caCertHashes: optional(texts("Pins of the cluster CA; computed if absent.", 100, 512)),
+  unsafeSkipCAVerification: optional(boolean({ doc: "Whether to trust any CA." })),
+});
+
+const kubeConfigUser = object(
+  {
+    authProvider: optional(
+      object({
+        name: string({ doc: "Name of the plugin.", minLength: 1, maxLength: 256 }),
+        config: optional(map(string(), { doc: "Its settings." })),
+      }),
+    ),
+    exec: optional(
+      object({
+        command: string({ doc: "Program to run.", minLength: 1, maxLength: 1024 }),
+        args: optional(texts("Its arguments.", 100, 512)),
+        env: optional(
+          array(
+            object({
+              name: string({ doc: "Name of the variable.", minLength: 1, maxLength: 512 }),
+              value: string({ doc: "Its value.", minLength: 1, maxLength: 512 }),
+            }),
+            { doc: "Its environment.", minItems: 1, maxItems: 100 },
+          ),
+        ),
+        apiVersion: optional(string({ doc: "Version it speaks.", minLength: 1, maxLength: 512 })),
+        provideClusterInfo: optional(boolean({ doc: "Whether it gets the cluster's data." })),
+      }),
+    ),
+  },
+  { doc: "Who the node is while it joins: authProvider or exec.", minProperties: 1 },
+);
+
+const fileDiscovery = object({
+  kubeConfigPath: string({ doc: "Where the kubeconfig is on the node.", minLength: 1, maxLength: 512 }),
+  kubeConfig: optional(
+    object({
+      cluster: optional(
+        object({
+          server: optional(string({ doc: "URL of the API; the Cluster's if absent.", minLength: 1, maxLength: 512 })),
+          tlsServerName: optional(string({ doc: "Name to check.", minLength: 1, maxLength: 512 })),
+          insecureSkipTLSVerify: optional(boolean({ doc: "Whether to trust any certificate." })),
+          certificateAuthorityData: optional(
+            string({ doc: "CA; the cluster's if absent.", minLength: 1, maxLength: 51200, format: "byte" }),
+          ),
+          proxyURL: optional(string({ doc: "Proxy to use.", minLength: 1, maxLength: 512 })),
+        }),
+      ),
+      user: kubeConfigUser,
+    }),
+  ),
+});
+
+/** kubeadm's JoinConfiguration. */
+export const joinConfiguration = object(
+  {
+    ...shared,
+    caCertPath: optional(string({ doc: "Where the cluster CA goes on the node.", minLength: 1, maxLength: 512 })),
+    discovery: optional(
+      object({
+        bootstrapToken: optional(tokenDiscovery),
+        file: optional(fileDiscovery),
+        tlsBootstrapToken: optional(string({ doc: "Token for TLS bootstrap.", minLength: 1, maxLength: 512 })),
+      }),
+    ),
+    controlPlane: optional(object({ localAPIEndpoint: optional(endpoint) })),
+  },
+  { doc: "What a joining node does." },
+);
+
+export type InitConfiguration = Infer<typeof initConfiguration>;
+export type JoinConfiguration = Infer<typeof joinConfiguration>;
