@@ -85,6 +85,9 @@ export interface ApiServer {
 /** Built-in types are immutable and shared by all servers of the process. */
 const BUILTIN = builtinTypes();
 
+/** Running requests of a server that shares somebody else's listener get this long to finish. */
+const MOUNTED_GRACE_MS = 5_000;
+
 const ADMIN: UserInfo = Object.freeze({ name: "system:admin", groups: ["system:masters", "system:authenticated"] });
 
 /** The controllers of the built-in kinds, with certificate signing if there is an authority to sign with. */
@@ -230,17 +233,24 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     onError: (error, call) => log(`${call.method} ${call.path} failed`, error),
   };
   const handle: ConstructorParameters<typeof InProcessTransport>[0] = (call) => handleCall(deps, call);
-  const http = new HttpHandler({ clock, random, handle, onError: (error) => log("a connection failed", error) });
+  const httpDeps = { clock, random, handle, onError: (error: unknown) => log("a connection failed", error) };
+  const mounted = new HttpHandler(httpDeps);
+  const transports = new Set<Transport>();
+  const transport = (user: UserInfo): Transport => {
+    const made = new InProcessTransport(handle, user, () => transports.delete(made));
+    transports.add(made);
+    return made;
+  };
   const listeners = new Set<Listener>();
   return {
-    transport: (user) => new InProcessTransport(handle, user),
-    admin: () => new InProcessTransport(handle, ADMIN),
+    transport,
+    admin: () => transport(ADMIN),
     listen: async (where) => {
-      const listener = await listen(http, where);
+      const listener = await listen(new HttpHandler(httpDeps), where);
       listeners.add(listener);
       return listener;
     },
-    handle: (request, response, prefix) => http.serve(request, response, prefix),
+    handle: (request, response, prefix) => mounted.serve(request, response, prefix),
     internal,
     registry: types,
     idle: () => controllers?.idle() ?? true,
@@ -248,6 +258,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     close: async () => {
       controllers?.stop();
       cleanup.stop();
+      for (const made of transports) await made.close();
+      await mounted.close(MOUNTED_GRACE_MS);
       await Promise.all([...listeners].map((listener) => listener.close()));
       rbac.close();
       await authentication.close();

@@ -232,7 +232,8 @@ function validateApproval(crd: CustomResourceDefinition): FieldError[] {
           `protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", ${see}`,
         ),
       ];
-    default:
+    case "approved":
+    case "unapproved":
       return [];
   }
 }

@@ -1,7 +1,6 @@
 import {
   compareApiVersions,
   compileJsonPath,
-  isObject,
   type JSONSchemaProps,
   stableStringify,
   type Unstructured,
@@ -138,6 +137,6 @@ function fieldSelectorsOf(version: CrdVersion): ResourceType["fieldSelectors"] {
 
 /** An absent selectable field selects as the empty string. */
 function selectorText(value: unknown): string {
-  if (value === undefined || value === null || isObject(value) || Array.isArray(value)) return "";
-  return String(value);
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }

@@ -65,7 +65,7 @@ function decoderFor(schema: JSONSchemaProps): Decoder {
 
 function compile(schema: JSONSchemaProps): Decoder {
   if (schema["x-kubernetes-int-or-string"] === true || schema.format === "int-or-string") return intOrString;
-  switch (schema.type) {
+  switch (schema.type ?? "") {
     case "string":
       return schema.format === "byte" ? bytes : text;
     case "integer":
@@ -135,7 +135,7 @@ function integer(goType: string): Decoder {
 
 /** The Go type a schema was made from, as far as it shows. */
 function goTypeOf(schema: JSONSchemaProps): string {
-  switch (schema.type) {
+  switch (schema.type ?? "") {
     case "string":
       return schema.format === "byte" ? "[]uint8" : "string";
     case "integer":

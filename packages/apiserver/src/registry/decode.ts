@@ -75,17 +75,16 @@ function complain(unknown: readonly string[], validation: FieldValidation, error
 
 /** apiVersion and kind, where given, must be the endpoint's; custom resources must name them. */
 function checkKind(type: ResourceType, value: Record<string, unknown>): void {
-  const apiVersion = value["apiVersion"] ?? "";
-  const kind = value["kind"] ?? "";
+  const apiVersion = textOf(value["apiVersion"]);
+  const kind = textOf(value["kind"]);
   const expected = apiVersionOf(type);
   if (isCustom(type)) {
     if (kind === "") throw missing(type, value, "Kind");
     if (apiVersion === "") throw missing(type, value, "apiVersion");
   }
-  if (apiVersion !== "" && apiVersion !== expected)
-    throw badRequest(wrongVersion(type, String(apiVersion), String(kind)));
+  if (apiVersion !== "" && apiVersion !== expected) throw badRequest(wrongVersion(type, apiVersion, kind));
   if (kind !== "" && kind !== type.kind) {
-    throw isCustom(type) ? mustBe(type, value, "kind", type.kind) : badRequest(wrongKind(type, String(kind)));
+    throw isCustom(type) ? mustBe(type, value, "kind", type.kind) : badRequest(wrongKind(type, kind));
   }
 }
 
@@ -123,4 +122,10 @@ function missing(type: ResourceType, value: Record<string, unknown>, field: stri
   return badRequest(
     `the object provided is unrecognized (must be of type ${type.kind}): Object '${field}' is missing in '${shown}' (${summarizeBody(Buffer.from(text))})`,
   );
+}
+
+/** A value as text: what is not a string is shown as JSON, what is absent as nothing. */
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

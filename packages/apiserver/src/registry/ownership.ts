@@ -59,11 +59,17 @@ export function ownUpdated(write: WriteRequest, next: Unstructured, old: Unstruc
 function timelessScale(entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
   const applied = entries.filter((e) => e.operation === "Apply");
   const updates = entries.filter((e) => e.operation !== "Apply");
-  const scales = updates.filter((e) => e.subresource === "scale").map(({ time: _, ...rest }) => rest);
+  const scales = updates.filter((e) => e.subresource === "scale").map(withoutTime);
   return [...applied, ...scales, ...updates.filter((e) => e.subresource !== "scale")];
 }
 
 function setManagedFields(object: Unstructured, entries: ReturnType<typeof trackUpdate>): void {
   if (entries.length === 0) delete object.metadata.managedFields;
   else object.metadata.managedFields = entries;
+}
+
+function withoutTime(entry: ManagedFieldsEntry): ManagedFieldsEntry {
+  const copy = { ...entry };
+  delete copy.time;
+  return copy;
 }

@@ -46,9 +46,7 @@ export function viewsOf(
 ): readonly View[] | Promise<readonly View[]> {
   if (type.storedAs === undefined && !isCustom(type)) return items;
   if (isCustom(type) && type.custom.converter.async) return convertMissing(type, items);
-  const out = new Array<View>(items.length);
-  for (let i = 0; i < items.length; i++) out[i] = viewOf(type, items[i] as StoredObject) as View;
-  return out;
+  return items.map((stored) => viewOf(type, stored) as View);
 }
 
 /** Whether the stored form is exactly what a client of `type` must see. */

@@ -26,6 +26,7 @@ export type HttpServerResponse = ServerResponse | Http2ServerResponse;
 const MAX_OPEN_WATCHES = 10_000;
 /** Upstream answers 504 after a minute; a write that took longer may still have happened. */
 const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_AUDIT_ID = 64;
 const NO_QUERY = new URLSearchParams();
 
 /** Serves HTTP requests of one API server; `prefix` is cut from paths when many servers share a listener. */
@@ -58,7 +59,7 @@ export class HttpHandler {
   /** Ends all watches and waits for running requests, at most `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.closing = true;
-    for (const end of [...this.watches]) end();
+    for (const end of this.watches) end();
     if (this.active === 0) return;
     await new Promise<void>((resolve) => {
       const cancel = this.deps.clock.after(graceMs, resolve);
@@ -75,7 +76,8 @@ export class HttpHandler {
     prefix: string,
   ): Promise<void> {
     const call = this.callOf(request, prefix);
-    const auditId = call.headers["audit-id"] ?? randomUuid(this.deps.random);
+    const given = call.headers["audit-id"];
+    const auditId = given !== undefined && given.length <= MAX_AUDIT_ID ? given : randomUuid(this.deps.random);
     const reply = await this.replyTo(call);
     if (response.destroyed === true) return;
     const { body } = reply;

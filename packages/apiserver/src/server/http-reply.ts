@@ -76,7 +76,7 @@ function canonical(name: string): string {
 function quoted(text: string): string {
   return text
     .replace(/[\\"]/g, "\\$&")
-    .replace(/[\u0000-\u001f\u007f]+/g, " ")
+    .replace(/\p{Cc}+/gu, " ")
     .replace(/[^\u0020-\u00ff]/g, "?");
 }
 

@@ -21,11 +21,13 @@ export class InProcessTransport implements Transport {
   private readonly handle: (call: ApiCall) => Promise<Reply>;
   private readonly user: UserInfo;
   private readonly streams = new Set<() => void>();
+  private readonly onClose: () => void;
   private closed = false;
 
-  constructor(handle: (call: ApiCall) => Promise<Reply>, user: UserInfo) {
+  constructor(handle: (call: ApiCall) => Promise<Reply>, user: UserInfo, onClose: () => void = () => {}) {
     this.handle = handle;
     this.user = user;
+    this.onClose = onClose;
   }
 
   async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
@@ -83,6 +85,7 @@ export class InProcessTransport implements Transport {
   async close(): Promise<void> {
     this.closed = true;
     for (const end of this.streams) end();
+    this.onClose();
   }
 }
 

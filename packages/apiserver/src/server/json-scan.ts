@@ -50,10 +50,10 @@ function scan(text: string): string[] {
   let expectKey = false;
   for (let i = 0; i < text.length; i++) {
     const top = stack[stack.length - 1];
-    switch (text[i]) {
+    switch (text.charAt(i)) {
       case "{":
       case "[": {
-        const array = text[i] === "[";
+        const array = text.charAt(i) === "[";
         stack.push({ array, path: childPath(top), seen: new Set(), index: 0, key: "" });
         expectKey = !array;
         break;

@@ -164,7 +164,7 @@ function validateFieldManager(manager: string, errors: FieldError[]): void {
       badValue: manager,
       detail: "may not be more than 128 bytes",
     });
-  for (const [i, rune] of [...manager].entries()) {
+  for (const [i, rune] of Array.from(manager).entries()) {
     if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(rune)) {
       errors.push(invalidValue("fieldManager", manager, `invalid character U+${codePoint(rune)} (at position ${i})`));
     }

@@ -1,5 +1,5 @@
 import {
-  ApiError,
+  type ApiError,
   badRequest,
   isObject,
   methodNotSupported,
@@ -11,7 +11,7 @@ import { applyObject } from "../registry/apply.ts";
 import { groupResource, type RegistryCore, type WriteOutcome, type WriteRequest } from "../registry/core.ts";
 import { createObject } from "../registry/create.ts";
 import { isCustom } from "../registry/custom-type.ts";
-import { decodeObject, type FieldValidation } from "../registry/decode.ts";
+import { decodeObject, type FieldValidation, textOf } from "../registry/decode.ts";
 import { deleteObject } from "../registry/delete.ts";
 import { deleteCollection } from "../registry/delete-collection.ts";
 import { bareError, methodNotAllowed, notServed, routerRefusal } from "../registry/errors.ts";
@@ -351,7 +351,7 @@ async function readDeleteOptions(request: Request): Promise<DeleteOptions> {
   if (!isObject(value)) throw badRequest("the body is not DeleteOptions");
   const { kind } = value;
   if (kind !== undefined && kind !== "DeleteOptions") {
-    const version = String(value["apiVersion"] ?? "");
+    const version = textOf(value["apiVersion"]);
     throw bareError(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:110"`,
     );
