@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RealKubernetes, startKubeApiserver } from "../real-kubernetes/index.ts";
+import { DIFFERENCES } from "./differences.ts";
+import { differences } from "./harness/compare.ts";
+import { type Ours, startOurs } from "./harness/ours.ts";
+import { without } from "./harness/paths.ts";
+import { type Outcome, runScript } from "./harness/run-script.ts";
+import type { Script, Step } from "./harness/script.ts";
+import { scripts } from "./scripts/index.ts";
+
+let real: RealKubernetes;
+let ours: Ours;
+let compared = 0;
+
+beforeAll(async () => {
+  real = await startKubeApiserver({ controllerManager: true });
+  ours = await startOurs(real);
+});
+
+afterAll(async () => {
+  await ours.stop();
+  await real.stop();
+  console.log(`conformance: ${compared} requests compared with kube-apiserver`);
+});
+
+describe.each([...scripts])("$name", (script) => {
+  let outcomes: { ours: (Outcome | undefined)[]; real: (Outcome | undefined)[] };
+
+  beforeAll(async () => {
+    const [left, right] = await Promise.all([
+      runScript(ours, script),
+      runScript({ name: "real", host: real.host, port: real.port, caPem: real.caPem, admin: real.admin }, script),
+    ]);
+    outcomes = { ours: left, real: right };
+  });
+
+  it.each(comparable(script))("$title", ({ index, step }) => {
+    const left = outcomes.ours[index];
+    const right = outcomes.real[index];
+    compared++;
+    if (step.differs === undefined) {
+      expect(differences(left, right)).toEqual([]);
+      return;
+    }
+    const difference = DIFFERENCES[step.differs];
+    if (difference === undefined) throw new Error(`differences.ts has no ${step.differs}`);
+    expect(differences(without(left, difference.at), without(right, difference.at))).toEqual([]);
+    expect(differences(left, right), `${step.differs} is no longer a difference: remove it`).not.toEqual([]);
+  });
+});
+
+describe("expected differences", () => {
+  it("are all explained in docs/differences.md and used", () => {
+    const text = readFileSync(new URL("../../docs/differences.md", import.meta.url), "utf8");
+    const used = scripts.flatMap((script) =>
+      script.steps.map((step) => ("differs" in step ? step.differs : undefined)),
+    );
+    for (const name of Object.keys(DIFFERENCES)) {
+      expect(text).toContain(`\`${name}\``);
+      expect(used).toContain(name);
+    }
+  });
+
+  it("do not include failures inside our server", () => {
+    expect(ours.errors).toEqual([]);
+  });
+});
+
+/** The steps that have something to compare, with a title each. */
+function comparable(script: Script): { title: string; index: number; step: { differs?: string } }[] {
+  return script.steps.flatMap((step: Step, index) => {
+    if ("do" in step) return [{ title: `${index} ${step.do}`, index, step }];
+    if ("events" in step) return [{ title: `${index} events of ${step.events}`, index, step }];
+    return [];
+  });
+}

@@ -1,0 +1,100 @@
+const HEADERS = [
+  "content-type",
+  "warning",
+  "location",
+  "allow",
+  "vary",
+  "cache-control",
+  "retry-after",
+  "www-authenticate",
+  "content-encoding",
+];
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+const DAY_MS = 86_400_000;
+const AGE = /^(?:\d+s|\d+m(?:\d+s)?|<invalid>|<unknown>)$/;
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/**
+ * Replaces what must differ between two servers. Uids and resource versions become numbers in the order they were met, so that
+ * equal stays equal and different stays different; times of today become `<now>`, given ones stay.
+ */
+export class Normaliser {
+  readonly #uids = new Map<string, string>();
+  readonly #revisions = new Map<string, string>();
+  readonly #names = new Map<string, string>();
+
+  /** Makes a value that the server chose (a generated name) the same on both sides. */
+  name(value: string, label: string): void {
+    this.#names.set(value, label);
+  }
+
+  headers(raw: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+    const kept: Record<string, string> = {};
+    for (const header of HEADERS) {
+      const value = raw[header];
+      if (value !== undefined) kept[header] = this.text(Array.isArray(value) ? value.join(", ") : value);
+    }
+    if (raw["etag"] !== undefined) kept["etag"] = "<etag>";
+    if (raw["audit-id"] !== undefined) kept["audit-id"] = "<audit id>";
+    return kept;
+  }
+
+  /** A JSON value. */
+  value(value: unknown): Json {
+    return this.#value(value as Json, [], this.#isListLike(value));
+  }
+
+  text(text: string): string {
+    let result = text.replace(UUID, (uid) => label(this.#uids, uid, "uid"));
+    result = result.replace(TIME, (time) => (Math.abs(Date.parse(time) - Date.now()) < DAY_MS ? "<now>" : time));
+    for (const [value, name] of this.#names) result = result.split(value).join(`<${name}>`);
+    return result;
+  }
+
+  #value(value: Json, path: readonly string[], listLike: boolean): Json {
+    if (typeof value === "string") return this.#string(value, path, listLike);
+    if (Array.isArray(value)) return value.map((item) => this.#value(item, [...path, "[]"], listLike));
+    if (value === null || typeof value !== "object") return value;
+    const result: { [key: string]: Json } = {};
+    for (const [key, item] of Object.entries(value))
+      result[this.text(key)] = this.#value(item, [...path, key], listLike);
+    return result;
+  }
+
+  #string(text: string, path: readonly string[], listLike: boolean): string {
+    const key = path.at(-1);
+    if (key === "resourceVersion" && /^\d+$/.test(text)) {
+      // A list's own revision moves with every write on the server, and so do bookmarks.
+      if (path.length === 2 && listLike) return "<revision>";
+      return label(this.#revisions, text, "revision");
+    }
+    if (key === "continue" && text !== "") return continueToken(text);
+    if (key === "storageVersionHash") return "<hash>";
+    if (path.includes("cells") && AGE.test(text)) return "<age>";
+    return this.text(text);
+  }
+
+  #isListLike(value: unknown): boolean {
+    if (typeof value !== "object" || value === null) return false;
+    const { kind, items } = value as { kind?: unknown; items?: unknown };
+    return kind === "Table" || (typeof kind === "string" && kind.endsWith("List")) || Array.isArray(items);
+  }
+}
+
+/** `<revision 3>`, the same for the same value. */
+function label(known: Map<string, string>, value: string, what: string): string {
+  let text = known.get(value);
+  if (text === undefined) {
+    text = `<${what} ${known.size + 1}>`;
+    known.set(value, text);
+  }
+  return text;
+}
+
+/** The contents of a continue token, without its revision. */
+function continueToken(token: string): string {
+  const text = Buffer.from(token, "base64url").toString();
+  return `<continue ${text.replace(/"rv":\d+/, '"rv":<revision>')}>`;
+}

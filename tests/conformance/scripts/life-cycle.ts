@@ -1,0 +1,126 @@
+import type { Script } from "../harness/script.ts";
+
+const CM = "/api/v1/namespaces/<ns>/configmaps";
+const cm = (name: string, more: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, ...metadata },
+  ...more,
+});
+
+/** Create, read, update and delete of a built-in kind, with everything that can be wrong about it. */
+export const lifeCycle: Script = {
+  name: "life-cycle",
+  steps: [
+    { do: `POST ${CM}`, id: "a", body: cm("a", { data: { k: "v" } }, { labels: { x: "1" } }) },
+    { do: `GET ${CM}/a` },
+    { do: `POST ${CM}`, body: cm("a") },
+    { do: `GET ${CM}/missing` },
+    { do: `PUT ${CM}/a`, id: "a2", body: cm("a", { data: { k: "w" } }) },
+    { do: `PUT ${CM}/a`, body: cm("a", { data: { k: "w" } }) },
+    { do: `PUT ${CM}/a`, body: cm("a", {}, { resourceVersion: "<a.metadata.resourceVersion>" }) },
+    { do: `PUT ${CM}/a`, body: cm("a", {}, { resourceVersion: "<a2.metadata.resourceVersion>", uid: "wrong" }) },
+    { do: `PUT ${CM}/a`, body: cm("a", {}, { uid: "00000000-0000-4000-8000-000000000000" }) },
+    { do: `PUT ${CM}/a`, body: cm("b") },
+    { do: `PUT ${CM}/missing`, body: cm("missing") },
+    { do: `PUT ${CM}/a`, body: cm("a", {}, { namespace: "default" }) },
+    { do: `POST ${CM}`, body: cm("b", {}, { namespace: "default" }) },
+    { do: `POST ${CM}`, body: cm("b", {}, { resourceVersion: "5" }) },
+    {
+      do: `POST ${CM}`,
+      id: "b",
+      body: cm(
+        "b",
+        {},
+        {
+          uid: "x",
+          generation: 7,
+          creationTimestamp: "2020-01-01T00:00:00Z",
+          deletionTimestamp: "2020-01-01T00:00:00Z",
+          deletionGracePeriodSeconds: 4,
+          selfLink: "/x",
+        },
+      ),
+    },
+    { do: `POST ${CM}`, id: "gen", body: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "gen-" } } },
+    { do: `GET ${CM}/<gen.metadata.name>` },
+    { do: `POST ${CM}`, body: { apiVersion: "v1", kind: "ConfigMap", metadata: {} } },
+    { do: `POST ${CM}`, body: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "Bad_" } } },
+    { do: `POST ${CM}`, body: cm("Bad_Name") },
+    { do: `POST ${CM}`, body: cm("a".repeat(254)) },
+    { do: `POST ${CM}`, body: cm("a/b") },
+    { do: `POST ${CM}`, body: cm("..") },
+    { do: `POST ${CM}`, body: cm("c", {}, { labels: { "a b": "1", ok: "no spaces", "too/many/parts": "x" } }) },
+    { do: `POST ${CM}`, body: cm("c", {}, { labels: { x: "a".repeat(64) } }) },
+    { do: `POST ${CM}`, body: cm("c", {}, { annotations: { "-bad": "1" } }) },
+    { do: `POST ${CM}`, body: cm("c", {}, { annotations: { big: "x".repeat(262_145) } }) },
+    { do: `POST ${CM}`, body: cm("c", {}, { finalizers: ["Not qualified!"] }) },
+    { do: `POST ${CM}`, body: cm("c", {}, { finalizers: ["plain"] }) },
+    { do: `POST ${CM}`, body: cm("c", {}, { ownerReferences: [{ apiVersion: "", kind: "", name: "", uid: "" }] }) },
+    {
+      do: `POST ${CM}`,
+      body: cm(
+        "c",
+        {},
+        {
+          ownerReferences: [
+            { apiVersion: "v1", kind: "Secret", name: "x", uid: "1", controller: true },
+            { apiVersion: "v1", kind: "Secret", name: "y", uid: "2", controller: true },
+          ],
+        },
+      ),
+    },
+    {
+      do: `POST ${CM}`,
+      body: cm("c", {}, { ownerReferences: [{ apiVersion: "v1", kind: "Event", name: "x", uid: "1" }] }),
+    },
+    {
+      do: `POST ${CM}`,
+      id: "owned",
+      body: cm(
+        "owned",
+        {},
+        {
+          finalizers: ["example.com/hold"],
+          ownerReferences: [
+            { apiVersion: "v1", kind: "ConfigMap", name: "a", uid: "<a.metadata.uid>" },
+            { apiVersion: "v1", kind: "ConfigMap", name: "a", uid: "<a.metadata.uid>" },
+          ],
+        },
+      ),
+    },
+    { do: `POST ${CM}`, body: cm("c", { data: { "bad key": "x", "..": "y" }, binaryData: { k: "!!" } }) },
+    {
+      do: `POST ${CM}`,
+      body: cm("c", { data: { "bad key": "x", "..": "y", same: "1" }, binaryData: { same: "AA==" } }),
+    },
+    { do: `POST ${CM}`, body: cm("c", { data: { big: "x".repeat(1_048_577) } }) },
+    { do: `POST ${CM}`, id: "imm", body: cm("imm", { immutable: true, data: { k: "v" } }) },
+    { do: `PUT ${CM}/imm`, body: cm("imm", { immutable: false, data: { k: "w" } }) },
+    { do: `POST /api/v1/namespaces/nowhere/configmaps`, body: cm("x") },
+    { do: `GET /api/v1/namespaces/nowhere/configmaps` },
+    { do: `GET /api/v1/namespaces/nowhere/configmaps/x` },
+    { do: `DELETE ${CM}/owned` },
+    { do: `DELETE ${CM}/owned` },
+    { do: `PUT ${CM}/owned`, body: cm("owned", {}, { finalizers: ["example.com/hold", "example.com/more"] }) },
+    { do: `PATCH ${CM}/owned`, body: { metadata: { finalizers: null } } },
+    { do: `GET ${CM}/owned` },
+    { do: `DELETE ${CM}/b`, body: { preconditions: { uid: "wrong" } } },
+    { do: `DELETE ${CM}/b`, body: { preconditions: { resourceVersion: "1" } }, mask: [/ResourceVersion: \d+/] },
+    {
+      do: `DELETE ${CM}/b`,
+      body: { kind: "DeleteOptions", apiVersion: "v1", preconditions: { uid: "<b.metadata.uid>" } },
+    },
+    { do: `DELETE ${CM}/b` },
+    { do: `DELETE ${CM}/a?gracePeriodSeconds=0` },
+    { do: `DELETE ${CM}/imm?dryRun=All` },
+    { do: `DELETE ${CM}/imm`, body: { propagationPolicy: "Sideways" } },
+    { do: `DELETE ${CM}/imm`, body: { propagationPolicy: "Orphan", orphanDependents: true } },
+    { do: `DELETE ${CM}/imm?propagationPolicy=Nope` },
+    { do: `DELETE ${CM}/imm`, body: "{not json" },
+    { do: `DELETE ${CM}/imm`, body: { kind: "ConfigMap", apiVersion: "v1" } },
+    { do: `DELETE ${CM}?labelSelector=none=such` },
+    { do: `DELETE ${CM}?fieldSelector=metadata.name=imm` },
+    { do: `GET ${CM}` },
+  ],
+};
