@@ -1,0 +1,128 @@
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { settle, systemClock, type Unstructured } from "@capstan/apimachinery";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { testCertificates } from "../testing/certificates.ts";
+import { objectOf, startTestServer, widgetCrd } from "../testing/server.ts";
+import type { CustomResourceDefinition } from "./crd-object.ts";
+
+interface Review {
+  request: { uid: string; desiredAPIVersion: string; objects: (Unstructured & { spec: Record<string, unknown> })[] };
+}
+
+let server: Server;
+let caBundle = "";
+let broken = false;
+let calls = 0;
+
+/** v1 calls it `size`, v1beta1 `dimension`. */
+function convert(review: Review): object {
+  const { uid, desiredAPIVersion, objects } = review.request;
+  if (broken) return { response: { uid, result: { status: "Failed", message: "out of order" } } };
+  const convertedObjects = objects.map(({ spec, ...rest }) => {
+    const size = spec["size"] ?? spec["dimension"];
+    const converted = desiredAPIVersion.endsWith("/v1") ? { size } : { dimension: size };
+    return { ...rest, apiVersion: desiredAPIVersion, spec: converted };
+  });
+  return { response: { uid, result: { status: "Success" }, convertedObjects } };
+}
+
+beforeAll(async () => {
+  const { ca, server: serving } = await testCertificates(systemClock.now());
+  caBundle = Buffer.from(ca.certPem).toString("base64");
+  server = createServer({ cert: serving.certPem, key: serving.keyPem }, (request, response) => {
+    calls++;
+    let text = "";
+    request.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    request.on("end", () => response.end(JSON.stringify(convert(JSON.parse(text) as Review))));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const crd = (): Unstructured =>
+  widgetCrd((object) => {
+    const { spec } = object as CustomResourceDefinition;
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    spec.versions = [
+      { name: "v1", served: true, storage: true, schema },
+      { name: "v1beta1", served: true, storage: false, schema },
+    ];
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/convert`;
+    spec.conversion = {
+      strategy: "Webhook",
+      webhook: { conversionReviewVersions: ["v1"], clientConfig: { url, caBundle } },
+    };
+  });
+
+const path = (version: string): string => `/apis/example.test/${version}/namespaces/default/widgets`;
+
+/** Real sockets need real loop turns, however many. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await settle(1);
+}
+
+describe("a conversion webhook", () => {
+  it("converts what is written, read, listed and watched, once per object", async () => {
+    const t = await startTestServer({ controllers: false });
+    await t.server.registerCrds([crd()]);
+    const watch = t.watch(path("v1beta1"));
+    await settle();
+    for (const name of ["a", "b"]) {
+      const body = {
+        apiVersion: "example.test/v1beta1",
+        kind: "Widget",
+        metadata: { name },
+        spec: { dimension: name },
+      };
+      const made = await t.post(path("v1beta1"), body);
+      expect(made.status, JSON.stringify(made.body)).toBe(201);
+      expect(objectOf(made)["spec"]).toEqual({ dimension: name });
+    }
+    expect(objectOf(await t.get(`${path("v1")}/a`))["spec"]).toEqual({ size: "a" });
+    await until(() => watch.events.length === 2);
+    const before = calls;
+    const list = (await t.get(path("v1beta1"))).body as { items: Unstructured[] };
+    expect(list.items.map((o) => o["spec"])).toEqual([{ dimension: "a" }, { dimension: "b" }]);
+    expect(calls).toBe(before);
+    await Promise.all([
+      t.patch(`${path("v1")}/a`, "application/merge-patch+json", { spec: { size: "c" } }),
+      t.delete(`${path("v1")}/b`),
+    ]);
+    await until(() => watch.events.length === 4);
+    expect(watch.events.map((e) => [e.type, (e.object["spec"] as { dimension: string }).dimension])).toEqual([
+      ["ADDED", "a"],
+      ["ADDED", "b"],
+      ["MODIFIED", "c"],
+      ["DELETED", "b"],
+    ]);
+    watch.stop();
+    await t.server.close();
+  });
+
+  it("that fails is a 500 which names it and its reason", async () => {
+    const t = await startTestServer({ controllers: false });
+    await t.server.registerCrds([crd()]);
+    await t.post(path("v1"), {
+      apiVersion: "example.test/v1",
+      kind: "Widget",
+      metadata: { name: "a" },
+      spec: { size: 1 },
+    });
+    broken = true;
+    const reply = await t.get(`${path("v1beta1")}/a`);
+    broken = false;
+    expect(reply.status).toBe(500);
+    expect((reply.body as { message: string }).message).toContain(
+      "conversion webhook for widgets.example.test failed: out of order",
+    );
+    expect((await t.get(`${path("v1")}/a`)).status).toBe(200);
+    await t.server.close();
+  });
+});
