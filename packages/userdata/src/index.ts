@@ -1,1 +1,19 @@
-export {};
+export { UserDataError } from "./errors.ts";
+export {
+  type CloudConfig,
+  type CloudConfigCommand,
+  type CloudConfigFile,
+  type ParseOptions,
+  parseCloudConfig,
+} from "./parse/cloud-config.ts";
+export { renderJinja } from "./parse/jinja.ts";
+export { renderCloudConfig } from "./render/cloud-config.ts";
+export type {
+  FileEncoding,
+  KubeadmStep,
+  UserData,
+  UserDataFile,
+  UserDataFilesystem,
+  UserDataPartition,
+  UserDataUser,
+} from "./types.ts";

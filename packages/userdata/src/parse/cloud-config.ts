@@ -1,0 +1,130 @@
+import { isObject, parseYaml } from "@capstan/apimachinery";
+import { UserDataError } from "../errors.ts";
+import { decodeContent } from "./decode.ts";
+import { renderJinja } from "./jinja.ts";
+
+/** A file as cloud-config names it, with its content decoded. */
+export interface CloudConfigFile {
+  path: string;
+  content: Buffer;
+  owner: string;
+  /** Octal text, `0644` unless said. */
+  permissions: string;
+  append: boolean;
+}
+
+/** A command: a shell line, or a program with its arguments. */
+export type CloudConfigCommand = string | string[];
+
+/** What a cloud-config asks for. Keys that this package does not know are in `other`, so that nothing is lost in silence. */
+export interface CloudConfig {
+  writeFiles: CloudConfigFile[];
+  bootCommands: CloudConfigCommand[];
+  runCommands: CloudConfigCommand[];
+  users: Record<string, unknown>[];
+  ntp: { enabled: boolean; servers: string[] } | undefined;
+  mounts: string[][];
+  diskSetup: Record<string, Record<string, unknown>>;
+  filesystems: Record<string, unknown>[];
+  other: Record<string, unknown>;
+}
+
+export interface ParseOptions {
+  /** Instance data: `{{ ds.meta_data.local_hostname }}` reads `metadata.local_hostname`. */
+  metadata?: Record<string, unknown>;
+}
+
+const JINJA_HEADER = /^## *template: *jinja[^\n]*\n/;
+
+/** Reads a cloud-config, rendering it first if it says that it is a jinja template. Throws UserDataError. */
+export function parseCloudConfig(text: string, options: ParseOptions = {}): CloudConfig {
+  const metadata = options.metadata ?? {};
+  const rendered = JINJA_HEADER.test(text)
+    ? renderJinja(text.replace(JINJA_HEADER, ""), { ds: { meta_data: metadata }, v1: metadata, ...metadata })
+    : text;
+  if (!/^#cloud-config\s*$/m.test(rendered.split("\n", 1)[0] ?? ""))
+    throw new UserDataError("this is no cloud-config: its first line must be #cloud-config");
+  return cloudConfigOf(yamlObject(rendered));
+}
+
+function yamlObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = parseYaml(text);
+  } catch (error) {
+    throw new UserDataError(`the cloud-config is not YAML: ${firstLine(error)}`);
+  }
+  if (value === null) return {};
+  if (!isObject(value)) throw new UserDataError("the cloud-config must be a map of keys");
+  return value;
+}
+
+/** Parsers quote the lines around a mistake, which may hold secrets. */
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
+}
+
+function cloudConfigOf(document: Record<string, unknown>): CloudConfig {
+  const { write_files, bootcmd, runcmd, users, ntp, mounts, disk_setup, fs_setup, ...other } = document;
+  return {
+    writeFiles: list(write_files, "write_files").map(fileOf),
+    bootCommands: list(bootcmd, "bootcmd").map((command, i) => commandOf(command, `bootcmd[${i}]`)),
+    runCommands: list(runcmd, "runcmd").map((command, i) => commandOf(command, `runcmd[${i}]`)),
+    users: list(users, "users").map((user) => (typeof user === "string" ? { name: user } : mapOf(user, "users"))),
+    ntp: ntp === undefined || ntp === null ? undefined : ntpOf(mapOf(ntp, "ntp")),
+    mounts: list(mounts, "mounts").map((mount) => list(mount, "mounts").map(String)),
+    diskSetup: Object.fromEntries(
+      Object.entries(mapOf(disk_setup ?? {}, "disk_setup")).map(([device, setup]) => [
+        device,
+        mapOf(setup ?? {}, "disk_setup"),
+      ]),
+    ),
+    filesystems: list(fs_setup, "fs_setup").map((filesystem) => mapOf(filesystem, "fs_setup")),
+    other,
+  };
+}
+
+function list(value: unknown, field: string): unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new UserDataError(`${field} must be a list`);
+  return value;
+}
+
+function mapOf(value: unknown, field: string): Record<string, unknown> {
+  if (!isObject(value)) throw new UserDataError(`${field} must be a map`);
+  return value;
+}
+
+function commandOf(value: unknown, field: string): CloudConfigCommand {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(String);
+  throw new UserDataError(`${field} must be a text or a list of texts`);
+}
+
+function fileOf(value: unknown, index: number): CloudConfigFile {
+  const file = mapOf(value, `write_files[${index}]`);
+  const { path, content, encoding, owner, permissions, append } = file;
+  if (typeof path !== "string" || path === "") throw new UserDataError(`write_files[${index}] has no path`);
+  return {
+    path,
+    content: decodeContent(textOf(content), typeof encoding === "string" ? encoding : undefined, path),
+    owner: typeof owner === "string" ? owner : "root:root",
+    permissions: permissionsOf(permissions),
+    append: append === true,
+  };
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** `0640` without quotes was read as an octal number already. */
+function permissionsOf(value: unknown): string {
+  if (typeof value === "number") return value.toString(8).padStart(4, "0");
+  return typeof value === "string" && /^[0-7]{1,5}$/.test(value) ? value : "0644";
+}
+
+function ntpOf(ntp: Record<string, unknown>): { enabled: boolean; servers: string[] } {
+  return { enabled: ntp["enabled"] !== false, servers: list(ntp["servers"], "ntp.servers").map(String) };
+}

@@ -1,0 +1,37 @@
+import { gunzipSync } from "node:zlib";
+import { UserDataError } from "../errors.ts";
+
+/** More than any machine's user data unpacks to, little enough to hold in memory. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** The bytes behind a file's content; knows every spelling of encodings that cloud-init knows. */
+export function decodeContent(content: string, encoding: string | undefined, path: string): Buffer {
+  switch ((encoding ?? "").toLowerCase().trim()) {
+    case "gz":
+    case "gzip":
+      return unzip(Buffer.from(content, "latin1"), path);
+    case "gz+base64":
+    case "gzip+base64":
+    case "gz+b64":
+    case "gzip+b64":
+      return unzip(fromBase64(content, path), path);
+    case "b64":
+    case "base64":
+      return fromBase64(content, path);
+    default:
+      return Buffer.from(content, "utf8");
+  }
+}
+
+function fromBase64(content: string, path: string): Buffer {
+  if (!/^[A-Za-z0-9+/=\s]*$/.test(content)) throw new UserDataError(`file ${path}: its content is not base64`);
+  return Buffer.from(content, "base64");
+}
+
+function unzip(packed: Buffer, path: string): Buffer {
+  try {
+    return gunzipSync(packed, { maxOutputLength: MAX_BYTES });
+  } catch (error) {
+    throw new UserDataError(`file ${path}: its content cannot be unpacked: ${(error as Error).message}`);
+  }
+}

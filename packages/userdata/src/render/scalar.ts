@@ -1,0 +1,37 @@
+import { goQuote } from "@capstan/apimachinery";
+import { parseDocument } from "yaml";
+
+/** Text that is the same plain in YAML 1.1 and 1.2, most of what people write: no need to ask the parser. */
+const SURELY_PLAIN = /^[A-Za-z/][A-Za-z0-9/._=@+-]{5,}$/;
+
+/**
+ * A value as upstream writes it: plain. Where a plain one would be read as something else (`true`, `a: b`), it gets quotes; where
+ * it holds a jinja expression it stays, because the template is rendered before the YAML is read.
+ */
+export function plain(text: string): string {
+  return SURELY_PLAIN.test(text) || hasJinja(text) || readsBack(text) ? text : goQuote(text);
+}
+
+/** Whether cloud-init would render something in this text. */
+export function hasJinja(text: string): boolean {
+  return /\{\{|\{%|\{#/.test(text);
+}
+
+function readsBack(text: string): boolean {
+  if (text.includes("\n")) return false;
+  const document = parseDocument(`- key: ${text}`, { version: "1.1", logLevel: "silent" });
+  if (document.errors.length > 0) return false;
+  const value: unknown = document.toJS();
+  return Array.isArray(value) && (value[0] as { key?: unknown } | null)?.key === text;
+}
+
+/** Text in single quotes. */
+export function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Every line indented, also empty ones, as upstream's template function does. */
+export function indent(text: string, spaces: number): string {
+  const margin = " ".repeat(spaces);
+  return margin + text.split("\n").join(`\n${margin}`);
+}

@@ -1,0 +1,77 @@
+/** How a file's content is encoded in user data. */
+export type FileEncoding = "base64" | "gzip" | "gzip+base64";
+
+/** A file to be written on a machine. */
+export interface UserDataFile {
+  readonly path: string;
+  readonly content: string;
+  /** `user:group`. */
+  readonly owner?: string | undefined;
+  /** Octal, such as `0640`. */
+  readonly permissions?: string | undefined;
+  readonly encoding?: FileEncoding | undefined;
+  readonly append?: boolean | undefined;
+}
+
+/** A user to be made on a machine. */
+export interface UserDataUser {
+  readonly name: string;
+  readonly passwd?: string | undefined;
+  readonly gecos?: string | undefined;
+  /** Separated by comma and space. */
+  readonly groups?: string | undefined;
+  readonly homeDir?: string | undefined;
+  readonly inactive?: boolean | undefined;
+  readonly lockPassword?: boolean | undefined;
+  readonly shell?: string | undefined;
+  readonly primaryGroup?: string | undefined;
+  readonly sudo?: string | undefined;
+  readonly sshAuthorizedKeys?: readonly string[] | undefined;
+}
+
+/** Names of partition types; anything else is handed on as it is. */
+export type PartitionType = "Linux" | "LinuxSwap" | "LinuxRAID" | "LVM" | "Fat32" | "NTFS" | "LinuxExtended";
+
+/** A partition table: one partition over all (`layout`), or shares of the disk. */
+export interface UserDataPartition {
+  readonly device: string;
+  readonly layout?: boolean | undefined;
+  readonly diskLayout?: readonly { percentage: number; partitionType?: string | undefined }[] | undefined;
+  readonly overwrite?: boolean | undefined;
+  readonly tableType?: string | undefined;
+}
+
+/** A file system to be made. */
+export interface UserDataFilesystem {
+  readonly device: string;
+  readonly filesystem: string;
+  readonly label?: string | undefined;
+  readonly partition?: string | undefined;
+  readonly overwrite?: boolean | undefined;
+  readonly replaceFS?: string | undefined;
+  readonly extraOpts?: readonly string[] | undefined;
+}
+
+/** What a machine does at its first boot, whatever the format it is written in. */
+export interface UserData {
+  readonly files: readonly UserDataFile[];
+  readonly bootCommands?: readonly string[] | undefined;
+  readonly preKubeadmCommands?: readonly string[] | undefined;
+  readonly postKubeadmCommands?: readonly string[] | undefined;
+  readonly users?: readonly UserDataUser[] | undefined;
+  readonly ntp?: { enabled?: boolean | undefined; servers?: readonly string[] | undefined } | undefined;
+  readonly diskSetup?:
+    | {
+        partitions?: readonly UserDataPartition[] | undefined;
+        filesystems?: readonly UserDataFilesystem[] | undefined;
+      }
+    | undefined;
+  readonly mounts?: readonly (readonly string[])[] | undefined;
+  readonly kubeadm: KubeadmStep;
+}
+
+/** The one thing all this is for. Configurations are YAML texts of kubeadm's types. */
+export type KubeadmStep = { readonly verbosity?: number | undefined } & (
+  | { readonly action: "init"; readonly clusterConfiguration: string; readonly initConfiguration: string }
+  | { readonly action: "join"; readonly controlPlane: boolean; readonly joinConfiguration: string }
+);
