@@ -1,5 +1,5 @@
 export {
-  type ConfigMap,
+  ConfigMap,
   type ContractObject,
   CustomResourceDefinition,
   Secret,
@@ -49,6 +49,7 @@ export { KubeadmConfigTemplate } from "./kinds/kubeadm-config-template.ts";
 export type { InitConfiguration, JoinConfiguration } from "./kinds/kubeadm-node-configuration.ts";
 export { Machine } from "./kinds/machine.ts";
 export { MachineDeployment } from "./kinds/machine-deployment.ts";
+export { MachineHealthCheck } from "./kinds/machine-health-check.ts";
 export { MachineSet } from "./kinds/machine-set.ts";
 export { condition, contractReference, failureDomain, templateMetadata } from "./schema/common.ts";
 export {
