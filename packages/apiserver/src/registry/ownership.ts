@@ -49,9 +49,19 @@ export function ownCreated(write: WriteRequest, draft: Unstructured): void {
   setManagedFields(draft, trackUpdate({ ...managerInput(write), live: undefined, next: draft }));
 }
 
-/** Records the writer as owner of what it changed and takes that from others. */
-export function ownUpdated(write: WriteRequest, next: Unstructured, old: Unstructured): void {
-  const entries = trackUpdate({ ...managerInput(write), live: old, next });
+/**
+ * Records the writer as owner of what it changed and takes that from others. A status request of a custom resource also comes to own
+ * the metadata it sent, although that is not stored: upstream tracks before it resets.
+ */
+export function ownUpdated(
+  write: WriteRequest,
+  next: Unstructured,
+  old: Unstructured,
+  sent: Unstructured["metadata"],
+): void {
+  const quirk = write.subresource === "status" && isCustom(write.type);
+  const tracked = quirk ? { ...next, metadata: { ...sent, ...ownersOf(next) } } : next;
+  const entries = trackUpdate({ ...managerInput(write), live: old, next: tracked });
   setManagedFields(next, write.subresource === "scale" ? timelessScale(entries) : entries);
 }
 
@@ -61,6 +71,11 @@ function timelessScale(entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
   const updates = entries.filter((e) => e.operation !== "Apply");
   const scales = updates.filter((e) => e.subresource === "scale").map(withoutTime);
   return [...applied, ...scales, ...updates.filter((e) => e.subresource !== "scale")];
+}
+
+function ownersOf(object: Unstructured): Pick<Unstructured["metadata"], "managedFields"> {
+  const { managedFields } = object.metadata;
+  return managedFields === undefined ? {} : { managedFields };
 }
 
 function setManagedFields(object: Unstructured, entries: ReturnType<typeof trackUpdate>): void {

@@ -5,6 +5,7 @@ import {
   applyStrategicMergePatch,
   badRequest,
   deepCopy,
+  goJson,
   invalid,
   invalidValue,
   isObject,
@@ -62,7 +63,7 @@ function patchedDraft(
   if (!isObject(result)) throw badRequest("the patch does not leave an object");
   // What a patch makes of an object is refused as a bad value of the patch, with the whole outcome as that value.
   const refuse = (why: string): ApiError =>
-    invalid({ group: "", kind: "" }, "", [invalidValue("patch", JSON.stringify(result), why)]);
+    invalid({ group: "", kind: "" }, "", [invalidValue("patch", goJson(result), why)]);
   if (isCustom(type)) {
     if (result["kind"] !== old.kind) throw mustBe(type, result, "kind", old.kind);
     if (result["apiVersion"] !== old.apiVersion) throw mustBe(type, result, "apiVersion", old.apiVersion);

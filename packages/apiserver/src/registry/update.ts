@@ -78,7 +78,7 @@ async function updateOnce(
   dropDuplicateOwners(draft.metadata, write.warn);
   warnBareFinalizers(type, draft.metadata, old.metadata, write.warn);
   const next = isolateUpdate(type, draft, old, write.subresource, owned);
-  if (!owned) ownUpdated(write, next, old);
+  if (!owned) ownUpdated(write, next, old, draft.metadata);
   const admission = admissionFor(write, "UPDATE", next, old, updateOptions(write));
   const mutating = runMutating(admission);
   if (mutating !== undefined) await mutating;
