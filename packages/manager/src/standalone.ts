@@ -1,9 +1,10 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
-import { createApiServer, openLmdbStore } from "@capstan/apiserver";
+import { auditFile, createApiServer, openLmdbStore, readEncryptionKeyFile } from "@capstan/apiserver";
 import { buildKubeconfig } from "@capstan/pki";
 import type { Logger } from "@capstan/runtime";
+import { serveControl } from "./control-socket.ts";
 import { readInstance, removeInstance, writeInstance } from "./instance.ts";
 import { ensureInstancePki } from "./instance-pki.ts";
 import { type Manager, startManager } from "./manager.ts";
@@ -13,6 +14,10 @@ export interface StandaloneOptions {
   listen: { host: string; port: number };
   nodeAddress?: string;
   kubernetesDirs?: readonly string[];
+  /** Secrets are encrypted at rest with the keys of this file. */
+  encryptionKeyFile?: string;
+  /** Every request is recorded here, one JSON line each, without the contents of Secrets. */
+  auditLog?: string;
   version: string;
   clock: Clock;
   random: Random;
@@ -48,12 +53,20 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { host } = options.listen;
   const pki = await ensureInstancePki(dataDir, host === "127.0.0.1" ? [] : [host], { clock, random });
-  const store = await openLmdbStore(join(dataDir, "store"), { clock });
+  const encryption =
+    options.encryptionKeyFile === undefined
+      ? {}
+      : { encryptionKeys: await readEncryptionKeyFile(options.encryptionKeyFile) };
+  const store = await openLmdbStore(join(dataDir, "store"), { clock, random, ...encryption });
+  const onError = (error: unknown): void => log.error("the audit log cannot be written", { error });
+  const audit = options.auditLog === undefined ? undefined : await auditFile(options.auditLog, { onError });
   const api = await createApiServer({
     store,
     clock,
     random,
     log: (message, error) => log.error(message, { error }),
+    ca: pki.ca,
+    ...(audit === undefined ? {} : { audit: { sink: audit.sink } }),
     auth: { serviceAccounts: { signingKeyPem: pki.serviceAccountKeyPem } },
   });
   const listener = await api.listen({
@@ -84,6 +97,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     random,
     log,
   });
+  const stopControl = await serveControl(dataDir, { backup: (path) => store.backup(path) });
   await writeInstance(dataDir, {
     pid: process.pid,
     server,
@@ -98,7 +112,9 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     close: async (withPrograms) => {
       if (withPrograms) await manager.shutDown();
       else await manager.stop();
+      await stopControl();
       await api.close();
+      await audit?.close();
       await removeInstance(dataDir);
     },
   };

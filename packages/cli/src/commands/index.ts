@@ -1,4 +1,5 @@
 import type { CommandDefinition } from "../command.ts";
+import { backup, restore } from "./backup.ts";
 import { describeCluster } from "./describe-cluster.ts";
 import { get } from "./get.ts";
 import { kubeconfig } from "./kubeconfig.ts";
@@ -20,5 +21,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   kubernetesInstall,
   kubernetesList,
   kubernetesRemove,
+  backup,
+  restore,
   version,
 ];

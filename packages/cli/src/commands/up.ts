@@ -29,6 +29,8 @@ export const up: CommandDefinition = {
       flags: "--node-address <address>",
       summary: "Address of this machine that nodes reach hosted control planes at (default: 127.0.0.1)",
     },
+    { flags: "--encryption-key-file <file>", summary: "Encrypt Secrets at rest with the keys of this file" },
+    { flags: "--audit-log <file>", summary: "Record every request here, without the contents of Secrets" },
     {
       flags: "--log-level <level>",
       summary: "What is logged",
@@ -47,6 +49,8 @@ export const up: CommandDefinition = {
       dataDir,
       listen: parseListen(String(options["listen"] ?? DEFAULT_LISTEN)),
       ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
+      ...(typeof options["encryptionKeyFile"] === "string" ? { encryptionKeyFile: options["encryptionKeyFile"] } : {}),
+      ...(typeof options["auditLog"] === "string" ? { auditLog: options["auditLog"] } : {}),
       kubernetesDirs: kubernetesCacheDirs(io.env),
       version: VERSION,
       clock: systemClock,

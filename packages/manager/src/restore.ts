@@ -1,0 +1,11 @@
+import { join } from "node:path";
+import { restoreBackup } from "@capstan/apiserver";
+import { readInstance } from "./instance.ts";
+import { AlreadyRunningError } from "./standalone.ts";
+
+/** Fills the store of a data directory from a backup. Refuses while an instance runs on it and when there is data already. */
+export async function restoreStandalone(backup: string, dataDir: string): Promise<void> {
+  const running = await readInstance(dataDir);
+  if (running !== undefined) throw new AlreadyRunningError(running.pid, running.server, dataDir);
+  await restoreBackup(backup, join(dataDir, "store"));
+}
