@@ -26,6 +26,7 @@ export {
   isExternallyManagedControlPlane,
   validEndpoint,
 } from "./contract/fields.ts";
+export { type FromTemplateInput, objectFromTemplate, templatedKind } from "./contract/from-template.ts";
 export { pausedCondition } from "./contract/paused.ts";
 export {
   type ContractVersion,
