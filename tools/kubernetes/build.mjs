@@ -13,9 +13,10 @@ import { parseArgs } from "node:util";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-const usage = `usage: npm run kubernetes -- [--version VERSION] [--only NAME,NAME] [--print] [--help]
+const usage = `usage: npm run kubernetes -- [--version VERSION] [--stamp VERSION] [--only NAME,NAME] [--print] [--help]
 
   --version VERSION  one of ${releases().join(", ")} (default: the first)
+  --stamp VERSION    the same sources under another version, e.g. v1.34.5-capstan.1: something to upgrade to, for the price of linking
   --only NAMES       only these programs, separated by commas
   --print            print the folder of the programs and build nothing
 
@@ -28,7 +29,7 @@ main();
 function main() {
   const { values } = parse();
   if (values.help) return console.log(usage);
-  const release = findRelease(values.version);
+  const release = stamped(findRelease(values.version), values.stamp);
   const bin = join(cacheDir(), "kubernetes", release.version, "bin");
   if (values.print) return console.log(bin);
 
@@ -52,6 +53,7 @@ function parse() {
     return parseArgs({
       options: {
         version: { type: "string" },
+        stamp: { type: "string" },
         only: { type: "string" },
         print: { type: "boolean" },
         help: { type: "boolean", short: "h" },
@@ -82,6 +84,18 @@ function findRelease(wanted) {
   if (version === undefined) return fail(`no version ${wanted}; there are ${releases().join(", ")}`);
   const [major = "", minor = ""] = version.slice(1).split(".");
   return { version, major, minor, folder: `v${major}.${minor}` };
+}
+
+/**
+ * The release under another version; only the patch level may differ, since the sources do not.
+ * @param {{ version: string; major: string; minor: string; folder: string }} release
+ * @param {string | undefined} stamp
+ */
+function stamped(release, stamp) {
+  if (stamp === undefined) return release;
+  if (!stamp.startsWith(`${release.folder}.`) || !/^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(stamp))
+    fail(`--stamp ${stamp}: must be a version of ${release.folder}, like ${release.folder}.99-test.1`);
+  return { ...release, version: stamp };
 }
 
 /**

@@ -24,10 +24,12 @@ export interface Program {
   env?: Record<string, string>;
   /** Written 0600 below the program's directory before it starts; `$FILES` in args and env stands for that directory. */
   secretFiles?: Record<string, string>;
+  /** Names of secretFiles that the program reads again by itself when they change: new content does not restart it. */
+  reloadedFiles?: string[];
   /** Directory that survives restarts and re-creation, `$DATA` in args. */
   dataDir?: boolean;
   probe?: Probe;
-  /** User id to run as; only root can choose. */
+  /** User and group id to run as; only root can choose. It reaches its own folder and no other. */
   uid?: number;
   /** A soft limit, given to Go programs as GOMEMLIMIT. */
   memoryBytes?: number;
@@ -42,6 +44,11 @@ export interface Probe {
   /** A client certificate, when the endpoint wants one; paths below `$FILES`. */
   certFile?: string;
   keyFile?: string;
+  /**
+   * Several programs may share one port. Then only the answer of the one that shows this certificate counts: SHA-256 in hex of its
+   * DER form.
+   */
+  certificateSha256?: string;
 }
 
 export interface ProgramState {

@@ -107,6 +107,34 @@ test("a new manager adopts what an earlier one started, and notices when it ends
   await until(workloads, (s) => s.phase === "Ready" && s.pid !== first.pid);
 });
 
+test("a program that ends before a new manager has described it again keeps its files", async () => {
+  const program = web(await port(), { secretFiles: { "ca.key": "secret" } });
+  await workloads.ensure(program);
+  const first = await until(workloads, (s) => s.phase === "Ready");
+  workloads.release();
+
+  workloads = new ProcessWorkloads({ root, clock: systemClock });
+  await workloads.adoptAll();
+  process.kill(first.pid ?? 0, "SIGKILL");
+  const second = await until(workloads, (s) => s.phase === "Ready" && s.pid !== first.pid);
+  expect(await readFile(join(root, "default/c1/web/files/ca.key"), "utf8")).toBe("secret");
+  expect((await workloads.ensure(program)).pid).toBe(second.pid);
+});
+
+test("a file that the program reads again by itself is replaced without a restart", async () => {
+  const program = web(await port(), {
+    secretFiles: { "tls.crt": "old", "sa.key": "k" },
+    reloadedFiles: ["tls.crt"],
+  });
+  await workloads.ensure(program);
+  const first = await until(workloads, (s) => s.phase === "Ready");
+  await workloads.ensure({ ...program, secretFiles: { "tls.crt": "new", "sa.key": "k" } });
+  expect(await readFile(join(root, "default/c1/web/files/tls.crt"), "utf8")).toBe("new");
+  expect((await until(workloads, (s) => s.phase === "Ready")).pid).toBe(first.pid);
+  await workloads.ensure({ ...program, secretFiles: { "tls.crt": "new", "sa.key": "other" } });
+  await until(workloads, (s) => s.phase === "Ready" && s.pid !== first.pid);
+});
+
 test("remove stops the process and leaves nothing", async () => {
   await workloads.ensure(web(await port()));
   const state = await until(workloads, (s) => s.phase === "Ready");

@@ -1,13 +1,25 @@
 import { createHash } from "node:crypto";
-import { chmod, chown, mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { chmod, chown, lchown, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import type { Program } from "../types.ts";
 import type { ProgramPaths } from "./layout.ts";
 
 /** Identifies a description: when it changes, the program must be started anew. */
 export function programHash(program: Program): string {
-  const { id: _id, ...rest } = program;
-  return createHash("sha256").update(JSON.stringify(rest, sortedKeys)).digest("hex");
+  const { id: _id, secretFiles, reloadedFiles, ...rest } = program;
+  const reloaded = new Set(reloadedFiles);
+  const fixed = Object.fromEntries(Object.entries(secretFiles ?? {}).filter(([name]) => !reloaded.has(name)));
+  const names = Object.keys(secretFiles ?? {});
+  return digest({ ...rest, ...(secretFiles === undefined ? {} : { secretFiles: fixed, names: names.toSorted() }) });
+}
+
+/** Identifies the contents of all files, also of those that need no restart. */
+export function filesHash(program: Program): string {
+  return digest(program.secretFiles ?? {});
+}
+
+function digest(value: object): string {
+  return createHash("sha256").update(JSON.stringify(value, sortedKeys)).digest("hex");
 }
 
 function sortedKeys(_key: string, value: unknown): unknown {
@@ -15,42 +27,73 @@ function sortedKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** `$FILES` and `$DATA` in arguments and environment stand for the program's own folders. */
-export function expand(text: string, paths: ProgramPaths): string {
-  return text.replaceAll("$FILES", paths.files).replaceAll("$DATA", paths.data);
+/** How a program with a user id of its own names its folder: folders above it may be closed to it, its working directory is not. */
+const OWN_FOLDER = "/proc/self/cwd";
+
+/** `$FILES` and `$DATA` in arguments, environment and kubeconfigs stand for the program's own folders. */
+export function expand(text: string, program: Program, paths: ProgramPaths): string {
+  const [files, data] =
+    program.uid === undefined ? [paths.files, paths.data] : [`${OWN_FOLDER}/files`, `${OWN_FOLDER}/data`];
+  return text.replaceAll("$FILES", files).replaceAll("$DATA", data);
 }
 
-/** Makes the folders and writes the files, readable by the program's user alone; removes files that are no longer wanted. */
+/** The program's HOME. */
+export function homeOf(program: Program, paths: ProgramPaths): string {
+  return program.uid === undefined ? paths.dir : OWN_FOLDER;
+}
+
+/**
+ * Makes the folders and writes the files; removes files that are no longer wanted. With a user id of its own the program may read
+ * its files and write its data folder and nothing else: what the manager writes or reads as root is never in the program's hands.
+ */
 export async function writeProgramFiles(program: Program, paths: ProgramPaths): Promise<void> {
-  await mkdir(paths.dir, { recursive: true, mode: 0o700 });
-  await mkdir(paths.files, { recursive: true, mode: 0o700 });
-  if (program.dataDir === true) await mkdir(paths.data, { recursive: true, mode: 0o700 });
+  const { uid } = program;
+  const group = uid === undefined ? undefined : { gid: uid };
+  await folder(paths.dir, 0o700, group, 0o710);
+  await folder(paths.files, 0o700, group, 0o750);
+  if (program.dataDir === true) {
+    await folder(paths.data, 0o700);
+    if (uid !== undefined) await giveAll(paths.data, uid);
+  }
   const wanted = new Set<string>();
   for (const [name, content] of Object.entries(program.secretFiles ?? {})) {
     const path = join(paths.files, name);
     if (relative(paths.files, path).startsWith(".."))
       throw new Error(`file name ${JSON.stringify(name)} leaves the folder`);
     wanted.add(path);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(path, content, { mode: 0o600 });
-    await chmod(path, 0o600);
+    if (dirname(path) !== paths.files) await folder(dirname(path), 0o700, group, 0o750);
+    await replaceFile(path, content, uid);
   }
   for (const entry of await readdir(paths.files, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && !wanted.has(path)) await rm(path, { force: true });
   }
-  if (program.uid !== undefined) await giveTo(paths, program.uid);
 }
 
-/** The program's user must be able to walk down to its folders, and nobody else must read them. */
-async function giveTo(paths: ProgramPaths, uid: number): Promise<void> {
-  for (const folder of [paths.dir, paths.files, paths.data]) {
-    const entries = await readdir(folder, { recursive: folder === paths.files, withFileTypes: true }).catch(
-      () => undefined,
-    );
-    if (entries === undefined) continue;
-    await chown(folder, uid, uid);
-    if (folder === paths.files)
-      for (const entry of entries) await chown([entry.parentPath, entry.name].join(sep), uid, uid);
+async function folder(path: string, mode: number, group?: { gid: number }, groupMode?: number): Promise<void> {
+  await mkdir(path, { recursive: true, mode });
+  if (group === undefined) return;
+  await chown(path, process.getuid?.() ?? 0, group.gid);
+  await chmod(path, groupMode ?? mode);
+}
+
+/** In one step, so that a program that reads the file again never sees half of it. */
+async function replaceFile(path: string, content: string, uid: number | undefined): Promise<void> {
+  const fresh = `${path}.new`;
+  await writeFile(fresh, content, { mode: 0o600 });
+  if (uid === undefined) await chmod(fresh, 0o600);
+  else {
+    await chown(fresh, process.getuid?.() ?? 0, uid);
+    await chmod(fresh, 0o640);
   }
+  await rename(fresh, path);
+}
+
+/** Data that came from elsewhere (a restored snapshot, an earlier user id) becomes the program's own. */
+async function giveAll(dir: string, uid: number): Promise<void> {
+  const { uid: owner } = await lstat(dir);
+  if (owner === uid) return;
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true }))
+    await lchown(join(entry.parentPath, entry.name), uid, uid);
+  await lchown(dir, uid, uid);
 }

@@ -7,6 +7,8 @@ export interface ProcessRecord {
   startTime: number;
   /** Of the description the process was started with. */
   hash: string;
+  /** Of the contents of its files, those included that need no restart. */
+  files?: string;
   restarts: number;
   /** The description itself, without the contents of secret files: a new manager supervises before it is asked to. */
   program: Omit<Program, "secretFiles">;

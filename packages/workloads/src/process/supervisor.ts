@@ -1,6 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { close, constants, open as openCallback } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { constants, open as openCallback } from "node:fs";
 import { Socket } from "node:net";
 import { promisify } from "node:util";
 import type { Clock } from "@capstan/apimachinery";
@@ -9,8 +7,9 @@ import type { ProgramPaths } from "./layout.ts";
 import { lastErrorLine, readLogTail, rotateLog } from "./log-file.ts";
 import { attemptProbe } from "./probe.ts";
 import { processStartTime, signalProcess } from "./proc.ts";
-import { expand, programHash, writeProgramFiles } from "./program-files.ts";
+import { expand, filesHash, programHash, writeProgramFiles } from "./program-files.ts";
 import { type ProcessRecord, readRecord, removeRecord, writeRecord } from "./record.ts";
+import { spawnProgram } from "./spawn-program.ts";
 
 const FIRST_BACKOFF_MS = 200;
 const LAST_BACKOFF_MS = 30_000;
@@ -21,8 +20,6 @@ const READY_PROBE_MS = 15_000;
 const DEFAULT_STOP_TIMEOUT_MS = 10_000;
 
 const openFd = promisify(openCallback);
-const closeFd = promisify(close);
-const run = promisify(execFile);
 
 /**
  * Keeps one program running: starts it, probes it, starts it again with back-off when it ends, adopts it when an earlier manager
@@ -68,11 +65,12 @@ export class Supervisor {
     return this.exclusive(async () => {
       const hash = programHash(program);
       this.program = program;
+      this.described = true;
       this.stopping = false;
-      if (this.process?.hash === hash && (await this.isAlive())) return this.current;
+      if (this.process?.hash === hash && (await this.isAlive())) return await this.refreshFiles();
       // A program that waits for its next start is left to its back-off unless what is wanted has changed.
       if (this.process === undefined && this.current.phase === "Failed" && this.lastHash === hash) return this.current;
-      if (this.process === undefined && (await this.adopt(hash))) return this.current;
+      if (this.process === undefined && (await this.adopt(hash))) return await this.refreshFiles();
       await this.terminate();
       this.backoffMs = FIRST_BACKOFF_MS;
       await this.start(hash);
@@ -101,11 +99,26 @@ export class Supervisor {
   }
 
   private lastHash: string | undefined;
+  /** Of the files' contents as they lie on disk. */
+  private files = "";
+  /** False while all that is known of the program is an earlier manager's record, which has no contents of files. */
+  private described = false;
 
   private exclusive<T>(work: () => Promise<T>): Promise<T> {
     const next = this.queue.then(work);
     this.queue = next.catch(() => undefined);
     return next;
+  }
+
+  /** Files that the program reads again by itself are brought up to date under the running program. */
+  private async refreshFiles(): Promise<ProgramState> {
+    const files = filesHash(this.program);
+    if (files === this.files || this.process === undefined) return this.current;
+    await writeProgramFiles(this.program, this.paths);
+    this.files = files;
+    this.process = { ...this.process, files };
+    await writeRecord(this.paths.record, this.process);
+    return this.current;
   }
 
   private async isAlive(): Promise<boolean> {
@@ -120,6 +133,7 @@ export class Supervisor {
     }
     if ((await processStartTime(record.pid)) !== record.startTime) return false;
     this.lastHash = record.hash;
+    this.files = record.files ?? "";
     this.current = { ...this.current, restarts: record.restarts, pid: record.pid };
     await this.watchEnd(record);
     this.set("Running", "adopted from an earlier manager");
@@ -130,12 +144,20 @@ export class Supervisor {
   private async start(hash: string): Promise<void> {
     this.lastHash = hash;
     try {
-      await writeProgramFiles(this.program, this.paths);
+      if (this.described) {
+        await writeProgramFiles(this.program, this.paths);
+        this.files = filesHash(this.program);
+      }
       await rotateLog(this.paths.log);
-      const record = await this.spawn(hash);
-      await writeRecord(this.paths.record, record);
-      this.current = { ...this.current, pid: record.pid };
-      this.set("Starting", `started with pid ${record.pid}`);
+      await spawnProgram(this.program, this.paths, async (pid, startTime) => {
+        const { secretFiles: _secret, ...program } = this.program;
+        const { restarts } = this.current;
+        const record: ProcessRecord = { pid, startTime, hash, files: this.files, restarts, program };
+        await writeRecord(this.paths.record, record);
+        await this.watchEnd(record);
+        this.current = { ...this.current, pid };
+        this.set("Starting", `started with pid ${pid}`);
+      });
       this.scheduleProbe(STARTING_PROBE_MS);
     } catch (error) {
       this.process = undefined;
@@ -144,36 +166,6 @@ export class Supervisor {
         `cannot start ${this.program.command}: ${error instanceof Error ? error.message : String(error)}`,
       );
       this.scheduleRestart();
-    }
-  }
-
-  private async spawn(hash: string): Promise<ProcessRecord> {
-    await rm(this.paths.alive, { force: true });
-    await run("mkfifo", ["-m", "600", this.paths.alive]);
-    const log = await open(this.paths.log, "a", 0o600);
-    // Opened for reading and writing, so that neither side waits for the other.
-    const aliveFd = await openFd(this.paths.alive, constants.O_RDWR | constants.O_NONBLOCK);
-    try {
-      const expanded = (text: string): string => expand(text, this.paths);
-      const env = { PATH: process.env["PATH"] ?? "", HOME: this.paths.dir, ...this.program.env };
-      const limit = this.program.memoryBytes === undefined ? {} : { GOMEMLIMIT: String(this.program.memoryBytes) };
-      const child = spawn(this.program.command, this.program.args.map(expanded), {
-        cwd: this.paths.dir,
-        detached: true,
-        env: Object.fromEntries(Object.entries({ ...env, ...limit }).map(([key, value]) => [key, expanded(value)])),
-        stdio: ["ignore", log.fd, log.fd, aliveFd],
-        ...(this.program.uid === undefined ? {} : { uid: this.program.uid, gid: this.program.uid }),
-      });
-      const pid = await spawned(child);
-      child.unref();
-      const startTime = (await processStartTime(pid)) ?? -1;
-      const { secretFiles: _secret, ...description } = this.program;
-      const record: ProcessRecord = { pid, startTime, hash, restarts: this.current.restarts, program: description };
-      await this.watchEnd(record);
-      return record;
-    } finally {
-      await closeFd(aliveFd);
-      await log.close();
     }
   }
 
@@ -189,14 +181,14 @@ export class Supervisor {
       socket.on("error", () => undefined);
       socket.on("close", () => {
         resolve();
-        if (this.process === record && !this.stopping) void this.exclusive(() => this.ended(record));
+        if (this.process?.pid === record.pid && !this.stopping) void this.exclusive(() => this.ended(record));
       });
       socket.resume();
     });
   }
 
   private async ended(record: ProcessRecord): Promise<void> {
-    if (this.process !== record || this.stopping) return;
+    if (this.process?.pid !== record.pid || this.stopping) return;
     const wasHealthy = this.current.phase === "Ready" && this.clock.now() - this.current.since >= HEALTHY_AFTER_MS;
     if (wasHealthy) this.backoffMs = FIRST_BACKOFF_MS;
     this.process = undefined;
@@ -213,7 +205,8 @@ export class Supervisor {
     this.backoffMs = Math.min(this.backoffMs * 2, LAST_BACKOFF_MS);
     this.cancelTimer = this.clock.after(delay, () => {
       void this.exclusive(async () => {
-        if (!this.stopping && this.process === undefined) await this.start(programHash(this.program));
+        if (this.stopping || this.process !== undefined) return;
+        await this.start(this.described ? programHash(this.program) : (this.lastHash ?? ""));
       });
     });
   }
@@ -227,8 +220,8 @@ export class Supervisor {
       return;
     }
     this.cancelTimer = this.clock.after(delayMs, () => {
-      void attemptProbe(probe, (text) => expand(text, this.paths)).then((problem) => {
-        if (this.process !== record || this.stopping) return;
+      void attemptProbe(probe, (text) => expand(text, this.program, this.paths)).then((problem) => {
+        if (this.process?.pid !== record?.pid || this.stopping) return;
         if (problem === undefined) this.set("Ready", "answers its probe");
         else this.set(this.current.phase === "Starting" ? "Starting" : "Running", problem);
         const ready = problem === undefined;
@@ -265,11 +258,4 @@ export class Supervisor {
     this.current = { ...this.current, phase, message, since };
     this.onChange();
   }
-}
-
-function spawned(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("spawn", () => (child.pid === undefined ? reject(new Error("no pid")) : resolve(child.pid)));
-  });
 }

@@ -1,0 +1,64 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { close, constants, open as openCallback } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { promisify } from "node:util";
+import type { Program } from "../types.ts";
+import type { ProgramPaths } from "./layout.ts";
+import { processStartTime } from "./proc.ts";
+import { expand, homeOf } from "./program-files.ts";
+
+const openFd = promisify(openCallback);
+const closeFd = promisify(close);
+const run = promisify(execFile);
+
+/** Where the opened executable lies in the new process, when it is started through it. */
+const PROGRAM_FD = 4;
+
+/**
+ * Starts a program that outlives us, with its output in its log and the write end of the pipe `alive` in its hands.
+ * `watch` is called while we still hold the pipe open too: opened later, the pipe of a program that ended at once would never tell.
+ * With a user id of its own the executable is handed over as an open file: the folders that lead to it may be closed to that user.
+ */
+export async function spawnProgram(
+  program: Program,
+  paths: ProgramPaths,
+  watch: (pid: number, startTime: number) => Promise<void>,
+): Promise<void> {
+  await rm(paths.alive, { force: true });
+  await run("mkfifo", ["-m", "600", paths.alive]);
+  const executable = program.uid === undefined ? undefined : await open(program.command, "r");
+  const log = await open(paths.log, "a", 0o600);
+  // Opened for reading and writing, so that neither side waits for the other.
+  const aliveFd = await openFd(paths.alive, constants.O_RDWR | constants.O_NONBLOCK);
+  try {
+    const expanded = (text: string): string => expand(text, program, paths);
+    const env = { PATH: process.env["PATH"] ?? "", HOME: homeOf(program, paths), ...program.env };
+    const limit = program.memoryBytes === undefined ? {} : { GOMEMLIMIT: String(program.memoryBytes) };
+    const child = spawn(
+      executable === undefined ? program.command : `/proc/self/fd/${PROGRAM_FD}`,
+      program.args.map(expanded),
+      {
+        argv0: program.command,
+        cwd: paths.dir,
+        detached: true,
+        env: Object.fromEntries(Object.entries({ ...env, ...limit }).map(([key, value]) => [key, expanded(value)])),
+        stdio: ["ignore", log.fd, log.fd, aliveFd, ...(executable === undefined ? [] : [executable.fd])],
+        ...(program.uid === undefined ? {} : { uid: program.uid, gid: program.uid }),
+      },
+    );
+    const pid = await spawned(child);
+    child.unref();
+    await watch(pid, (await processStartTime(pid)) ?? -1);
+  } finally {
+    await closeFd(aliveFd);
+    await log.close();
+    await executable?.close();
+  }
+}
+
+function spawned(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("spawn", () => (child.pid === undefined ? reject(new Error("no pid")) : resolve(child.pid)));
+  });
+}
