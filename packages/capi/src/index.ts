@@ -82,6 +82,32 @@ export {
   string,
   time,
 } from "./schema/schema.ts";
+export type { ClusterDefinition } from "./sdk/cluster-reconciler.ts";
+export {
+  type AnyKindDefinition,
+  INFRASTRUCTURE_GROUP,
+  type InfraClusterObject,
+  type InfraKindOptions,
+  type InfraMachineObject,
+  infraClusterKind,
+  infraMachineKind,
+  templateKind,
+} from "./sdk/infra-kinds.ts";
+export type { MachineDefinition } from "./sdk/machine-reconciler.ts";
 export { failed, gone, noCapacity, type Outcome, ready, wait } from "./sdk/outcome.ts";
+export {
+  type InfrastructureProvider,
+  type InfrastructureProviderOptions,
+  infrastructureProvider,
+} from "./sdk/provider.ts";
+export { INSUFFICIENT_CAPACITY } from "./sdk/report.ts";
+export type {
+  BootstrapData,
+  InfraClusterRemoval,
+  InfraClusterScope,
+  MachineRemoval,
+  MachineScope,
+  ProviderScope,
+} from "./sdk/scope.ts";
 export type { ClusterKey, Node, NodeTaint, NodeView, WorkloadClusters, WorkloadConnection } from "./workload/types.ts";
 export { WorkloadConnections, type WorkloadConnectionsOptions } from "./workload/workload-connections.ts";

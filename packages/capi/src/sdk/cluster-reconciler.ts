@@ -1,0 +1,120 @@
+import { done, hasFinalizer, type ReconcileContext, type Request, type Result } from "@capstan/runtime";
+import { CLUSTER_NAME_LABEL, MANAGED_BY_ANNOTATION } from "../contract/constants.ts";
+import { validEndpoint } from "../contract/fields.ts";
+import { pausedCondition } from "../contract/paused.ts";
+import type { KindDefinition } from "../schema/kind.ts";
+import { finalizerOf, hold, letGo } from "./finalizer.ts";
+import type { InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
+import { type Outcome, wait } from "./outcome.ts";
+import { ownerCluster } from "./owners.ts";
+import { deletingCondition, errorCondition, nextLook, readyCondition, writeStatus } from "./report.ts";
+import type { InfraClusterRemoval, InfraClusterScope, ProviderScope } from "./scope.ts";
+
+/** Index of infrastructure objects by the Cluster their label names. */
+export const BY_CLUSTER_LABEL = "cluster-label";
+
+/** What a provider says about its infrastructure clusters. */
+export interface ClusterDefinition<C extends InfraClusterObject, B> {
+  readonly kind: KindDefinition<C>;
+  /** Called until it reports `ready`, and again on every change; must be safe to repeat at any point. */
+  ensure(scope: InfraClusterScope<C, B>): Promise<Outcome>;
+  /** Called until it reports `gone`; must be safe to repeat, also when nothing was ever made. */
+  remove(scope: InfraClusterRemoval<C, B>): Promise<Outcome>;
+  /** Calls `changed` when the outside world changed; returns a function that ends it. Without it there are only rechecks. */
+  watch?(backend: B, changed: (cluster: Request) => void): () => void;
+}
+
+/** Brings one infrastructure cluster a step forward. */
+export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
+  request: Request,
+  context: ReconcileContext,
+  definition: ClusterDefinition<C, B>,
+  machineKind: KindDefinition<InfraMachineObject> | undefined,
+  provider: ProviderScope<B>,
+): Promise<Result> {
+  const object = context.cache.get<C>(definition.kind, request);
+  // An external system that manages an object sets spec and status itself.
+  if (object === undefined || object.metadata.annotations?.[MANAGED_BY_ANNOTATION] !== undefined) return done();
+  const cluster = ownerCluster(context.cache, object);
+  const paused = pausedCondition(object, cluster);
+  const report = (fields: object, ...conditions: Parameters<typeof writeStatus>[2]): Promise<void> =>
+    writeStatus(
+      context.cache.get<C>(definition.kind, request) ?? object,
+      { ...kept(object), ...fields },
+      [...conditions, paused],
+      context,
+    );
+  if (paused.status === "True") {
+    await report({});
+    return done();
+  }
+  if (object.metadata.deletionTimestamp !== undefined) {
+    if (!hasFinalizer(object, finalizerOf(definition.kind))) return done();
+    const left = machinesOf(object, machineKind, context);
+    const outcome =
+      left > 0
+        ? wait("WaitingForMachinesDeletion", `Waiting for ${left} ${machineKind?.kind} to be deleted first`)
+        : await definition.remove({ ...provider, object, cluster });
+    if (outcome.type === "gone") {
+      await letGo(object, definition.kind, context);
+      return done();
+    }
+    await report({}, deletingCondition(outcome));
+    return nextLook(outcome);
+  }
+  if (cluster === undefined) {
+    const outcome = wait(
+      "WaitingForCluster",
+      `Waiting for a Cluster to name this ${definition.kind.kind} in spec.infrastructureRef`,
+    );
+    await report({}, readyCondition(outcome), deletingCondition());
+    return done();
+  }
+  await hold(object, definition.kind, context);
+  let outcome: Outcome;
+  try {
+    outcome = await definition.ensure({ ...provider, object, cluster });
+  } catch (error) {
+    await report({}, errorCondition(error), deletingCondition());
+    throw error;
+  }
+  if (outcome.type === "ready") await offerEndpoint(object, outcome, context);
+  await report(provisioned(outcome), readyCondition(outcome), deletingCondition());
+  return nextLook(outcome);
+}
+
+/** The endpoint is written once: certificates and nodes depend on it. */
+async function offerEndpoint<C extends InfraClusterObject>(
+  object: C,
+  outcome: Extract<Outcome, { type: "ready" }>,
+  context: ReconcileContext,
+): Promise<void> {
+  const { endpoint } = outcome;
+  if (endpoint === undefined || validEndpoint(object.spec?.controlPlaneEndpoint) !== undefined) return;
+  await context.client.patch(object, { spec: { controlPlaneEndpoint: endpoint } }, {}, context.signal);
+}
+
+function provisioned(outcome: Outcome): object {
+  if (outcome.type !== "ready") return {};
+  const { failureDomains } = outcome;
+  return { initialization: { provisioned: true }, ...(failureDomains === undefined ? {} : { failureDomains }) };
+}
+
+/** What stays from before: flags of the contract never go back. */
+function kept(object: InfraClusterObject): object {
+  const { initialization, failureDomains } = object.status ?? {};
+  return {
+    ...(initialization === undefined ? {} : { initialization }),
+    ...(failureDomains === undefined ? {} : { failureDomains }),
+  };
+}
+
+function machinesOf(
+  object: InfraClusterObject,
+  machineKind: KindDefinition<InfraMachineObject> | undefined,
+  context: ReconcileContext,
+): number {
+  const name = object.metadata.labels?.[CLUSTER_NAME_LABEL];
+  if (name === undefined || machineKind === undefined) return 0;
+  return context.cache.byIndex(machineKind, BY_CLUSTER_LABEL, `${object.metadata.namespace}/${name}`).length;
+}

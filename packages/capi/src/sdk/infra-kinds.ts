@@ -1,0 +1,188 @@
+import { deepEqual, type KubeObject } from "@capstan/apimachinery";
+import type { FailureDomain, MachineAddress } from "../contract/types.ts";
+import { controlPlaneEndpoint } from "../kinds/cluster.ts";
+import { machineAddresses } from "../kinds/machine.ts";
+import { condition, failureDomain, templateMetadata } from "../schema/common.ts";
+import {
+  type AdmissionProblem,
+  defineKind,
+  type KindDefinition,
+  type KindObject,
+  type PrinterColumnDefinition,
+} from "../schema/kind.ts";
+import { array, boolean, type Infer, map, object, optional, type Schema, string } from "../schema/schema.ts";
+
+/** Group of infrastructure kinds, by convention of Cluster API. */
+export const INFRASTRUCTURE_GROUP = "infrastructure.cluster.x-k8s.io";
+/** Set on dry-run applies by topology controllers, which must be able to ask what a change would lead to. */
+const TOPOLOGY_DRY_RUN_ANNOTATION = "topology.cluster.x-k8s.io/dry-run";
+
+type Fields = Record<string, Schema>;
+
+/** What every infrastructure machine has, whatever its provider adds. */
+export interface InfraMachineObject extends KubeObject {
+  spec?: { providerID?: string };
+  status?: {
+    conditions?: Infer<typeof condition>[];
+    initialization?: { provisioned?: boolean };
+    addresses?: MachineAddress[];
+    failureDomain?: string;
+  };
+}
+
+/** What every infrastructure cluster has, whatever its provider adds. */
+export interface InfraClusterObject extends KubeObject {
+  spec?: { controlPlaneEndpoint?: { host?: string; port?: number } };
+  status?: {
+    conditions?: Infer<typeof condition>[];
+    initialization?: { provisioned?: boolean };
+    failureDomains?: FailureDomain[];
+  };
+}
+
+/** How a standard infrastructure kind is described: only what is the provider's own. */
+export interface InfraKindOptions<F extends Fields> {
+  kind: string;
+  doc: string;
+  /** Fields of spec beside those of the contract. */
+  spec: F;
+  version?: string;
+  group?: string;
+  shortNames?: string[];
+  columns?: PrinterColumnDefinition[];
+  /** Fields of spec that may change later; all others of a machine need a new machine. */
+  mutable?: readonly (keyof F & string)[];
+}
+
+const conditions = array(condition, { listType: "map", keys: ["type"], maxItems: 32 });
+const initialization = object(
+  { provisioned: optional(boolean({ doc: "True once everything was there; never goes back." })) },
+  { minProperties: 1 },
+);
+
+const clusterFields = { controlPlaneEndpoint: optional(controlPlaneEndpoint) };
+const clusterStatus = object({
+  conditions: optional(conditions),
+  initialization: optional(initialization),
+  failureDomains: optional(array(failureDomain, { listType: "map", keys: ["name"], maxItems: 100 })),
+});
+
+const machineFields = {
+  providerID: optional(string({ doc: "Names the machine; its Node has the same.", minLength: 1, maxLength: 512 })),
+};
+const machineStatus = object({
+  conditions: optional(conditions),
+  initialization: optional(initialization),
+  addresses: optional(machineAddresses),
+  failureDomain: optional(string({ doc: "Where the machine really is.", minLength: 1, maxLength: 256 })),
+});
+
+const templateStatus = object({
+  capacity: optional(map(string(), { doc: "What a machine of this template offers, for scaling up from zero." })),
+});
+
+const CLUSTER_COLUMN: PrinterColumnDefinition = {
+  name: "Cluster",
+  type: "string",
+  jsonPath: String.raw`.metadata.labels['cluster\.x-k8s\.io/cluster-name']`,
+};
+const READY_COLUMN: PrinterColumnDefinition = {
+  name: "Ready",
+  type: "string",
+  jsonPath: ".status.conditions[?(@.type=='Ready')].status",
+};
+const REASON_COLUMN: PrinterColumnDefinition = {
+  name: "Reason",
+  type: "string",
+  jsonPath: ".status.conditions[?(@.type=='Ready')].reason",
+};
+const AGE_COLUMN: PrinterColumnDefinition = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+
+/** Defines an infrastructure cluster with the fields, columns and labels of the contract. */
+export function infraClusterKind<F extends Fields>(options: InfraKindOptions<F>) {
+  return defineKind({
+    ...common(options),
+    schema: object({
+      spec: optional(object({ ...clusterFields, ...options.spec })),
+      status: optional(clusterStatus),
+    }),
+    columns: [CLUSTER_COLUMN, READY_COLUMN, REASON_COLUMN, ...(options.columns ?? []), AGE_COLUMN],
+  });
+}
+
+/** Defines an infrastructure machine; its spec never changes but for the provider ID and what `mutable` names. */
+export function infraMachineKind<F extends Fields>(options: InfraKindOptions<F>) {
+  const mutable = new Set<string>(["providerID", ...(options.mutable ?? [])]);
+  return defineKind({
+    ...common(options),
+    schema: object({
+      spec: optional(object({ ...machineFields, ...options.spec })),
+      status: optional(machineStatus),
+    }),
+    columns: [
+      CLUSTER_COLUMN,
+      READY_COLUMN,
+      REASON_COLUMN,
+      { name: "ProviderID", type: "string", jsonPath: ".spec.providerID" },
+      ...(options.columns ?? []),
+      AGE_COLUMN,
+    ],
+    admission: {
+      validate: (object: KubeObject, old: KubeObject | undefined) =>
+        old === undefined || deepEqual(fixedPart(object, mutable), fixedPart(old, mutable))
+          ? []
+          : immutable(object, "spec", `change its template instead, which replaces machines one by one`),
+    },
+  });
+}
+
+/** Defines the template of an infrastructure kind: `spec.template` with metadata and the fields of the kind, immutable. */
+export function templateKind<F extends Fields>(options: InfraKindOptions<F>) {
+  return defineKind({
+    ...common(options),
+    schema: object({
+      spec: object({
+        template: object({ metadata: optional(templateMetadata), spec: object(options.spec) }),
+      }),
+      status: optional(templateStatus),
+    }),
+    columns: [...(options.columns ?? []), AGE_COLUMN],
+    admission: {
+      validate: (object: KubeObject, old: KubeObject | undefined) =>
+        old === undefined || deepEqual(templateSpec(object), templateSpec(old))
+          ? []
+          : immutable(object, "spec.template.spec", `create another ${options.kind} and refer to that one`),
+    },
+  });
+}
+
+function common<F extends Fields>(options: InfraKindOptions<F>) {
+  const version = options.version ?? "v1beta2";
+  return {
+    group: options.group ?? INFRASTRUCTURE_GROUP,
+    version,
+    kind: options.kind,
+    // Core finds CRDs by this rule.
+    plural: `${options.kind.toLowerCase()}s`,
+    doc: options.doc,
+    contracts: { v1beta2: version },
+    ...(options.shortNames === undefined ? {} : { shortNames: options.shortNames }),
+  };
+}
+
+function fixedPart(object: KubeObject, mutable: ReadonlySet<string>): Record<string, unknown> {
+  const { spec = {} } = object as { spec?: Record<string, unknown> };
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => !mutable.has(name)));
+}
+
+function templateSpec(object: KubeObject): unknown {
+  return (object as { spec?: { template?: { spec?: unknown } } }).spec?.template?.spec;
+}
+
+function immutable(object: KubeObject, field: string, cure: string): AdmissionProblem[] {
+  if (object.metadata.annotations?.[TOPOLOGY_DRY_RUN_ANNOTATION] !== undefined) return [];
+  return [{ type: "FieldValueForbidden", field, detail: `${object.kind} ${field} is immutable: ${cure}` }];
+}
+
+/** A kind whatever its objects look like, as lists of kinds hold them. */
+export type AnyKindDefinition = Omit<KindDefinition<KindObject<object>>, "admission" | "__type">;

@@ -1,0 +1,109 @@
+import type { Condition, KubeObject } from "@capstan/apimachinery";
+import { done, type ReconcileContext, type Result, redactText, requeueAfter } from "@capstan/runtime";
+import { type ConditionInput, withTransitionTimes } from "../contract/conditions.ts";
+import { conditionsOf } from "../contract/fields.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** A person must act: looked at again this rarely when nothing changes. */
+const FAILED_RETRY_MS = 10 * 60_000;
+/** Capacity comes back without telling; this is how often it is asked for. */
+const CAPACITY_RETRY_MS = 30_000;
+/** Reason that WorkerPools read. */
+export const INSUFFICIENT_CAPACITY = "InsufficientCapacity";
+
+/** A wait that the SDK itself imposes. */
+export type Waiting = Extract<Outcome, { type: "wait" }>;
+
+/** What Ready says after an outcome of `ensure`. */
+export function readyCondition(outcome: Outcome): ConditionInput {
+  const no = (reason: string, message: string): ConditionInput => ({ type: "Ready", status: "False", reason, message });
+  switch (outcome.type) {
+    case "ready":
+      return { type: "Ready", status: "True", reason: "Ready", message: "" };
+    case "wait":
+      return no(outcome.reason, outcome.message);
+    case "noCapacity":
+      return no(INSUFFICIENT_CAPACITY, outcome.message);
+    case "failed":
+      return no(outcome.reason, `${outcome.message}. ${outcome.cure}`);
+    case "gone":
+      return no("ObjectDeleted", "It no longer exists at its provider; delete it here as well to have it replaced");
+  }
+}
+
+/** What Ready says when a provider function threw. */
+export function errorCondition(error: unknown): ConditionInput {
+  const text = error instanceof Error ? error.message : String(error);
+  return {
+    type: "Ready",
+    status: "Unknown",
+    reason: "InternalError",
+    message: `The last attempt failed and is repeated: ${redactText(text)}`,
+  };
+}
+
+/** What Deleting says: absent outcome means that nothing is being deleted. */
+export function deletingCondition(outcome?: Outcome): ConditionInput {
+  if (outcome === undefined) return { type: "Deleting", status: "False", reason: "NotDeleting", message: "" };
+  const yes = (reason: string, message: string): ConditionInput => ({
+    type: "Deleting",
+    status: "True",
+    reason,
+    message,
+  });
+  switch (outcome.type) {
+    case "wait":
+      return yes(outcome.reason, outcome.message);
+    case "failed":
+      return yes(outcome.reason, `${outcome.message}. ${outcome.cure}`);
+    case "noCapacity":
+      return yes(INSUFFICIENT_CAPACITY, outcome.message);
+    case "ready":
+    case "gone":
+      return yes("DeletionCompleted", "");
+  }
+}
+
+/** When to look again after an outcome. */
+export function nextLook(outcome: Outcome): Result {
+  switch (outcome.type) {
+    case "wait":
+      return outcome.recheckAfterMs === undefined ? done() : requeueAfter(outcome.recheckAfterMs);
+    case "failed":
+      return requeueAfter(FAILED_RETRY_MS);
+    case "noCapacity":
+      return requeueAfter(CAPACITY_RETRY_MS);
+    case "ready":
+    case "gone":
+      return done();
+  }
+}
+
+const OWN_CONDITIONS = ["Ready", "Deleting", "Paused"];
+
+/** Writes the status of an object: the given fields and conditions; conditions not given stay as they were. */
+export async function writeStatus<T extends KubeObject>(
+  object: T,
+  fields: object,
+  computed: readonly ConditionInput[],
+  context: ReconcileContext,
+): Promise<void> {
+  const existing: Condition[] = conditionsOf(object as { status?: unknown });
+  const kept = existing
+    .filter(({ type }) => OWN_CONDITIONS.includes(type) && !computed.some((condition) => condition.type === type))
+    .map(({ type, status, reason, message }) => ({ type, status, reason, message }));
+  const conditions = withTransitionTimes(
+    [...computed, ...kept],
+    existing,
+    context.clock.now(),
+    object.metadata.generation,
+  );
+  const { namespace, name } = object.metadata;
+  const desired = {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: { namespace, name },
+    status: { ...fields, conditions },
+  };
+  await context.client.ensure(desired as unknown as T, object, { subresource: "status" }, context.signal);
+}
