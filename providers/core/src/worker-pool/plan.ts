@@ -1,0 +1,170 @@
+/** How replicas are spread: by price, by list order, or in proportion. */
+export type Strategy = "Cheapest" | "Ordered" | "Weighted";
+
+/** What is known of one member when a plan is made. */
+export interface MemberView {
+  name: string;
+  min: number;
+  max: number;
+  /** Price of one machine, for Cheapest. */
+  cost: number;
+  weight: number;
+  /** Replicas the member is asked for now. */
+  current: number;
+  /** Machines that are available now. */
+  available: number;
+  /** `Full`: it said that it has nothing left; `Unhealthy`: too many of its machines fail or take too long. */
+  health: "Good" | "Full" | "Unhealthy";
+}
+
+export interface PoolView {
+  replicas: number;
+  strategy: Strategy;
+  members: readonly MemberView[];
+  /** How many machines may be missing while replicas move between members. */
+  maxUnavailable: number;
+  /** How long a member must be well before replicas return to it. */
+  returnAfterMs: number;
+  nowMs: number;
+  /** Members whose trouble ended, and when; they cool down before they get more. */
+  recoveredAt: ReadonlyMap<string, number>;
+}
+
+export type MemberState = "Active" | "Full" | "Unhealthy" | "CoolingDown";
+
+export interface MemberPlan {
+  name: string;
+  desired: number;
+  state: MemberState;
+}
+
+export interface PoolPlan {
+  members: MemberPlan[];
+  /** Replicas that no member can take. */
+  unplaced: number;
+}
+
+/**
+ * Spreads replicas over members: first everybody's minimum, then the rest in the strategy's order, never above a member's maximum nor
+ * above what a member in trouble has available. Replicas come back to a better member slowly: no more machines are taken away at a time
+ * than may be missing.
+ */
+export function planPool(pool: PoolView): PoolPlan {
+  const states = new Map(pool.members.map((member) => [member.name, stateOf(member, pool)]));
+  const capacity = new Map(
+    pool.members.map((member) => [member.name, capacityOf(member, states.get(member.name) ?? "Active")]),
+  );
+  const ideal = spread(pool, capacity);
+  const limited = limitMoves(pool, ideal, capacity);
+  const placed = [...limited.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    members: pool.members.map((member) => ({
+      name: member.name,
+      desired: limited.get(member.name) ?? 0,
+      state: states.get(member.name) ?? "Active",
+    })),
+    unplaced: Math.max(0, pool.replicas - placed),
+  };
+}
+
+function stateOf(member: MemberView, pool: PoolView): MemberState {
+  if (member.health !== "Good") return member.health;
+  const recovered = pool.recoveredAt.get(member.name);
+  return recovered !== undefined && pool.nowMs - recovered < pool.returnAfterMs ? "CoolingDown" : "Active";
+}
+
+/** How many replicas a member can carry in its state: one in trouble keeps what works and gets nothing new. */
+function capacityOf(member: MemberView, state: MemberState): number {
+  switch (state) {
+    case "Active":
+      return member.max;
+    case "CoolingDown":
+      return Math.min(member.max, Math.max(member.current, member.min));
+    case "Full":
+    case "Unhealthy":
+      return Math.min(member.max, member.available);
+  }
+}
+
+/** Where replicas would be if moving cost nothing. */
+function spread(pool: PoolView, capacity: ReadonlyMap<string, number>): Map<string, number> {
+  const order = ordered(pool);
+  const result = new Map(pool.members.map((member) => [member.name, 0]));
+  let left = pool.replicas;
+  const give = (member: MemberView, wanted: number): void => {
+    const has = result.get(member.name) ?? 0;
+    const extra = Math.max(0, Math.min(wanted - has, (capacity.get(member.name) ?? 0) - has, left));
+    result.set(member.name, has + extra);
+    left -= extra;
+  };
+  for (const member of order) give(member, member.min);
+  if (pool.strategy === "Weighted") giveByWeight(order, result, capacity, left, give);
+  for (const member of order) give(member, member.max);
+  return result;
+}
+
+/** In proportion to the weights of those that still have room, the largest remainders first. */
+function giveByWeight(
+  order: readonly MemberView[],
+  result: ReadonlyMap<string, number>,
+  capacity: ReadonlyMap<string, number>,
+  left: number,
+  give: (member: MemberView, wanted: number) => void,
+): void {
+  const open = order.filter(
+    (member) => (result.get(member.name) ?? 0) < (capacity.get(member.name) ?? 0) && member.weight > 0,
+  );
+  const total = open.reduce((sum, member) => sum + member.weight, 0);
+  if (total === 0) return;
+  const all = left + open.reduce((sum, member) => sum + (result.get(member.name) ?? 0), 0);
+  const shares = open.map((member) => ({ member, exact: (all * member.weight) / total }));
+  for (const { member, exact } of shares) give(member, Math.floor(exact));
+  for (const { member } of shares.sort((a, b) => (b.exact % 1) - (a.exact % 1)))
+    give(member, (result.get(member.name) ?? 0) + 1);
+}
+
+function ordered(pool: PoolView): MemberView[] {
+  if (pool.strategy !== "Cheapest") return [...pool.members];
+  // Array.prototype.sort is stable: equal prices keep the list's order.
+  return [...pool.members].sort((a, b) => a.cost - b.cost);
+}
+
+/**
+ * Takes available machines away only as fast as the disruption budget allows, and gives the freed replicas on in the strategy's order.
+ * Machines that are not available cost nothing to move, nor does shrinking the whole pool.
+ */
+function limitMoves(
+  pool: PoolView,
+  ideal: ReadonlyMap<string, number>,
+  capacity: ReadonlyMap<string, number>,
+): Map<string, number> {
+  const running = pool.members.reduce((sum, member) => sum + member.current, 0);
+  const available = pool.members.reduce((sum, member) => sum + Math.min(member.available, member.current), 0);
+  // What the pool has too many of may go at once; beyond that only what may be missing.
+  const surplus = Math.max(0, running - pool.replicas);
+  let budget = surplus + Math.max(0, pool.maxUnavailable - Math.max(0, Math.min(pool.replicas, running) - available));
+  const result = new Map(ideal);
+  let kept = 0;
+  for (const member of [...ordered(pool)].reverse()) {
+    const target = ideal.get(member.name) ?? 0;
+    const idle = Math.max(0, member.current - member.available);
+    const loses = Math.max(0, member.current - target - idle);
+    const allowed = Math.min(loses, budget);
+    budget -= allowed;
+    const held = loses - allowed;
+    if (held === 0) continue;
+    const room = Math.max(0, Math.min(member.max, Math.max(capacity.get(member.name) ?? 0, member.available)) - target);
+    const keep = Math.min(held, room);
+    result.set(member.name, target + keep);
+    kept += keep;
+  }
+  // What stays where it is does not go elsewhere: the members that would have gained wait, the least preferred first.
+  for (const member of [...ordered(pool)].reverse()) {
+    if (kept === 0) break;
+    const gains = Math.max(0, (result.get(member.name) ?? 0) - Math.max(member.current, member.min));
+    const back = Math.min(gains, kept);
+    result.set(member.name, (result.get(member.name) ?? 0) - back);
+    kept -= back;
+  }
+  return result;
+}
