@@ -37,6 +37,12 @@ export {
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
 export { type Cause, isTroubled, type ObjectNode, summaryOf, why } from "./explain/why.ts";
 export { Cluster } from "./kinds/cluster.ts";
+export { ClusterClass } from "./kinds/cluster-class.ts";
+export { ClusterResourceSet } from "./kinds/cluster-resource-set.ts";
+export { ClusterResourceSetBinding } from "./kinds/cluster-resource-set-binding.ts";
+export { GlobalInClusterIPPool, InClusterIPPool } from "./kinds/in-cluster-ip-pool.ts";
+export { IPAddress } from "./kinds/ip-address.ts";
+export { IPAddressClaim } from "./kinds/ip-address-claim.ts";
 export type { ClusterConfiguration } from "./kinds/kubeadm-cluster-configuration.ts";
 export { KubeadmConfig } from "./kinds/kubeadm-config.ts";
 export { controlPlaneTimeoutProblems, kubeadmConfigProblems } from "./kinds/kubeadm-config-rules.ts";
@@ -47,11 +53,15 @@ export {
   kubeadmConfigSpec,
 } from "./kinds/kubeadm-config-spec.ts";
 export { KubeadmConfigTemplate } from "./kinds/kubeadm-config-template.ts";
+export { KubeadmControlPlane } from "./kinds/kubeadm-control-plane.ts";
+export { KubeadmControlPlaneTemplate } from "./kinds/kubeadm-control-plane-template.ts";
 export type { InitConfiguration, JoinConfiguration } from "./kinds/kubeadm-node-configuration.ts";
-export { Machine } from "./kinds/machine.ts";
-export { MachineDeployment } from "./kinds/machine-deployment.ts";
-export { MachineHealthCheck } from "./kinds/machine-health-check.ts";
-export { MachineSet } from "./kinds/machine-set.ts";
+export { Machine, Machine } from "./kinds/machine.ts";
+export { MachineDeployment, MachineDeployment } from "./kinds/machine-deployment.ts";
+export { MachineDrainRule } from "./kinds/machine-drain-rule.ts";
+export { MachineHealthCheck, MachineHealthCheck } from "./kinds/machine-health-check.ts";
+export { MachinePool } from "./kinds/machine-pool.ts";
+export { MachineSet, MachineSet } from "./kinds/machine-set.ts";
 export { condition, contractReference, failureDomain, templateMetadata } from "./schema/common.ts";
 export {
   type AdmissionProblem,

@@ -1,0 +1,39 @@
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
+import { array, boolean, object, optional, string, time } from "../schema/schema.ts";
+import { resourceReference } from "./cluster-resource-set.ts";
+
+const resourceBinding = object({
+  ...resourceReference,
+  hash: optional(string({ doc: "Hash of the content that was applied last.", minLength: 1, maxLength: 256 })),
+  lastAppliedTime: optional(time({ doc: "When it was applied last." })),
+  applied: boolean({ doc: "Whether all of it was applied." }),
+});
+
+const spec = object({
+  bindings: optional(
+    array(
+      object({
+        clusterResourceSetName: string({ doc: "The ClusterResourceSet.", minLength: 1, maxLength: 253 }),
+        resources: optional(array(resourceBinding, { doc: "What it applied.", maxItems: 100, listType: "atomic" })),
+      }),
+      { doc: "What each ClusterResourceSet applied.", maxItems: 100, listType: "atomic" },
+    ),
+  ),
+  clusterName: string({ doc: "The Cluster.", minLength: 1, maxLength: 63 }),
+});
+
+export const ClusterResourceSetBinding = defineKind({
+  group: "addons.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "ClusterResourceSetBinding",
+  plural: "clusterresourcesetbindings",
+  doc: "Remembers what ClusterResourceSets applied to one Cluster; has the Cluster's name.",
+  contracts: { v1beta2: "v1beta2" },
+  status: false,
+  schema: object({ spec }),
+  columns: [
+    { name: "Cluster", type: "string", jsonPath: ".spec.clusterName" },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+});
+export type ClusterResourceSetBinding = ObjectOf<typeof ClusterResourceSetBinding>;

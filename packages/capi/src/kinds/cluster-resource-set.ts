@@ -1,0 +1,52 @@
+import { condition, labelSelector } from "../schema/common.ts";
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
+import { array, integer, object, optional, string } from "../schema/schema.ts";
+import { deprecatedStatus } from "./shared-status.ts";
+
+/** A Secret or ConfigMap whose values are manifests. */
+export const resourceReference = {
+  name: string({ doc: "Name of the Secret or ConfigMap, in the same namespace.", minLength: 1, maxLength: 253 }),
+  kind: string({ doc: "Secret or ConfigMap.", enum: ["Secret", "ConfigMap"] }),
+};
+
+const spec = object({
+  clusterSelector: labelSelector,
+  resources: array(object(resourceReference), {
+    doc: "What to apply: Secrets of type addons.cluster.x-k8s.io/resource-set and ConfigMaps with manifests.",
+    minItems: 1,
+    maxItems: 100,
+    listType: "atomic",
+  }),
+  strategy: optional(
+    string({
+      doc: "ApplyOnce: create what is missing, once. Reconcile: apply again whenever the content changes.",
+      enum: ["ApplyOnce", "Reconcile"],
+      rules: [{ rule: "self == oldSelf", message: "Value is immutable" }],
+    }),
+  ),
+});
+
+const status = object(
+  {
+    conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
+    observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
+    deprecated: optional(deprecatedStatus),
+  },
+  { minProperties: 1 },
+);
+
+export const ClusterResourceSet = defineKind({
+  group: "addons.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "ClusterResourceSet",
+  plural: "clusterresourcesets",
+  doc: "Puts manifests, such as those of a pod network, into every Cluster whose labels match.",
+  contracts: { v1beta2: "v1beta2" },
+  schema: object({ spec, status: optional(status) }),
+  columns: [
+    { name: "Applied", type: "string", jsonPath: '.status.conditions[?(@.type=="ResourcesApplied")].status' },
+    { name: "Paused", type: "string", jsonPath: '.status.conditions[?(@.type=="Paused")].status', priority: 10 },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+});
+export type ClusterResourceSet = ObjectOf<typeof ClusterResourceSet>;
