@@ -56,12 +56,12 @@ export { KubeadmConfigTemplate } from "./kinds/kubeadm-config-template.ts";
 export { KubeadmControlPlane } from "./kinds/kubeadm-control-plane.ts";
 export { KubeadmControlPlaneTemplate } from "./kinds/kubeadm-control-plane-template.ts";
 export type { InitConfiguration, JoinConfiguration } from "./kinds/kubeadm-node-configuration.ts";
-export { Machine, Machine } from "./kinds/machine.ts";
-export { MachineDeployment, MachineDeployment } from "./kinds/machine-deployment.ts";
+export { Machine } from "./kinds/machine.ts";
+export { MachineDeployment } from "./kinds/machine-deployment.ts";
 export { MachineDrainRule } from "./kinds/machine-drain-rule.ts";
-export { MachineHealthCheck, MachineHealthCheck } from "./kinds/machine-health-check.ts";
+export { MachineHealthCheck } from "./kinds/machine-health-check.ts";
 export { MachinePool } from "./kinds/machine-pool.ts";
-export { MachineSet, MachineSet } from "./kinds/machine-set.ts";
+export { MachineSet } from "./kinds/machine-set.ts";
 export { condition, contractReference, failureDomain, templateMetadata } from "./schema/common.ts";
 export {
   type AdmissionProblem,

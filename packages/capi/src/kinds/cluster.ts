@@ -1,11 +1,18 @@
-import { condition, contractReference, failureDomain } from "../schema/common.ts";
-import { defineKind, type ObjectOf } from "../schema/kind.ts";
-import { array, boolean, integer, object, openObject, optional, string } from "../schema/schema.ts";
+import { conditions, contractReference, failureDomain, observedGeneration } from "../schema/common.ts";
+import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
+import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
+import { ageColumn, conditionColumn, pausedColumn } from "./columns.ts";
 import { availabilityGates } from "./machine-spec.ts";
 import { deprecatedStatus, versionCounts } from "./shared-status.ts";
+import { topology } from "./topology.ts";
 
 const cidrBlocks = object({
-  cidrBlocks: array(string({ minLength: 1, maxLength: 43 }), { doc: "Address ranges.", minItems: 1, maxItems: 100 }),
+  cidrBlocks: array(string({ minLength: 1, maxLength: 43 }), {
+    doc: "Address ranges.",
+    minItems: 1,
+    maxItems: 100,
+    listType: "atomic",
+  }),
 });
 
 const clusterNetwork = object(
@@ -33,6 +40,13 @@ const replicaStatus = {
   readyReplicas: optional(integer()),
   availableReplicas: optional(integer()),
   versions: optional(versionCounts),
+  upgradePlan: optional(
+    array(object({ version: string({ minLength: 1, maxLength: 256 }) }), {
+      doc: "Versions still to go through.",
+      maxItems: 100,
+      listType: "atomic",
+    }),
+  ),
 };
 
 const spec = object(
@@ -43,14 +57,14 @@ const spec = object(
     controlPlaneRef: optional(contractReference),
     infrastructureRef: optional(contractReference),
     availabilityGates: optional(availabilityGates),
-    topology: optional(openObject({ doc: "A cluster described by a ClusterClass." })),
+    topology: optional(topology),
   },
   { minProperties: 1 },
 );
 
 const status = object(
   {
-    conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
+    conditions: optional(conditions),
     initialization: optional(
       object(
         {
@@ -66,9 +80,9 @@ const status = object(
     ),
     controlPlane: optional(object(replicaStatus)),
     workers: optional(object(replicaStatus)),
-    failureDomains: optional(array(failureDomain, { listType: "map", keys: ["name"], maxItems: 100 })),
+    failureDomains: optional(array(failureDomain, { listType: "map", keys: ["name"], minItems: 1, maxItems: 100 })),
     phase: optional(string({ enum: ["Pending", "Provisioning", "Provisioned", "Deleting", "Failed", "Unknown"] })),
-    observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
+    observedGeneration: optional(observedGeneration),
     deprecated: optional(deprecatedStatus),
   },
   { minProperties: 1 },
@@ -82,20 +96,32 @@ export const Cluster = defineKind({
   shortNames: ["cl"],
   doc: "A Kubernetes cluster: its network, its control plane and its infrastructure.",
   contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec: optional(spec), status: optional(status) }),
+  schema: object({ spec, status: optional(status) }),
   columns: [
     { name: "ClusterClass", type: "string", jsonPath: ".spec.topology.classRef.name" },
-    { name: "Available", type: "string", jsonPath: '.status.conditions[?(@.type=="Available")].status' },
-    { name: "CP Desired", type: "integer", jsonPath: ".status.controlPlane.desiredReplicas" },
-    { name: "CP Available", type: "integer", jsonPath: ".status.controlPlane.availableReplicas" },
-    { name: "CP Up-to-date", type: "integer", jsonPath: ".status.controlPlane.upToDateReplicas" },
-    { name: "W Desired", type: "integer", jsonPath: ".status.workers.desiredReplicas" },
-    { name: "W Available", type: "integer", jsonPath: ".status.workers.availableReplicas" },
-    { name: "W Up-to-date", type: "integer", jsonPath: ".status.workers.upToDateReplicas" },
-    { name: "Paused", type: "string", jsonPath: '.status.conditions[?(@.type=="Paused")].status', priority: 10 },
+    conditionColumn("Available"),
+    ...counterColumns("CP", "controlPlane"),
+    ...counterColumns("W", "workers"),
+    pausedColumn,
     { name: "Phase", type: "string", jsonPath: ".status.phase" },
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ageColumn,
     { name: "Version", type: "string", jsonPath: ".spec.topology.version" },
   ],
 });
 export type Cluster = ObjectOf<typeof Cluster>;
+
+function counterColumns(prefix: string, field: string): PrinterColumnDefinition[] {
+  const column = (name: string, counter: string, wide: boolean): PrinterColumnDefinition => ({
+    name: `${prefix} ${name}`,
+    type: "integer",
+    jsonPath: `.status.${field}.${counter}`,
+    ...(wide ? { priority: 10 } : {}),
+  });
+  return [
+    column("Desired", "desiredReplicas", false),
+    column("Current", "replicas", true),
+    column("Ready", "readyReplicas", true),
+    column("Available", "availableReplicas", false),
+    column("Up-to-date", "upToDateReplicas", false),
+  ];
+}

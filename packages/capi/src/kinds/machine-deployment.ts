@@ -1,40 +1,71 @@
+import { clusterName, labelSelector } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { boolean, integer, intOrString, object, optional, string, time } from "../schema/schema.ts";
+import { ageColumn, clusterColumn, conditionColumn, pausedColumn, replicasColumns } from "./columns.ts";
 import { deletionOrder } from "./machine-set.ts";
-import { labelSelector, machineNaming, machineTemplate, replicasColumns, replicasStatus } from "./machine-template.ts";
+import { machineNaming, machineTemplate, replicasStatus } from "./machine-template.ts";
+import { deprecatedWith } from "./shared-status.ts";
 
-const rollout = object({
-  after: optional(time({ doc: "Machines older than this are replaced." })),
-  strategy: optional(
-    object({
-      type: optional(string({ doc: "How Machines are replaced.", enum: ["RollingUpdate", "OnDelete"] })),
-      rollingUpdate: optional(
-        object({
+/** How Machines are replaced when their template changes. */
+export const rolloutStrategy = object(
+  {
+    type: string({ doc: "How Machines are replaced.", enum: ["RollingUpdate", "OnDelete"] }),
+    rollingUpdate: optional(
+      object(
+        {
           maxUnavailable: optional(intOrString({ doc: "How many may be missing meanwhile; default 0." })),
           maxSurge: optional(intOrString({ doc: "How many more may exist meanwhile; default 1." })),
-        }),
+        },
+        { minProperties: 1 },
       ),
-    }),
-  ),
-});
+    ),
+  },
+  { minProperties: 1 },
+);
+
+/** When and how a MachineDeployment's Machines are replaced; also in topologies. */
+export const rollout = object(
+  {
+    after: optional(time({ doc: "Machines older than this are replaced." })),
+    strategy: optional(rolloutStrategy),
+  },
+  { minProperties: 1 },
+);
 
 const spec = object({
-  clusterName: string({ doc: "Cluster the Machines belong to.", minLength: 1, maxLength: 63 }),
+  clusterName,
   replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
   rollout: optional(rollout),
   selector: labelSelector,
   template: machineTemplate,
   machineNaming: optional(machineNaming),
-  remediation: optional(object({ maxInFlight: optional(intOrString({ doc: "How many may be repaired at a time." })) })),
+  remediation: optional(
+    object(
+      { maxInFlight: optional(intOrString({ doc: "How many may be repaired at a time." })) },
+      { minProperties: 1 },
+    ),
+  ),
   deletion: optional(deletionOrder),
   paused: optional(boolean({ doc: "Stops the rollout; scaling goes on." })),
 });
 
-const status = object({
-  ...replicasStatus,
-  phase: optional(string({ enum: ["ScalingUp", "ScalingDown", "Running", "Failed", "Unknown"] })),
-});
+const status = object(
+  {
+    ...replicasStatus,
+    phase: optional(string({ enum: ["ScalingUp", "ScalingDown", "Running", "Failed", "Unknown"] })),
+    deprecated: optional(
+      deprecatedWith({
+        updatedReplicas: optional(integer()),
+        readyReplicas: optional(integer()),
+        availableReplicas: optional(integer()),
+        unavailableReplicas: optional(integer()),
+      }),
+    ),
+  },
+  { minProperties: 1 },
+);
 
+/** What people write for a group of equal workers. */
 export const MachineDeployment = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",
@@ -50,11 +81,12 @@ export const MachineDeployment = defineKind({
     labelSelectorPath: ".status.selector",
   },
   columns: [
-    { name: "Cluster", type: "string", jsonPath: ".spec.clusterName" },
-    { name: "Available", type: "string", jsonPath: '.status.conditions[?(@.type=="Available")].status' },
+    clusterColumn,
+    conditionColumn("Available"),
     ...replicasColumns,
+    pausedColumn,
     { name: "Phase", type: "string", jsonPath: ".status.phase" },
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ageColumn,
     { name: "Version", type: "string", jsonPath: ".spec.template.spec.version" },
   ],
 });

@@ -1,15 +1,19 @@
+import { clusterName, labelSelector } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { integer, object, optional, string } from "../schema/schema.ts";
-import { labelSelector, machineNaming, machineTemplate, replicasColumns, replicasStatus } from "./machine-template.ts";
+import { ageColumn, clusterColumn, pausedColumn, replicasColumns } from "./columns.ts";
+import { machineNaming, machineTemplate, replicasStatus } from "./machine-template.ts";
+import { deprecatedWith, legacyFailure } from "./shared-status.ts";
 
-export const deletionOrder = object({
-  order: optional(
-    string({ doc: "Which Machines go first when there are too many.", enum: ["Random", "Newest", "Oldest"] }),
-  ),
-});
+/** Which Machines go first when there are too many. */
+export const deletionOrderField = optional(
+  string({ doc: "Which Machines go first when there are too many.", enum: ["Random", "Newest", "Oldest"] }),
+);
+
+export const deletionOrder = object({ order: deletionOrderField }, { minProperties: 1 });
 
 const spec = object({
-  clusterName: string({ doc: "Cluster the Machines belong to.", minLength: 1, maxLength: 63 }),
+  clusterName,
   replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
   selector: labelSelector,
   template: machineTemplate,
@@ -17,6 +21,22 @@ const spec = object({
   deletion: optional(deletionOrder),
 });
 
+const status = object(
+  {
+    ...replicasStatus,
+    deprecated: optional(
+      deprecatedWith({
+        ...legacyFailure,
+        fullyLabeledReplicas: optional(integer()),
+        readyReplicas: optional(integer()),
+        availableReplicas: optional(integer()),
+      }),
+    ),
+  },
+  { minProperties: 1 },
+);
+
+/** Keeps equal Machines; made by MachineDeployments, seldom by people. */
 export const MachineSet = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",
@@ -25,16 +45,17 @@ export const MachineSet = defineKind({
   shortNames: ["ms"],
   doc: "Keeps a number of equal Machines.",
   contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec, status: optional(object(replicasStatus)) }),
+  schema: object({ spec, status: optional(status) }),
   scale: {
     specReplicasPath: ".spec.replicas",
     statusReplicasPath: ".status.replicas",
     labelSelectorPath: ".status.selector",
   },
   columns: [
-    { name: "Cluster", type: "string", jsonPath: ".spec.clusterName" },
+    clusterColumn,
     ...replicasColumns,
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    pausedColumn,
+    ageColumn,
     { name: "Version", type: "string", jsonPath: ".spec.template.spec.version" },
   ],
 });

@@ -1,9 +1,10 @@
-import { contractReference } from "../schema/common.ts";
+import { clusterName, contractReference } from "../schema/common.ts";
+import { CONDITION_TYPE, LABEL_VALUE, TAINT_KEY } from "../schema/patterns.ts";
 import { array, type Infer, integer, object, optional, string } from "../schema/schema.ts";
 
 /** A condition of one's own that counts when readiness or availability is computed. */
 const gate = object({
-  conditionType: string({ doc: "Type of the condition.", minLength: 1, maxLength: 316 }),
+  conditionType: string({ doc: "Type of the condition.", minLength: 1, maxLength: 316, pattern: CONDITION_TYPE }),
   polarity: optional(
     string({ doc: "Positive: True is good. Negative: False is good.", enum: ["Positive", "Negative"] }),
   ),
@@ -11,20 +12,22 @@ const gate = object({
 
 export const readinessGates = array(gate, {
   doc: "More conditions that Ready depends on.",
+  minItems: 1,
   maxItems: 32,
   listType: "map",
   keys: ["conditionType"],
 });
 export const availabilityGates = array(gate, {
   doc: "More conditions that Available depends on.",
+  minItems: 1,
   maxItems: 32,
   listType: "map",
   keys: ["conditionType"],
 });
 
 export const machineTaint = object({
-  key: string({ doc: "Taint key.", minLength: 1, maxLength: 317 }),
-  value: optional(string({ doc: "Taint value.", maxLength: 63 })),
+  key: string({ doc: "Taint key.", minLength: 1, maxLength: 317, pattern: TAINT_KEY }),
+  value: optional(string({ doc: "Taint value.", minLength: 1, maxLength: 63, pattern: LABEL_VALUE })),
   effect: string({
     doc: "What happens to pods that do not tolerate it.",
     enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"],
@@ -37,16 +40,23 @@ export const machineTaint = object({
 
 export const machineTaints = array(machineTaint, {
   doc: "Taints for the Node.",
+  minItems: 1,
   maxItems: 64,
   listType: "map",
   keys: ["key", "effect"],
 });
 
 /** How long the steps of deleting a Machine may take. */
-export const machineDeletion = object({
+export const deletionTimeouts = {
   nodeDrainTimeoutSeconds: optional(integer({ doc: "0 or absent: as long as it takes.", minimum: 0 })),
   nodeVolumeDetachTimeoutSeconds: optional(integer({ doc: "0 or absent: as long as it takes.", minimum: 0 })),
   nodeDeletionTimeoutSeconds: optional(integer({ doc: "0: as long as it takes; absent: 10 seconds.", minimum: 0 })),
+};
+
+/** `deletion` of Machines and what makes them. */
+export const machineDeletion = object(deletionTimeouts, {
+  doc: "How long the steps of deleting a Machine may take.",
+  minProperties: 1,
 });
 
 export const bootstrap = object(
@@ -54,12 +64,12 @@ export const bootstrap = object(
     configRef: optional(contractReference),
     dataSecretName: optional(string({ doc: "Secret with the bootstrap data.", minLength: 0, maxLength: 253 })),
   },
-  { doc: "Where the machine's bootstrap data comes from.", minProperties: 1 },
+  { doc: "Where the machine's bootstrap data comes from." },
 );
 
 /** Machine.spec; also what templates of Machines hold. */
 export const machineSpec = object({
-  clusterName: string({ doc: "Cluster this machine belongs to.", minLength: 1, maxLength: 63 }),
+  clusterName,
   bootstrap,
   infrastructureRef: contractReference,
   version: optional(string({ doc: "Kubernetes version of the node.", minLength: 1, maxLength: 256 })),

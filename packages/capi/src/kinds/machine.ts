@@ -1,6 +1,7 @@
-import { condition } from "../schema/common.ts";
-import { defineKind, type ObjectOf } from "../schema/kind.ts";
-import { array, boolean, integer, map, object, optional, string, time } from "../schema/schema.ts";
+import { conditions, objectName, observedGeneration } from "../schema/common.ts";
+import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
+import { array, boolean, integer, object, optional, string, time } from "../schema/schema.ts";
+import { ageColumn, clusterColumn, conditionColumn, pausedColumn } from "./columns.ts";
 import { machineSpec } from "./machine-spec.ts";
 import { deprecatedStatus } from "./shared-status.ts";
 
@@ -12,12 +13,30 @@ export const machineAddresses = array(
     }),
     address: string({ doc: "The address.", minLength: 1, maxLength: 256 }),
   }),
-  { doc: "Where the machine can be reached.", maxItems: 256 },
+  { doc: "Where the machine can be reached.", maxItems: 256, listType: "atomic" },
+);
+
+/** corev1.NodeSystemInfo. */
+const nodeInfo = object(
+  {
+    architecture: optional(string()),
+    bootID: optional(string()),
+    containerRuntimeVersion: optional(string()),
+    kernelVersion: optional(string()),
+    kubeProxyVersion: optional(string()),
+    kubeletVersion: optional(string()),
+    machineID: optional(string()),
+    operatingSystem: optional(string()),
+    osImage: optional(string()),
+    swap: optional(object({ capacity: optional(integer({ format: "int64" })) })),
+    systemUUID: optional(string()),
+  },
+  { doc: "What the Node says of its system." },
 );
 
 const status = object(
   {
-    conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
+    conditions: optional(conditions),
     initialization: optional(
       object(
         {
@@ -31,10 +50,10 @@ const status = object(
         { minProperties: 1 },
       ),
     ),
-    nodeRef: optional(object({ name: string({ doc: "Name of the Node.", minLength: 1, maxLength: 253 }) })),
-    nodeInfo: optional(map(string(), { doc: "What the Node says of its system." })),
+    nodeRef: optional(object({ name: objectName("Name of the Node.") })),
+    nodeInfo: optional(nodeInfo),
     lastUpdated: optional(time({ doc: "When the phase last changed." })),
-    failureDomain: optional(string({ doc: "Where the machine really is.", maxLength: 256 })),
+    failureDomain: optional(string({ doc: "Where the machine really is.", minLength: 1, maxLength: 256 })),
     addresses: optional(machineAddresses),
     phase: optional(
       string({
@@ -60,17 +79,11 @@ const status = object(
         waitForPreTerminateHookStartTime: optional(time()),
       }),
     ),
-    observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
+    observedGeneration: optional(observedGeneration),
     deprecated: optional(deprecatedStatus),
   },
   { minProperties: 1 },
 );
-
-const conditionColumn = (name: string): { name: string; type: "string"; jsonPath: string } => ({
-  name,
-  type: "string",
-  jsonPath: `.status.conditions[?(@.type=="${name === "Up-to-date" ? "UpToDate" : name}")].status`,
-});
 
 export const Machine = defineKind({
   group: "cluster.x-k8s.io",
@@ -82,22 +95,24 @@ export const Machine = defineKind({
   contracts: { v1beta2: "v1beta2" },
   schema: object({ spec: machineSpec, status: optional(status) }),
   columns: [
-    { name: "Cluster", type: "string", jsonPath: ".spec.clusterName" },
+    clusterColumn,
     { name: "Node Name", type: "string", jsonPath: ".status.nodeRef.name" },
     { name: "Provider ID", type: "string", jsonPath: ".spec.providerID", priority: 10 },
-    { name: "Failure domain", type: "string", jsonPath: ".status.failureDomain", priority: 10 },
+    { name: "Failure domain", type: "string", jsonPath: ".status.failureDomain" },
     conditionColumn("Ready"),
     conditionColumn("Available"),
-    conditionColumn("Up-to-date"),
-    {
-      name: "Internal-IP",
-      type: "string",
-      jsonPath: '.status.addresses[?(@.type=="InternalIP")].address',
-      priority: 10,
-    },
+    conditionColumn("Up-to-date", "UpToDate"),
+    addressColumn("Internal-IP", "InternalIP"),
+    addressColumn("External-IP", "ExternalIP"),
+    { name: "OS-Image", type: "string", jsonPath: ".status.nodeInfo.osImage", priority: 10 },
+    pausedColumn,
     { name: "Phase", type: "string", jsonPath: ".status.phase" },
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ageColumn,
     { name: "Version", type: "string", jsonPath: ".spec.version" },
   ],
 });
 export type Machine = ObjectOf<typeof Machine>;
+
+function addressColumn(name: string, type: string): PrinterColumnDefinition {
+  return { name, type: "string", jsonPath: `.status.addresses[?(@.type=="${type}")].address`, priority: 10 };
+}

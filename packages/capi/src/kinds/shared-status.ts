@@ -1,4 +1,4 @@
-import { array, integer, object, openObject, optional, string } from "../schema/schema.ts";
+import { array, integer, object, optional, type Schema, string, time } from "../schema/schema.ts";
 
 /** How many replicas run which version, oldest first. */
 export const versionCounts = array(
@@ -11,7 +11,35 @@ export const versionCounts = array(
   },
 );
 
-/** Fields of the older API that some providers still read. */
-export const deprecatedStatus = object({
-  v1beta1: optional(openObject({ doc: "What v1beta1 had and v1beta2 has not." })),
-});
+/** Conditions as v1beta1 had them: with a severity, without limits on their number. */
+export const legacyConditions = array(
+  object({
+    type: string({ minLength: 1, maxLength: 256 }),
+    status: string(),
+    severity: optional(string({ maxLength: 32 })),
+    lastTransitionTime: time(),
+    reason: optional(string({ minLength: 1, maxLength: 256 })),
+    message: optional(string({ minLength: 1, maxLength: 10240 })),
+  }),
+  { doc: "Conditions of v1beta1." },
+);
+
+/** Why an object failed for good, in v1beta1. */
+export const legacyFailure = {
+  failureReason: optional(string()),
+  failureMessage: optional(string({ minLength: 1, maxLength: 10240 })),
+};
+
+/** `status.deprecated`: what v1beta1 had and v1beta2 has not. */
+export const deprecatedWith = <F extends Record<string, Schema>>(fields: F) =>
+  object({
+    v1beta1: optional(
+      object({ conditions: optional(legacyConditions), ...fields }, { doc: "What v1beta1 had and v1beta2 has not." }),
+    ),
+  });
+
+/** `status.deprecated` of kinds that could fail for good. */
+export const deprecatedStatus = deprecatedWith(legacyFailure);
+
+/** `status.deprecated` of kinds that had conditions only. */
+export const deprecatedConditions = deprecatedWith({});

@@ -1,0 +1,144 @@
+import { conditions, observedGeneration, templateMetadata, versionedReference } from "../schema/common.ts";
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
+import { array, integer, object, optional, string } from "../schema/schema.ts";
+import { classPatches } from "./cluster-class-patches.ts";
+import { classVariables, variablesStatus } from "./cluster-class-variables.ts";
+import { ageColumn, conditionColumn, pausedColumn } from "./columns.ts";
+import { controlPlaneHealthCheck, machineDeploymentHealthCheck } from "./health-checks.ts";
+import { rolloutStrategy } from "./machine-deployment.ts";
+import { deletionOrderField } from "./machine-set.ts";
+import { availabilityGates, deletionTimeouts, machineDeletion, machineTaints, readinessGates } from "./machine-spec.ts";
+import { deprecatedConditions } from "./shared-status.ts";
+
+const naming = optional(
+  object(
+    { template: optional(string({ doc: "Go template of names.", minLength: 1, maxLength: 1024 })) },
+    { minProperties: 1 },
+  ),
+);
+
+const template = object({ templateRef: versionedReference });
+const className = string({ doc: "Name of the class, unique in its list.", minLength: 1, maxLength: 256 });
+const minReadySeconds = optional(integer({ doc: "How long a Machine must be ready to be available.", minimum: 0 }));
+
+const controlPlane = object(
+  {
+    metadata: optional(templateMetadata),
+    templateRef: versionedReference,
+    machineInfrastructure: optional(template),
+    healthCheck: optional(object(controlPlaneHealthCheck, { minProperties: 1 })),
+    naming,
+    deletion: optional(machineDeletion),
+    taints: optional(machineTaints),
+    readinessGates: optional(readinessGates),
+  },
+  { doc: "How control planes are made." },
+);
+
+const machineDeploymentClass = object({
+  metadata: optional(templateMetadata),
+  class: className,
+  bootstrap: template,
+  infrastructure: template,
+  healthCheck: optional(object(machineDeploymentHealthCheck, { minProperties: 1 })),
+  failureDomain: optional(string({ doc: "Where Machines are placed.", minLength: 1, maxLength: 256 })),
+  naming,
+  deletion: optional(object({ order: deletionOrderField, ...deletionTimeouts }, { minProperties: 1 })),
+  taints: optional(machineTaints),
+  minReadySeconds,
+  readinessGates: optional(readinessGates),
+  rollout: optional(object({ strategy: optional(rolloutStrategy) }, { minProperties: 1 })),
+});
+
+const machinePoolClass = object({
+  metadata: optional(templateMetadata),
+  class: className,
+  bootstrap: template,
+  infrastructure: template,
+  failureDomains: optional(
+    array(string({ minLength: 1, maxLength: 256 }), {
+      doc: "Where instances may be placed.",
+      maxItems: 100,
+      listType: "atomic",
+    }),
+  ),
+  naming,
+  deletion: optional(machineDeletion),
+  taints: optional(machineTaints),
+  minReadySeconds,
+});
+
+const classes: { minItems: number; maxItems: number; listType: "map"; keys: string[] } = {
+  minItems: 1,
+  maxItems: 100,
+  listType: "map",
+  keys: ["class"],
+};
+
+const spec = object({
+  availabilityGates: optional(availabilityGates),
+  infrastructure: object({ templateRef: versionedReference, naming }, { doc: "How infrastructure clusters are made." }),
+  controlPlane,
+  workers: optional(
+    object(
+      {
+        machineDeployments: optional(
+          array(machineDeploymentClass, { doc: "Classes of MachineDeployments.", ...classes }),
+        ),
+        machinePools: optional(array(machinePoolClass, { doc: "Classes of MachinePools.", ...classes })),
+      },
+      { minProperties: 1 },
+    ),
+  ),
+  variables: optional(classVariables),
+  patches: optional(classPatches),
+  upgrade: optional(
+    object(
+      {
+        external: optional(
+          object(
+            {
+              generateUpgradePlanExtension: optional(
+                string({ doc: "Extension that plans upgrades.", minLength: 1, maxLength: 512 }),
+              ),
+            },
+            { minProperties: 1 },
+          ),
+        ),
+      },
+      { minProperties: 1 },
+    ),
+  ),
+  kubernetesVersions: optional(
+    array(string({ minLength: 1, maxLength: 256 }), {
+      doc: "Versions that upgrades go through, oldest first.",
+      minItems: 1,
+      maxItems: 100,
+      listType: "atomic",
+    }),
+  ),
+});
+
+const status = object(
+  {
+    conditions: optional(conditions),
+    variables: optional(variablesStatus),
+    observedGeneration: optional(observedGeneration),
+    deprecated: optional(deprecatedConditions),
+  },
+  { minProperties: 1 },
+);
+
+/** A pattern that many Clusters are made from. */
+export const ClusterClass = defineKind({
+  group: "cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "ClusterClass",
+  plural: "clusterclasses",
+  shortNames: ["cc"],
+  doc: "A pattern for clusters: templates, variables and patches that Clusters with a topology are made from.",
+  contracts: { v1beta2: "v1beta2" },
+  schema: object({ spec, status: optional(status) }),
+  columns: [pausedColumn, conditionColumn("Variables Ready", "VariablesReady"), ageColumn],
+});
+export type ClusterClass = ObjectOf<typeof ClusterClass>;

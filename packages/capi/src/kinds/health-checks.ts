@@ -1,0 +1,96 @@
+import { versionedReference } from "../schema/common.ts";
+import { CONDITION_TYPE, RANGE } from "../schema/patterns.ts";
+import { array, boolean, integer, intOrString, object, optional, string } from "../schema/schema.ts";
+
+const OURS = ["Ready", "Available", "HealthCheckSucceeded", "OwnerRemediated", "ExternallyRemediated"];
+
+const timeoutSeconds = integer({ doc: "How long it may last before the Machine counts as unhealthy.", minimum: 0 });
+
+const unhealthyNodeConditions = array(
+  object({
+    type: string({ doc: "Type of the Node's condition.", minLength: 1 }),
+    status: string({ doc: "The bad status.", minLength: 1 }),
+    timeoutSeconds,
+  }),
+  { doc: "Conditions of the Node that make a Machine unhealthy.", minItems: 1, maxItems: 100, listType: "atomic" },
+);
+
+const unhealthyMachineConditions = array(
+  object({
+    type: string({
+      doc: "Type of the Machine's condition.",
+      minLength: 1,
+      maxLength: 316,
+      pattern: CONDITION_TYPE,
+      rules: [
+        {
+          rule: `!(self in [${OURS.map((type) => `'${type}'`).join(",")}])`,
+          message: `type must not be one of: ${OURS.join(", ")}`,
+        },
+      ],
+    }),
+    status: string({ doc: "The bad status.", enum: ["True", "False", "Unknown"] }),
+    timeoutSeconds,
+  }),
+  { doc: "Conditions of the Machine that make it unhealthy.", minItems: 1, maxItems: 100, listType: "atomic" },
+);
+
+/** What makes a Machine unhealthy. */
+export const checks = object(
+  {
+    nodeStartupTimeoutSeconds: optional(
+      integer({ doc: "How long until a Node must be there; 0: for ever; default 600.", minimum: 0 }),
+    ),
+    unhealthyNodeConditions: optional(unhealthyNodeConditions),
+    unhealthyMachineConditions: optional(unhealthyMachineConditions),
+  },
+  { doc: "What makes a Machine unhealthy.", minProperties: 1 },
+);
+
+/** Which unhealthy Machines are repaired, and how. */
+export const remediationFields = {
+  triggerIf: optional(
+    object(
+      {
+        unhealthyLessThanOrEqualTo: optional(
+          intOrString({ doc: "Repair only while at most this many (or this share) are unhealthy." }),
+        ),
+        unhealthyInRange: optional(
+          string({
+            doc: "Repair only while the number of unhealthy ones is in [a-b]; wins over the limit.",
+            minLength: 1,
+            maxLength: 32,
+            pattern: RANGE,
+          }),
+        ),
+      },
+      { minProperties: 1 },
+    ),
+  ),
+  templateRef: optional(versionedReference),
+};
+
+/** `healthCheck` of a control plane in topologies and classes. */
+export const controlPlaneHealthCheck = {
+  checks: optional(checks),
+  remediation: optional(object(remediationFields, { minProperties: 1 })),
+};
+
+/** `healthCheck` of a MachineDeployment in topologies and classes. */
+export const machineDeploymentHealthCheck = {
+  checks: optional(checks),
+  remediation: optional(
+    object(
+      {
+        maxInFlight: optional(intOrString({ doc: "How many may be repaired at a time." })),
+        ...remediationFields,
+      },
+      { minProperties: 1 },
+    ),
+  ),
+};
+
+/** Whether a topology's health check is on. */
+export const healthCheckEnabled = {
+  enabled: optional(boolean({ doc: "Whether it is on; default: when the class or this object has checks." })),
+};

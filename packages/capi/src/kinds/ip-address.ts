@@ -1,0 +1,35 @@
+import { contractReference, objectName } from "../schema/common.ts";
+import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
+import { documented, integer, object, optional, string } from "../schema/schema.ts";
+import { ageColumn } from "./columns.ts";
+
+/** Which pool an address comes from. */
+export const poolReference = documented(contractReference, "The pool the address comes from; never changes.");
+
+/** Columns that claims and addresses share. */
+export const poolColumns: readonly PrinterColumnDefinition[] = [
+  { name: "Pool Name", type: "string", jsonPath: ".spec.poolRef.name" },
+  { name: "Pool Kind", type: "string", jsonPath: ".spec.poolRef.kind" },
+];
+
+/** An address that a pool gave to a claim. */
+export const IPAddress = defineKind({
+  group: "ipam.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "IPAddress",
+  plural: "ipaddresses",
+  doc: "An address that a pool gave to an IPAddressClaim of the same name.",
+  contracts: { v1beta2: "v1beta2" },
+  status: false,
+  schema: object({
+    spec: object({
+      claimRef: object({ name: objectName("Name of the IPAddressClaim.") }),
+      poolRef: poolReference,
+      address: string({ doc: "The address.", minLength: 1, maxLength: 39 }),
+      prefix: integer({ doc: "Length of the network's prefix.", minimum: 0, maximum: 128 }),
+      gateway: optional(string({ doc: "The network's gateway.", minLength: 1, maxLength: 39 })),
+    }),
+  }),
+  columns: [{ name: "Address", type: "string", jsonPath: ".spec.address" }, ...poolColumns, ageColumn],
+});
+export type IPAddress = ObjectOf<typeof IPAddress>;

@@ -1,0 +1,87 @@
+import { contractReference, templateMetadata } from "../schema/common.ts";
+import { integer, intOrString, object, optional, string, time } from "../schema/schema.ts";
+import { kubeadmConfigSpec } from "./kubeadm-config-spec.ts";
+import { machineDeletion, machineTaints, readinessGates } from "./machine-spec.ts";
+import { machineNaming } from "./machine-template.ts";
+
+const rollout = object(
+  {
+    before: optional(
+      object(
+        {
+          certificatesExpiryDays: optional(
+            integer({ doc: "Replace Machines whose certificates end within these days.", minimum: 7 }),
+          ),
+        },
+        { minProperties: 1 },
+      ),
+    ),
+    after: optional(time({ doc: "Machines older than this are replaced." })),
+    strategy: optional(
+      object(
+        {
+          type: string({ doc: "How Machines are replaced.", enum: ["RollingUpdate"] }),
+          rollingUpdate: optional(
+            object({ maxSurge: optional(intOrString({ doc: "0 or 1; default 1." })) }, { minProperties: 1 }),
+          ),
+        },
+        { minProperties: 1 },
+      ),
+    ),
+  },
+  { minProperties: 1 },
+);
+
+const remediation = object(
+  {
+    maxRetry: optional(integer({ doc: "How often a repair is tried again; without limit if absent." })),
+    retryPeriodSeconds: optional(integer({ doc: "How long to wait before trying again.", minimum: 0 })),
+    minHealthyPeriodSeconds: optional(
+      integer({ doc: "A Machine healthy this long starts counting anew; default 3600.", minimum: 0 }),
+    ),
+  },
+  { minProperties: 1 },
+);
+
+const shared = {
+  rollout: optional(rollout),
+  remediation: optional(remediation),
+  machineNaming: optional(machineNaming),
+};
+
+/** KubeadmControlPlane.spec. */
+export const kubeadmControlPlaneSpec = object({
+  replicas: optional(integer({ doc: "Control plane Machines wanted; odd unless etcd is external." })),
+  version: string({ doc: "Kubernetes version; up by at most one minor.", minLength: 1, maxLength: 256 }),
+  machineTemplate: object({
+    metadata: optional(templateMetadata),
+    spec: object({
+      infrastructureRef: contractReference,
+      readinessGates: optional(readinessGates),
+      deletion: optional(machineDeletion),
+      taints: optional(machineTaints),
+    }),
+  }),
+  kubeadmConfigSpec: optional(kubeadmConfigSpec),
+  ...shared,
+});
+
+/** What a class's template of control planes holds: no replicas, version or infrastructure, which topologies give. */
+export const kubeadmControlPlaneTemplateSpec = object(
+  {
+    machineTemplate: optional(
+      object(
+        {
+          metadata: optional(templateMetadata),
+          spec: optional(
+            object({ deletion: optional(machineDeletion), taints: optional(machineTaints) }, { minProperties: 1 }),
+          ),
+        },
+        { minProperties: 1 },
+      ),
+    ),
+    kubeadmConfigSpec: optional(kubeadmConfigSpec),
+    ...shared,
+  },
+  { minProperties: 1 },
+);

@@ -1,0 +1,31 @@
+import { templateMetadata } from "../schema/common.ts";
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
+import { object, optional } from "../schema/schema.ts";
+import { ageColumn } from "./columns.ts";
+import { kubeadmControlPlaneTemplateSpec } from "./kubeadm-control-plane-spec.ts";
+
+/** What control planes of a class are made from. */
+export const KubeadmControlPlaneTemplate = defineKind({
+  group: "controlplane.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "KubeadmControlPlaneTemplate",
+  plural: "kubeadmcontrolplanetemplates",
+  doc: "A KubeadmControlPlane for each Cluster of a ClusterClass.",
+  contracts: { v1beta2: "v1beta2" },
+  status: false,
+  schema: object({
+    spec: optional(
+      object({
+        template: object(
+          { metadata: optional(templateMetadata), spec: optional(kubeadmControlPlaneTemplateSpec) },
+          { minProperties: 1 },
+        ),
+      }),
+    ),
+  }),
+  columns: [
+    { name: "ClusterClass", type: "string", jsonPath: '.metadata.ownerReferences[?(@.kind=="ClusterClass")].name' },
+    ageColumn,
+  ],
+});
+export type KubeadmControlPlaneTemplate = ObjectOf<typeof KubeadmControlPlaneTemplate>;

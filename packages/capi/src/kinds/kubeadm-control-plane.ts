@@ -1,0 +1,66 @@
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
+import { boolean, integer, object, optional, string, time } from "../schema/schema.ts";
+import { ageColumn, conditionColumn, pausedColumn, replicasColumns } from "./columns.ts";
+import { kubeadmControlPlaneSpec } from "./kubeadm-control-plane-spec.ts";
+import { replicasStatus } from "./machine-template.ts";
+import { deprecatedWith, legacyFailure } from "./shared-status.ts";
+
+const status = object(
+  {
+    ...replicasStatus,
+    initialization: optional(
+      object(
+        {
+          controlPlaneInitialized: optional(
+            boolean({ doc: "True once the control plane was reachable; never goes back." }),
+          ),
+        },
+        { minProperties: 1 },
+      ),
+    ),
+    version: optional(string({ doc: "Lowest version of its Machines.", minLength: 1, maxLength: 256 })),
+    lastRemediation: optional(
+      object({
+        machine: string({ doc: "The repaired Machine.", minLength: 1, maxLength: 253 }),
+        time: time({ doc: "When." }),
+        retryCount: integer({ doc: "How often it was tried again.", minimum: 0 }),
+      }),
+    ),
+    deprecated: optional(
+      deprecatedWith({
+        ...legacyFailure,
+        updatedReplicas: optional(integer()),
+        readyReplicas: optional(integer()),
+        unavailableReplicas: optional(integer()),
+      }),
+    ),
+  },
+  { minProperties: 1 },
+);
+
+/** A control plane of Machines set up by kubeadm. */
+export const KubeadmControlPlane = defineKind({
+  group: "controlplane.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "KubeadmControlPlane",
+  plural: "kubeadmcontrolplanes",
+  shortNames: ["kcp"],
+  doc: "A control plane of Machines, each set up by kubeadm.",
+  contracts: { v1beta2: "v1beta2" },
+  schema: object({ spec: kubeadmControlPlaneSpec, status: optional(status) }),
+  scale: {
+    specReplicasPath: ".spec.replicas",
+    statusReplicasPath: ".status.replicas",
+    labelSelectorPath: ".status.selector",
+  },
+  columns: [
+    { name: "Cluster", type: "string", jsonPath: String.raw`.metadata.labels['cluster\.x-k8s\.io/cluster-name']` },
+    conditionColumn("Available"),
+    ...replicasColumns,
+    pausedColumn,
+    { name: "Initialized", type: "string", jsonPath: ".status.initialization.controlPlaneInitialized" },
+    ageColumn,
+    { name: "Version", type: "string", jsonPath: ".spec.version" },
+  ],
+});
+export type KubeadmControlPlane = ObjectOf<typeof KubeadmControlPlane>;

@@ -1,0 +1,72 @@
+import { labelSelector } from "../schema/common.ts";
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
+import { array, documented, integer, object, optional, string } from "../schema/schema.ts";
+import { ageColumn } from "./columns.ts";
+
+const unique = (field: string) => [
+  { rule: "self.all(x, self.exists_one(y, x == y))", message: `entries in ${field} must be unique` },
+];
+
+const spec = object({
+  drain: object({
+    behavior: string({
+      doc: "Drain: evict. Skip: leave. WaitCompleted: wait until the Pod ends.",
+      enum: ["Drain", "Skip", "WaitCompleted"],
+    }),
+    order: optional(integer({ doc: "Lower is evicted first; only with Drain; default 0." })),
+  }),
+  machines: optional(
+    array(
+      object(
+        {
+          selector: optional(documented(labelSelector, "Labels of the Machine.")),
+          clusterSelector: optional(documented(labelSelector, "Labels of its Cluster.")),
+        },
+        { minProperties: 1 },
+      ),
+      {
+        doc: "Machines the rule is for; all if absent.",
+        minItems: 1,
+        maxItems: 32,
+        listType: "atomic",
+        rules: unique("machines"),
+      },
+    ),
+  ),
+  pods: optional(
+    array(
+      object(
+        {
+          selector: optional(documented(labelSelector, "Labels of the Pod.")),
+          namespaceSelector: optional(documented(labelSelector, "Labels of its Namespace.")),
+        },
+        { minProperties: 1 },
+      ),
+      {
+        doc: "Pods the rule is for; all if absent.",
+        minItems: 1,
+        maxItems: 32,
+        listType: "atomic",
+        rules: unique("pods"),
+      },
+    ),
+  ),
+});
+
+/** How Pods are treated when a Node is drained. */
+export const MachineDrainRule = defineKind({
+  group: "cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "MachineDrainRule",
+  plural: "machinedrainrules",
+  doc: "Says which Pods are evicted, left or waited for when a Node is drained, and in which order.",
+  contracts: { v1beta2: "v1beta2" },
+  status: false,
+  schema: object({ spec }),
+  columns: [
+    { name: "Behavior", type: "string", jsonPath: ".spec.drain.behavior" },
+    { name: "Order", type: "string", jsonPath: ".spec.drain.order" },
+    ageColumn,
+  ],
+});
+export type MachineDrainRule = ObjectOf<typeof MachineDrainRule>;

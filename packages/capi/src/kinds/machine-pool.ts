@@ -1,0 +1,108 @@
+import { clusterName } from "../schema/common.ts";
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
+import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
+import { ageColumn, clusterColumn, pausedColumn, replicasColumns } from "./columns.ts";
+import { machineTemplate, replicasStatus } from "./machine-template.ts";
+import { deprecatedWith, legacyFailure } from "./shared-status.ts";
+
+const spec = object({
+  clusterName,
+  replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
+  template: machineTemplate,
+  providerIDList: optional(
+    array(string({ minLength: 1, maxLength: 512 }), {
+      doc: "Provider IDs of the pool's instances; written by the controller.",
+      maxItems: 10000,
+      listType: "atomic",
+    }),
+  ),
+  failureDomains: optional(
+    array(string({ minLength: 1, maxLength: 256 }), {
+      doc: "Where instances may be placed.",
+      maxItems: 100,
+      listType: "atomic",
+    }),
+  ),
+});
+
+const nodeReference = object(
+  {
+    apiVersion: optional(string()),
+    kind: optional(string()),
+    namespace: optional(string()),
+    name: optional(string()),
+    uid: optional(string()),
+    resourceVersion: optional(string()),
+    fieldPath: optional(string()),
+  },
+  { mapType: "atomic" },
+);
+
+const { selector: _, ...counters } = replicasStatus;
+
+const status = object(
+  {
+    ...counters,
+    initialization: optional(
+      object(
+        {
+          infrastructureProvisioned: optional(
+            boolean({ doc: "True once the infrastructure was there; never goes back." }),
+          ),
+          bootstrapDataSecretCreated: optional(
+            boolean({ doc: "True once bootstrap data was there; never goes back." }),
+          ),
+        },
+        { minProperties: 1 },
+      ),
+    ),
+    nodeRefs: optional(array(nodeReference, { doc: "Nodes of the pool.", maxItems: 10000, listType: "atomic" })),
+    phase: optional(
+      string({
+        enum: [
+          "Pending",
+          "Provisioning",
+          "Provisioned",
+          "Running",
+          "ScalingUp",
+          "ScalingDown",
+          "Scaling",
+          "Deleting",
+          "Failed",
+          "Unknown",
+        ],
+      }),
+    ),
+    deprecated: optional(
+      deprecatedWith({
+        ...legacyFailure,
+        readyReplicas: optional(integer()),
+        availableReplicas: optional(integer()),
+        unavailableReplicas: optional(integer()),
+      }),
+    ),
+  },
+  { minProperties: 1 },
+);
+
+/** A group of instances that the infrastructure keeps by itself. */
+export const MachinePool = defineKind({
+  group: "cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "MachinePool",
+  plural: "machinepools",
+  shortNames: ["mp"],
+  doc: "A number of machines that the infrastructure provider keeps as one group.",
+  contracts: { v1beta2: "v1beta2" },
+  schema: object({ spec, status: optional(status) }),
+  scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+  columns: [
+    clusterColumn,
+    ...replicasColumns,
+    pausedColumn,
+    { name: "Phase", type: "string", jsonPath: ".status.phase" },
+    ageColumn,
+    { name: "Version", type: "string", jsonPath: ".spec.template.spec.version" },
+  ],
+});
+export type MachinePool = ObjectOf<typeof MachinePool>;
