@@ -46,11 +46,6 @@ export class CrdRegistry {
     if (changed) this.types.setCustom([...next.values()].flatMap((s) => s.types));
   }
 
-  /** The types of a CRD, also when it is not served at all. */
-  typesOf(crdName: string): readonly CustomResourceType[] {
-    return this.served.get(prefixOf(CRD_KEY.group, CRD_KEY.plural) + crdName)?.types ?? [];
-  }
-
   /** The same value as before while nothing changed that would end watches: conditions come and go without consequences. */
   private serve(stored: StoredObject): Served {
     const crd = stored.object as CustomResourceDefinition;

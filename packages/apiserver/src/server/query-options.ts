@@ -157,6 +157,7 @@ export function parseWriteOptions(query: URLSearchParams, kind: string, applies:
 }
 
 function validateFieldManager(manager: string, errors: FieldError[]): void {
+  if (manager === "") return;
   if (manager.length > 128)
     errors.push({
       type: "FieldValueTooLong",
