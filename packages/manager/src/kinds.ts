@@ -1,4 +1,25 @@
-import { Cluster, type KindDefinition, type KindObject, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
+import {
+  Cluster,
+  ClusterClass,
+  ClusterResourceSet,
+  ClusterResourceSetBinding,
+  GlobalInClusterIPPool,
+  InClusterIPPool,
+  IPAddress,
+  IPAddressClaim,
+  type KindDefinition,
+  type KindObject,
+  KubeadmConfig,
+  KubeadmConfigTemplate,
+  KubeadmControlPlane,
+  KubeadmControlPlaneTemplate,
+  Machine,
+  MachineDeployment,
+  MachineDrainRule,
+  MachineHealthCheck,
+  MachinePool,
+  MachineSet,
+} from "@capstan/capi";
 import { HostedControlPlane } from "@capstan/controlplane-hosted";
 
 /** A kind whatever its type. */
@@ -8,4 +29,24 @@ export type AnyKind = Pick<
 >;
 
 /** Every kind this manager serves. */
-export const KINDS: readonly AnyKind[] = [Cluster, Machine, MachineSet, MachineDeployment, HostedControlPlane];
+export const KINDS: readonly AnyKind[] = [
+  Cluster,
+  ClusterClass,
+  Machine,
+  MachineSet,
+  MachineDeployment,
+  MachinePool,
+  MachineHealthCheck,
+  MachineDrainRule,
+  ClusterResourceSet,
+  ClusterResourceSetBinding,
+  IPAddress,
+  IPAddressClaim,
+  InClusterIPPool,
+  GlobalInClusterIPPool,
+  KubeadmConfig,
+  KubeadmConfigTemplate,
+  KubeadmControlPlane,
+  KubeadmControlPlaneTemplate,
+  HostedControlPlane,
+];
