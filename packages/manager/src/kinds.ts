@@ -21,6 +21,7 @@ import {
   MachineSet,
 } from "@capstan/capi";
 import { HostedControlPlane } from "@capstan/controlplane-hosted";
+import { MetaCluster } from "@capstan/infra-meta";
 
 /** A kind whatever its type. */
 export type AnyKind = Pick<
@@ -49,4 +50,5 @@ export const KINDS: readonly AnyKind[] = [
   KubeadmControlPlane,
   KubeadmControlPlaneTemplate,
   HostedControlPlane,
+  MetaCluster,
 ];

@@ -10,6 +10,7 @@ import {
   stopRank,
 } from "@capstan/controlplane-hosted";
 import { addCoreIndexes, clusterController } from "@capstan/core";
+import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
 import {
   Cache,
   Client,
@@ -55,10 +56,12 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
   indexCustomResourceDefinitions(cache);
   addCoreIndexes(cache);
+  addMetaIndexes(cache);
   const workload = new WorkloadConnections({ cache, clock, random, log });
   const processes = await processPlacement(options);
   const controllers: Controller[] = [
     clusterController(workload),
+    ...metaControllers(),
     hostedControlPlaneController({
       placements: { Process: processes.placement } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: "Process",

@@ -1,0 +1,105 @@
+import {
+  type ContractObject,
+  endpointOf,
+  type FailureDomain,
+  failureDomainsOf,
+  field,
+  infrastructureProvisioned,
+  resolveKind,
+} from "@capstan/capi";
+import type { Kind, MapFunction, ReconcileContext } from "@capstan/runtime";
+import type { InfrastructureReference, MetaCluster } from "./kinds/meta-cluster.ts";
+
+/** One infrastructure cluster of a MetaCluster, as far as it can be seen. */
+export interface Child {
+  reference: InfrastructureReference;
+  /** Why it cannot be read, when it cannot. */
+  problem?: { reason: string; message: string };
+  kind?: Kind<ContractObject>;
+  object?: ContractObject;
+  provisioned: boolean;
+  endpoint?: { host: string; port: number };
+  /** Whether its kind has an endpoint at all. */
+  takesEndpoint: boolean;
+}
+
+/** Reads every child and watches its kind from now on. */
+export function readChildren(
+  meta: MetaCluster,
+  context: ReconcileContext,
+  map: (reference: InfrastructureReference) => MapFunction<ContractObject>,
+): Promise<Child[]> {
+  return Promise.all(
+    meta.spec.infrastructureRefs.map((reference) => readChild(meta, reference, context, map(reference))),
+  );
+}
+
+async function readChild(
+  meta: MetaCluster,
+  reference: InfrastructureReference,
+  context: ReconcileContext,
+  map: MapFunction<ContractObject>,
+): Promise<Child> {
+  const resolved = resolveKind(context.cache, reference);
+  if ("problem" in resolved)
+    return {
+      reference,
+      provisioned: false,
+      takesEndpoint: false,
+      problem: { reason: "ProviderNotInstalled", message: resolved.problem },
+    };
+  await context.watch(resolved.kind, map);
+  const object = context.cache.get(resolved.kind, { namespace: meta.metadata.namespace, name: reference.name });
+  const takesEndpoint = hasEndpointField(
+    resolved.crd.spec.versions.find((v) => v.name === resolved.kind.version)?.schema?.openAPIV3Schema,
+  );
+  if (object === undefined)
+    return {
+      reference,
+      kind: resolved.kind,
+      provisioned: false,
+      takesEndpoint,
+      problem: {
+        reason: "ObjectDoesNotExist",
+        message: `${reference.kind} ${reference.name} does not exist; create it`,
+      },
+    };
+  const endpoint = endpointOf(object);
+  return {
+    reference,
+    kind: resolved.kind,
+    object,
+    provisioned: infrastructureProvisioned(object, resolved.contract),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    takesEndpoint,
+  };
+}
+
+function hasEndpointField(schema: unknown): boolean {
+  return field(schema, "properties", "spec", "properties", "controlPlaneEndpoint") !== undefined;
+}
+
+/** Failure domains of all children under the names their providers gave them, and the names that clash. */
+export function unionOfFailureDomains(children: readonly Child[]): { domains: FailureDomain[]; clashes: string[] } {
+  const domains = new Map<string, FailureDomain>();
+  const clashes = new Set<string>();
+  for (const child of children) {
+    if (child.object === undefined) continue;
+    for (const domain of failureDomainsOf(child.object)) {
+      if (domains.has(domain.name)) {
+        clashes.add(domain.name);
+        continue;
+      }
+      domains.set(domain.name, {
+        name: domain.name,
+        // Only the marked child may have control plane machines.
+        controlPlane: child.reference.controlPlane === true && domain.controlPlane === true,
+        attributes: {
+          ...domain.attributes,
+          "capstan.dev/infrastructure": `${child.reference.kind}/${child.reference.name}`,
+        },
+      });
+    }
+  }
+  return { domains: [...domains.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), clashes: [...clashes].sort() };
+}

@@ -1,0 +1,2 @@
+export { MetaCluster } from "./kinds/meta-cluster.ts";
+export { addMetaIndexes, metaControllers } from "./provider.ts";

@@ -1,0 +1,86 @@
+import {
+  array,
+  boolean,
+  condition,
+  defineKind,
+  failureDomain,
+  type Infer,
+  integer,
+  type ObjectOf,
+  object,
+  optional,
+  string,
+} from "@capstan/capi";
+
+const endpoint = object({
+  host: string({ doc: "Where the API is reached.", minLength: 1, maxLength: 512 }),
+  port: integer({ doc: "Its port.", minimum: 1, maximum: 65535 }),
+});
+
+const reference = object({
+  apiGroup: string({ doc: "API group of the infrastructure cluster.", minLength: 1, maxLength: 253 }),
+  kind: string({ doc: "Its kind, of any provider that speaks the contract.", minLength: 1, maxLength: 63 }),
+  name: string({
+    doc: "Its name. Upstream's controllers look it up by the name of the Cluster's infrastructureRef, so the same name is the safe choice.",
+    minLength: 1,
+    maxLength: 253,
+  }),
+  optional: optional(boolean({ doc: "true: the cluster does not wait for it." })),
+  controlPlane: optional(boolean({ doc: "true: its endpoint and failure domains count for the control plane." })),
+});
+
+const spec = object({
+  controlPlaneEndpoint: optional(endpoint),
+  infrastructureRefs: array(reference, {
+    doc: "The infrastructure clusters that make up this one.",
+    minItems: 1,
+    maxItems: 16,
+    listType: "map",
+    keys: ["kind", "name"],
+    rules: [
+      {
+        rule: "self.filter(r, has(r.controlPlane) && r.controlPlane).size() <= 1",
+        message: "at most one infrastructure can be the control plane's",
+      },
+    ],
+  }),
+});
+
+const child = object({
+  kind: string({ maxLength: 63 }),
+  name: string({ maxLength: 253 }),
+  provisioned: boolean({ doc: "Whether it is ready for machines." }),
+  reason: optional(string({ maxLength: 256 })),
+  message: optional(string({ maxLength: 4096 })),
+});
+
+const status = object({
+  conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
+  initialization: optional(
+    object({ provisioned: optional(boolean({ doc: "True once all that are not optional were; never goes back." })) }),
+  ),
+  failureDomains: optional(array(failureDomain, { listType: "map", keys: ["name"], maxItems: 100 })),
+  infrastructures: optional(array(child, { listType: "map", keys: ["kind", "name"], maxItems: 16 })),
+  observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
+});
+
+export type InfrastructureReference = Infer<typeof reference>;
+
+/** Several infrastructure clusters under one Cluster. */
+export const MetaCluster = defineKind({
+  group: "infrastructure.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "MetaCluster",
+  plural: "metaclusters",
+  doc: "An infrastructure cluster made of several others, so that one Cluster can have machines of many providers.",
+  contracts: { v1beta2: "v1beta2" },
+  schema: object({ spec, status: optional(status) }),
+  columns: [
+    { name: "Cluster", type: "string", jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']" },
+    { name: "Ready", type: "string", jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
+    { name: "Provisioned", type: "boolean", jsonPath: ".status.initialization.provisioned" },
+    { name: "Infrastructures", type: "string", jsonPath: ".spec.infrastructureRefs[*].kind" },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+});
+export type MetaCluster = ObjectOf<typeof MetaCluster>;

@@ -1,0 +1,40 @@
+import { Cluster, CustomResourceDefinition } from "@capstan/capi";
+import { type Cache, type Controller, controller, type Request } from "@capstan/runtime";
+import { MetaCluster } from "./kinds/meta-cluster.ts";
+import { BY_CHILD, childKey, reconcileMetaCluster } from "./meta-cluster.ts";
+
+/** Adds the indexes this provider looks things up by; before the cache starts. */
+export function addMetaIndexes(cache: Cache): void {
+  cache.addIndex(MetaCluster, BY_CHILD, (meta) =>
+    meta.spec.infrastructureRefs.map((reference) => childKey(meta.metadata.namespace ?? "", reference)),
+  );
+}
+
+/** The controllers of this provider. */
+export function metaControllers(): Controller[] {
+  return [
+    controller("meta-cluster")
+      .for(MetaCluster)
+      .watches(Cluster, metaClusterOf)
+      .watches(CustomResourceDefinition, (crd, cache) =>
+        cache.synced(MetaCluster)
+          ? cache
+              .list(MetaCluster)
+              .filter((meta) =>
+                meta.spec.infrastructureRefs.some(
+                  (r) => r.apiGroup === crd.spec.group && r.kind === crd.spec.names.kind,
+                ),
+              )
+              .map((meta) => ({ namespace: meta.metadata.namespace ?? "", name: meta.metadata.name ?? "" }))
+          : [],
+      )
+      .concurrency(10)
+      .reconcile(reconcileMetaCluster),
+  ];
+}
+
+function metaClusterOf(cluster: Cluster): Request[] {
+  const reference = cluster.spec?.infrastructureRef;
+  if (reference?.kind !== MetaCluster.kind || reference.apiGroup !== MetaCluster.group) return [];
+  return [{ namespace: cluster.metadata.namespace ?? "", name: reference.name }];
+}
