@@ -104,6 +104,7 @@ async function commitNew(write: WriteRequest, key: string, object: Unstructured)
 async function review(write: WriteRequest, draft: Unstructured): Promise<WriteOutcome> {
   const answer = write.type.strategy.createOnly;
   if (answer === undefined) throw methodNotSupported(groupResource(write.type), "create");
+  ownCreated(write, draft);
   const object = await answer(draft, { user: write.user, namespace: write.namespace, api: write.core.internal() });
   return { status: 201, object };
 }

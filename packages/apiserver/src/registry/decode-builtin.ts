@@ -67,7 +67,7 @@ function compile(schema: JSONSchemaProps): Decoder {
   if (schema["x-kubernetes-int-or-string"] === true || schema.format === "int-or-string") return intOrString;
   switch (schema.type ?? "") {
     case "string":
-      return schema.format === "byte" ? bytes : text;
+      return schema.format === "byte" ? bytes : schema.format === "date-time" ? time : text;
     case "integer":
       return integer(schema.format === "int64" ? "int64" : "int32");
     case "number":
@@ -87,6 +87,17 @@ function compile(schema: JSONSchemaProps): Decoder {
 const text: Decoder = (value, path, context) => {
   if (typeof value !== "string") throw cannotUnmarshal(value, path, "string", context);
   return value;
+};
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+
+const time: Decoder = (value, path, context) => {
+  if (typeof value !== "string") throw cannotUnmarshal(value, path, "time.Time", context);
+  if (RFC3339.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  const at = /^\d{4}/.test(value) ? "" : `: cannot parse ${JSON.stringify(value)} as "2006"`;
+  throw badRequest(
+    `${context.kind} in version "${context.version}" cannot be handled as a ${context.kind}: parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00"${at}`,
+  );
 };
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
