@@ -7,7 +7,7 @@ import {
   unsupportedMediaType,
 } from "@capstan/apimachinery";
 import { goJsonError, summarizeBody } from "./go-json-error.ts";
-import { countKeys, duplicateFields } from "./json-scan.ts";
+import { countKeys, duplicateFields, opensTooDeep } from "./json-scan.ts";
 import { parseYamlInWorker } from "./yaml-worker.ts";
 
 /** A request's body as it arrives: bytes from a socket, or a value in process. */
@@ -91,6 +91,7 @@ function firstVisible(bytes: Buffer): string {
 }
 
 function parseJson(text: string, refuse: (why: string) => Error): ParsedBody {
+  if (opensTooDeep(text)) throw tooDeep();
   let value: unknown;
   try {
     value = JSON.parse(text);

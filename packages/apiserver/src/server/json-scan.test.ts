@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countKeys, duplicateFields } from "./json-scan.ts";
+import { countKeys, duplicateFields, opensTooDeep } from "./json-scan.ts";
 
 const complaints = (text: string): string[] => duplicateFields(text, countKeys(JSON.parse(text)) ?? -1);
 
@@ -36,5 +36,14 @@ describe("countKeys", () => {
   it("gives up on values that are nested too deep", () => {
     const deep = `${"[".repeat(2000)}${"]".repeat(2000)}`;
     expect(countKeys(JSON.parse(deep))).toBeUndefined();
+  });
+});
+
+describe("opensTooDeep", () => {
+  it("sees brackets, not what is in strings", () => {
+    const filler = " ".repeat(70_000);
+    expect(opensTooDeep(`${"[".repeat(1002)}${filler}`)).toBe(true);
+    expect(opensTooDeep(`"${"[".repeat(2000)}\\"${"[".repeat(2000)}"${filler}`)).toBe(false);
+    expect(opensTooDeep(`[${"[],".repeat(30_000)}[]]`)).toBe(false);
   });
 });

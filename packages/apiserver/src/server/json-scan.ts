@@ -1,5 +1,25 @@
 import { MAX_DEPTH } from "@capstan/apimachinery";
 
+const LONG_TEXT = 64 * 1024;
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Whether a long text opens more brackets than may be nested: parsing a million of them would hold up everybody else. */
+export function opensTooDeep(text: string): boolean {
+  if (text.length < LONG_TEXT) return false;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 91 || c === 123) {
+      if (++depth > MAX_DEPTH + 1) return true;
+    } else if (c === 93 || c === 125) depth--;
+    else if (c === QUOTE) {
+      for (i++; i < text.length && text.charCodeAt(i) !== QUOTE; i++) if (text.charCodeAt(i) === BACKSLASH) i++;
+    }
+  }
+  return false;
+}
+
 /** Number of object keys in a parsed value; undefined when it is nested too deep to be worked on. */
 export function countKeys(value: unknown, depth = 0): number | undefined {
   if (typeof value !== "object" || value === null) return 0;
