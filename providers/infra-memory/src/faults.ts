@@ -1,0 +1,24 @@
+import { FAULTS, type Fault, type MemoryMachine } from "./kinds/memory-machine.ts";
+
+/** Makes a machine fail in one of the ways of `spec.fault`, and recover when it is taken away. */
+export const FAULT_ANNOTATION = "memory.infrastructure.cluster.x-k8s.io/fault";
+/** Overrides `spec.bootSeconds` of a machine that has not booted. */
+export const BOOT_SECONDS_ANNOTATION = "memory.infrastructure.cluster.x-k8s.io/boot-seconds";
+
+/** How a machine is to behave. */
+export interface Behaviour {
+  readonly fault: Fault | undefined;
+  readonly bootMs: number;
+}
+
+/** Reads spec and annotations; `share` in [0, 1) is this machine's part of the jitter. Unknown values count as absent. */
+export function behaviourOf(object: MemoryMachine, share: number): Behaviour {
+  const { annotations } = object.metadata;
+  const named = annotations?.[FAULT_ANNOTATION];
+  const seconds = Number(annotations?.[BOOT_SECONDS_ANNOTATION] ?? Number.NaN);
+  const base = Number.isFinite(seconds) && seconds >= 0 ? seconds : (object.spec?.bootSeconds ?? 0);
+  return {
+    fault: FAULTS.find((fault) => fault === named) ?? (named === undefined ? object.spec?.fault : undefined),
+    bootMs: 1000 * base + Math.floor(1000 * share * (object.spec?.bootJitterSeconds ?? 0)),
+  };
+}

@@ -1,0 +1,57 @@
+import { createHmac } from "node:crypto";
+import { parseYaml, type Transport } from "@capstan/apimachinery";
+import { type ConfigMap, field } from "@capstan/capi";
+import { publicKeyPin } from "@capstan/pki";
+import type { ClientConfig } from "@capstan/runtime";
+import type { JoinPlan } from "./plan.ts";
+
+/** Opens a connection to an API server; `caCertHashes` tell servers apart that share an address. */
+export type Connect = (config: ClientConfig, hint?: { caCertHashes?: readonly string[] }) => Transport;
+
+const CLUSTER_INFO = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
+
+/** Where the API is and whom to trust, read as nobody and checked with the token and the pins, as `kubeadm join` does it. */
+export async function discover(
+  plan: JoinPlan,
+  connect: Connect,
+  signal: AbortSignal,
+): Promise<Pick<ClientConfig, "server" | "tls">> {
+  const { caCertHashes } = plan;
+  const anonymous = connect({ server: `https://${plan.endpoint}`, tls: { insecure: true } }, { caCertHashes });
+  let info: ConfigMap;
+  try {
+    const response = await anonymous.request({ method: "GET", path: CLUSTER_INFO }, signal);
+    if (response.status !== 200) throw new Error(`cluster-info cannot be read: ${messageOf(response.body)}`);
+    info = response.body as ConfigMap;
+  } finally {
+    await anonymous.close();
+  }
+  const kubeconfig = info.data?.["kubeconfig"] ?? "";
+  checkSignature(info, kubeconfig, plan.token);
+  const cluster = field(parseYaml(kubeconfig), "clusters");
+  const entry = field(Array.isArray(cluster) ? cluster[0] : undefined, "cluster");
+  const server = field(entry, "server");
+  const caPem = Buffer.from(String(field(entry, "certificate-authority-data") ?? ""), "base64").toString("utf8");
+  const serverName = field(entry, "tls-server-name");
+  if (typeof server !== "string" || caPem === "") throw new Error("cluster-info names no server and no CA");
+  if (caCertHashes.length > 0 && !caCertHashes.includes(publicKeyPin(caPem)))
+    throw new Error("the CA in cluster-info is not the one that caCertHashes pin");
+  return { server, tls: { caPem, ...(typeof serverName === "string" ? { serverName } : {}) } };
+}
+
+function checkSignature(info: ConfigMap, kubeconfig: string, token: string): void {
+  const [id = "", secret = ""] = token.split(".");
+  const signature = info.data?.[`jws-kubeconfig-${id}`];
+  if (signature === undefined) throw new Error(`cluster-info has no signature for token ${id} (yet)`);
+  const [header = "", , given = ""] = signature.split(".");
+  const made = createHmac("sha256", secret)
+    .update(`${header}.${Buffer.from(kubeconfig).toString("base64url")}`)
+    .digest("base64url");
+  if (made !== given) throw new Error(`the signature of cluster-info does not fit token ${id}`);
+}
+
+/** The text of a failure Status. */
+export function messageOf(body: unknown): string {
+  const message = field(body, "message");
+  return typeof message === "string" ? message : String(body);
+}

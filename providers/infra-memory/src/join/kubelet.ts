@@ -1,0 +1,136 @@
+import { type Clock, isReason, type Random, randomSuffix, sleep, type Unstructured } from "@capstan/apimachinery";
+import { field, type Node } from "@capstan/capi";
+import { createCertificateRequest } from "@capstan/pki";
+import { Client, type ClientConfig, fixedCredentials, kindRef } from "@capstan/runtime";
+import { readyCondition } from "../node.ts";
+import { type Connect, discover, messageOf } from "./discovery.ts";
+import type { JoinPlan } from "./plan.ts";
+
+/** What joining needs beside the plan. */
+export interface JoinDeps {
+  readonly connect: Connect;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** What a machine says about its Node once it has joined. */
+export interface Kubelet {
+  /** Makes the Node exist as described and Ready. */
+  register(node: Node): Promise<void>;
+  /** Posts whether the Node is Ready. */
+  post(nodeName: string, alive: boolean): Promise<void>;
+}
+
+const NodeKind = kindRef<Node>({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
+const Request = kindRef<Unstructured>({
+  group: "certificates.k8s.io",
+  version: "v1",
+  kind: "CertificateSigningRequest",
+  plural: "certificatesigningrequests",
+  namespaced: false,
+});
+const READ_BY_KUBEADM = ["kubeadm-config", "kubelet-config"];
+const FIRST_POLL_MS = 10;
+const GIVE_UP_MS = 60_000;
+
+/** Does what `kubeadm join` and the kubelet after it do: discovery, configuration, a client certificate for the token. */
+export async function joinCluster(plan: JoinPlan, deps: JoinDeps, signal: AbortSignal): Promise<Kubelet> {
+  const where = await discover(plan, deps.connect, signal);
+  const token = deps.connect({ ...where, credentials: fixedCredentials({ token: plan.token }) });
+  try {
+    for (const name of READ_BY_KUBEADM) {
+      const path = `/api/v1/namespaces/kube-system/configmaps/${name}`;
+      const response = await token.request({ method: "GET", path }, signal);
+      if (response.status !== 200) throw new Error(`${name} cannot be read: ${messageOf(response.body)}`);
+    }
+    const client = new Client(token, { fieldManager: "kubeadm", clock: deps.clock });
+    const certificate = await clientCertificate(client, plan.nodeName, deps, signal);
+    const config = { ...where, credentials: fixedCredentials(certificate) };
+    return kubeletAs(() => connected(config, deps));
+  } finally {
+    await token.close();
+  }
+}
+
+/** A kubelet that writes through an existing connection: one whose own certificate was lost with the manager's memory. */
+export function kubeletOver(client: Client): Kubelet {
+  return kubeletAs(() => ({ client, close: () => Promise.resolve() }));
+}
+
+interface Connection {
+  client: Client;
+  close(): Promise<void>;
+}
+
+function connected(config: ClientConfig, deps: JoinDeps): Connection {
+  const transport = deps.connect(config);
+  return {
+    client: new Client(transport, { fieldManager: "kubelet", clock: deps.clock }),
+    close: () => transport.close(),
+  };
+}
+
+function kubeletAs(open: () => Connection): Kubelet {
+  const within = async (use: (client: Client) => Promise<void>): Promise<void> => {
+    const connection = open();
+    try {
+      await use(connection.client);
+    } finally {
+      await connection.close();
+    }
+  };
+  return {
+    register: (node) =>
+      within(async (client) => {
+        try {
+          await client.create(node);
+        } catch (error) {
+          if (!isReason(error, "AlreadyExists")) throw error;
+          await client.patchStatus({ kind: NodeKind, name: node.metadata.name ?? "" }, { status: node.status ?? {} });
+        }
+      }),
+    post: (nodeName, alive) =>
+      within(async (client) => {
+        const node = await client.get(NodeKind, { name: nodeName });
+        if (node === undefined) return;
+        const others = (node.status?.conditions ?? []).filter(({ type }) => type !== "Ready");
+        const conditions = [...others, readyCondition(alive, node.metadata.creationTimestamp ?? "")];
+        await client.patchStatus({ kind: NodeKind, name: nodeName }, { status: { conditions } });
+      }),
+  };
+}
+
+/** Asks for a certificate and waits until it is signed. */
+async function clientCertificate(
+  client: Client,
+  nodeName: string,
+  deps: JoinDeps,
+  signal: AbortSignal,
+): Promise<{ certPem: string; keyPem: string }> {
+  const { csrPem, keyPem } = await createCertificateRequest({
+    commonName: `system:node:${nodeName}`,
+    organizations: ["system:nodes"],
+  });
+  const name = `node-csr-${nodeName.slice(0, 40)}-${randomSuffix(deps.random, 10)}`;
+  await client.create<Unstructured>(
+    {
+      apiVersion: "certificates.k8s.io/v1",
+      kind: "CertificateSigningRequest",
+      metadata: { name },
+      spec: {
+        request: Buffer.from(csrPem).toString("base64"),
+        signerName: "kubernetes.io/kube-apiserver-client-kubelet",
+        usages: ["digital signature", "client auth"],
+      },
+    },
+    {},
+    signal,
+  );
+  for (let waited = 0, pause = FIRST_POLL_MS; waited < GIVE_UP_MS; waited += pause, pause *= 2) {
+    await sleep(deps.clock, pause, signal);
+    const certificate = field(await client.get(Request, { name }, signal), "status", "certificate");
+    if (typeof certificate === "string" && certificate !== "")
+      return { certPem: Buffer.from(certificate, "base64").toString("utf8"), keyPem };
+  }
+  throw new Error(`the certificate signing request ${name} was not signed within a minute`);
+}

@@ -1,0 +1,79 @@
+import { isObject, parseYaml, parseYamlDocuments } from "@capstan/apimachinery";
+import { type BootstrapData, field, type NodeTaint } from "@capstan/capi";
+
+/** What bootstrap data tells a worker: where to join, with which token, under which name. */
+export interface JoinPlan {
+  /** `host:port` of the API. */
+  readonly endpoint: string;
+  readonly token: string;
+  readonly caCertHashes: readonly string[];
+  readonly nodeName: string;
+  readonly taints: readonly NodeTaint[];
+}
+
+const JOIN_FILES = ["/run/kubeadm/kubeadm-join-config.yaml", "/etc/kubeadm.yml"];
+
+/** Reads the kubeadm configuration out of bootstrap data, as the machine would by running it. Throws when there is none. */
+export function joinPlan(data: BootstrapData, hostname: string): JoinPlan {
+  const text = Buffer.from(data.bytes).toString("utf8");
+  const files = data.format === "ignition" ? ignitionFiles(text) : cloudConfigFiles(text, hostname);
+  const content = JOIN_FILES.map((path) => files.get(path)).find((found) => found !== undefined);
+  if (content === undefined)
+    throw new Error(`the bootstrap data holds none of ${JOIN_FILES.join(", ")}: only workers can be simulated`);
+  const join = parseYamlDocuments(content).find((document) => field(document, "kind") === "JoinConfiguration");
+  const endpoint = field(join, "discovery", "bootstrapToken", "apiServerEndpoint");
+  const token = field(join, "discovery", "bootstrapToken", "token");
+  if (typeof endpoint !== "string" || typeof token !== "string")
+    throw new Error("the JoinConfiguration has no discovery.bootstrapToken with apiServerEndpoint and token");
+  const name = field(join, "nodeRegistration", "name");
+  return {
+    endpoint,
+    token,
+    caCertHashes: listOf(field(join, "discovery", "bootstrapToken", "caCertHashes")).filter(isText),
+    nodeName: isText(name) && name !== "" ? name : hostname,
+    taints: listOf(field(join, "nodeRegistration", "taints")).filter(isObject) as unknown as NodeTaint[],
+  };
+}
+
+/** Instance data is filled in as cloud-init does, where a machine asks for its own name. */
+function cloudConfigFiles(text: string, hostname: string): Map<string, string> {
+  const rendered = text.replaceAll(
+    /\{\{\s*(?:ds\.meta_data\.(?:local[_-]hostname|hostname|name)|v1\.local_hostname)\s*\}\}/g,
+    hostname,
+  );
+  const files = listOf(field(parseYaml(rendered), "write_files"));
+  return new Map(
+    files.flatMap((file): [string, string][] => {
+      const path = field(file, "path");
+      const content = field(file, "content");
+      return isText(path) && isText(content) ? [[path, content]] : [];
+    }),
+  );
+}
+
+function ignitionFiles(text: string): Map<string, string> {
+  const files = listOf(field(JSON.parse(text), "storage", "files"));
+  return new Map(
+    files.flatMap((file): [string, string][] => {
+      const path = field(file, "path");
+      const source = field(file, "contents", "source");
+      return isText(path) && isText(source) ? [[path, dataUrl(source)]] : [];
+    }),
+  );
+}
+
+function dataUrl(source: string): string {
+  const comma = source.indexOf(",");
+  const body = source.slice(comma + 1);
+  return source.slice(0, comma).endsWith(";base64")
+    ? Buffer.from(body, "base64").toString("utf8")
+    : decodeURIComponent(body);
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

@@ -1,0 +1,43 @@
+import {
+  array,
+  boolean,
+  infraClusterKind,
+  integer,
+  type ObjectOf,
+  object,
+  optional,
+  string,
+  templateKind,
+} from "@capstan/capi";
+
+const fields = {
+  capacity: optional(
+    integer({ doc: "How many machines there is room for; without it there is no limit.", minimum: 0 }),
+  ),
+  failureDomains: optional(
+    array(
+      object({
+        name: string({ doc: "Name of the failure domain.", minLength: 1, maxLength: 256 }),
+        controlPlane: optional(boolean({ doc: "Whether control plane machines may be placed here." })),
+      }),
+      { doc: "Failure domains to offer.", maxItems: 100, listType: "map", keys: ["name"] },
+    ),
+  ),
+};
+
+/** Infrastructure of a cluster that exists in memory only. */
+export const MemoryCluster = infraClusterKind({
+  kind: "MemoryCluster",
+  doc: "Infrastructure of a cluster whose machines exist in memory only: for tests, demos and measuring.",
+  spec: fields,
+  columns: [{ name: "Capacity", type: "integer", jsonPath: ".spec.capacity" }],
+});
+/** A MemoryCluster object. */
+export type MemoryCluster = ObjectOf<typeof MemoryCluster>;
+
+/** What ClusterClasses make MemoryClusters from. */
+export const MemoryClusterTemplate = templateKind({
+  kind: "MemoryClusterTemplate",
+  doc: "A template of MemoryClusters.",
+  spec: fields,
+});

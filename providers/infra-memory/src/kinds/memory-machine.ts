@@ -1,0 +1,45 @@
+import { infraMachineKind, integer, map, type ObjectOf, optional, string, templateKind } from "@capstan/capi";
+
+/** What can go wrong with a machine, on request. */
+export const FAULTS = ["NeverBoots", "NoCapacity", "APIUnreachable", "NodeDies"] as const;
+/** One of them. */
+export type Fault = (typeof FAULTS)[number];
+
+const fields = {
+  bootSeconds: optional(integer({ doc: "Time from creation until the machine runs.", minimum: 0, maximum: 86400 })),
+  bootJitterSeconds: optional(
+    integer({
+      doc: "Up to this much more, different for each machine and always the same.",
+      minimum: 0,
+      maximum: 86400,
+    }),
+  ),
+  capacity: optional(
+    map(string(), {
+      doc: "Resources its Node offers; 4 CPUs, 8Gi memory and 110 pods unless said.",
+      maxProperties: 32,
+    }),
+  ),
+  fault: optional(
+    string({
+      doc: "Fails in this way from the beginning; the annotation memory.infrastructure.cluster.x-k8s.io/fault does so later.",
+      enum: FAULTS,
+    }),
+  ),
+};
+
+/** A machine that exists in memory only. */
+export const MemoryMachine = infraMachineKind({
+  kind: "MemoryMachine",
+  doc: "A machine that exists in memory only; it joins its cluster with its real bootstrap data and becomes a Node.",
+  spec: fields,
+});
+/** A MemoryMachine object. */
+export type MemoryMachine = ObjectOf<typeof MemoryMachine>;
+
+/** What MachineSets make MemoryMachines from. */
+export const MemoryMachineTemplate = templateKind({
+  kind: "MemoryMachineTemplate",
+  doc: "A template of MemoryMachines.",
+  spec: fields,
+});

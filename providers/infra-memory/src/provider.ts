@@ -1,0 +1,22 @@
+import { type InfrastructureProvider, infrastructureProvider } from "@capstan/capi";
+import { type BackendOptions, MemoryBackend } from "./backend.ts";
+import { ensureCluster, removeCluster } from "./cluster.ts";
+import { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts";
+import { MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
+import { ensureMachine, removeMachine } from "./machine.ts";
+
+/** The provider of machines in memory: the example of the SDK, and the load generator. */
+export function memoryProvider(options: BackendOptions): InfrastructureProvider {
+  return infrastructureProvider({
+    name: "memory",
+    cluster: { kind: MemoryCluster, template: MemoryClusterTemplate, ensure: ensureCluster, remove: removeCluster },
+    machine: {
+      kind: MemoryMachine,
+      template: MemoryMachineTemplate,
+      ensure: ensureMachine,
+      remove: removeMachine,
+      watch: (backend, changed) => backend.subscribe(changed),
+    },
+    backend: new MemoryBackend(options),
+  });
+}
