@@ -62,6 +62,7 @@ export { MachineDrainRule } from "./kinds/machine-drain-rule.ts";
 export { MachineHealthCheck } from "./kinds/machine-health-check.ts";
 export { MachinePool } from "./kinds/machine-pool.ts";
 export { MachineSet } from "./kinds/machine-set.ts";
+export { WorkerPool } from "./kinds/worker-pool.ts";
 export { condition, contractReference, failureDomain, templateMetadata } from "./schema/common.ts";
 export {
   type AdmissionProblem,

@@ -19,6 +19,7 @@ import {
   MachineHealthCheck,
   MachinePool,
   MachineSet,
+  WorkerPool,
 } from "@capstan/capi";
 import { HostedControlPlane } from "@capstan/controlplane-hosted";
 import { MetaCluster } from "@capstan/infra-meta";
@@ -51,4 +52,5 @@ export const KINDS: readonly AnyKind[] = [
   KubeadmControlPlaneTemplate,
   HostedControlPlane,
   MetaCluster,
+  WorkerPool,
 ];

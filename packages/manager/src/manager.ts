@@ -9,7 +9,7 @@ import {
   ProcessPlacement,
   stopRank,
 } from "@capstan/controlplane-hosted";
-import { addCoreIndexes, clusterController } from "@capstan/core";
+import { addCoreIndexes, addWorkerPoolIndexes, clusterController, workerPoolController } from "@capstan/core";
 import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
 import {
   Cache,
@@ -57,11 +57,13 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   indexCustomResourceDefinitions(cache);
   addCoreIndexes(cache);
   addMetaIndexes(cache);
+  addWorkerPoolIndexes(cache);
   const workload = new WorkloadConnections({ cache, clock, random, log });
   const processes = await processPlacement(options);
   const controllers: Controller[] = [
     clusterController(workload),
     ...metaControllers(),
+    workerPoolController(),
     hostedControlPlaneController({
       placements: { Process: processes.placement } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: "Process",

@@ -1,2 +1,3 @@
 export { clusterController } from "./cluster/cluster.controller.ts";
 export { addCoreIndexes } from "./cluster/indexes.ts";
+export { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker-pool.controller.ts";

@@ -1,0 +1,119 @@
+import { condition, contractReference, templateMetadata } from "../schema/common.ts";
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
+import { array, integer, object, optional, string, time } from "../schema/schema.ts";
+
+const member = object({
+  name: string({
+    doc: "Name of the member; its MachineDeployment is named POOL-NAME.",
+    pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+    maxLength: 40,
+  }),
+  min: optional(integer({ doc: "Never fewer than this.", minimum: 0, default: 0 })),
+  max: optional(integer({ doc: "Never more than this.", minimum: 0 })),
+  cost: optional(
+    string({
+      doc: "Price of one machine, a decimal number; counts for Cheapest.",
+      pattern: String.raw`^\d+(\.\d+)?$`,
+      maxLength: 32,
+    }),
+  ),
+  weight: optional(integer({ doc: "Share of the replicas; counts for Weighted.", minimum: 0, maximum: 1000 })),
+  failureDomain: optional(string({ doc: "Failure domain of its machines.", maxLength: 256 })),
+  infrastructureRef: contractReference,
+  bootstrap: object({ configRef: contractReference }),
+});
+
+const spec = object({
+  clusterName: string({
+    doc: "Cluster the machines belong to.",
+    minLength: 1,
+    maxLength: 63,
+    rules: [{ rule: "self == oldSelf", message: "clusterName is immutable" }],
+  }),
+  replicas: optional(integer({ doc: "Machines wanted over all members.", minimum: 0, default: 1 })),
+  strategy: optional(
+    string({
+      doc: "Cheapest: by cost, then list order. Ordered: list order. Weighted: by weight.",
+      enum: ["Cheapest", "Ordered", "Weighted"],
+      default: "Cheapest",
+    }),
+  ),
+  template: object({
+    metadata: optional(templateMetadata),
+    spec: object({
+      version: optional(string({ doc: "Kubernetes version of the nodes.", minLength: 1, maxLength: 256 })),
+    }),
+  }),
+  overflow: optional(
+    object({
+      afterSeconds: optional(
+        integer({
+          doc: "A machine that is not available after this counts as one its member cannot give.",
+          minimum: 1,
+          default: 600,
+        }),
+      ),
+      returnAfterSeconds: optional(
+        integer({ doc: "How long a member must be well before replicas return to it.", minimum: 0, default: 900 }),
+      ),
+      maxUnavailable: optional(
+        integer({ doc: "How many machines may be missing while replicas move.", minimum: 0, default: 1 }),
+      ),
+    }),
+  ),
+  members: array(member, {
+    doc: "Where machines can come from.",
+    minItems: 1,
+    maxItems: 20,
+    listType: "map",
+    keys: ["name"],
+  }),
+});
+
+const memberStatus = object({
+  name: string({ maxLength: 40 }),
+  desired: integer(),
+  current: integer(),
+  available: integer(),
+  state: string({ enum: ["Active", "Full", "Unhealthy", "CoolingDown"] }),
+  reason: optional(string({ maxLength: 256 })),
+  message: optional(string({ maxLength: 4096 })),
+  since: time(),
+});
+
+const status = object({
+  conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
+  replicas: optional(integer()),
+  readyReplicas: optional(integer()),
+  availableReplicas: optional(integer()),
+  selector: optional(string({ maxLength: 4096 })),
+  members: optional(array(memberStatus, { listType: "map", keys: ["name"], maxItems: 20 })),
+  observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
+});
+
+/** One replica count over several providers. */
+export const WorkerPool = defineKind({
+  group: "capstan.dev",
+  version: "v1alpha1",
+  kind: "WorkerPool",
+  plural: "workerpools",
+  shortNames: ["wp"],
+  categories: ["cluster-api", "capstan"],
+  doc: "One replica count over several providers: overflows to the next when one has no capacity, is unhealthy or too slow, and returns when it recovers.",
+  schema: object({ spec, status: optional(status) }),
+  scale: {
+    specReplicasPath: ".spec.replicas",
+    statusReplicasPath: ".status.replicas",
+    labelSelectorPath: ".status.selector",
+  },
+  columns: [
+    { name: "Cluster", type: "string", jsonPath: ".spec.clusterName" },
+    { name: "Desired", type: "integer", jsonPath: ".spec.replicas" },
+    { name: "Current", type: "integer", jsonPath: ".status.replicas" },
+    { name: "Available", type: "integer", jsonPath: ".status.availableReplicas" },
+    { name: "Strategy", type: "string", jsonPath: ".spec.strategy", priority: 1 },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    { name: "Version", type: "string", jsonPath: ".spec.template.spec.version" },
+  ],
+});
+export type WorkerPool = ObjectOf<typeof WorkerPool>;

@@ -1,0 +1,78 @@
+import { findCondition } from "@capstan/apimachinery";
+import { conditionsOf, type Machine, type MachineDeployment, type WorkerPool } from "@capstan/capi";
+import type { MemberView } from "./plan.ts";
+
+/** The reason infrastructure providers report when they have nothing left to give. */
+const NO_CAPACITY = "InsufficientCapacity";
+const DEFAULT_COST = 0;
+const DEFAULT_AFTER_MS = 600_000;
+
+type Member = WorkerPool["spec"]["members"][number];
+
+export interface MemberObservation extends MemberView {
+  /** Why it is not Good, for people. */
+  reason: string;
+  message: string;
+  /** When the next machine would count as too slow; undefined when none could. */
+  nextDeadlineMs?: number;
+}
+
+/** How a member is doing, from its MachineDeployment and Machines. */
+export function observeMember(
+  member: Member,
+  deployment: MachineDeployment | undefined,
+  machines: readonly Machine[],
+  afterMs: number | undefined,
+  nowMs: number,
+): MemberObservation {
+  const living = machines.filter((machine) => machine.metadata.deletionTimestamp === undefined);
+  const waiting = living.filter((machine) => findCondition(conditionsOf(machine), "Available")?.status !== "True");
+  const base: MemberObservation = {
+    name: member.name,
+    min: member.min ?? 0,
+    max: Math.max(member.max ?? Number.MAX_SAFE_INTEGER, member.min ?? 0),
+    cost: member.cost === undefined ? DEFAULT_COST : Number(member.cost),
+    weight: member.weight ?? 1,
+    current: deployment?.spec.replicas ?? 0,
+    available: living.length - waiting.length,
+    health: "Good",
+    reason: "",
+    message: "",
+  };
+  const full = waiting.find(
+    (machine) => findCondition(conditionsOf(machine), "InfrastructureReady")?.reason === NO_CAPACITY,
+  );
+  if (full !== undefined)
+    return {
+      ...base,
+      health: "Full",
+      reason: NO_CAPACITY,
+      message: findCondition(conditionsOf(full), "InfrastructureReady")?.message ?? "",
+    };
+  const deadlines = waiting.map((machine) => ({
+    machine,
+    at: waitingSince(machine, nowMs) + (afterMs ?? DEFAULT_AFTER_MS),
+  }));
+  const late = deadlines.find(({ at }) => at <= nowMs);
+  if (late !== undefined)
+    return {
+      ...base,
+      health: "Unhealthy",
+      reason: "TooSlow",
+      message: `Machine ${late.machine.metadata.name} is not available: ${whyNot(late.machine)}`,
+    };
+  const next = Math.min(...deadlines.map(({ at }) => at));
+  return Number.isFinite(next) ? { ...base, nextDeadlineMs: next } : base;
+}
+
+/** Since when a machine is missing: since it was made, or since it stopped being available. */
+function waitingSince(machine: Machine, nowMs: number): number {
+  const condition = findCondition(conditionsOf(machine), "Available");
+  const time = Date.parse(condition?.lastTransitionTime ?? machine.metadata.creationTimestamp ?? "");
+  return Number.isNaN(time) ? nowMs : time;
+}
+
+function whyNot(machine: Machine): string {
+  const ready = findCondition(conditionsOf(machine), "Ready");
+  return ready === undefined ? "it has not reported yet" : ready.message || ready.reason;
+}
