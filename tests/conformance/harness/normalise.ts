@@ -17,12 +17,13 @@ const AGE = /^(?:\d+s|\d+m(?:\d+s)?|<invalid>|<unknown>)$/;
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * Replaces what must differ between two servers. Uids and resource versions become numbers in the order they were met, so that
- * equal stays equal and different stays different; times of today become `<now>`, given ones stay.
+ * Replaces what must differ between two servers. Uids become the name of their object, resource versions numbers in the order
+ * they were met on it, so that equal stays equal and different stays different; times of today become `<now>`, given ones stay.
  */
 export class Normaliser {
   readonly #uids = new Map<string, string>();
-  readonly #revisions = new Map<string, string>();
+  readonly #lives = new Map<string, number>();
+  readonly #revisions = new Map<string, Map<string, string>>();
   readonly #names = new Map<string, string>();
 
   /** Makes a value that the server chose (a generated name) the same on both sides. */
@@ -47,7 +48,7 @@ export class Normaliser {
   }
 
   text(text: string): string {
-    let result = text.replace(UUID, (uid) => label(this.#uids, uid, "uid"));
+    let result = text.replace(UUID, (uid) => this.#uids.get(uid) ?? "<uid>");
     result = result.replace(TIME, (time) => (Math.abs(Date.parse(time) - Date.now()) < DAY_MS ? "<now>" : time));
     for (const [value, name] of this.#names) result = result.split(value).join(`<${name}>`);
     return result;
@@ -57,19 +58,39 @@ export class Normaliser {
     if (typeof value === "string") return this.#string(value, path, listLike);
     if (Array.isArray(value)) return value.map((item) => this.#value(item, [...path, "[]"], listLike));
     if (value === null || typeof value !== "object") return value;
+    this.#meet(value);
     const result: { [key: string]: Json } = {};
+    const revisions = this.#revisionsOf(value["uid"]);
     for (const [key, item] of Object.entries(value))
-      result[this.text(key)] = this.#value(item, [...path, key], listLike);
+      result[this.text(key)] =
+        key === "resourceVersion" && typeof item === "string" && /^\d+$/.test(item) && !(path.length === 1 && listLike)
+          ? label(revisions, item)
+          : this.#value(item, [...path, key], listLike);
     return result;
+  }
+
+  /** Names the uid of an object that is seen for the first time. */
+  #meet(object: { [key: string]: Json }): void {
+    const { metadata } = object;
+    if (metadata === null || typeof metadata !== "object" || Array.isArray(metadata)) return;
+    const { name, uid } = metadata;
+    if (typeof name !== "string" || typeof uid !== "string" || this.#uids.has(uid)) return;
+    const life = (this.#lives.get(name) ?? 0) + 1;
+    this.#lives.set(name, life);
+    this.#uids.set(uid, `<uid of ${this.#names.get(name) ?? name} ${life}>`);
+  }
+
+  #revisionsOf(uid: Json | undefined): Map<string, string> {
+    const key = typeof uid === "string" ? uid : "";
+    const known = this.#revisions.get(key) ?? new Map<string, string>();
+    this.#revisions.set(key, known);
+    return known;
   }
 
   #string(text: string, path: readonly string[], listLike: boolean): string {
     const key = path.at(-1);
-    if (key === "resourceVersion" && /^\d+$/.test(text)) {
-      // A list's own revision moves with every write on the server, and so do bookmarks.
-      if (path.length === 2 && listLike) return "<revision>";
-      return label(this.#revisions, text, "revision");
-    }
+    // A list's own revision moves with every write on the server.
+    if (key === "resourceVersion" && /^\d+$/.test(text) && path.length === 2 && listLike) return "<revision>";
     if (key === "continue" && text !== "") return continueToken(text);
     if (key === "storageVersionHash") return "<hash>";
     if (path.includes("cells") && AGE.test(text)) return "<age>";
@@ -84,12 +105,9 @@ export class Normaliser {
 }
 
 /** `<revision 3>`, the same for the same value. */
-function label(known: Map<string, string>, value: string, what: string): string {
-  let text = known.get(value);
-  if (text === undefined) {
-    text = `<${what} ${known.size + 1}>`;
-    known.set(value, text);
-  }
+function label(known: Map<string, string>, value: string): string {
+  const text = known.get(value) ?? `<revision ${known.size + 1}>`;
+  known.set(value, text);
   return text;
 }
 

@@ -1,8 +1,33 @@
 import type { Script } from "../harness/script.ts";
+import { access } from "./access.ts";
 import { serverSideApply } from "./apply.ts";
+import { cel } from "./cel.ts";
+import { crds } from "./crds.ts";
+import { customResources } from "./custom-resources.ts";
+import { deletion } from "./deletion.ts";
+import { discovery } from "./discovery.ts";
+import { kinds } from "./kinds.ts";
 import { lifeCycle } from "./life-cycle.ts";
+import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
+import { protobuf } from "./protobuf.ts";
 import { requests } from "./requests.ts";
+import { watches } from "./watches.ts";
 
 /** All scripts in the order they are told. */
-export const scripts: readonly Script[] = [lifeCycle, requests, patches, serverSideApply];
+export const scripts: readonly Script[] = [
+  lifeCycle,
+  requests,
+  patches,
+  serverSideApply,
+  lists,
+  watches,
+  discovery,
+  access,
+  customResources,
+  cel,
+  crds,
+  deletion,
+  kinds,
+  protobuf,
+];
