@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import { addBootstrapKubeadmIndexes, bootstrapKubeadmControllers } from "@capstan/bootstrap-kubeadm";
 import { CLUSTER_NAME_LABEL, indexCustomResourceDefinitions, Secret, WorkloadConnections } from "@capstan/capi";
 import {
   hostedControlPlaneController,
@@ -58,12 +59,14 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   addCoreIndexes(cache);
   addMetaIndexes(cache);
   addWorkerPoolIndexes(cache);
+  addBootstrapKubeadmIndexes(cache);
   const workload = new WorkloadConnections({ cache, clock, random, log });
   const processes = await processPlacement(options);
   const controllers: Controller[] = [
     clusterController(workload),
     ...metaControllers(),
     workerPoolController(),
+    ...bootstrapKubeadmControllers({ workload, cache }),
     hostedControlPlaneController({
       placements: { Process: processes.placement } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: "Process",

@@ -1,1 +1,5 @@
-export {};
+export {
+  addBootstrapKubeadmIndexes,
+  type BootstrapKubeadmDeps,
+  bootstrapKubeadmControllers,
+} from "./kubeadm-config.controller.ts";

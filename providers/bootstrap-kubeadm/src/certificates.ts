@@ -1,0 +1,195 @@
+import { createHash } from "node:crypto";
+import { isReason, type OwnerReference } from "@capstan/apimachinery";
+import {
+  CLUSTER_NAME_LABEL,
+  CLUSTER_SECRET_TYPE,
+  type ClusterConfiguration,
+  type ClusterKey,
+  clusterSecretName,
+  Secret,
+  type SecretPurpose,
+  secretText,
+} from "@capstan/capi";
+import { BACKDATE_MS, createCertificateAuthority, createServiceAccountKey, parseCertificates } from "@capstan/pki";
+import type { ReconcileContext } from "@capstan/runtime";
+import type { UserDataFile } from "@capstan/userdata";
+import { Stopped } from "./progress.ts";
+
+const DAY_MS = 24 * 3600_000;
+const DEFAULT_VALIDITY_DAYS = 3650;
+
+/** A certificate (or public key) and its key, with the places on the node they go to. */
+export interface KeyPair {
+  purpose: SecretPurpose;
+  certFile: string;
+  /** Absent: only the certificate goes to the node. */
+  keyFile?: string;
+  /** Brought by the user, never made here. */
+  external: boolean;
+  crt: string;
+  key: string;
+}
+
+type Wanted = Omit<KeyPair, "crt" | "key">;
+
+/** Which key pairs a control plane node needs, in the order their files are written. */
+export function wantedCertificates(config: ClusterConfiguration | undefined): Wanted[] {
+  const dir = config?.certificatesDir ?? "/etc/kubernetes/pki";
+  const pair = (purpose: SecretPurpose, certFile: string, keyFile: string): Wanted => ({
+    purpose,
+    certFile: `${dir}/${certFile}`,
+    keyFile: `${dir}/${keyFile}`,
+    external: false,
+  });
+  const external = config?.etcd?.external;
+  return [
+    pair("ca", "ca.crt", "ca.key"),
+    external === undefined
+      ? pair("etcd", "etcd/ca.crt", "etcd/ca.key")
+      : { purpose: "etcd", certFile: external.caFile, external: true },
+    pair("proxy", "front-proxy-ca.crt", "front-proxy-ca.key"),
+    pair("sa", "sa.pub", "sa.key"),
+    ...(external === undefined
+      ? []
+      : [
+          {
+            purpose: "apiserver-etcd-client" as const,
+            certFile: external.certFile,
+            keyFile: external.keyFile,
+            external: true,
+          },
+        ]),
+  ];
+}
+
+/** The files that put key pairs where kubeadm looks for them. */
+export function certificateFiles(pairs: readonly KeyPair[]): UserDataFile[] {
+  return pairs.flatMap(({ certFile, keyFile, crt, key }) => [
+    { path: certFile, owner: "root:root", permissions: "0640", content: crt },
+    ...(keyFile === undefined || key === ""
+      ? []
+      : [{ path: keyFile, owner: "root:root", permissions: "0600", content: key }]),
+  ]);
+}
+
+export interface CertificatesRequest {
+  cluster: ClusterKey;
+  wanted: readonly Wanted[];
+  /** Makes what is missing, owned by this; without it a missing one ends the pass. */
+  generate?: { owner: OwnerReference; config: ClusterConfiguration | undefined };
+}
+
+/** Reads key pairs from the cluster's Secrets, making missing ones if asked to. */
+export async function lookupCertificates(request: CertificatesRequest, context: ReconcileContext): Promise<KeyPair[]> {
+  return await Promise.all(
+    request.wanted.map(async (wanted) => {
+      const found = await readPair(request.cluster, wanted, context);
+      if (found !== undefined) return found;
+      const name = clusterSecretName(request.cluster.name, wanted.purpose);
+      if (request.generate === undefined || wanted.external)
+        return missing(`There is no Secret ${name}: ${cure(wanted)}`);
+      return await generate(request.cluster, wanted, request.generate, context);
+    }),
+  );
+}
+
+/** The CA that joining nodes check the API server with; its key is not needed. */
+export async function clusterCa(cluster: ClusterKey, context: ReconcileContext): Promise<string> {
+  const name = clusterSecretName(cluster.name, "ca");
+  const crt = secretText(await readSecret(cluster, "ca", context), "tls.crt");
+  return crt ?? missing(`There is no Secret ${name} with a tls.crt: the control plane provider makes it`);
+}
+
+/** kubeadm's pins of all certificates in a bundle. */
+export function caPins(pem: string): string[] {
+  try {
+    return parseCertificates(pem).map(pinOf);
+  } catch {
+    return missing("tls.crt of the cluster CA is not a certificate in PEM form");
+  }
+}
+
+function pinOf(certificate: { publicKeyInfo: Uint8Array }): string {
+  return `sha256:${createHash("sha256").update(certificate.publicKeyInfo).digest("hex")}`;
+}
+
+function missing(message: string): never {
+  throw new Stopped({ step: "no-certificates", message });
+}
+
+function cure(wanted: Wanted): string {
+  return wanted.external ? "with external etcd you have to create it" : "the control plane provider makes it";
+}
+
+async function readSecret(
+  cluster: ClusterKey,
+  purpose: SecretPurpose,
+  context: ReconcileContext,
+): Promise<Secret | undefined> {
+  const key = { namespace: cluster.namespace, name: clusterSecretName(cluster.name, purpose) };
+  // The cache holds only labelled Secrets; one that a user brought may have no label.
+  return context.cache.get(Secret, key) ?? (await context.client.get(Secret, key));
+}
+
+async function readPair(cluster: ClusterKey, wanted: Wanted, context: ReconcileContext): Promise<KeyPair | undefined> {
+  const secret = await readSecret(cluster, wanted.purpose, context);
+  if (secret === undefined) return undefined;
+  const crt = secretText(secret, "tls.crt");
+  const key = secretText(secret, "tls.key") ?? "";
+  if (crt === undefined) return missing(`Secret ${secret.metadata.name} has no tls.crt`);
+  if (key === "" && !wanted.external) return missing(`Secret ${secret.metadata.name} has no tls.key`);
+  return { ...wanted, crt, key };
+}
+
+const COMMON_NAMES: Partial<Record<SecretPurpose, string>> = { etcd: "etcd-ca", proxy: "front-proxy-ca" };
+
+async function generate(
+  cluster: ClusterKey,
+  wanted: Wanted,
+  { owner, config }: NonNullable<CertificatesRequest["generate"]>,
+  context: ReconcileContext,
+): Promise<KeyPair> {
+  const made = await material(wanted.purpose, config, context);
+  const encode = (text: string): string => Buffer.from(text).toString("base64");
+  const secret: Secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      namespace: cluster.namespace,
+      name: clusterSecretName(cluster.name, wanted.purpose),
+      labels: { [CLUSTER_NAME_LABEL]: cluster.name },
+      ownerReferences: [owner],
+    },
+    type: CLUSTER_SECRET_TYPE,
+    data: { "tls.crt": encode(made.crt), "tls.key": encode(made.key) },
+  };
+  try {
+    await context.client.create(secret);
+    return { ...wanted, ...made };
+  } catch (error) {
+    // Somebody was faster: theirs counts.
+    if (!isReason(error, "AlreadyExists")) throw error;
+    const other = await readPair(cluster, wanted, context);
+    return other ?? missing(`Secret ${secret.metadata.name} vanished while it was read`);
+  }
+}
+
+async function material(
+  purpose: SecretPurpose,
+  config: ClusterConfiguration | undefined,
+  context: ReconcileContext,
+): Promise<{ crt: string; key: string }> {
+  const algorithm = config?.encryptionAlgorithm ?? "RSA-2048";
+  if (purpose === "sa") {
+    const { publicKeyPem, privateKeyPem } = await createServiceAccountKey(algorithm);
+    return { crt: publicKeyPem, key: privateKeyPem };
+  }
+  const made = await createCertificateAuthority({
+    commonName: COMMON_NAMES[purpose] ?? "kubernetes",
+    algorithm,
+    notBeforeMs: context.clock.now() - BACKDATE_MS,
+    validMs: (config?.caCertificateValidityPeriodDays ?? DEFAULT_VALIDITY_DAYS) * DAY_MS,
+    random: context.random,
+  });
+  return { crt: made.certPem, key: made.keyPem };
+}

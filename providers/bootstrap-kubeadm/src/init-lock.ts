@@ -1,0 +1,65 @@
+import { isReason } from "@capstan/apimachinery";
+import { CLUSTER_NAME_LABEL, type Cluster, ConfigMap, Machine } from "@capstan/capi";
+import type { ReconcileContext } from "@capstan/runtime";
+
+const INFORMATION = "lock-information";
+
+function lockKey(cluster: Cluster): { namespace: string; name: string } {
+  return { namespace: cluster.metadata.namespace ?? "", name: `${cluster.metadata.name}-lock` };
+}
+
+/**
+ * Exactly one Machine may run `kubeadm init`. The lock is a ConfigMap whose creation decides; it stays with its Machine until the
+ * control plane is initialized or the Machine is gone. Returns the holder's name.
+ */
+export async function takeInitLock(cluster: Cluster, machine: string, context: ReconcileContext): Promise<string> {
+  const lock: ConfigMap = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      ...lockKey(cluster),
+      labels: { [CLUSTER_NAME_LABEL]: cluster.metadata.name ?? "" },
+      ownerReferences: [
+        {
+          apiVersion: cluster.apiVersion,
+          kind: cluster.kind,
+          name: cluster.metadata.name ?? "",
+          uid: cluster.metadata.uid ?? "",
+        },
+      ],
+    },
+    data: { [INFORMATION]: JSON.stringify({ machineName: machine }) },
+  };
+  const existing = await context.client.get(ConfigMap, lockKey(cluster));
+  const holder = existing === undefined ? undefined : holderOf(existing);
+  if (existing !== undefined) {
+    const { namespace } = lockKey(cluster);
+    const alive = holder === machine || context.cache.get(Machine, { namespace, name: holder ?? "" }) !== undefined;
+    if (alive) return holder ?? "";
+    // Only the very lock that was read: another waiting Machine may have taken it over meanwhile.
+    const uid = existing.metadata.uid ?? "";
+    await context.client.delete({ kind: ConfigMap, ...lockKey(cluster) }, { preconditions: { uid } });
+  }
+  try {
+    await context.client.create(lock);
+    return machine;
+  } catch (error) {
+    if (!isReason(error, "AlreadyExists")) throw error;
+    const taken = await context.client.get(ConfigMap, lockKey(cluster));
+    return (taken === undefined ? undefined : holderOf(taken)) ?? "another Machine";
+  }
+}
+
+/** Removes the lock, if there is one. */
+export async function releaseInitLock(cluster: Cluster, context: ReconcileContext): Promise<void> {
+  await context.client.delete({ kind: ConfigMap, ...lockKey(cluster) });
+}
+
+function holderOf(lock: ConfigMap): string | undefined {
+  try {
+    const { machineName } = JSON.parse(lock.data?.[INFORMATION] ?? "{}") as { machineName?: unknown };
+    return typeof machineName === "string" ? machineName : undefined;
+  } catch {
+    return undefined;
+  }
+}

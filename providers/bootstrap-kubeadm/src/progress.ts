@@ -1,0 +1,24 @@
+/** How far one pass over a KubeadmConfig came. */
+export type Progress =
+  /** Something else has to happen first; a watch brings us back. */
+  | { step: "waiting"; message: string; certificates?: boolean }
+  /** A person has to change something. `retryAfterMs` where no watch tells that it was done. */
+  | { step: "failed"; message: string; certificates?: boolean; retryAfterMs?: number }
+  /** There is no usable CA or key. */
+  | { step: "no-certificates"; message: string }
+  /** Data exists; `checkAfterMs` when its token has to be looked at again. */
+  | { step: "created"; dataSecretName: string; checkAfterMs?: number };
+
+/** A step that ends the pass early carries its Progress here. */
+export class Stopped extends Error {
+  readonly progress: Progress;
+  constructor(progress: Progress) {
+    super(progress.step);
+    this.progress = progress;
+  }
+}
+
+/** Ends the pass: something a person has to change. */
+export function fail(message: string, retryAfterMs?: number): never {
+  throw new Stopped({ step: "failed", message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+}
