@@ -1,0 +1,48 @@
+import { Secret } from "@capstan/capi";
+import type { ReconcileContext } from "@capstan/runtime";
+import { Cache, type Request } from "@capstan/runtime";
+
+/** The type Secrets must have so that their content may be sent to workload clusters. */
+export const PAYLOAD_SECRET_TYPE = "addons.cluster.x-k8s.io/resource-set";
+
+/**
+ * Secrets with manifests. The manager's cache holds only Secrets that belong to clusters; these are watched apart by their type,
+ * so that no other Secret of the management cluster is ever held in memory.
+ */
+export class PayloadSecrets {
+  #cache: Cache | undefined;
+  #enqueue: (request: Request) => void = () => undefined;
+
+  /** Where to send the ClusterResourceSets of Secrets that change. */
+  onChange(enqueue: (request: Request) => void): void {
+    this.#enqueue = enqueue;
+  }
+
+  /** The Secret, whatever its type; undefined if there is none. */
+  async get(
+    context: ReconcileContext,
+    key: { namespace: string; name: string },
+    users: (secret: Secret) => Request[],
+  ): Promise<Secret | undefined> {
+    const cache = await this.#started(context, users);
+    // One of another type is not in this cache; it is named in a condition, so it is worth a look.
+    return cache.get(Secret, key) ?? (await context.client.get(Secret, key, context.signal));
+  }
+
+  async #started(context: ReconcileContext, users: (secret: Secret) => Request[]): Promise<Cache> {
+    if (this.#cache === undefined) {
+      const { clock, random, log } = context;
+      const cache = new Cache(context.client, { clock, random, log });
+      cache.restrict(Secret, { fieldSelector: `type=${PAYLOAD_SECRET_TYPE}` });
+      const changed = (secret: Secret): void => {
+        for (const request of users(secret)) this.#enqueue(request);
+      };
+      cache.informer(Secret).addHandler({ add: changed, update: changed, delete: changed });
+      cache.start();
+      context.signal.addEventListener("abort", () => void cache.stop(), { once: true });
+      this.#cache = cache;
+    }
+    await this.#cache.waitForSync(context.signal);
+    return this.#cache;
+  }
+}

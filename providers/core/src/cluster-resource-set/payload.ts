@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { isObject, parseYamlDocuments, type Unstructured } from "@capstan/apimachinery";
+
+/** What depends on what: kinds that others need come first, as Cluster API has it. */
+const FIRST = [
+  "Namespace",
+  "CustomResourceDefinition",
+  "StorageClass",
+  "PersistentVolume",
+  "PersistentVolumeClaim",
+  "Secret",
+  "ConfigMap",
+  "ServiceAccount",
+  "LimitRange",
+  "Pod",
+  "ReplicaSet",
+  "Endpoint",
+];
+
+/** The manifests in one Secret or ConfigMap, decoded, in the order of their keys. */
+export interface Payload {
+  readonly texts: readonly { key: string; text: string }[];
+  /** Changes with the content. */
+  readonly hash: string;
+}
+
+/** Reads the data of a Secret (base64) or ConfigMap. */
+export function payloadOf(object: { kind: string; data?: Record<string, string> | undefined }): Payload {
+  const hash = createHash("sha256");
+  const texts = Object.keys(object.data ?? {})
+    .sort()
+    .map((key) => {
+      const value = object.data?.[key] ?? "";
+      const bytes = Buffer.from(value, object.kind === "Secret" ? "base64" : "utf8");
+      hash.update(bytes);
+      return { key, text: bytes.toString("utf8") };
+    });
+  return { texts, hash: `sha256:${hash.digest("hex")}` };
+}
+
+/** The objects of a payload in the order to create them, or the key and the reason why it cannot be read. */
+export function objectsOf(payload: Payload): { objects: Unstructured[] } | { problem: string } {
+  const objects: Unstructured[] = [];
+  for (const { key, text } of payload.texts) {
+    let documents: unknown[];
+    try {
+      documents = parseYamlDocuments(text);
+    } catch (error) {
+      return { problem: `key ${key}: ${error instanceof Error ? error.message : String(error)}` };
+    }
+    const found: Unstructured[] = [];
+    for (const document of documents.flatMap(flatten)) {
+      if (document === null || document === undefined) continue;
+      if (!isManifest(document))
+        return { problem: `key ${key}: every document must have apiVersion, kind and metadata.name` };
+      found.push(document);
+    }
+    objects.push(...found.sort((a, b) => rank(a.kind) - rank(b.kind)));
+  }
+  return { objects };
+}
+
+/** A JSON list, or a List object, stands for its items. */
+function flatten(document: unknown): unknown[] {
+  if (Array.isArray(document)) return document.flatMap(flatten);
+  if (isObject(document) && document["kind"] === "List" && Array.isArray(document["items"]))
+    return document["items"].flatMap(flatten);
+  return [document];
+}
+
+function isManifest(document: unknown): document is Unstructured {
+  if (!isObject(document)) return false;
+  const { apiVersion, kind, metadata } = document;
+  return (
+    typeof apiVersion === "string" &&
+    typeof kind === "string" &&
+    isObject(metadata) &&
+    typeof metadata["name"] === "string" &&
+    metadata["name"] !== ""
+  );
+}
+
+function rank(kind: string): number {
+  const index = FIRST.indexOf(kind);
+  return index < 0 ? FIRST.length : index;
+}

@@ -1,0 +1,31 @@
+import type { Clock } from "@capstan/apimachinery";
+import { HEARTBEAT_MS, look, type Wakefulness } from "./wakefulness.ts";
+
+/** Keeps an eye on the clock while there are Machines to judge, so that time nobody watched is noticed. */
+export class HealthCheckClock {
+  #seen: Wakefulness | undefined;
+  #beating = false;
+
+  /** Since when time has been watched; call it at the beginning of every judgement. */
+  awakeSince(clock: Clock): number {
+    this.#seen = look(this.#seen, clock.now(), clock.monotonic());
+    return this.#seen.awakeSinceMs;
+  }
+
+  /** Goes on looking at the clock for as long as `needed` says so. */
+  keepWatching(clock: Clock, signal: AbortSignal, needed: () => boolean): void {
+    if (this.#beating) return;
+    this.#beating = true;
+    const beat = (): void => {
+      if (signal.aborted || !needed()) {
+        this.#beating = false;
+        // What happens until the next judgement is not watched.
+        this.#seen = undefined;
+        return;
+      }
+      this.awakeSince(clock);
+      clock.after(HEARTBEAT_MS, beat);
+    };
+    clock.after(HEARTBEAT_MS, beat);
+  }
+}

@@ -1,0 +1,217 @@
+import { deepEqual, findCondition, labelSelectorFromObject, ownerReference } from "@capstan/apimachinery";
+import {
+  CLUSTER_NAME_LABEL,
+  Cluster,
+  type ConditionInput,
+  conditionsOf,
+  Machine,
+  MachineHealthCheck,
+  PAUSED_ANNOTATION,
+  pausedCondition,
+  type WorkloadClusters,
+  withTransitionTimes,
+} from "@capstan/capi";
+import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
+import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
+import { evaluate, type NodeState, SKIP_REMEDIATION_ANNOTATION, type Target, type Verdict } from "./evaluate.ts";
+import { externalRemediation } from "./external-remediation.ts";
+import type { HealthCheckClock } from "./health-check-clock.ts";
+import { writeMachineConditions } from "./machine-conditions.ts";
+import { remediationPermission } from "./remediation-limit.ts";
+
+/** Judges the Machines of one MachineHealthCheck, reports on them and hands the unhealthy ones over for repair. */
+export async function reconcileMachineHealthCheck(
+  request: Request,
+  context: ReconcileContext,
+  workload: WorkloadClusters,
+  clocks: HealthCheckClock,
+): Promise<Result> {
+  const check = context.cache.get(MachineHealthCheck, request);
+  if (check === undefined || check.metadata.deletionTimestamp !== undefined) return done();
+  const cluster = context.cache.get(Cluster, { namespace: request.namespace, name: check.spec.clusterName });
+  const paused = pausedCondition(check, cluster);
+  if (cluster === undefined || paused.status === "True") {
+    const conditions = cluster === undefined ? [noCluster(check), paused] : [paused, ...kept(check)];
+    await writeStatus(check, conditions, {}, context);
+    return done();
+  }
+  const awakeSinceMs = clocks.awakeSince(context.clock);
+  clocks.keepWatching(context.clock, context.signal, () => context.cache.list(MachineHealthCheck).length > 0);
+  await ensureOwned(check, cluster, context);
+
+  const targets = targetsOf(check, cluster, context, workload);
+  const judged = targets.map((target) => ({
+    target,
+    verdict: evaluate({
+      checks: check.spec.checks ?? {},
+      cluster,
+      target,
+      nowMs: context.clock.now(),
+      awakeSinceMs,
+    }),
+  }));
+  const healthy = judged.filter(({ verdict }) => verdict.state === "healthy").length;
+  const unhealthy = judged.filter(({ verdict }) => verdict.state === "unhealthy").length;
+  const permission = remediationPermission(check.spec.remediation?.triggerIf, {
+    total: targets.length,
+    healthy,
+    unhealthy,
+  });
+  if (!permission.allowed && unhealthy > 0) reportRestriction(check, permission.condition, context);
+
+  for (const { target, verdict } of judged) await settle(check, target.machine, verdict, permission.allowed, context);
+  await writeStatus(
+    check,
+    [permission.condition, paused],
+    {
+      expectedMachines: targets.length,
+      currentHealthy: healthy,
+      remediationsAllowed: permission.remaining,
+      targets: targets.map(({ machine }) => machine.metadata.name ?? "").sort(),
+    },
+    context,
+  );
+  const rechecks = judged.flatMap(({ verdict }) =>
+    verdict.state === "undecided" && verdict.recheckMs !== undefined ? [verdict.recheckMs] : [],
+  );
+  return rechecks.length === 0 ? done() : requeueAfter(Math.min(...rechecks));
+}
+
+function noCluster(check: MachineHealthCheck): ConditionInput {
+  return {
+    type: "RemediationAllowed",
+    status: "Unknown",
+    reason: "ObjectDoesNotExist",
+    message: `Cluster ${check.spec.clusterName} does not exist; create it, or correct spec.clusterName`,
+  };
+}
+
+/** What was known before pausing stays visible. */
+function kept(check: MachineHealthCheck): ConditionInput[] {
+  const found = findCondition(conditionsOf(check), "RemediationAllowed");
+  return found === undefined
+    ? []
+    : [{ type: found.type, status: found.status, reason: found.reason, message: found.message }];
+}
+
+/** The Cluster owns its checks, so that deleting and moving reach them. */
+async function ensureOwned(check: MachineHealthCheck, cluster: Cluster, context: ReconcileContext): Promise<void> {
+  const { namespace, name } = check.metadata;
+  await context.client.ensure(
+    {
+      apiVersion: MachineHealthCheck.apiVersion,
+      kind: MachineHealthCheck.kind,
+      metadata: {
+        namespace,
+        name,
+        labels: { [CLUSTER_NAME_LABEL]: check.spec.clusterName },
+        ownerReferences: [ownerReference(cluster)],
+      },
+    } as unknown as MachineHealthCheck,
+    check,
+  );
+}
+
+function targetsOf(
+  check: MachineHealthCheck,
+  cluster: Cluster,
+  context: ReconcileContext,
+  workload: WorkloadClusters,
+): Target[] {
+  const namespace = check.metadata.namespace ?? "";
+  const selector = labelSelectorFromObject(check.spec.selector);
+  // An empty selector would select every Machine of the cluster; it is refused at admission, and here it selects none.
+  if (selector.empty) return [];
+  const connection = workload.get({ namespace, name: cluster.metadata.name ?? "" });
+  return context.cache
+    .byIndex(Machine, BY_CLUSTER, clusterKey(namespace, check.spec.clusterName))
+    .filter((machine) => selector.matches(machine.metadata.labels))
+    .filter(({ metadata: { annotations } }) => annotations?.[PAUSED_ANNOTATION] === undefined)
+    .filter(({ metadata: { annotations } }) => annotations?.[SKIP_REMEDIATION_ANNOTATION] === undefined)
+    .map((machine) => ({ machine, node: nodeState(machine, connection) }));
+}
+
+/** A Node that cannot be looked up now is unknown, which never counts as deleted. */
+function nodeState(machine: Machine, connection: ReturnType<WorkloadClusters["get"]>): NodeState {
+  const name = machine.status?.nodeRef?.name;
+  if (name === undefined) return { state: "none" };
+  if (connection.state !== "connected") return { state: "unknown" };
+  const node = connection.nodes.get(name);
+  return node === undefined ? { state: "deleted", name } : { state: "found", node };
+}
+
+function reportRestriction(check: MachineHealthCheck, condition: ConditionInput, context: ReconcileContext): void {
+  const before = findCondition(conditionsOf(check), condition.type);
+  if (before?.status === condition.status && before.message === condition.message) return;
+  context.recorder.event(check, "Warning", "RemediationRestricted", "Remediate", condition.message);
+}
+
+/** Writes what was found to the Machine and, if allowed, asks for its repair. */
+async function settle(
+  check: MachineHealthCheck,
+  machine: Machine,
+  verdict: Verdict,
+  allowed: boolean,
+  context: ReconcileContext,
+): Promise<void> {
+  if (verdict.state === "undecided") return;
+  const before = findCondition(conditionsOf(machine), "HealthCheckSucceeded");
+  const external = await externalRemediation(check, machine, verdict.state === "unhealthy" && allowed, context);
+  const repair =
+    external.used || verdict.state !== "unhealthy" || !allowed || machine.metadata.deletionTimestamp !== undefined
+      ? undefined
+      : ownerRemediation(machine);
+  await writeMachineConditions(machine, verdict.condition, external.condition ?? repair, context);
+  const news = before?.status !== verdict.condition.status || before.message !== verdict.condition.message;
+  if (verdict.state === "unhealthy" && allowed && news)
+    context.recorder.event(
+      machine,
+      "Normal",
+      "MachineMarkedUnhealthy",
+      "HealthCheck",
+      `Machine ${key(machine)} has been marked as unhealthy by ${key(check)}`,
+    );
+}
+
+/** A repair under way is its owner's to finish: the condition is set when missing or when the last repair is over. */
+function ownerRemediation(machine: Machine): ConditionInput | undefined {
+  const current = findCondition(conditionsOf(machine), "OwnerRemediated");
+  if (current !== undefined && current.status !== "True") return undefined;
+  return {
+    type: "OwnerRemediated",
+    status: "False",
+    reason: "WaitingForRemediation",
+    message: "Waiting for remediation",
+  };
+}
+
+function key(object: { metadata: { namespace?: string; name?: string } }): string {
+  return `${object.metadata.namespace}/${object.metadata.name}`;
+}
+
+async function writeStatus(
+  check: MachineHealthCheck,
+  conditions: ConditionInput[],
+  counts: Partial<NonNullable<MachineHealthCheck["status"]>>,
+  context: ReconcileContext,
+): Promise<void> {
+  const { namespace, name, generation } = check.metadata;
+  const { conditions: _, deprecated: _d, ...before } = check.status ?? {};
+  const status = {
+    ...before,
+    ...counts,
+    conditions: withTransitionTimes(conditions, conditionsOf(check), context.clock.now(), generation),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+  if (deepEqual(check.status, status)) return;
+  await context.client.ensure(
+    {
+      apiVersion: MachineHealthCheck.apiVersion,
+      kind: MachineHealthCheck.kind,
+      metadata: { namespace, name },
+      status,
+    } as unknown as MachineHealthCheck,
+    context.cache.get(MachineHealthCheck, { namespace, name: name ?? "" }),
+    { subresource: "status" },
+  );
+}

@@ -1,0 +1,266 @@
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Clock,
+  seededRandom,
+  type Transport,
+  type Unstructured,
+  VirtualClock,
+  type WatchEvent,
+} from "@capstan/apimachinery";
+import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { indexCustomResourceDefinitions, WorkloadConnections } from "@capstan/capi";
+import {
+  Cache,
+  Client,
+  type Controller,
+  type Recorder,
+  type RunningControllers,
+  silentLogger,
+  startControllers,
+} from "@capstan/runtime";
+
+/** What a plane runs. */
+export interface PlaneOptions {
+  crds: readonly Unstructured[];
+  indexes?: (cache: Cache) => void;
+  controllers: (deps: { workload: WorkloadConnections; clock: Clock }) => Controller[];
+  /** Another clock for the controllers than the server's: for time that jumps. */
+  clock?: VirtualClock;
+}
+
+/** One event as a controller reported it. */
+export interface RecordedEvent {
+  object: string;
+  type: string;
+  reason: string;
+  note: string;
+}
+
+/**
+ * A management plane in virtual time: the in-memory API server, controllers over it, and further in-memory servers as workload
+ * clusters. The controllers can be killed after any write and started anew.
+ */
+export class Plane {
+  readonly clock: VirtualClock;
+  readonly server: ApiServer;
+  readonly user: Client;
+  readonly events: RecordedEvent[] = [];
+  readonly failures: unknown[] = [];
+  readonly #options: PlaneOptions;
+  readonly #workloads = new Map<string, ApiServer>();
+  readonly #unreachable = new Set<string>();
+  #running: { transport: CountingTransport; stop: () => Promise<void>; controllers: RunningControllers } | undefined;
+  #seed = 1;
+
+  private constructor(options: PlaneOptions, clock: VirtualClock, server: ApiServer) {
+    this.#options = options;
+    this.clock = clock;
+    this.server = server;
+    this.user = new Client(server.admin(), { fieldManager: "user", clock });
+  }
+
+  /** Starts server and controllers. */
+  static async start(options: PlaneOptions): Promise<Plane> {
+    const clock = options.clock ?? new VirtualClock();
+    const server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(7) });
+    await server.registerCrds(options.crds);
+    const plane = new Plane(options, clock, server);
+    await plane.startControllers();
+    return plane;
+  }
+
+  /** Writes of the controllers since they were started. */
+  get writes(): number {
+    return this.#running?.transport.writes ?? 0;
+  }
+
+  /** Starts the controllers with empty memory; with a number they are dead after so many writes. */
+  async startControllers(dieAfter = Number.POSITIVE_INFINITY): Promise<void> {
+    const { clock } = this;
+    const random = seededRandom(100 + this.#seed++);
+    const transport = new CountingTransport(this.server.admin(), dieAfter);
+    const cache = new Cache(new Client(transport, { fieldManager: "capstan", clock }), { clock, random });
+    indexCustomResourceDefinitions(cache);
+    this.#options.indexes?.(cache);
+    const workload = new WorkloadConnections({
+      cache,
+      clock,
+      random,
+      log: silentLogger,
+      dial: (config) => this.#dial(config.server, transport),
+    });
+    const stopping = new AbortController();
+    const stopConnections = workload.start();
+    const recorder: Recorder = {
+      event: (object, type, reason, _action, note) =>
+        this.events.push({ object: `${object.kind}/${object.metadata.name}`, type, reason, note }),
+    };
+    const log = { ...silentLogger, error: (_message: string, fields?: object) => this.failures.push(fields) };
+    const controllers = startControllers(
+      this.#options.controllers({ workload, clock }),
+      { cache, clock, random, log: { ...log, with: () => ({ ...log, with: () => silentLogger }) }, recorder },
+      stopping.signal,
+    );
+    this.#running = {
+      transport,
+      controllers,
+      stop: async () => {
+        stopping.abort(new Error("stopped"));
+        await stopConnections();
+        await cache.stop();
+      },
+    };
+    await this.settle();
+  }
+
+  /** Kills the controllers wherever they are. */
+  async stopControllers(): Promise<void> {
+    this.#running?.transport.die();
+    await this.#running?.stop();
+    this.#running = undefined;
+  }
+
+  /** Lets everything happen that needs no more time than a moment. */
+  async settle(ms = 20): Promise<void> {
+    for (let i = 0; i < 3; i++) await this.clock.advance(ms / 3);
+  }
+
+  /** A workload cluster: its server, and the kubeconfig Secret that leads there. */
+  async addWorkload(namespace: string, name: string): Promise<Client> {
+    let server = this.#workloads.get(`${namespace}/${name}`);
+    if (server === undefined) {
+      server = await createApiServer({ store: memoryStore(), clock: this.clock, random: seededRandom(9) });
+      this.#workloads.set(`${namespace}/${name}`, server);
+    }
+    const kubeconfig = [
+      "apiVersion: v1",
+      "kind: Config",
+      `clusters: [{name: c, cluster: {server: "https://workload.test/${namespace}/${name}"}}]`,
+      "users: [{name: u, user: {token: t}}]",
+      "contexts: [{name: x, context: {cluster: c, user: u}}]",
+      "current-context: x",
+    ].join("\n");
+    await this.user.create({
+      apiVersion: "v1",
+      kind: "Secret",
+      type: "cluster.x-k8s.io/secret",
+      metadata: {
+        namespace,
+        name: `${name}-kubeconfig`,
+        labels: { "cluster.x-k8s.io/cluster-name": name },
+      },
+      data: { value: Buffer.from(kubeconfig).toString("base64") },
+    } as Unstructured);
+    await this.settle();
+    return new Client(server.admin(), { fieldManager: "user", clock: this.clock });
+  }
+
+  async close(): Promise<void> {
+    await this.stopControllers();
+    for (const server of this.#workloads.values()) await server.close();
+    await this.server.close();
+  }
+
+  /** Makes a workload cluster's requests fail, or answer again. */
+  setReachable(namespace: string, name: string, reachable: boolean): void {
+    if (reachable) this.#unreachable.delete(`${namespace}/${name}`);
+    else this.#unreachable.add(`${namespace}/${name}`);
+  }
+
+  #dial(url: string, owner: CountingTransport): Transport | undefined {
+    const key = url.replace("https://workload.test/", "");
+    const server = this.#workloads.get(key);
+    if (server === undefined) return undefined;
+    return new CountingTransport(
+      server.admin(),
+      Number.POSITIVE_INFINITY,
+      () => {
+        if (owner.dead || this.#unreachable.has(key)) throw new Error("connection refused");
+      },
+      owner,
+    );
+  }
+}
+
+/** Counts writes, and fails every request once the process is to be dead. */
+class CountingTransport implements Transport {
+  writes = 0;
+  dead = false;
+  readonly #inner: Transport;
+  readonly #dieAfter: number;
+  readonly #check: () => void;
+  readonly #owner: CountingTransport;
+
+  constructor(inner: Transport, dieAfter: number, check: () => void = () => undefined, owner?: CountingTransport) {
+    this.#inner = inner;
+    this.#dieAfter = dieAfter;
+    this.#check = check;
+    this.#owner = owner ?? this;
+  }
+
+  die(): void {
+    this.dead = true;
+  }
+
+  async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    this.#check();
+    if (this.#owner.dead) throw new Error("the process is dead");
+    const response = await this.#inner.request(request, signal);
+    if (request.method !== "GET") this.#owner.wrote();
+    if (this.#owner.dead) throw new Error("the process is dead");
+    return response;
+  }
+
+  wrote(): void {
+    this.writes++;
+    if (this.writes >= this.#dieAfter) this.dead = true;
+  }
+
+  async *watch(request: ApiRequest, signal?: AbortSignal): AsyncGenerator<WatchEvent> {
+    this.#check();
+    for await (const event of this.#inner.watch(request, signal)) {
+      if (this.#owner.dead) return;
+      yield event;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+/**
+ * The law every controller obeys: killed after its k-th write, for every k, and started anew, it ends in the same state. Runs
+ * `scenario` once undisturbed to learn the state and the number of writes, then once per write.
+ */
+export async function crashAtEveryWrite<State>(scenario: {
+  start(): Promise<Plane>;
+  /** What the user does, given the fresh plane. */
+  act(plane: Plane): Promise<void>;
+  /** Time that must pass until all is done. */
+  wait(plane: Plane): Promise<void>;
+  /** What must come out the same, without names and times made by chance. */
+  state(plane: Plane): Promise<State>;
+  check(actual: State, expected: State, crashedAfter: number): void;
+}): Promise<number> {
+  const calm = await scenario.start();
+  await scenario.act(calm);
+  await scenario.wait(calm);
+  const expected = await scenario.state(calm);
+  const { writes } = calm;
+  await calm.close();
+  for (let k = 1; k <= writes; k++) {
+    const plane = await scenario.start();
+    await plane.stopControllers();
+    await plane.startControllers(k);
+    await scenario.act(plane);
+    await scenario.wait(plane);
+    await plane.stopControllers();
+    await plane.startControllers();
+    await scenario.wait(plane);
+    scenario.check(await scenario.state(plane), expected, k);
+    await plane.close();
+  }
+  return writes;
+}
