@@ -10,7 +10,14 @@ import {
   ProcessPlacement,
   stopRank,
 } from "@capstan/controlplane-hosted";
-import { addCoreIndexes, addWorkerPoolIndexes, clusterController, workerPoolController } from "@capstan/core";
+import {
+  addCoreIndexes,
+  addSupportingIndexes,
+  addWorkerPoolIndexes,
+  clusterController,
+  supportingControllers,
+  workerPoolController,
+} from "@capstan/core";
 import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
 import {
   Cache,
@@ -57,6 +64,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
   indexCustomResourceDefinitions(cache);
   addCoreIndexes(cache);
+  addSupportingIndexes(cache);
   addMetaIndexes(cache);
   addWorkerPoolIndexes(cache);
   addBootstrapKubeadmIndexes(cache);
@@ -64,6 +72,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const processes = await processPlacement(options);
   const controllers: Controller[] = [
     clusterController(workload),
+    ...supportingControllers({ workload, clock }),
     ...metaControllers(),
     workerPoolController(),
     ...bootstrapKubeadmControllers({ workload, cache }),

@@ -1,0 +1,59 @@
+import { controllerOf, type KubeObject } from "@capstan/apimachinery";
+import { DEPLOYMENT_NAME_LABEL, Machine, MachineSet } from "@capstan/capi";
+import type { Cache } from "@capstan/runtime";
+import { BY_REFERENCE, clusterKey, referenceKey } from "../cluster/indexes.ts";
+
+/** Objects by the uid of their controlling owner. */
+export const BY_CONTROLLER = "controller";
+/** Objects without a controlling owner, by cluster: those a MachineSet or MachineDeployment may adopt. */
+export const BY_ORPHAN = "orphan";
+/** Machines by cluster and provider ID. */
+export const BY_PROVIDER_ID = "provider-id";
+/** Machines by cluster and Node name. */
+export const BY_NODE = "node";
+/** Machines by MachineDeployment. */
+export const BY_DEPLOYMENT = "deployment";
+
+/** The value of BY_PROVIDER_ID, BY_NODE and the like: something within one cluster. */
+export function inCluster(namespace: string, cluster: string, value: string): string {
+  return `${clusterKey(namespace, cluster)}/${value}`;
+}
+
+/** Indexes of the Machine, MachineSet and MachineDeployment controllers, so that no event costs more with more clusters. */
+export function addMachineIndexes(cache: Cache): void {
+  const controller = (object: KubeObject): string[] => {
+    const owner = controllerOf(object);
+    return owner === undefined ? [] : [owner.uid];
+  };
+  const orphan = (object: KubeObject & { spec: { clusterName: string } }): string[] =>
+    controllerOf(object) === undefined
+      ? [clusterKey(object.metadata.namespace ?? "", object.spec.clusterName)]
+      : [];
+  cache.addIndex(Machine, BY_CONTROLLER, controller);
+  cache.addIndex(MachineSet, BY_CONTROLLER, controller);
+  cache.addIndex(Machine, BY_ORPHAN, orphan);
+  cache.addIndex(MachineSet, BY_ORPHAN, orphan);
+  const references = (object: {
+    metadata: { namespace?: string };
+    spec: Pick<Machine["spec"], "bootstrap" | "infrastructureRef">;
+  }): string[] => {
+    const { bootstrap, infrastructureRef } = object.spec;
+    return [bootstrap.configRef, infrastructureRef]
+      .filter((reference) => reference !== undefined)
+      .map((reference) => referenceKey(object.metadata.namespace ?? "", reference));
+  };
+  cache.addIndex(Machine, BY_REFERENCE, references);
+  cache.addIndex(MachineSet, BY_REFERENCE, (set) =>
+    references({ metadata: set.metadata, spec: set.spec.template.spec }),
+  );
+  cache.addIndex(Machine, BY_PROVIDER_ID, ({ metadata, spec }) =>
+    spec.providerID === undefined ? [] : [inCluster(metadata.namespace ?? "", spec.clusterName, spec.providerID)],
+  );
+  cache.addIndex(Machine, BY_NODE, ({ metadata, spec, status }) =>
+    status?.nodeRef === undefined ? [] : [inCluster(metadata.namespace ?? "", spec.clusterName, status.nodeRef.name)],
+  );
+  cache.addIndex(Machine, BY_DEPLOYMENT, ({ metadata }) => {
+    const deployment = metadata.labels?.[DEPLOYMENT_NAME_LABEL];
+    return deployment === undefined ? [] : [`${metadata.namespace ?? ""}/${deployment}`];
+  });
+}

@@ -1,0 +1,28 @@
+import type { Clock } from "@capstan/apimachinery";
+import type { WorkloadClusters } from "@capstan/capi";
+import type { Cache, Controller } from "@capstan/runtime";
+import { clusterResourceSetController } from "./cluster-resource-set/cluster-resource-set.controller.ts";
+import { addClusterResourceSetIndexes } from "./cluster-resource-set/indexes.ts";
+import {
+  addMachineHealthCheckIndexes,
+  machineHealthCheckController,
+} from "./machine-health-check/machine-health-check.controller.ts";
+import { addMachineIndexes } from "./shared/indexes.ts";
+
+/** What the controllers beside Cluster and its Machines need. */
+export interface SupportingDeps {
+  workload: WorkloadClusters;
+  clock: Clock;
+}
+
+/** The controllers beside Cluster and its Machines: what repairs, adds to and describes clusters. */
+export function supportingControllers({ workload, clock }: SupportingDeps): Controller[] {
+  return [machineHealthCheckController(workload), clusterResourceSetController(workload, clock)];
+}
+
+/** Adds their indexes; before the cache starts. */
+export function addSupportingIndexes(cache: Cache): void {
+  addMachineIndexes(cache);
+  addMachineHealthCheckIndexes(cache);
+  addClusterResourceSetIndexes(cache);
+}
