@@ -65,8 +65,8 @@ export interface ApiServerOptions {
 
 /** A running API server. */
 export interface ApiServer {
-  /** Requests in process as `user`, under its permissions. */
-  transport(user: UserInfo): Transport;
+  /** Requests in process as `user`, under its permissions; without one as whom their headers say. */
+  transport(user?: UserInfo): Transport;
   /** Requests in process as a member of system:masters. */
   admin(): Transport;
   /** Serves HTTPS; may be called more than once. */
@@ -236,7 +236,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const httpDeps = { clock, random, handle, onError: (error: unknown) => log("a connection failed", error) };
   const mounted = new HttpHandler(httpDeps);
   const transports = new Set<Transport>();
-  const transport = (user: UserInfo): Transport => {
+  const transport = (user?: UserInfo): Transport => {
     const made = new InProcessTransport(handle, user, () => transports.delete(made));
     transports.add(made);
     return made;

@@ -19,12 +19,13 @@ const MAX_WAITING_EVENTS = 50_000;
 /** Reaches the server without a socket: same pipeline, but bodies are values and answers are the server's own frozen objects. */
 export class InProcessTransport implements Transport {
   private readonly handle: (call: ApiCall) => Promise<Reply>;
-  private readonly user: UserInfo;
+  private readonly user: UserInfo | undefined;
   private readonly streams = new Set<() => void>();
   private readonly onClose: () => void;
   private closed = false;
 
-  constructor(handle: (call: ApiCall) => Promise<Reply>, user: UserInfo, onClose: () => void = () => {}) {
+  /** Without a user each request is authenticated by its headers, as on a socket. */
+  constructor(handle: (call: ApiCall) => Promise<Reply>, user?: UserInfo, onClose: () => void = () => {}) {
     this.handle = handle;
     this.user = user;
     this.onClose = onClose;
@@ -122,14 +123,14 @@ class EventQueue implements WatchSink {
   }
 }
 
-function callOf(request: ApiRequest, user: UserInfo): ApiCall {
+function callOf(request: ApiRequest, user: UserInfo | undefined): ApiCall {
   const warnings: string[] = [];
   return {
     method: request.method,
     path: request.path,
     query: queryOf(request.query),
     headers: lowerCase(request.headers),
-    user,
+    ...(user === undefined ? {} : { user }),
     body: () => bodyOf(request.body),
     warnings,
     warn: (text) => {
