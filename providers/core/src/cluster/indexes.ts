@@ -1,5 +1,6 @@
 import { Cluster, type ContractReference, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
+import { addMachineIndexes } from "../shared/indexes.ts";
 
 /** Index names over the cache. */
 export const BY_REFERENCE = "reference";
@@ -29,4 +30,5 @@ export function addCoreIndexes(cache: Cache): void {
   cache.addIndex(Machine, BY_CLUSTER, byCluster);
   cache.addIndex(MachineSet, BY_CLUSTER, byCluster);
   cache.addIndex(MachineDeployment, BY_CLUSTER, byCluster);
+  addMachineIndexes(cache);
 }

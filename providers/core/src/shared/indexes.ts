@@ -26,9 +26,7 @@ export function addMachineIndexes(cache: Cache): void {
     return owner === undefined ? [] : [owner.uid];
   };
   const orphan = (object: KubeObject & { spec: { clusterName: string } }): string[] =>
-    controllerOf(object) === undefined
-      ? [clusterKey(object.metadata.namespace ?? "", object.spec.clusterName)]
-      : [];
+    controllerOf(object) === undefined ? [clusterKey(object.metadata.namespace ?? "", object.spec.clusterName)] : [];
   cache.addIndex(Machine, BY_CONTROLLER, controller);
   cache.addIndex(MachineSet, BY_CONTROLLER, controller);
   cache.addIndex(Machine, BY_ORPHAN, orphan);

@@ -1,0 +1,24 @@
+import type { Clock } from "@capstan/apimachinery";
+import type { WorkloadClusters } from "@capstan/capi";
+import type { Cache, Controller } from "@capstan/runtime";
+import { clusterController } from "./cluster/cluster.controller.ts";
+import { machineController } from "./machine/machine.controller.ts";
+import { machineDeploymentController } from "./machine-deployment/machine-deployment.controller.ts";
+import { machineSetController } from "./machine-set/machine-set.controller.ts";
+
+/** What the core controllers need beside what every controller gets. */
+export interface CoreDeps {
+  cache: Cache;
+  workload: WorkloadClusters;
+  clock: Clock;
+}
+
+/** The controllers of Cluster, Machine, MachineSet and MachineDeployment. */
+export function coreControllers({ cache, workload, clock }: CoreDeps): Controller[] {
+  return [
+    clusterController(workload),
+    machineController(workload, cache, clock),
+    machineSetController(clock),
+    machineDeploymentController(),
+  ];
+}

@@ -1,0 +1,169 @@
+import { controllerOf, isReason, type KubeObject } from "@capstan/apimachinery";
+import { MachineDrainRule, type Node } from "@capstan/capi";
+import type { Cache, Client } from "@capstan/runtime";
+import type { MachineScope } from "../machine/machine-scope.ts";
+import { DaemonSetKind, NamespaceKind, NodeKind, type Pod, PodKind } from "./kinds.ts";
+import { type DrainRule, isUnreachable, judgePod, type PodContext, rulesFor, type Verdict } from "./pod-rules.ts";
+
+export interface DrainInput {
+  scope: MachineScope;
+  node: Node;
+  /** Of the workload cluster. */
+  client: Client;
+  /** Of the management cluster: drain rules. */
+  cache: Cache;
+  nowMs: number;
+  signal: AbortSignal;
+}
+
+export interface DrainOutcome {
+  done: boolean;
+  message: string;
+  /** Whether the Node had Pods to move in this pass. */
+  evicted: boolean;
+}
+
+interface Judged {
+  pod: Pod;
+  verdict: Verdict;
+}
+
+/** One pass of draining: cordon, then evict the Pods whose turn it is. Repeats until none is left. */
+export async function drainNode(input: DrainInput): Promise<DrainOutcome> {
+  const { node, client, signal } = input;
+  const name = node.metadata.name ?? "";
+  if (node.spec?.unschedulable !== true)
+    await client.patch({ kind: NodeKind, name }, { spec: { unschedulable: true } }, {}, signal);
+  const judged = await judgedPods(input);
+  const evictable = judged.filter(({ verdict }) => verdict.do === "evict");
+  const waiting = judged.filter(({ verdict }) => verdict.do === "wait");
+  if (evictable.length === 0 && waiting.length === 0) return { done: true, message: "", evicted: false };
+  // Only the lowest order present: later ones wait until all before them are gone.
+  const lowest = Math.min(...evictable.map(({ verdict }) => (verdict.do === "evict" ? verdict.order : 0)));
+  const now = evictable.filter(({ verdict }) => verdict.do === "evict" && verdict.order === lowest);
+  const results = await evictAll(
+    now.map(({ pod }) => pod),
+    input,
+  );
+  const later = evictable.length - now.length;
+  return { done: false, message: drainMessage(results, waiting, later), evicted: true };
+}
+
+/** The Pods of a Node with what is to become of each. */
+export async function judgedPods(input: DrainInput): Promise<Judged[]> {
+  const { scope, node, client, cache, signal } = input;
+  const { items: pods } = await client.list(
+    PodKind,
+    { fieldSelector: `spec.nodeName=${node.metadata.name ?? ""}` },
+    signal,
+  );
+  const { machine, cluster } = scope;
+  const rules =
+    cluster === undefined
+      ? []
+      : rulesFor(
+          cache.list(MachineDrainRule, { namespace: machine.metadata.namespace ?? "" }) as readonly DrainRule[],
+          machine,
+          cluster,
+        );
+  const context: PodContext = {
+    node,
+    rules,
+    namespaces: await namespacesFor(rules, client, signal),
+    daemonSets: await daemonSetsOf(pods, client, signal),
+    nowMs: input.nowMs,
+  };
+  return pods.map((pod) => ({ pod, verdict: judgePod(pod, context) }));
+}
+
+async function namespacesFor(
+  rules: readonly DrainRule[],
+  client: Client,
+  signal: AbortSignal,
+): Promise<Map<string, KubeObject>> {
+  const needed = rules.some(({ spec }) => spec.pods?.some((entry) => entry.namespaceSelector !== undefined) === true);
+  if (!needed) return new Map();
+  const { items } = await client.list(NamespaceKind, {}, signal);
+  return new Map(items.map((item) => [item.metadata.name ?? "", item]));
+}
+
+async function daemonSetsOf(pods: readonly Pod[], client: Client, signal: AbortSignal): Promise<Set<string>> {
+  const wanted = new Map<string, { namespace: string; name: string }>();
+  for (const pod of pods) {
+    const owner = controllerOf(pod);
+    if (owner?.kind !== "DaemonSet") continue;
+    const namespace = pod.metadata.namespace ?? "";
+    wanted.set(`${namespace}/${owner.name}`, { namespace, name: owner.name });
+  }
+  const existing = new Set<string>();
+  for (const [key, ref] of wanted) {
+    if ((await client.get(DaemonSetKind, ref, signal)) !== undefined) existing.add(key);
+  }
+  return existing;
+}
+
+interface EvictionResults {
+  evicted: string[];
+  terminating: string[];
+  refused: Map<string, string[]>;
+}
+
+const PARALLEL = 10;
+
+async function evictAll(pods: readonly Pod[], input: DrainInput): Promise<EvictionResults> {
+  const results: EvictionResults = { evicted: [], terminating: [], refused: new Map() };
+  const queue = [...pods];
+  const worker = async (): Promise<void> => {
+    for (let pod = queue.shift(); pod !== undefined; pod = queue.shift()) await evict(pod, input, results);
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, pods.length) }, worker));
+  return results;
+}
+
+async function evict(pod: Pod, { client, node, signal }: DrainInput, results: EvictionResults): Promise<void> {
+  const namespace = pod.metadata.namespace ?? "";
+  const name = pod.metadata.name ?? "";
+  const text = `${namespace}/${name}`;
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    results.terminating.push(text);
+    return;
+  }
+  const body = {
+    apiVersion: "policy/v1",
+    kind: "Eviction",
+    metadata: { namespace, name },
+    // An unreachable kubelet would never confirm a longer grace period.
+    ...(isUnreachable(node) ? { deleteOptions: { gracePeriodSeconds: 1 } } : {}),
+  };
+  try {
+    await client.createSubresource({ kind: PodKind, namespace, name }, "eviction", body, signal);
+    results.evicted.push(text);
+  } catch (error) {
+    if (isReason(error, "NotFound")) return;
+    // A budget that forbids it (429) or a namespace that is going away is a state to wait for, not a failure.
+    if (!isReason(error, "TooManyRequests", "Forbidden", "InternalError")) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    results.refused.set(reason, [...(results.refused.get(reason) ?? []), text]);
+  }
+}
+
+const MAX_NAMES = 3;
+
+function names(list: readonly string[]): string {
+  const more = list.length > MAX_NAMES ? `, ... (${list.length - MAX_NAMES} more)` : "";
+  return list.slice(0, MAX_NAMES).join(", ") + more;
+}
+
+function drainMessage(results: EvictionResults, waiting: readonly Judged[], later: number): string {
+  const lines: string[] = [];
+  if (results.terminating.length > 0)
+    lines.push(`* Pods ${names(results.terminating)}: deletionTimestamp set, but still not removed from the Node`);
+  if (results.evicted.length > 0) lines.push(`* Pods ${names(results.evicted)}: eviction requested`);
+  for (const [reason, pods] of results.refused) lines.push(`* Pods ${names(pods)}: ${reason}`);
+  if (waiting.length > 0)
+    lines.push(
+      `* Pods ${names(waiting.map(({ pod }) => `${pod.metadata.namespace}/${pod.metadata.name}`))}: waiting for them to complete`,
+    );
+  if (later > 0) lines.push(`* ${later} Pods are evicted after those`);
+  return `Drain not completed yet:\n${lines.join("\n")}`;
+}

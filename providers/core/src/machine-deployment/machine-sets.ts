@@ -1,0 +1,162 @@
+import { ownerReference, type Random, randomSuffix, scaledValue, stableStringify } from "@capstan/apimachinery";
+import {
+  CLUSTER_NAME_LABEL,
+  DEPLOYMENT_NAME_LABEL,
+  type MachineDeployment,
+  MachineSet,
+  TEMPLATE_HASH_LABEL,
+} from "@capstan/capi";
+import { DISABLE_CREATE_ANNOTATION, MACHINE_SET_FINALIZER } from "../machine-set/machine-set.reconcile.ts";
+import { fnv32a, labelValue } from "../shared/label-value.ts";
+import { DESIRED_REPLICAS_ANNOTATION, MAX_REPLICAS_ANNOTATION, REVISION_ANNOTATION, revisionOf } from "./revision.ts";
+import { HISTORY_LIMIT_ANNOTATION, ROLLBACK_ANNOTATION } from "./rollback.ts";
+import { isExpired, rolloutFields, sameRollout } from "./template-diff.ts";
+
+/** Under which name fields of MachineSets are owned; upstream's. */
+export const SET_FIELD_MANAGER = "capi-machinedeployment";
+
+/** Annotations of a deployment that are about itself. */
+const OWN_ANNOTATIONS = new Set([
+  "kubectl.kubernetes.io/last-applied-configuration",
+  REVISION_ANNOTATION,
+  DESIRED_REPLICAS_ANNOTATION,
+  MAX_REPLICAS_ANNOTATION,
+  ROLLBACK_ANNOTATION,
+  HISTORY_LIMIT_ANNOTATION,
+]);
+
+const createdAt = (set: MachineSet): number => Date.parse(set.metadata.creationTimestamp ?? "") || 0;
+
+/** The set whose Machines are as the deployment wants them: of several the one with most replicas, then the oldest. */
+export function findCurrentSet(
+  deployment: MachineDeployment,
+  sets: readonly MachineSet[],
+  nowMs: number,
+): MachineSet | undefined {
+  return sets
+    .filter(
+      (set) =>
+        set.metadata.deletionTimestamp === undefined &&
+        sameRollout(set.spec.template, deployment.spec.template) &&
+        !isExpired(deployment, set.metadata.creationTimestamp, nowMs),
+    )
+    .sort(
+      (a, b) =>
+        (b.spec.replicas ?? 0) - (a.spec.replicas ?? 0) ||
+        createdAt(a) - createdAt(b) ||
+        ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1),
+    )[0];
+}
+
+export interface SetIdentity {
+  name: string;
+  /** Value of the label that tells this set's Machines from those of others. */
+  hash: string;
+}
+
+/** Name and hash of a set to be created. The random part keeps sets of equal templates apart. */
+export function newSetIdentity(deployment: MachineDeployment, random: Random): SetIdentity {
+  const suffix = randomSuffix(random);
+  const hash = fnv32a(stableStringify(rolloutFields(deployment.spec.template)));
+  return { name: `${(deployment.metadata.name ?? "").slice(0, 57)}-${suffix}`, hash: `${hash}-${suffix}` };
+}
+
+export interface DesiredSetInput {
+  deployment: MachineDeployment;
+  identity: SetIdentity;
+  existing: MachineSet | undefined;
+  replicas: number;
+  revision: number;
+  /** An old set that must not create Machines (strategy OnDelete). */
+  frozen: boolean;
+  desired: number;
+  maxSurge: number;
+}
+
+/** A set as its deployment wants it: the fields that need new Machines stay, all others follow the deployment. */
+export function desiredMachineSet(input: DesiredSetInput): MachineSet {
+  const { deployment, identity, existing } = input;
+  const { spec } = deployment;
+  const own = spec.template.spec;
+  const kept = (existing ?? { spec }).spec.template.spec;
+  const labels = {
+    ...spec.template.metadata?.labels,
+    [CLUSTER_NAME_LABEL]: spec.clusterName,
+    [DEPLOYMENT_NAME_LABEL]: labelValue(deployment.metadata.name ?? ""),
+    ...(identity.hash === "" ? {} : { [TEMPLATE_HASH_LABEL]: identity.hash }),
+  };
+  const templateAnnotations = spec.template.metadata?.annotations;
+  const { namespace } = deployment.metadata;
+  return {
+    apiVersion: MachineSet.apiVersion,
+    kind: MachineSet.kind,
+    metadata: {
+      name: identity.name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels,
+      annotations: {
+        ...handedOn(deployment),
+        [REVISION_ANNOTATION]: String(input.revision),
+        [DESIRED_REPLICAS_ANNOTATION]: String(input.desired),
+        [MAX_REPLICAS_ANNOTATION]: String(input.desired + input.maxSurge),
+        [DISABLE_CREATE_ANNOTATION]: String(input.frozen),
+      },
+      finalizers: [MACHINE_SET_FINALIZER],
+      ownerReferences: [ownerReference(deployment, { controller: true })],
+    },
+    spec: {
+      clusterName: spec.clusterName,
+      replicas: input.replicas,
+      ...(spec.deletion === undefined ? {} : { deletion: spec.deletion }),
+      ...(spec.machineNaming === undefined ? {} : { machineNaming: spec.machineNaming }),
+      selector: existing?.spec.selector ?? {
+        ...spec.selector,
+        matchLabels: { ...spec.selector.matchLabels, [TEMPLATE_HASH_LABEL]: identity.hash },
+      },
+      template: {
+        metadata: { labels, ...(templateAnnotations === undefined ? {} : { annotations: templateAnnotations }) },
+        spec: {
+          clusterName: spec.clusterName,
+          bootstrap: kept.bootstrap,
+          infrastructureRef: kept.infrastructureRef,
+          ...(kept.version === undefined ? {} : { version: kept.version }),
+          ...(kept.failureDomain === undefined ? {} : { failureDomain: kept.failureDomain }),
+          ...(own.minReadySeconds === undefined ? {} : { minReadySeconds: own.minReadySeconds }),
+          ...(own.readinessGates === undefined ? {} : { readinessGates: own.readinessGates }),
+          ...(own.deletion === undefined ? {} : { deletion: own.deletion }),
+          ...(own.taints === undefined ? {} : { taints: own.taints }),
+        },
+      },
+    },
+  };
+}
+
+function handedOn(deployment: MachineDeployment): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key)),
+  );
+}
+
+/** The revision of the current set: kept while it is the newest, counted up when it becomes current (again). */
+export function currentRevision(current: MachineSet | undefined, sets: readonly MachineSet[]): number {
+  const newest = Math.max(0, ...sets.filter((set) => set !== current).map(revisionOf));
+  const own = current === undefined ? 0 : revisionOf(current);
+  return own > newest ? own : newest + 1;
+}
+
+/** Surge and unavailability as numbers, rounded as upstream does; at least one of them lets the rollout move. */
+export function rolloutLimits(deployment: MachineDeployment): { maxSurge: number; maxUnavailable: number } {
+  const rolling = deployment.spec.rollout?.strategy?.rollingUpdate;
+  const desired = deployment.spec.replicas ?? 0;
+  const resolve = (value: number | string | undefined, fallback: number, up: boolean): number => {
+    try {
+      return Math.max(0, scaledValue(value ?? fallback, desired, up));
+    } catch {
+      // Neither number nor percentage: admission refuses it, and what slipped through counts as not set.
+      return fallback;
+    }
+  };
+  const maxSurge = resolve(rolling?.maxSurge, 1, true);
+  const maxUnavailable = Math.min(resolve(rolling?.maxUnavailable, 0, false), desired);
+  return maxSurge === 0 && maxUnavailable === 0 ? { maxSurge, maxUnavailable: 1 } : { maxSurge, maxUnavailable };
+}

@@ -1,0 +1,95 @@
+import { controllerOf, labelSelectorFromObject } from "@capstan/apimachinery";
+import {
+  Cluster,
+  type ContractObject,
+  type ContractReference,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+} from "@capstan/capi";
+import { type Cache, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
+import { BY_CLUSTER, BY_REFERENCE, clusterKey } from "../cluster/indexes.ts";
+import { BY_CONTROLLER, BY_ORPHAN } from "../shared/indexes.ts";
+import { type Referenced, readReference, referrersKey, watchKind } from "../shared/referenced.ts";
+import { clonedKind } from "./clone-template.ts";
+
+/** A template and where the objects made from it are found. */
+export interface TemplateScope {
+  template: Referenced;
+  /** Looks up an object made from the template; undefined when it does not exist. */
+  clone(name: string): ContractObject | undefined;
+  /** Why objects of the cloned kind cannot be read, if so. */
+  problem: string | undefined;
+}
+
+/** Everything one pass over a MachineSet reads. */
+export interface MachineSetScope {
+  set: MachineSet;
+  cluster: Cluster | undefined;
+  deployment: MachineDeployment | undefined;
+  controlPlane: Referenced;
+  infrastructure: TemplateScope;
+  /** Undefined when bootstrap data is given as a Secret. */
+  bootstrap: TemplateScope | undefined;
+  machines: Machine[];
+  /** Machines without controller that the selector matches. */
+  orphans: Machine[];
+}
+
+export async function readMachineSet(set: MachineSet, context: ReconcileContext): Promise<MachineSetScope> {
+  const { cache } = context;
+  const namespace = set.metadata.namespace ?? "";
+  const { clusterName, template } = set.spec;
+  const cluster = cache.get(Cluster, { namespace, name: clusterName });
+  const { configRef } = template.spec.bootstrap;
+  const owner = controllerOf(set);
+  const selector = labelSelectorFromObject(set.spec.selector);
+  return {
+    set,
+    cluster,
+    deployment:
+      owner?.kind === MachineDeployment.kind
+        ? cache.get(MachineDeployment, { namespace, name: owner.name })
+        : undefined,
+    controlPlane: await readReference(context, namespace, cluster?.spec?.controlPlaneRef, setsOfControlPlane),
+    infrastructure: await readTemplate(context, namespace, template.spec.infrastructureRef),
+    bootstrap: configRef === undefined ? undefined : await readTemplate(context, namespace, configRef),
+    machines: cache.byIndex(Machine, BY_CONTROLLER, set.metadata.uid ?? ""),
+    orphans: selector.empty
+      ? []
+      : cache
+          .byIndex(Machine, BY_ORPHAN, clusterKey(namespace, clusterName))
+          .filter((machine) => selector.matches(machine.metadata.labels)),
+  };
+}
+
+async function readTemplate(
+  context: ReconcileContext,
+  namespace: string,
+  reference: ContractReference,
+): Promise<TemplateScope> {
+  const template = await readReference(context, namespace, reference, setsThatRefer);
+  // Objects made from templates are read here; the Machine controller follows their changes.
+  const watched = await watchKind(context, { ...reference, kind: clonedKind(reference.kind) }, () => []);
+  if ("problem" in watched) return { template, clone: () => undefined, problem: watched.problem };
+  return {
+    template,
+    clone: (name) => context.cache.get(watched.kind, { namespace, name }),
+    problem: undefined,
+  };
+}
+
+/** A template that appears cures sets that wait for it. */
+function setsThatRefer(template: ContractObject, cache: Cache): Request[] {
+  return cache.byIndex(MachineSet, BY_REFERENCE, referrersKey(template)).flatMap(requestFor);
+}
+
+/** A control plane that has become stable lets sets create Machines. */
+function setsOfControlPlane(controlPlane: ContractObject, cache: Cache): Request[] {
+  return cache
+    .byIndex(Cluster, BY_REFERENCE, referrersKey(controlPlane))
+    .flatMap((cluster) =>
+      cache.byIndex(MachineSet, BY_CLUSTER, clusterKey(cluster.metadata.namespace ?? "", cluster.metadata.name ?? "")),
+    )
+    .flatMap(requestFor);
+}

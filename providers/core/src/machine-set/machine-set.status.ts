@@ -1,0 +1,158 @@
+import { type Condition, findCondition, labelSelectorFromObject } from "@capstan/apimachinery";
+import {
+  aggregate,
+  type ConditionInput,
+  conditionsOf,
+  type Machine,
+  type MachineSet,
+  withTransitionTimes,
+} from "@capstan/capi";
+import semver from "semver";
+import { scalingDown, scalingUp } from "../shared/scaling-conditions.ts";
+import { machinesToRemediate } from "./remediate.ts";
+
+type Status = NonNullable<MachineSet["status"]>;
+
+export interface MachineSetStatusInput {
+  set: MachineSet;
+  machines: readonly Machine[];
+  paused: ConditionInput;
+  deleting: boolean;
+  /** Why no Machines can be created now. */
+  blocked: readonly string[];
+  nowMs: number;
+}
+
+/** The whole status of a set, computed from its Machines. */
+export function machineSetStatus(input: MachineSetStatusInput): Status {
+  const { set, machines, nowMs } = input;
+  const counts = countMachines(machines);
+  const versions = countVersions(machines);
+  const { generation } = set.metadata;
+  return {
+    conditions: withTransitionTimes(machineSetConditions(input), conditionsOf(set), nowMs, generation) as NonNullable<
+      Status["conditions"]
+    >,
+    selector: labelSelectorFromObject(set.spec.selector).toString(),
+    ...counts,
+    ...(versions.length === 0 ? {} : { versions }),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+}
+
+/** How many Machines there are, and of them ready, available and up to date. */
+export function countMachines(
+  machines: readonly Machine[],
+): Required<Pick<Status, "replicas" | "readyReplicas" | "availableReplicas" | "upToDateReplicas">> {
+  let readyReplicas = 0;
+  let availableReplicas = 0;
+  let upToDateReplicas = 0;
+  for (const machine of machines) {
+    for (const condition of machine.status?.conditions ?? []) {
+      if (condition.status !== "True") continue;
+      if (condition.type === "Ready") readyReplicas++;
+      else if (condition.type === "Available") availableReplicas++;
+      else if (condition.type === "UpToDate") upToDateReplicas++;
+    }
+  }
+  return { replicas: machines.length, readyReplicas, availableReplicas, upToDateReplicas };
+}
+
+/** Versions in use, oldest first. */
+export function countVersions(machines: readonly Machine[]): NonNullable<Status["versions"]> {
+  const counts = new Map<string, number>();
+  for (const machine of machines) {
+    const version = machine.status?.nodeInfo?.["kubeletVersion"] ?? machine.spec.version;
+    if (version !== undefined && version !== "") counts.set(version, (counts.get(version) ?? 0) + 1);
+  }
+  return [...counts].sort(([a], [b]) => compareVersions(a, b)).map(([version, replicas]) => ({ version, replicas }));
+}
+
+/** Versions that are none come first. */
+export function compareVersions(a: string, b: string): number {
+  const left = semver.parse(a);
+  const right = semver.parse(b);
+  if (left === null || right === null) return left === right ? (a < b ? -1 : 1) : left === null ? -1 : 1;
+  return semver.compare(left, right);
+}
+
+function machineSetConditions(input: MachineSetStatusInput): ConditionInput[] {
+  const { set, machines, deleting, blocked } = input;
+  const desired = deleting ? 0 : set.spec.replicas;
+  const counts = { desired, current: machines.length, deleting };
+  return [
+    scalingUp({ ...counts, blocked }),
+    scalingDown({ ...counts, stale: staleText(machines, input.nowMs) }),
+    ...machineAggregates(machines),
+    remediating(machines),
+    deleting
+      ? { type: "Deleting", status: "True", reason: "Deleting", message: deletingMessage(machines) }
+      : { type: "Deleting", status: "False", reason: "NotDeleting", message: "" },
+    input.paused,
+  ];
+}
+
+/** MachinesReady and MachinesUpToDate over a number of Machines. */
+export function machineAggregates(machines: readonly Machine[]): ConditionInput[] {
+  const over = (type: string, source: string, bad: string, unknown: string): ConditionInput => {
+    const items = machines
+      // A Machine just made has not had the time to say whether it is up to date.
+      .filter((machine) => source !== "UpToDate" || hasCondition(machine, source) || !isYoung(machine))
+      .map((machine) => ({
+        name: `Machine ${machine.metadata.name}`,
+        condition: findCondition(machine.status?.conditions as Condition[] | undefined, source),
+      }));
+    if (items.length === 0) return { type, status: "True", reason: "NoReplicas", message: "" };
+    return aggregate(type, items, "Machines", { good: source, bad, unknown });
+  };
+  return [
+    over("MachinesReady", "Ready", "NotReady", "ReadyUnknown"),
+    over("MachinesUpToDate", "UpToDate", "NotUpToDate", "UpToDateUnknown"),
+  ];
+}
+
+function hasCondition(machine: Machine, type: string): boolean {
+  return machine.status?.conditions?.some((condition) => condition.type === type) === true;
+}
+
+function isYoung(machine: Machine): boolean {
+  return machine.status?.phase === undefined;
+}
+
+function remediating(machines: readonly Machine[]): ConditionInput {
+  const type = "Remediating";
+  const waiting = machinesToRemediate(machines);
+  const going = machines.filter(
+    (machine) => machine.metadata.deletionTimestamp !== undefined && hasCondition(machine, "OwnerRemediated"),
+  );
+  if (waiting.length === 0 && going.length === 0)
+    return { type, status: "False", reason: "NotRemediating", message: "" };
+  const lines = [
+    ...(going.length === 0 ? [] : [`* ${names(going)}: being deleted to be replaced`]),
+    ...(waiting.length === 0 ? [] : [`* ${names(waiting)}: waiting for remediation`]),
+  ];
+  return { type, status: "True", reason: "Remediating", message: lines.join("\n") };
+}
+
+const MAX_NAMES = 3;
+
+function names(machines: readonly Machine[]): string {
+  const sorted = machines.map((machine) => machine.metadata.name ?? "").sort();
+  const more = sorted.length > MAX_NAMES ? `, ... (${sorted.length - MAX_NAMES} more)` : "";
+  return `${sorted.length === 1 ? "Machine" : "Machines"} ${sorted.slice(0, MAX_NAMES).join(", ")}${more}`;
+}
+
+function deletingMessage(machines: readonly Machine[]): string {
+  return machines.length === 0 ? "Deletion completed" : `Deleting ${names(machines)}`;
+}
+
+const STALE_MS = 15 * 60_000;
+
+/** Machines whose deletion takes long are worth naming. */
+function staleText(machines: readonly Machine[], nowMs: number): string | undefined {
+  const stale = machines.filter(({ metadata }) => {
+    const since = metadata.deletionTimestamp;
+    return since !== undefined && nowMs - Date.parse(since) > STALE_MS;
+  });
+  return stale.length === 0 ? undefined : `${names(stale)} in deletion since more than 15m`;
+}

@@ -1,0 +1,75 @@
+import { type KubeObject, stableStringify } from "@capstan/apimachinery";
+import type { ContractObject, Machine } from "@capstan/capi";
+import type { ReconcileContext } from "@capstan/runtime";
+import { inParallel } from "../shared/in-parallel.ts";
+import {
+  changeableMetadata,
+  desiredMachine,
+  MACHINE_FIELD_MANAGER,
+  METADATA_FIELD_MANAGER,
+} from "./desired-machine.ts";
+import type { MachineSetScope } from "./machine-set-scope.ts";
+
+const PARALLEL = 20;
+
+/**
+ * Brings in-place fields of a set's template to its Machines and what they refer to, by server-side apply. Remembers by identity
+ * which revision of an object has been looked at, so that a pass costs only what has changed since the last.
+ */
+export class MachineSync {
+  readonly #seen = new WeakMap<KubeObject, string>();
+
+  async run(scope: MachineSetScope, context: ReconcileContext): Promise<void> {
+    const { set, machines } = scope;
+    const state = stableStringify([set.spec.template, set.spec.selector, set.metadata.labels, set.metadata.uid]);
+    const changed = machines.filter(
+      (machine) => machine.metadata.deletionTimestamp === undefined && this.#seen.get(machine) !== state,
+    );
+    await inParallel(changed, PARALLEL, async (machine) => {
+      // The Machine last: what it still carries of an older template tells what its objects have to lose.
+      await this.#syncObjects(scope, machine, context);
+      const client = context.client.withFieldManager(MACHINE_FIELD_MANAGER);
+      const applied = await client.ensure(desiredMachine(set, machine.metadata.name ?? "", machine), machine);
+      this.#seen.set(applied, state);
+    });
+  }
+
+  async #syncObjects(scope: MachineSetScope, machine: Machine, context: ReconcileContext): Promise<void> {
+    const { labels, annotations } = changeableMetadata(scope.set);
+    const objects = [
+      scope.infrastructure.clone(machine.spec.infrastructureRef.name),
+      machine.spec.bootstrap.configRef === undefined
+        ? undefined
+        : scope.bootstrap?.clone(machine.spec.bootstrap.configRef.name),
+    ].filter((object) => object !== undefined && object.metadata.deletionTimestamp === undefined) as ContractObject[];
+    const wanted = Object.keys(labels).length > 0 || Object.keys(annotations).length > 0;
+    const client = context.client.withFieldManager(METADATA_FIELD_MANAGER);
+    for (const object of objects) {
+      const stale =
+        hasStale(
+          object.metadata.labels,
+          machine.metadata.labels,
+          desiredMachine(scope.set, "", machine).metadata.labels,
+        ) || hasStale(object.metadata.annotations, machine.metadata.annotations, annotations);
+      if (!wanted && !stale) continue;
+      const { namespace, name } = object.metadata;
+      await client.ensure(
+        {
+          apiVersion: object.apiVersion,
+          kind: object.kind,
+          metadata: { name: name ?? "", ...(namespace === undefined ? {} : { namespace }), labels, annotations },
+        } as ContractObject,
+        object,
+      );
+    }
+  }
+}
+
+/** Whether object and Machine share something that the template does not have (any more). */
+function hasStale(
+  object: Record<string, string> | undefined,
+  machine: Record<string, string> | undefined,
+  wanted: Record<string, string> | undefined,
+): boolean {
+  return Object.entries(machine ?? {}).some(([key, value]) => wanted?.[key] === undefined && object?.[key] === value);
+}

@@ -1,0 +1,143 @@
+import { controllerOf } from "@capstan/apimachinery";
+import type { Machine, Node, NodeTaint } from "@capstan/capi";
+
+const PREFIX = "cluster.x-k8s.io";
+const LABELS_FROM_MACHINE = `${PREFIX}/labels-from-machine`;
+const ANNOTATIONS_FROM_MACHINE = `${PREFIX}/annotations-from-machine`;
+const TAINTS_FROM_MACHINE = `${PREFIX}/taints-from-machine`;
+const INTERRUPTIBLE_LABEL = `${PREFIX}/interruptible`;
+/** Keeps pods away until the Node has its labels. */
+const UNINITIALIZED_TAINT = "node.cluster.x-k8s.io/uninitialized";
+/** Makes pods prefer Nodes that will not be replaced next. */
+const OUTDATED_TAINT = "node.cluster.x-k8s.io/outdated-revision";
+
+export interface DesiredNodeInput {
+  machine: Machine;
+  interruptible: boolean;
+  /** The Machine's MachineSet is not the current revision of its MachineDeployment. */
+  outdated: boolean;
+}
+
+/** The Node as it should be: what the Machine says, beside whatever others have put there (§2.2-§2.4 of the reference). */
+export function desiredNode(node: Node, input: DesiredNodeInput): Node {
+  const { machine } = input;
+  const annotations = { ...node.metadata.annotations };
+  const labels = synced(
+    node.metadata.labels,
+    filterKeys(machine.metadata.labels, isNodeLabel),
+    annotations,
+    LABELS_FROM_MACHINE,
+  );
+  if (input.interruptible) labels[INTERRUPTIBLE_LABEL] = "";
+  const ownAnnotations = filterKeys(machine.metadata.annotations, isNodeAnnotation);
+  const nextAnnotations = synced(annotations, ownAnnotations, annotations, ANNOTATIONS_FROM_MACHINE);
+  copyTracking(annotations, nextAnnotations);
+  const owner = controllerOf(machine);
+  nextAnnotations[`${PREFIX}/cluster-name`] = machine.spec.clusterName;
+  nextAnnotations[`${PREFIX}/cluster-namespace`] = machine.metadata.namespace ?? "";
+  nextAnnotations[`${PREFIX}/machine`] = machine.metadata.name ?? "";
+  if (owner !== undefined) {
+    nextAnnotations[`${PREFIX}/owner-kind`] = owner.kind;
+    nextAnnotations[`${PREFIX}/owner-name`] = owner.name;
+  }
+  const taints = desiredTaints(node, input, nextAnnotations);
+  return {
+    ...node,
+    metadata: { ...node.metadata, labels, annotations: nextAnnotations },
+    spec: withTaints(node.spec, taints),
+  };
+}
+
+function withTaints(spec: Node["spec"], taints: NodeTaint[]): NonNullable<Node["spec"]> {
+  const { taints: _, ...rest } = spec ?? {};
+  return taints.length === 0 ? rest : { ...rest, taints };
+}
+
+/** Labels with these prefixes and domains go to Nodes, as upstream has it. */
+export function isNodeLabel(key: string): boolean {
+  const [prefix, name] = splitKey(key);
+  if (name === undefined) return false;
+  return (
+    prefix === "node-role.kubernetes.io" ||
+    inDomain(prefix, "node-restriction.kubernetes.io") ||
+    inDomain(prefix, "node.cluster.x-k8s.io")
+  );
+}
+
+function isNodeAnnotation(key: string): boolean {
+  const [prefix, name] = splitKey(key);
+  return name !== undefined && inDomain(prefix, "node.cluster.x-k8s.io");
+}
+
+function splitKey(key: string): [prefix: string, name: string | undefined] {
+  const slash = key.indexOf("/");
+  return slash < 0 ? ["", undefined] : [key.slice(0, slash), key.slice(slash + 1)];
+}
+
+function inDomain(prefix: string, domain: string): boolean {
+  return prefix === domain || prefix.endsWith(`.${domain}`);
+}
+
+function filterKeys(map: Record<string, string> | undefined, keep: (key: string) => boolean): Record<string, string> {
+  return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => keep(key)));
+}
+
+/** Sets what the Machine has and takes away what it had; which keys those are is kept in an annotation of the Node. */
+function synced(
+  current: Record<string, string> | undefined,
+  wanted: Record<string, string>,
+  annotations: Record<string, string>,
+  tracking: string,
+): Record<string, string> {
+  const next = { ...current };
+  for (const key of list(annotations[tracking])) if (!(key in wanted)) delete next[key];
+  Object.assign(next, wanted);
+  track(annotations, tracking, Object.keys(wanted));
+  return next;
+}
+
+function track(annotations: Record<string, string>, tracking: string, keys: string[]): void {
+  if (keys.length > 0 || annotations[tracking] !== undefined) annotations[tracking] = keys.sort().join(",");
+}
+
+function copyTracking(from: Record<string, string>, to: Record<string, string>): void {
+  for (const key of [LABELS_FROM_MACHINE, ANNOTATIONS_FROM_MACHINE]) {
+    const value = from[key];
+    if (value !== undefined) to[key] = value;
+  }
+}
+
+function list(text: string | undefined): string[] {
+  return text === undefined || text === "" ? [] : text.split(",");
+}
+
+const taintId = (taint: { key: string; effect: string }): string => `${taint.key}:${taint.effect}`;
+
+function desiredTaints(node: Node, input: DesiredNodeInput, annotations: Record<string, string>): NodeTaint[] {
+  const specified = input.machine.spec.taints ?? [];
+  const before = annotations[TAINTS_FROM_MACHINE];
+  const always = specified.filter((taint) => taint.propagation === "Always");
+  const had = new Set(list(before));
+  // Taints for the beginning only are set when the Node is first seen: nothing has been tracked on it yet.
+  const wanted = before === undefined ? specified : always;
+  const wantedIds = new Set(always.map(taintId));
+  const taints = (node.spec?.taints ?? []).filter(
+    (taint) => taint.key !== UNINITIALIZED_TAINT && (!had.has(taintId(taint)) || wantedIds.has(taintId(taint))),
+  );
+  for (const { key, value, effect } of wanted) {
+    const taint: NodeTaint = { key, effect: effect as NodeTaint["effect"], ...(value === undefined ? {} : { value }) };
+    const index = taints.findIndex((present) => taintId(present) === taintId(taint));
+    if (index < 0) taints.push(taint);
+    else if ((taints[index]?.value ?? "") !== (value ?? "")) taints[index] = taint;
+  }
+  if (specified.length > 0 || before !== undefined)
+    annotations[TAINTS_FROM_MACHINE] = always.map(taintId).sort().join(",");
+  return withOutdated(taints, input.outdated);
+}
+
+function withOutdated(taints: NodeTaint[], outdated: boolean): NodeTaint[] {
+  const present = taints.some((taint) => taint.key === OUTDATED_TAINT);
+  if (outdated === present) return taints;
+  if (!outdated) return taints.filter((taint) => taint.key !== OUTDATED_TAINT);
+  return [...taints, { key: OUTDATED_TAINT, effect: "PreferNoSchedule" }];
+}

@@ -1,0 +1,85 @@
+import { controllerOf } from "@capstan/apimachinery";
+import {
+  Cluster,
+  type ContractObject,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  type Node,
+  type WorkloadClusters,
+  type WorkloadConnection,
+} from "@capstan/capi";
+import { type Cache, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
+import { BY_REFERENCE } from "../cluster/indexes.ts";
+import { type Referenced, readReference, referenceText, referrersKey } from "../shared/referenced.ts";
+
+/** Everything one pass over a Machine reads. */
+export interface MachineScope {
+  machine: Machine;
+  cluster: Cluster | undefined;
+  bootstrap: Referenced;
+  infrastructure: Referenced;
+  /** The MachineSet that controls the Machine, and the MachineDeployment that controls that. */
+  machineSet: MachineSet | undefined;
+  machineDeployment: MachineDeployment | undefined;
+  connection: WorkloadConnection;
+  node: Node | undefined;
+}
+
+/** Reads a Machine's surroundings from the cache; watches the kinds it refers to. */
+export async function readMachine(
+  machine: Machine,
+  context: ReconcileContext,
+  workload: WorkloadClusters,
+): Promise<MachineScope> {
+  const namespace = machine.metadata.namespace ?? "";
+  const key = { namespace, name: machine.spec.clusterName };
+  const connection = workload.get(key);
+  const machineSet = controllerIn(context.cache, MachineSet, machine);
+  return {
+    machine,
+    cluster: context.cache.get(Cluster, key),
+    bootstrap: ours(machine, await readReference(context, namespace, machine.spec.bootstrap.configRef, referrers)),
+    infrastructure: ours(machine, await readReference(context, namespace, machine.spec.infrastructureRef, referrers)),
+    machineSet,
+    machineDeployment:
+      machineSet === undefined ? undefined : controllerIn(context.cache, MachineDeployment, machineSet),
+    connection,
+    node: connection.state === "connected" ? nodeOf(machine, connection) : undefined,
+  };
+}
+
+/** The Machines that refer to an object: not found by owner, as the object may not have one yet. */
+function referrers(object: ContractObject, cache: Cache): Request[] {
+  return cache.byIndex(Machine, BY_REFERENCE, referrersKey(object)).flatMap(requestFor);
+}
+
+/** An object of another Machine must not be taken over: two Machines with one reference is a mistake of the user. */
+function ours(machine: Machine, referenced: Referenced): Referenced {
+  if (referenced.state !== "found") return referenced;
+  const controller = controllerOf(referenced.object);
+  if (controller === undefined || controller.kind !== Machine.kind || controller.name === machine.metadata.name)
+    return referenced;
+  const { reference } = referenced;
+  const message = `${referenceText(reference)} belongs to Machine ${controller.name}: give this Machine one of its own`;
+  return { state: "unresolved", reference, message };
+}
+
+function controllerIn<T extends MachineSet | MachineDeployment>(
+  cache: Cache,
+  kind: { kind: string } & Parameters<Cache["get"]>[0] & { readonly __type?: T },
+  object: { metadata: Machine["metadata"] },
+): T | undefined {
+  const owner = object.metadata.ownerReferences?.find((r) => r.controller === true && r.kind === kind.kind);
+  if (owner === undefined) return undefined;
+  const found = cache.get<T>(kind, { namespace: object.metadata.namespace, name: owner.name });
+  return found?.metadata.uid === owner.uid ? found : undefined;
+}
+
+/** The Node of a Machine: the one it was bound to, or the one that has its provider ID. */
+function nodeOf(machine: Machine, connection: Extract<WorkloadConnection, { state: "connected" }>): Node | undefined {
+  const bound = machine.status?.nodeRef?.name;
+  if (bound !== undefined) return connection.nodes.get(bound);
+  const { providerID } = machine.spec;
+  return providerID === undefined ? undefined : connection.nodes.byProviderID(providerID);
+}

@@ -1,0 +1,242 @@
+import { formatTime, isReason } from "@capstan/apimachinery";
+import {
+  CONTROL_PLANE_LABEL,
+  isExternallyManagedControlPlane,
+  MACHINE_FINALIZER,
+  Machine,
+  type Node,
+} from "@capstan/capi";
+import { type Client, type ReconcileContext, releaseFinalizer } from "@capstan/runtime";
+import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
+import { type DrainInput, drainNode } from "../drain/drain.ts";
+import { NodeKind } from "../drain/kinds.ts";
+import { isUnreachable } from "../drain/pod-rules.ts";
+import { attachedVolumes } from "../drain/volumes.ts";
+import { hasDefinition, type Referenced, readReference, referenceText } from "../shared/referenced.ts";
+import { WorkloadUnavailable } from "../shared/workload-calls.ts";
+import type { MachineDeps } from "./machine.reconcile.ts";
+import type { MachineScope } from "./machine-scope.ts";
+
+type Times = NonNullable<Machine["status"]>["deletion"];
+
+/** How far a deletion has come. */
+export interface MachineDeletion {
+  gone: boolean;
+  reason: string;
+  message: string;
+  /** When its steps began; goes into the status. */
+  times: Times;
+  retryMs?: number;
+}
+
+const PRE_DRAIN = "pre-drain.delete.hook.machine.cluster.x-k8s.io";
+const PRE_TERMINATE = "pre-terminate.delete.hook.machine.cluster.x-k8s.io";
+const EXCLUDE_DRAIN = "machine.cluster.x-k8s.io/exclude-node-draining";
+const EXCLUDE_VOLUMES = "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach";
+const DEFAULT_NODE_DELETION_SECONDS = 10;
+const POLL_MS = 2000;
+
+/** Deletes in the order that lets pods, volumes and the provider end what they do; the last step removes the finalizer. */
+export async function deleteMachine(
+  scope: MachineScope,
+  context: ReconcileContext,
+  deps: MachineDeps,
+): Promise<MachineDeletion> {
+  const pass = new Deletion(scope, context, deps);
+  const touchNode = await pass.mayTouchNode();
+  return (
+    (touchNode ? ((await pass.hooks(PRE_DRAIN)) ?? (await pass.drain()) ?? (await pass.volumes())) : undefined) ??
+    (await pass.hooks(PRE_TERMINATE)) ??
+    (await pass.referenced(scope.infrastructure, "WaitingForInfrastructureDeletion")) ??
+    (await pass.referenced(scope.bootstrap, "WaitingForBootstrapDeletion")) ??
+    (touchNode ? await pass.deleteNode() : undefined) ??
+    (await pass.finish())
+  );
+}
+
+/** One pass; each step gives back why it waits, or undefined when the next may begin. */
+class Deletion {
+  readonly #scope: MachineScope;
+  readonly #context: ReconcileContext;
+  readonly #deps: MachineDeps;
+  #times: Times;
+
+  constructor(scope: MachineScope, context: ReconcileContext, deps: MachineDeps) {
+    this.#scope = scope;
+    this.#context = context;
+    this.#deps = deps;
+    this.#times = scope.machine.status?.deletion;
+  }
+
+  /** A Node of a cluster that goes away, or has no control plane left to serve it, is nobody's concern. */
+  async mayTouchNode(): Promise<boolean> {
+    const { machine, cluster, node } = this.#scope;
+    if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return false;
+    if (machine.status?.nodeRef === undefined && node === undefined) return false;
+    const namespace = machine.metadata.namespace ?? "";
+    // Read once and not watched: what matters is its state now, and whatever it does next reaches us through the Cluster.
+    const controlPlane = await readReference(this.#context, namespace, cluster.spec?.controlPlaneRef, () => []);
+    if (controlPlane.state === "missing") return false;
+    if (controlPlane.state === "found") {
+      if (controlPlane.object.metadata.deletionTimestamp !== undefined) return false;
+      if (isExternallyManagedControlPlane(controlPlane.object)) return true;
+    }
+    return this.#context.cache
+      .byIndex(Machine, BY_CLUSTER, clusterKey(namespace, machine.spec.clusterName))
+      .some(
+        (other) =>
+          other.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined && other.metadata.deletionTimestamp === undefined,
+      );
+  }
+
+  async hooks(prefix: string): Promise<MachineDeletion | undefined> {
+    const names = Object.keys(this.#scope.machine.metadata.annotations ?? {}).filter(
+      (key) => key === prefix || key.startsWith(`${prefix}/`) || key.startsWith(`${prefix}.`),
+    );
+    if (names.length === 0) return undefined;
+    const preDrain = prefix === PRE_DRAIN;
+    this.#begin(preDrain ? "waitForPreDrainHookStartTime" : "waitForPreTerminateHookStartTime");
+    return this.#waiting(
+      preDrain ? "WaitingForPreDrainHook" : "WaitingForPreTerminateHook",
+      `Waiting for hooks (${names.sort().join(", ")}) to be removed from the Machine's annotations`,
+    );
+  }
+
+  async drain(): Promise<MachineDeletion | undefined> {
+    const { machine, infrastructure, node, connection } = this.#scope;
+    if (machine.metadata.annotations?.[EXCLUDE_DRAIN] !== undefined) return undefined;
+    if (machine.status?.deletion?.waitForPreTerminateHookStartTime !== undefined) return undefined;
+    // Without its infrastructure the Node is dead already: nothing could be moved off it in order.
+    if (infrastructure.state !== "found" || infrastructure.object.metadata.deletionTimestamp !== undefined)
+      return undefined;
+    const since = this.#begin("nodeDrainStartTime");
+    if (this.#exceeded(since, machine.spec.deletion?.nodeDrainTimeoutSeconds)) return undefined;
+    if (connection.state !== "connected") return this.#unreachable("DrainingNode", connection.error, EXCLUDE_DRAIN);
+    if (node === undefined) return undefined;
+    try {
+      const outcome = await this.#call((signal) => drainNode(this.#drainInput(node, connection.client, signal)));
+      if (!outcome.done) return this.#waiting("DrainingNode", outcome.message, POLL_MS);
+      if (outcome.evicted)
+        this.#event(
+          "Normal",
+          "SuccessfulDrainNode",
+          "DrainNode",
+          `success draining Machine's node ${node.metadata.name}`,
+        );
+      return undefined;
+    } catch (error) {
+      if (error instanceof WorkloadUnavailable) return this.#unreachable("DrainingNode", error.message, EXCLUDE_DRAIN);
+      const text = error instanceof Error ? error.message : String(error);
+      this.#event("Warning", "FailedDrainNode", "DrainNode", `error draining Machine's node: ${text}`);
+      return this.#waiting("DrainingNode", `Drain failed and is tried again: ${text}`, POLL_MS);
+    }
+  }
+
+  async volumes(): Promise<MachineDeletion | undefined> {
+    const { machine, node, connection, infrastructure } = this.#scope;
+    if (machine.metadata.annotations?.[EXCLUDE_VOLUMES] !== undefined) return undefined;
+    if (machine.status?.deletion?.waitForPreTerminateHookStartTime !== undefined) return undefined;
+    if (infrastructure.state !== "found" || infrastructure.object.metadata.deletionTimestamp !== undefined)
+      return undefined;
+    if (node === undefined || isUnreachable(node)) return undefined;
+    const since = this.#begin("waitForNodeVolumeDetachStartTime");
+    if (this.#exceeded(since, machine.spec.deletion?.nodeVolumeDetachTimeoutSeconds)) return undefined;
+    if (connection.state !== "connected") return undefined;
+    try {
+      const volumes = await this.#call((signal) => attachedVolumes(this.#drainInput(node, connection.client, signal)));
+      if (volumes.length === 0) return undefined;
+      const shown = volumes.slice(0, 5).join(", ") + (volumes.length > 5 ? `, ... (${volumes.length - 5} more)` : "");
+      return this.#waiting("WaitingForVolumeDetach", `* Volumes still attached to the Node: ${shown}`, POLL_MS);
+    } catch (error) {
+      if (error instanceof WorkloadUnavailable)
+        return this.#unreachable("WaitingForVolumeDetach", error.message, EXCLUDE_VOLUMES);
+      throw error;
+    }
+  }
+
+  /** Deletes what the Machine refers to and waits until it is gone. What never existed, or whose kind is gone, is gone. */
+  async referenced(referenced: Referenced, reason: string): Promise<MachineDeletion | undefined> {
+    if (referenced.state === "none" || referenced.state === "missing") return undefined;
+    const text = referenceText(referenced.reference);
+    if (referenced.state === "unresolved")
+      return hasDefinition(this.#context.cache, referenced.reference) &&
+        !referenced.message.includes("belongs to Machine")
+        ? this.#waiting(reason, `${text} cannot be read: ${referenced.message}`, 5 * POLL_MS)
+        : undefined;
+    if (referenced.object.metadata.deletionTimestamp === undefined) {
+      await this.#context.client.delete(referenced.object);
+      // Without finalizers it is gone at once, and no event of ours would tell.
+      const { kind, object } = referenced;
+      const { namespace, name } = object.metadata;
+      if (this.#context.cache.get(kind, { namespace, name: name ?? "" }) === undefined) return undefined;
+    }
+    return this.#waiting(reason, `Waiting for ${text} to be deleted`);
+  }
+
+  async deleteNode(): Promise<MachineDeletion | undefined> {
+    const { machine, node, connection } = this.#scope;
+    const name = node?.metadata.name ?? machine.status?.nodeRef?.name;
+    if (name === undefined) return undefined;
+    if (connection.state === "connected" && node === undefined) return undefined;
+    const seconds = machine.spec.deletion?.nodeDeletionTimeoutSeconds ?? DEFAULT_NODE_DELETION_SECONDS;
+    if (this.#exceeded(machine.metadata.deletionTimestamp, seconds) && connection.state !== "connected")
+      return undefined;
+    let problem: string;
+    let retryMs = POLL_MS;
+    if (connection.state === "connected") {
+      try {
+        await this.#call((signal) => connection.client.delete({ kind: NodeKind, name }, {}, signal));
+        return undefined;
+      } catch (error) {
+        if (isReason(error, "NotFound")) return undefined;
+        problem = error instanceof Error ? error.message : String(error);
+        if (error instanceof WorkloadUnavailable) retryMs = error.retryMs;
+        this.#event("Warning", "FailedDeleteNode", "DeleteNode", `error deleting Machine's node: ${problem}`);
+        if (this.#exceeded(machine.metadata.deletionTimestamp, seconds)) return undefined;
+      }
+    } else problem = connection.error;
+    return this.#waiting("DeletingNode", `Node ${name} cannot be deleted yet: ${problem}`, retryMs);
+  }
+
+  async finish(): Promise<MachineDeletion> {
+    await releaseFinalizer(this.#context.client, this.#scope.machine, MACHINE_FINALIZER);
+    return { gone: true, reason: "DeletionCompleted", message: "", times: this.#times };
+  }
+
+  #drainInput(node: Node, client: Client, signal: AbortSignal): DrainInput {
+    const { cache, clock } = this.#context;
+    return { scope: this.#scope, node, client, cache, nowMs: clock.now(), signal };
+  }
+
+  #begin(step: keyof NonNullable<Times>): string {
+    const before = this.#times?.[step];
+    if (before !== undefined) return before;
+    const now = formatTime(this.#context.clock.now());
+    this.#times = { ...this.#times, [step]: now };
+    return now;
+  }
+
+  /** No timeout, or 0, means as long as it takes. */
+  #exceeded(since: string | undefined, seconds: number | undefined): boolean {
+    if (since === undefined || seconds === undefined || seconds === 0) return false;
+    return this.#context.clock.now() - Date.parse(since) >= seconds * 1000;
+  }
+
+  #call<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { machine } = this.#scope;
+    return this.#deps.calls.run({ namespace: machine.metadata.namespace ?? "", name: machine.spec.clusterName }, call);
+  }
+
+  #unreachable(reason: string, error: string, annotation: string): MachineDeletion {
+    const cure = `set the annotation ${annotation} on the Machine to go on without it`;
+    return this.#waiting(reason, `Cannot reach the workload cluster: ${error}; ${cure}`, 5 * POLL_MS);
+  }
+
+  #waiting(reason: string, message: string, retryMs?: number): MachineDeletion {
+    return { gone: false, reason, message, times: this.#times, ...(retryMs === undefined ? {} : { retryMs }) };
+  }
+
+  #event(type: "Normal" | "Warning", reason: string, action: string, note: string): void {
+    this.#context.recorder.event(this.#scope.machine, type, reason, action, note);
+  }
+}

@@ -1,0 +1,28 @@
+import { addOwnerReference, controllerOf, type KubeObject, ownerReference } from "@capstan/apimachinery";
+import { CLUSTER_NAME_LABEL, type Cluster } from "@capstan/capi";
+import { type ReconcileContext, writeChanges } from "@capstan/runtime";
+
+/**
+ * Finalizer, cluster label and, for objects without a controller, the Cluster as owner. At most one write, guarded by the revision
+ * since lists are replaced; objects that came with all of it cost nothing.
+ */
+export async function ensureMetadata<T extends KubeObject>(
+  context: ReconcileContext,
+  object: T,
+  finalizer: string,
+  clusterName: string,
+  cluster: Cluster | undefined,
+): Promise<T> {
+  const { metadata } = object;
+  const finalizers = metadata.finalizers ?? [];
+  const owned = controllerOf(object) !== undefined || cluster === undefined;
+  return await writeChanges(context.client, object, {
+    ...object,
+    metadata: {
+      ...metadata,
+      finalizers: finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer],
+      labels: { ...metadata.labels, [CLUSTER_NAME_LABEL]: clusterName },
+      ...(owned ? {} : { ownerReferences: [...addOwnerReference(metadata.ownerReferences, ownerReference(cluster))] }),
+    },
+  });
+}
