@@ -1,3 +1,9 @@
+export {
+  type EmbeddedCluster,
+  type EmbeddedClusterOptions,
+  EmbeddedClusters,
+  type EmbeddedClustersOptions,
+} from "./embedded/embedded-clusters.ts";
 export { readLogTail } from "./process/log-file.ts";
 export { bindProblem, PortAllocator } from "./process/ports.ts";
 export { ProcessWorkloads } from "./process/process-workloads.ts";

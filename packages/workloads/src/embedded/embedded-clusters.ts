@@ -1,0 +1,150 @@
+import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { type CertificateAndKey, publicKeyPin } from "@capstan/pki";
+import type { ClientConfig } from "@capstan/runtime";
+import { inProcess } from "./in-process-dial.ts";
+import { type EmbeddedListener, startListener } from "./listener.ts";
+
+/** What all embedded clusters of a process share. */
+export interface EmbeddedClustersOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: (message: string, error: unknown) => void;
+  /** Where they are served over HTTPS. Without it they are reached in process only, at an address that stands for this process. */
+  readonly listen?: { readonly host: string; readonly port: () => Promise<number> };
+}
+
+/** What one cluster is made with. */
+export interface EmbeddedClusterOptions {
+  /** Signs the certificates of its nodes, and is published as kube-root-ca.crt. */
+  readonly ca: CertificateAndKey;
+  /** Issues the certificate it is served with; asked for when the first connection comes. */
+  serving(serverName: string): Promise<CertificateAndKey>;
+}
+
+/** An API server in memory that stands for a whole control plane. */
+export interface EmbeddedCluster {
+  readonly owner: string;
+  readonly server: ApiServer;
+  /** Path of its API on the shared listener. */
+  readonly path: string;
+  /** Name in its serving certificate: tells the clusters on one address apart before any path is sent. */
+  readonly serverName: string;
+  readonly caPem: string;
+  /** False while it is suspended: nobody reaches it, its content stays. */
+  reachable: boolean;
+  readonly options: EmbeddedClusterOptions;
+}
+
+/** Stands for this process where nothing listens. */
+const NO_LISTENER = { host: "127.0.0.1", port: 6443 };
+
+/**
+ * Many API servers in memory behind one HTTPS listener, each under a path of its own and with certificates of its own authority.
+ * Everything in them is lost with the process; whoever owns them fills them again.
+ */
+export class EmbeddedClusters {
+  readonly #options: EmbeddedClustersOptions;
+  readonly #clusters = new Map<string, Promise<EmbeddedCluster>>();
+  readonly #ready = new Map<string, EmbeddedCluster>();
+  readonly #byPin = new Map<string, EmbeddedCluster>();
+  #listener: Promise<EmbeddedListener> | undefined;
+
+  constructor(options: EmbeddedClustersOptions) {
+    this.#options = options;
+  }
+
+  /** Where all of them are served; starts to listen on first use. */
+  async endpoint(): Promise<{ host: string; port: number }> {
+    const { listen } = this.#options;
+    if (listen === undefined) return NO_LISTENER;
+    this.#listener ??= this.#listen(listen);
+    const { port } = await this.#listener;
+    return { host: listen.host, port };
+  }
+
+  /** The cluster of an owner (`NAMESPACE/NAME`), made empty if there is none. */
+  ensure(owner: string, options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
+    let cluster = this.#clusters.get(owner);
+    if (cluster === undefined) {
+      cluster = this.#create(owner, options);
+      this.#clusters.set(owner, cluster);
+      // One that could not be made is tried again the next time.
+      cluster.catch(() => this.#clusters.delete(owner));
+    }
+    return cluster;
+  }
+
+  /** The cluster of an owner if it runs. */
+  get(owner: string): EmbeddedCluster | undefined {
+    return this.#ready.get(owner);
+  }
+
+  /** Takes a cluster and everything in it away. */
+  async remove(owner: string): Promise<void> {
+    const cluster = await this.#clusters.get(owner);
+    if (cluster === undefined) return;
+    this.#clusters.delete(owner);
+    this.#ready.delete(owner);
+    this.#byPin.delete(publicKeyPin(cluster.caPem));
+    await cluster.server.close();
+  }
+
+  /**
+   * A connection in process to the cluster that a configuration names, checked as its listener would check it; undefined if
+   * none of them is meant. `caCertHashes` name a cluster where only the shared address is known, as in a kubeadm configuration.
+   */
+  dial(config: ClientConfig, hint: { caCertHashes?: readonly string[] } = {}): Transport | undefined {
+    const cluster = this.#named(config) ?? this.#pinned(hint.caCertHashes ?? []);
+    return cluster === undefined ? undefined : inProcess(cluster, config, this.#options.clock);
+  }
+
+  async close(): Promise<void> {
+    const listener = this.#listener;
+    this.#listener = undefined;
+    await (await listener)?.close();
+    await Promise.all([...this.#clusters.keys()].map((owner) => this.remove(owner)));
+  }
+
+  async #create(owner: string, options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
+    const { clock, random, log } = this.#options;
+    const server = await createApiServer({ store: memoryStore(), clock, random, log, ca: options.ca });
+    const [namespace = "", name = ""] = owner.split("/");
+    const cluster: EmbeddedCluster = {
+      owner,
+      server,
+      path: `/clusters/${namespace}/${name}`,
+      serverName: `${name}.${namespace}.clusters.capstan.internal`,
+      caPem: options.ca.certPem,
+      reachable: true,
+      options,
+    };
+    this.#ready.set(owner, cluster);
+    this.#byPin.set(publicKeyPin(options.ca.certPem), cluster);
+    return cluster;
+  }
+
+  #listen(where: NonNullable<EmbeddedClustersOptions["listen"]>): Promise<EmbeddedListener> {
+    const find = (owner: string): EmbeddedCluster | undefined => this.#ready.get(owner);
+    const started = where.port().then((port) => startListener({ host: where.host, port, find }));
+    started.catch(() => {
+      this.#listener = undefined;
+    });
+    return started;
+  }
+
+  #named(config: ClientConfig): EmbeddedCluster | undefined {
+    const match = PATH.exec(config.server);
+    return match === null ? undefined : this.#ready.get(`${match[1]}/${match[2]}`);
+  }
+
+  #pinned(pins: readonly string[]): EmbeddedCluster | undefined {
+    for (const pin of pins) {
+      const cluster = this.#byPin.get(pin);
+      if (cluster !== undefined) return cluster;
+    }
+    return undefined;
+  }
+}
+
+const PATH = /^https:\/\/[^/]+\/clusters\/([^/]+)\/([^/]+)\/?$/;

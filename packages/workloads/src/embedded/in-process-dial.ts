@@ -1,0 +1,70 @@
+import { X509Certificate } from "node:crypto";
+import type { ApiRequest, ApiResponse, Clock, Transport, UserInfo, WatchEvent } from "@capstan/apimachinery";
+import { parseCertificate } from "@capstan/pki";
+import type { ClientConfig } from "@capstan/runtime";
+import type { EmbeddedCluster } from "./embedded-clusters.ts";
+
+/** Reaches an embedded cluster without a socket, with the checks that TLS and the server would make. */
+export function inProcess(cluster: EmbeddedCluster, config: ClientConfig, clock: Clock): Transport {
+  return new EmbeddedTransport(cluster, config, clock);
+}
+
+class EmbeddedTransport implements Transport {
+  readonly #cluster: EmbeddedCluster;
+  readonly #config: ClientConfig;
+  readonly #clock: Clock;
+  #inner: Promise<Transport> | undefined;
+
+  constructor(cluster: EmbeddedCluster, config: ClientConfig, clock: Clock) {
+    this.#cluster = cluster;
+    this.#config = config;
+    this.#clock = clock;
+  }
+
+  async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    return await (await this.#open()).request(request, signal);
+  }
+
+  async *watch(request: ApiRequest, signal?: AbortSignal): AsyncIterable<WatchEvent> {
+    yield* (await this.#open()).watch(request, signal);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#inner)?.close();
+  }
+
+  async #open(): Promise<Transport> {
+    if (!this.#cluster.reachable) throw new Error(`connect ECONNREFUSED ${this.#config.server}`);
+    this.#inner ??= this.#connect();
+    return await this.#inner;
+  }
+
+  async #connect(): Promise<Transport> {
+    const { server, caPem } = this.#cluster;
+    const { tls, credentials } = this.#config;
+    if (tls?.insecure !== true && !(tls?.caPem ?? "").includes(caPem.trim()))
+      throw new Error(`certificate of ${this.#config.server} is signed by an unknown authority`);
+    const { certPem, token } = (await credentials?.get()) ?? {};
+    if (certPem !== undefined) return server.transport(userOf(certPem, caPem, this.#clock.now()));
+    const plain = server.transport();
+    return token === undefined ? plain : withHeader(plain, "authorization", `Bearer ${token}`);
+  }
+}
+
+/** Who a client certificate says it is, if the authority signed it and its time is now. */
+function userOf(certPem: string, caPem: string, nowMs: number): UserInfo {
+  const { subject, notBeforeMs, notAfterMs } = parseCertificate(certPem);
+  const signed = new X509Certificate(certPem).verify(new X509Certificate(caPem).publicKey);
+  if (!signed || nowMs < notBeforeMs || nowMs > notAfterMs)
+    throw new Error("the client certificate is not signed by the cluster's authority, or its time is not now");
+  return { name: subject.commonName, groups: [...subject.organizations, "system:authenticated"] };
+}
+
+function withHeader(inner: Transport, name: string, value: string): Transport {
+  const extend = (request: ApiRequest): ApiRequest => ({ ...request, headers: { ...request.headers, [name]: value } });
+  return {
+    request: (request, signal) => inner.request(extend(request), signal),
+    watch: (request, signal) => inner.watch(extend(request), signal),
+    close: () => inner.close(),
+  };
+}

@@ -1,0 +1,119 @@
+import { createSecureServer, type Http2SecureServer } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import { createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
+import type { HttpRequest, HttpServerResponse } from "@capstan/apiserver";
+import type { EmbeddedCluster } from "./embedded-clusters.ts";
+
+/** What the shared listener is made with. */
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  find(owner: string): EmbeddedCluster | undefined;
+}
+
+/** The one listener of all embedded clusters. */
+export interface EmbeddedListener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 4096;
+const SERVER_NAME = /^([^.]+(?:\.[^.]+)*)\.([^.]+)\.clusters\.capstan\.internal$/;
+const PATH = /^\/clusters\/([^/?]+)\/([^/?]+)/;
+
+/**
+ * Serves every cluster under its path. Each has an authority of its own, so the certificate is chosen by the name a client asks for
+ * (`tls-server-name` in kubeconfigs), and a connection made for one cluster is not let into another.
+ */
+export async function startListener(options: ListenerOptions): Promise<EmbeddedListener> {
+  const contexts = new WeakMap<EmbeddedCluster, Promise<SecureContext>>();
+  const contextOf = (cluster: EmbeddedCluster): Promise<SecureContext> => {
+    let context = contexts.get(cluster);
+    if (context === undefined) {
+      context = cluster.options
+        .serving(cluster.serverName)
+        .then(({ certPem, keyPem }) => createSecureContext({ cert: certPem, key: keyPem, ca: cluster.caPem }));
+      contexts.set(cluster, context);
+      context.catch(() => contexts.delete(cluster));
+    }
+    return context;
+  };
+  const server = createSecureServer({
+    allowHTTP1: true,
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: "TLSv1.2",
+    SNICallback: (name, done) => {
+      const cluster = clusterNamed(name, options);
+      if (cluster === undefined) {
+        done(new Error(`no cluster is called ${name}`));
+        return;
+      }
+      contextOf(cluster).then(
+        (context) => done(null, context),
+        (error: Error) => done(error),
+      );
+    },
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const sockets = new Set<Socket>();
+  server.on("secureConnection", (socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+  });
+  server.on("session", (session) => session.on("error", () => session.destroy()));
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("clientError", (_error, socket: Socket) => socket.destroy());
+  server.on("request", (request, response) => route(request, response, options));
+  await listening(server, options);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function clusterNamed(serverName: string, options: ListenerOptions): EmbeddedCluster | undefined {
+  const match = SERVER_NAME.exec(serverName);
+  return match === null ? undefined : options.find(`${match[2]}/${match[1]}`);
+}
+
+function route(request: HttpRequest, response: HttpServerResponse, options: ListenerOptions): void {
+  const match = PATH.exec(request.url ?? "/");
+  const cluster = match === null ? undefined : options.find(`${match[1]}/${match[2]}`);
+  if (cluster === undefined || !cluster.reachable) {
+    refuse(response, cluster === undefined ? 404 : 503);
+    return;
+  }
+  if (serverNameOf(request) !== cluster.serverName) {
+    refuse(response, 421);
+    return;
+  }
+  cluster.server.handle(request, response, cluster.path);
+}
+
+function serverNameOf(request: HttpRequest): string | undefined {
+  const session = "stream" in request ? request.stream.session : undefined;
+  const name = ((session?.socket ?? request.socket) as TLSSocket & { servername?: string | false }).servername;
+  return typeof name === "string" ? name : undefined;
+}
+
+function refuse(response: HttpServerResponse, status: number): void {
+  response.statusCode = status;
+  response.end();
+}
+
+function listening(server: Http2SecureServer, { host, port }: ListenerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
