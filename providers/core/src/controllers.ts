@@ -2,9 +2,11 @@ import type { Clock } from "@capstan/apimachinery";
 import type { WorkloadClusters } from "@capstan/capi";
 import type { Cache, Controller } from "@capstan/runtime";
 import { clusterController } from "./cluster/cluster.controller.ts";
+import { addClusterIndexes } from "./cluster/indexes.ts";
 import { machineController } from "./machine/machine.controller.ts";
 import { machineDeploymentController } from "./machine-deployment/machine-deployment.controller.ts";
 import { machineSetController } from "./machine-set/machine-set.controller.ts";
+import { addMachineIndexes } from "./shared/indexes.ts";
 
 /** What the core controllers need beside what every controller gets. */
 export interface CoreDeps {
@@ -21,4 +23,10 @@ export function coreControllers({ cache, workload, clock }: CoreDeps): Controlle
     machineSetController(clock),
     machineDeploymentController(),
   ];
+}
+
+/** Adds the indexes that the core controllers look things up by; before the cache starts. */
+export function addCoreIndexes(cache: Cache): void {
+  addClusterIndexes(cache);
+  addMachineIndexes(cache);
 }

@@ -1,5 +1,4 @@
 export { clusterController } from "./cluster/cluster.controller.ts";
-export { addCoreIndexes } from "./cluster/indexes.ts";
-export { type CoreDeps, coreControllers } from "./controllers.ts";
+export { addCoreIndexes, type CoreDeps, coreControllers } from "./controllers.ts";
 export { addSupportingIndexes, supportingControllers } from "./supporting-controllers.ts";
 export { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker-pool.controller.ts";

@@ -1,6 +1,5 @@
 import { Cluster, type ContractReference, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
-import { addMachineIndexes } from "../shared/indexes.ts";
 
 /** Index names over the cache. */
 export const BY_REFERENCE = "reference";
@@ -17,8 +16,8 @@ export function clusterKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** Adds the indexes that the core controllers look things up by; before the cache starts. */
-export function addCoreIndexes(cache: Cache): void {
+/** Adds the indexes that the Cluster controller looks things up by; before the cache starts. */
+export function addClusterIndexes(cache: Cache): void {
   cache.addIndex(Cluster, BY_REFERENCE, (cluster) =>
     [cluster.spec?.infrastructureRef, cluster.spec?.controlPlaneRef]
       .filter((reference) => reference !== undefined)
@@ -30,5 +29,4 @@ export function addCoreIndexes(cache: Cache): void {
   cache.addIndex(Machine, BY_CLUSTER, byCluster);
   cache.addIndex(MachineSet, BY_CLUSTER, byCluster);
   cache.addIndex(MachineDeployment, BY_CLUSTER, byCluster);
-  addMachineIndexes(cache);
 }

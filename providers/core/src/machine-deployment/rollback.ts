@@ -1,5 +1,5 @@
 import { deepCopy } from "@capstan/apimachinery";
-import { MachineDeployment, type MachineSet } from "@capstan/capi";
+import type { MachineDeployment, MachineSet } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import { revisionOf } from "./revision.ts";
 

@@ -2,7 +2,7 @@ import { findCondition, formatTime, type Unstructured, VirtualClock } from "@cap
 import { Cluster, conditionsOf, Machine, MachineHealthCheck } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
 import { afterEach, describe, expect, test } from "vitest";
-import { addCoreIndexes } from "../cluster/indexes.ts";
+import { addCoreIndexes } from "../controllers.ts";
 import { addMachineIndexes } from "../shared/indexes.ts";
 import { machine, NAMESPACE, put, readyCluster, since } from "../testing/objects.ts";
 import { crashAtEveryWrite, Plane } from "../testing/plane.ts";

@@ -24,7 +24,7 @@ import {
 export interface PlaneOptions {
   crds: readonly Unstructured[];
   indexes?: (cache: Cache) => void;
-  controllers: (deps: { workload: WorkloadConnections; clock: Clock }) => Controller[];
+  controllers: (deps: { workload: WorkloadConnections; clock: Clock; cache: Cache }) => Controller[];
   /** Another clock for the controllers than the server's: for time that jumps. */
   clock?: VirtualClock;
 }
@@ -98,7 +98,7 @@ export class Plane {
     };
     const log = { ...silentLogger, error: (_message: string, fields?: object) => this.failures.push(fields) };
     const controllers = startControllers(
-      this.#options.controllers({ workload, clock }),
+      this.#options.controllers({ workload, clock, cache }),
       { cache, clock, random, log: { ...log, with: () => ({ ...log, with: () => silentLogger }) }, recorder },
       stopping.signal,
     );
