@@ -111,6 +111,7 @@ export {
 } from "./quantity.ts";
 export { type Random, randomFloat, randomInt, randomSuffix, randomUuid, seededRandom, systemRandom } from "./random.ts";
 export { type CompiledSchema, compileSchema, type ValidateOptions } from "./schema/compile.ts";
+export { formatIpAddress, type IpBytes, parseCidrText, parseIpAddress } from "./schema/ip-address.ts";
 export { checkStructuralSchema } from "./schema/structural.ts";
 export type { JSONSchemaProps, JsonValue, ValidationRule } from "./schema/types.ts";
 export {
