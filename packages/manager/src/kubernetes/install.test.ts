@@ -56,7 +56,8 @@ beforeEach(async () => {
     const cut = cuts.get(request.url ?? "");
     if (cut === undefined) return void response.end(rest);
     cuts.delete(request.url ?? "");
-    response.write(rest.subarray(0, cut), () => response.destroy());
+    // An orderly end of the connection: what was sent arrives, the rest never comes.
+    response.write(rest.subarray(0, cut), () => response.socket?.end());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
