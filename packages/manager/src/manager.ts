@@ -2,19 +2,28 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
 import { addBootstrapKubeadmIndexes, bootstrapKubeadmControllers } from "@capstan/bootstrap-kubeadm";
-import { CLUSTER_NAME_LABEL, indexCustomResourceDefinitions, Secret, WorkloadConnections } from "@capstan/capi";
 import {
+  CLUSTER_NAME_LABEL,
+  Cluster,
+  type ClusterKey,
+  indexCustomResourceDefinitions,
+  Secret,
+  WorkloadConnections,
+} from "@capstan/capi";
+import {
+  controlPlaneOf,
   hostedControlPlaneController,
   type Placement,
   type PlacementType,
   ProcessPlacement,
   stopRank,
+  TokenSigner,
 } from "@capstan/controlplane-hosted";
 import {
   addCoreIndexes,
   addSupportingIndexes,
   addWorkerPoolIndexes,
-  clusterController,
+  coreControllers,
   supportingControllers,
   workerPoolController,
 } from "@capstan/core";
@@ -28,7 +37,7 @@ import {
   type Logger,
   startControllers,
 } from "@capstan/runtime";
-import { PortAllocator, ProcessWorkloads } from "@capstan/workloads";
+import { PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
 import { binariesIn } from "./binaries.ts";
 import { installKinds } from "./install-kinds.ts";
 
@@ -71,7 +80,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const workload = new WorkloadConnections({ cache, clock, random, log });
   const processes = await processPlacement(options);
   const controllers: Controller[] = [
-    clusterController(workload),
+    ...coreControllers({ cache, workload, clock }),
     ...supportingControllers({ workload, clock }),
     ...metaControllers(),
     workerPoolController(),
@@ -80,6 +89,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
       placements: { Process: processes.placement } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: "Process",
       prepared: new Map(),
+      backupDir: join(options.dataDir, "backups"),
+      signer: new TokenSigner({ workload, isHosted: hostedIn(cache), clock, random, log }),
     }),
   ];
   const stopping = new AbortController();
@@ -114,6 +125,14 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   };
 }
 
+/** Whether a Cluster's control plane is a hosted one. */
+function hostedIn(cache: Cache): (key: ClusterKey) => boolean {
+  return (key) => {
+    const cluster = cache.get(Cluster, key);
+    return cluster !== undefined && controlPlaneOf(cluster).length > 0;
+  };
+}
+
 async function processPlacement(
   options: ManagerOptions,
 ): Promise<{ placement: ProcessPlacement; workloads: ProcessWorkloads }> {
@@ -124,6 +143,8 @@ async function processPlacement(
     root,
     workloads,
     ports: new PortAllocator(root),
+    // Only root can keep control planes apart from each other by user ids.
+    ...(process.getuid?.() === 0 ? { userIds: new UserIds(root) } : {}),
     binaries: binariesIn([join(options.dataDir, "kubernetes"), ...(options.kubernetesDirs ?? [])]),
     defaultAddress: options.nodeAddress ?? "127.0.0.1",
     clock: options.clock,

@@ -44,11 +44,8 @@ export interface Probe {
   /** A client certificate, when the endpoint wants one; paths below `$FILES`. */
   certFile?: string;
   keyFile?: string;
-  /**
-   * Several programs may share one port. Then only the answer of the one that shows this certificate counts: SHA-256 in hex of its
-   * DER form.
-   */
-  certificateSha256?: string;
+  /** Several programs may share one port. Then only the answer of the one whose certificate has this DNS name counts. */
+  servedBy?: string;
 }
 
 export interface ProgramState {

@@ -8,7 +8,13 @@ import {
   type SecretPurpose,
   secretText,
 } from "@capstan/capi";
-import { BACKDATE_MS, createCertificateAuthority, createServiceAccountKey, type KeyAlgorithm } from "@capstan/pki";
+import {
+  BACKDATE_MS,
+  type CertificateAndKey,
+  createCertificateAuthority,
+  createServiceAccountKey,
+  type KeyAlgorithm,
+} from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { Authorities } from "./certificates.ts";
 
@@ -25,6 +31,8 @@ export interface AuthoritiesRequest {
   algorithm: KeyAlgorithm;
   /** Once nodes trust a CA it is never made anew: a missing one is a problem for a person. */
   mayCreate: boolean;
+  /** What to create them from instead of making new ones: the authorities of a restored backup. */
+  known?: Authorities;
 }
 
 export type AuthoritiesResult = { authorities: Authorities } | { problem: string };
@@ -34,12 +42,21 @@ export async function ensureAuthorities(
   request: AuthoritiesRequest,
   context: ReconcileContext,
 ): Promise<AuthoritiesResult> {
-  const ca = (commonName: string) => (): Promise<Material> => createCa(commonName, request.algorithm, context);
+  const { known, algorithm } = request;
+  const ca = (commonName: string, restored: CertificateAndKey | undefined) => (): Promise<Material> =>
+    restored === undefined
+      ? createCa(commonName, algorithm, context)
+      : Promise.resolve({ crt: restored.certPem, key: restored.keyPem });
+  const restoredAccount = known?.serviceAccount;
+  const serviceAccount = (): Promise<Material> =>
+    restoredAccount === undefined
+      ? createServiceAccount(algorithm)
+      : Promise.resolve({ crt: restoredAccount.publicKeyPem, key: restoredAccount.privateKeyPem });
   const results = await Promise.all([
-    ensureSecret("ca", ca("kubernetes"), request, context),
-    ensureSecret("etcd", ca("etcd-ca"), request, context),
-    ensureSecret("proxy", ca("front-proxy-ca"), request, context),
-    ensureSecret("sa", () => createServiceAccount(request.algorithm), request, context),
+    ensureSecret("ca", ca("kubernetes", known?.cluster), request, context),
+    ensureSecret("etcd", ca("etcd-ca", known?.etcd), request, context),
+    ensureSecret("proxy", ca("front-proxy-ca", known?.frontProxy), request, context),
+    ensureSecret("sa", serviceAccount, request, context),
   ]);
   const problem = results.find((result) => "problem" in result);
   if (problem !== undefined && "problem" in problem) return problem;

@@ -20,13 +20,15 @@ export function hostedControlPlaneController(planes: HostedControlPlanes): Contr
           });
           signal.addEventListener("abort", unsubscribe, { once: true });
         }
+        planes.signer?.start(signal);
       },
     })
     .concurrency(CONCURRENCY)
     .reconcile((request, context) => reconcileHostedControlPlane(request, context, planes));
 }
 
-function controlPlaneOf(cluster: Cluster): Request[] {
+/** Requests for the control plane of a Cluster, if that is a hosted one. */
+export function controlPlaneOf(cluster: Cluster): Request[] {
   const reference = cluster.spec?.controlPlaneRef;
   if (reference?.kind !== HostedControlPlane.kind || reference.apiGroup !== HostedControlPlane.group) return [];
   return [{ namespace: cluster.metadata.namespace ?? "", name: reference.name }];

@@ -1,4 +1,3 @@
-import type { OwnerReference } from "@capstan/apimachinery";
 import { Cluster, pausedCondition, validEndpoint } from "@capstan/capi";
 import {
   Client,
@@ -11,14 +10,19 @@ import {
   requeueAfter,
 } from "@capstan/runtime";
 import { ensureAuthorities } from "./authorities.ts";
+import { backupStore, reconcileBackups, takeBackup } from "./backup/backups.ts";
+import { restoreSource } from "./backup/restore.ts";
+import { controllerReference, identity } from "./identity.ts";
 import { applyObjects, clusterObjects, objectsDigest } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
 import { clusterNetwork } from "./network.ts";
 import type { ControlPlanePlan, Placement } from "./placement/placement.ts";
+import { removeControlPlane } from "./remove.ts";
 import { controlPlaneStatus, type Progress } from "./status.ts";
 import { readUserFiles } from "./user-files.ts";
 import { specProblem } from "./validation.ts";
+import { upgradeProblem } from "./versions.ts";
 
 export const FINALIZER = "hosted.controlplane.cluster.x-k8s.io";
 const DEFAULT_ALGORITHM = "ECDSA-P256";
@@ -33,7 +37,14 @@ export interface HostedControlPlanes {
   defaultPlacement: PlacementType;
   /** Digest of the objects last written into each workload cluster. */
   prepared: Map<string, string>;
+  /** Where backups are kept on this machine; without it there are none. */
+  backupDir?: string;
+  /** Signs cluster-info for tokens as they appear. */
+  signer?: { start(signal: AbortSignal): void };
 }
+
+/** Throws away data of an earlier control plane of the same name. */
+const LEFTOVER_ANNOTATION = "capstan.dev/leftover-data";
 
 /** Brings one HostedControlPlane a step forward. */
 export async function reconcileHostedControlPlane(
@@ -46,7 +57,8 @@ export async function reconcileHostedControlPlane(
   const owner = `${request.namespace}/${request.name}`;
   const type = object.spec.placement?.type ?? planes.defaultPlacement;
   const placement = planes.placements[type];
-  if (object.metadata.deletionTimestamp !== undefined) return await remove(object, owner, placement, context, planes);
+  if (object.metadata.deletionTimestamp !== undefined)
+    return await removeControlPlane(object, owner, placement, context, planes);
 
   const cluster = ownerCluster(object, context);
   const paused = pausedCondition(object, cluster);
@@ -75,11 +87,23 @@ export async function reconcileHostedControlPlane(
     );
 
   const network = clusterNetwork(cluster.spec?.clusterNetwork);
-  const problem = specProblem(object.spec, network, object.status?.version);
+  const problem = specProblem(object.spec, network);
   if (problem !== undefined) return await reported(report({ step: "waiting", ...problem }));
+  const source = await restoreSource(object, planes.backupDir, context);
+  if (source !== undefined && "problem" in source)
+    return await reported(report(waiting("BackupNotFound", source.problem)));
 
-  const fixed = validEndpoint(object.spec.controlPlaneEndpoint) ?? validEndpoint(cluster.spec?.controlPlaneEndpoint);
-  const reserved = await placement.reserve({ owner, spec: object.spec, endpoint: fixed });
+  const fixed =
+    validEndpoint(object.spec.controlPlaneEndpoint) ??
+    validEndpoint(cluster.spec?.controlPlaneEndpoint) ??
+    source?.description.endpoint;
+  const reserved = await placement.reserve({
+    owner,
+    spec: object.spec,
+    endpoint: fixed,
+    ...(object.metadata.uid === undefined ? {} : { objectUid: object.metadata.uid }),
+    discardLeftovers: object.metadata.annotations?.[LEFTOVER_ANNOTATION] === "discard",
+  });
   if (reserved.type !== "reserved") {
     await report(waiting(reserved.reason, reserved.message));
     return requeueAfter(RETRY_MS);
@@ -92,13 +116,13 @@ export async function reconcileHostedControlPlane(
 
   const ownerReference = controllerReference(object);
   const key = { namespace: request.namespace, name: cluster.metadata.name ?? "" };
-  const initialized = object.status?.initialization?.controlPlaneInitialized === true;
   const made = await ensureAuthorities(
     {
       cluster: key,
       owner: ownerReference,
       algorithm: object.spec.certificates?.encryptionAlgorithm ?? DEFAULT_ALGORITHM,
-      mayCreate: !initialized,
+      mayCreate: object.status?.initialization?.controlPlaneInitialized !== true,
+      ...(source === undefined ? {} : { known: source.description.authorities }),
     },
     context,
   );
@@ -106,17 +130,29 @@ export async function reconcileHostedControlPlane(
   const files = await readUserFiles(object, context);
   if ("problem" in files) return await reported(report(waiting("FilesNotAvailable", files.problem)));
 
+  const running = object.status?.version;
+  const notReachable = running === undefined ? undefined : upgradeProblem(running, object.spec.version);
   const plan: ControlPlanePlan = {
     owner,
+    ...(object.metadata.uid === undefined ? {} : { objectUid: object.metadata.uid }),
     clusterName: key.name,
     spec: object.spec,
-    version: object.spec.version,
+    // A version that cannot be reached leaves the running one in place.
+    version: notReachable === undefined ? object.spec.version : (running ?? object.spec.version),
     endpoint,
     network,
     authorities: made.authorities,
     userFiles: files.files,
+    ...(source === undefined ? {} : { restore: source }),
   };
-  const state = await placement.ensure(plan);
+  const { backupDir } = planes;
+  if (backupDir !== undefined)
+    plan.backUp = async (label) => {
+      const store = await backupStore(object, backupDir, context);
+      if ("problem" in store) throw new Error(store.problem);
+      await takeBackup(plan, placement, store, backupDir, context.clock.now(), label);
+    };
+  const state = await placement.ensure(plan).finally(() => source?.release());
   if (state.problem !== undefined) {
     await report({ step: "waiting", ...state.problem });
     return requeueAfter(RETRY_MS);
@@ -127,7 +163,7 @@ export async function reconcileHostedControlPlane(
       context,
     );
     try {
-      await prepare(plan, kubeconfig, owner, context, planes);
+      await prepare({ ...plan, version: state.version ?? plan.version }, kubeconfig, owner, context, planes);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       await report(
@@ -136,8 +172,23 @@ export async function reconcileHostedControlPlane(
       throw error;
     }
   }
-  await report({ step: "running", state, prepared: planes.prepared.has(owner) });
-  return done();
+  const prepared = planes.prepared.has(owner);
+  const backup =
+    backupDir !== undefined && state.apiReady && prepared
+      ? await reconcileBackups(object, plan, placement, backupDir, context)
+      : {};
+  const upgrade =
+    notReachable === undefined
+      ? state.upgrade
+      : { reason: "InvalidVersion", message: `spec.version: ${notReachable}; ${running} goes on serving` };
+  await report({
+    step: "running",
+    state: { ...state, ...(upgrade === undefined ? {} : { upgrade }) },
+    prepared,
+    backup,
+  });
+  const nextMs = Math.min(state.recheckAtMs ?? Infinity, backup.recheckAtMs ?? Infinity) - context.clock.now();
+  return Number.isFinite(nextMs) ? requeueAfter(Math.max(nextMs, 0)) : done();
 }
 
 /** Fills the new API with what joining nodes read; once per change of what that is. */
@@ -171,70 +222,12 @@ async function prepare(
   }
 }
 
-/** Takes everything away. Never talks to the workload cluster, which may be dead already. */
-async function remove(
-  object: HostedControlPlane,
-  owner: string,
-  placement: Placement | undefined,
-  context: ReconcileContext,
-  planes: HostedControlPlanes,
-): Promise<Result> {
-  const finalizers = object.metadata.finalizers ?? [];
-  if (!finalizers.includes(FINALIZER)) return done();
-  const left = (await placement?.remove(owner)) ?? [];
-  planes.prepared.delete(owner);
-  if (left.length > 0) {
-    const progress: Progress = { step: "deleting", message: `Waiting for ${left.join(", ")} to end` };
-    const status = controlPlaneStatus({
-      object,
-      progress,
-      paused: pausedCondition(object, undefined),
-      nowMs: context.clock.now(),
-    });
-    await context.client.ensure({ ...identity(object), status } as HostedControlPlane, object, {
-      subresource: "status",
-    });
-    return done();
-  }
-  await context.client.patch(object, {
-    metadata: {
-      finalizers: finalizers.filter((name) => name !== FINALIZER),
-      resourceVersion: object.metadata.resourceVersion,
-    },
-  });
-  return done();
-}
-
 function ownerCluster(object: HostedControlPlane, context: ReconcileContext): Cluster | undefined {
   const reference = object.metadata.ownerReferences?.find(
     (owner) => owner.kind === Cluster.kind && owner.apiVersion.startsWith(`${Cluster.group}/`),
   );
   if (reference === undefined) return undefined;
   return context.cache.get(Cluster, { namespace: object.metadata.namespace, name: reference.name });
-}
-
-function identity(object: HostedControlPlane): {
-  apiVersion: string;
-  kind: string;
-  metadata: { namespace?: string; name?: string };
-} {
-  const { namespace, name } = object.metadata;
-  return {
-    apiVersion: HostedControlPlane.apiVersion,
-    kind: HostedControlPlane.kind,
-    metadata: { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) },
-  };
-}
-
-function controllerReference(object: HostedControlPlane): OwnerReference {
-  return {
-    apiVersion: HostedControlPlane.apiVersion,
-    kind: HostedControlPlane.kind,
-    name: object.metadata.name ?? "",
-    uid: object.metadata.uid ?? "",
-    controller: true,
-    blockOwnerDeletion: true,
-  };
 }
 
 const waiting = (reason: string, message: string): Progress => ({ step: "waiting", reason, message });

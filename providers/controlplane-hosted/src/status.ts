@@ -1,4 +1,5 @@
 import { type ConditionInput, conditionsOf, withTransitionTimes } from "@capstan/capi";
+import type { BackupReport } from "./backup/backups.ts";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { PlacementState } from "./placement/placement.ts";
 
@@ -7,7 +8,7 @@ export type Progress =
   | { step: "paused" }
   | { step: "waiting"; reason: string; message: string }
   | { step: "hibernated"; state: PlacementState }
-  | { step: "running"; state: PlacementState; prepared: boolean }
+  | { step: "running"; state: PlacementState; prepared: boolean; backup?: BackupReport }
   | { step: "deleting"; message: string };
 
 export interface StatusInput {
@@ -24,7 +25,9 @@ export function controlPlaneStatus(input: StatusInput): NonNullable<HostedContro
   const initialized = serving || object.status?.initialization?.controlPlaneInitialized === true;
   const version =
     progress.step === "running" ? (progress.state.version ?? object.status?.version) : object.status?.version;
-  const replicas = serving ? 1 : 0;
+  const replicas = serving && progress.step === "running" ? (progress.state.readyReplicas ?? 1) : 0;
+  const backup =
+    progress.step === "running" ? (progress.backup?.status ?? object.status?.backup) : object.status?.backup;
   return {
     conditions: withTransitionTimes(
       conditions(input, serving),
@@ -40,6 +43,7 @@ export function controlPlaneStatus(input: StatusInput): NonNullable<HostedContro
     readyReplicas: replicas,
     availableReplicas: replicas,
     upToDateReplicas: version === object.spec.version ? replicas : 0,
+    ...(backup === undefined ? {} : { backup }),
     ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
   };
 }
@@ -50,7 +54,15 @@ function conditions(input: StatusInput, serving: boolean): ConditionInput[] {
     progress.step === "deleting"
       ? { type: "Deleting", status: "True", reason: "Deleting", message: progress.message }
       : { type: "Deleting", status: "False", reason: "NotDeleting", message: "" };
-  return [available(progress, serving), ...componentConditions(progress), deleting, input.paused];
+  return [
+    available(progress, serving),
+    ...componentConditions(progress),
+    ...upgradeCondition(progress),
+    ...loopbackCondition(input),
+    ...(progress.step === "running" && progress.backup?.condition !== undefined ? [progress.backup.condition] : []),
+    deleting,
+    input.paused,
+  ];
 }
 
 function available(progress: Progress, serving: boolean): ConditionInput {
@@ -82,6 +94,31 @@ function componentConditions(progress: Progress): ConditionInput[] {
   const etcd = progress.state.components.filter((component) => component.name.startsWith("etcd"));
   const others = progress.state.components.filter((component) => !component.name.startsWith("etcd"));
   return [health("EtcdClusterHealthy", etcd), health("ControlPlaneComponentsHealthy", others)];
+}
+
+/** Whether what runs is what is wanted. */
+function upgradeCondition(progress: Progress): ConditionInput[] {
+  if (progress.step !== "running" || !progress.state.apiReady) return [];
+  const { upgrade } = progress.state;
+  return [
+    upgrade === undefined
+      ? { type: "UpToDate", status: "True", reason: "UpToDate", message: "" }
+      : { type: "UpToDate", status: "False", ...upgrade },
+  ];
+}
+
+/** An address that only this machine knows lets no other machine join. */
+function loopbackCondition({ object }: StatusInput): ConditionInput[] {
+  const host = object.spec.controlPlaneEndpoint?.host ?? "";
+  if (!/^(127\.|localhost$|::1$)/.test(host)) return [];
+  return [
+    {
+      type: "EndpointReachable",
+      status: "False",
+      reason: "LoopbackEndpoint",
+      message: `Nodes on other machines cannot reach ${host}; start the manager with --node-address, or set spec.controlPlaneEndpoint.host of a new control plane`,
+    },
+  ];
 }
 
 function health(type: string, components: PlacementState["components"]): ConditionInput {

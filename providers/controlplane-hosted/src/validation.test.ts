@@ -1,32 +1,36 @@
 import { expect, test } from "vitest";
 import { clusterNetwork } from "./network.ts";
 import { specProblem } from "./validation.ts";
+import { upgradeProblem } from "./versions.ts";
 
 const network = clusterNetwork(undefined);
 const spec = { version: "v1.34.4" };
 
 test("a plain control plane has no problem", () => {
-  expect(specProblem(spec, network, undefined)).toBeUndefined();
-  expect(specProblem({ version: "v1.35.0" }, network, "v1.34.4")).toBeUndefined();
+  expect(specProblem(spec, network)).toBeUndefined();
 });
 
 test.each([
-  ["v1.20.0", undefined, "not supported"],
-  ["1.34.4", undefined, "is not a version like v1.34.4"],
-  ["v1.36.0", "v1.34.4", "skips a minor version: go to v1.35 first"],
-  ["v1.34.3", "v1.34.4", "never goes down"],
-])("version %s on %s is refused: %s", (version, running, text) => {
-  expect(specProblem({ version }, network, running)?.message).toContain(text);
+  ["v1.20.0", "not supported"],
+  ["1.34.4", "is not a version like v1.34.4"],
+])("version %s is refused: %s", (version, text) => {
+  expect(specProblem({ version }, network)?.message).toContain(text);
+});
+
+test.each([
+  ["v1.34.4", "v1.36.0", "skips a minor version: go to v1.35 first"],
+  ["v1.34.4", "v1.34.3", "never goes down"],
+  ["v1.34.4", "v1.35.0", undefined],
+  ["v1.34.4", "v1.34.5-capstan.1", undefined],
+])("from %s to %s: %s", (from, to, text) => {
+  if (text === undefined) expect(upgradeProblem(from, to)).toBeUndefined();
+  else expect(upgradeProblem(from, to)).toContain(text);
 });
 
 test("overlapping or malformed networks are refused with the ranges named", () => {
   const overlapping = clusterNetwork({ services: { cidrBlocks: ["10.244.0.0/20"] } });
-  expect(specProblem(spec, overlapping, undefined)?.message).toContain(
-    "services 10.244.0.0/20 and pods 10.244.0.0/16 overlap",
-  );
-  expect(specProblem(spec, clusterNetwork({ pods: { cidrBlocks: ["ten"] } }), undefined)?.message).toContain(
-    "ten is not a CIDR",
-  );
+  expect(specProblem(spec, overlapping)?.message).toContain("services 10.244.0.0/20 and pods 10.244.0.0/16 overlap");
+  expect(specProblem(spec, clusterNetwork({ pods: { cidrBlocks: ["ten"] } }))?.message).toContain("ten is not a CIDR");
 });
 
 test.each([
@@ -38,7 +42,7 @@ test.each([
   [{ name: "audit-policy-file", value: "$DATA/x" }, "names a path outside files"],
   [{ name: "audit-webhook-config-file", value: "file:///x" }, "names a path outside files"],
 ])("an argument that reaches out of the tenant's walls is refused: %j", (argument, text) => {
-  const problem = specProblem({ ...spec, apiServer: { extraArgs: [argument] } }, network, undefined);
+  const problem = specProblem({ ...spec, apiServer: { extraArgs: [argument] } }, network);
   expect(problem?.reason).toBe("InvalidArgument");
   expect(problem?.message).toContain(text);
 });
@@ -54,5 +58,5 @@ test("an argument may name a file that comes with it, and plain values are fine"
       { name: "feature-gates", value: "A=true,B=false" },
     ],
   };
-  expect(specProblem({ ...spec, apiServer }, network, undefined)).toBeUndefined();
+  expect(specProblem({ ...spec, apiServer }, network)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { extraArgumentProblem } from "./components/owned-flags.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 import { type ClusterNetwork, cidrsOverlap, parseCidr } from "./network.ts";
-import { upgradeProblem, versionProblem } from "./versions.ts";
+import { versionProblem } from "./versions.ts";
 
 /** Something a person must change before a control plane can run. */
 export interface SpecProblem {
@@ -10,14 +10,8 @@ export interface SpecProblem {
 }
 
 /** What is wrong with a control plane's description and its Cluster's network, or undefined when nothing is. */
-export function specProblem(
-  spec: HostedControlPlaneSpec,
-  network: ClusterNetwork,
-  runningVersion: string | undefined,
-): SpecProblem | undefined {
-  const version =
-    versionProblem(spec.version) ??
-    (runningVersion === undefined ? undefined : upgradeProblem(runningVersion, spec.version));
+export function specProblem(spec: HostedControlPlaneSpec, network: ClusterNetwork): SpecProblem | undefined {
+  const version = versionProblem(spec.version);
   if (version !== undefined) return { reason: "InvalidVersion", message: `spec.version: ${version}` };
   return networkProblem(network) ?? argumentsProblem(spec);
 }

@@ -42,9 +42,13 @@ export class PortAllocator {
       (name) => known[name] === undefined || (fixed[name] !== undefined && known[name] !== fixed[name]),
     );
     if (missing.length > 0) {
-      const taken = await this.takenPorts();
+      const others = await this.takenPorts(owner);
+      const taken = new Set([...others.keys(), ...Object.values(known)]);
       for (const name of missing) {
-        const port = fixed[name] ?? (await freePort(host, taken));
+        const wanted = fixed[name];
+        const holder = wanted === undefined ? undefined : others.get(wanted);
+        if (holder !== undefined) throw new PortTakenError(wanted ?? 0, holder);
+        const port = wanted ?? (await freePort(host, taken));
         taken.add(port);
         known[name] = port;
       }
@@ -55,13 +59,24 @@ export class PortAllocator {
     return Object.fromEntries(names.map((name) => [name, known[name] ?? 0]));
   }
 
-  /** Also ports of programs that do not run right now: they will want them back. */
-  private async takenPorts(): Promise<Set<number>> {
-    const taken = new Set<number>();
+  /** Ports of other owners with their owner, also of programs that do not run right now: they will want them back. */
+  private async takenPorts(except: string): Promise<Map<number, string>> {
+    const taken = new Map<number, string>();
     for (const namespace of await folders(this.root))
-      for (const name of await folders(join(this.root, namespace)))
-        for (const port of Object.values(await readPorts(join(this.root, namespace, name, FILE)))) taken.add(port);
+      for (const name of await folders(join(this.root, namespace))) {
+        const owner = `${namespace}/${name}`;
+        if (owner === except) continue;
+        for (const port of Object.values(await readPorts(join(this.root, owner, FILE)))) taken.set(port, owner);
+      }
     return taken;
+  }
+}
+
+/** A port that must be that one belongs to another owner. */
+export class PortTakenError extends Error {
+  constructor(port: number, holder: string) {
+    super(`port ${port} belongs to ${holder}`);
+    this.name = "PortTakenError";
   }
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -12,25 +11,23 @@ const SHARED_PORT_TRIES = 16;
 
 /** One attempt. Undefined when the program answered well, else what it said. Never throws. */
 export async function attemptProbe(probe: Probe, expandPath: (text: string) => string): Promise<string | undefined> {
-  const wanted = probe.certificateSha256;
   for (let tries = 0; ; tries++) {
     const answer = await ask(probe, expandPath);
-    if (wanted === undefined || answer.certificate === undefined || answer.certificate === wanted)
-      return answer.problem;
+    if (!answer.byAnother) return answer.problem;
     if (tries >= SHARED_PORT_TRIES) return "does not answer yet; others on its port do";
   }
 }
 
 interface Answer {
   problem: string | undefined;
-  /** SHA-256 of the certificate that answered, where one is asked for. */
-  certificate?: string;
+  /** Whether a program answered that shares the port and is not the one asked for. */
+  byAnother: boolean;
 }
 
 function ask(probe: Probe, expandPath: (text: string) => string): Promise<Answer> {
   const url = new URL(probe.url);
   return new Promise((resolve) => {
-    const fail = (problem: string): void => resolve({ problem });
+    const fail = (problem: string): void => resolve({ problem, byAnother: false });
     const options: Record<string, unknown> = { method: "GET", timeout: ATTEMPT_TIMEOUT_MS, agent: false };
     if (url.protocol === "https:") {
       // Health of an address we chose ourselves: the certificate is not what is being tested.
@@ -45,7 +42,7 @@ function ask(probe: Probe, expandPath: (text: string) => string): Promise<Answer
     }
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const request = send(url, options, (response) => {
-      const certificate = probe.certificateSha256 === undefined ? {} : { certificate: shownCertificate(response) };
+      const byAnother = probe.servedBy !== undefined && !showsName(response, probe.servedBy);
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
@@ -57,7 +54,7 @@ function ask(probe: Probe, expandPath: (text: string) => string): Promise<Answer
         const good = status >= 200 && status < 300;
         resolve({
           problem: good ? undefined : `${url.pathname} answered ${status}: ${firstFailure(body)}`,
-          ...certificate,
+          byAnother,
         });
       });
     });
@@ -67,9 +64,9 @@ function ask(probe: Probe, expandPath: (text: string) => string): Promise<Answer
   });
 }
 
-function shownCertificate(response: IncomingMessage): string {
-  const { raw } = (response.socket as TLSSocket).getPeerCertificate();
-  return createHash("sha256").update(raw).digest("hex");
+function showsName(response: IncomingMessage, name: string): boolean {
+  const { subjectaltname } = (response.socket as TLSSocket).getPeerCertificate();
+  return (subjectaltname ?? "").split(", ").includes(`DNS:${name}`);
 }
 
 /** Kubernetes' verbose health pages list one check a line and mark failing ones with `[-]`. */

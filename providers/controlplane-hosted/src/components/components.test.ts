@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
 import { clusterNetwork } from "../network.ts";
-import type { ComponentContext } from "./context.ts";
+import type { ComponentContext, EtcdMember } from "./context.ts";
 import { ETCD_FILES, etcdArguments } from "./etcd.ts";
 import { KUBE_APISERVER_FILES, kubeApiserverArguments } from "./kube-apiserver.ts";
 import { KUBE_CONTROLLER_MANAGER_FILES, kubeControllerManagerArguments } from "./kube-controller-manager.ts";
 import { KUBE_SCHEDULER_FILES, kubeSchedulerArguments } from "./kube-scheduler.ts";
 
+const member: EtcdMember = {
+  name: "etcd-0",
+  clientUrl: "https://127.0.0.1:1",
+  peerUrl: "https://127.0.0.1:2",
+  metricsUrl: "http://127.0.0.1:3",
+};
 const context: ComponentContext = {
   clusterName: "c1",
   version: "v1.34.4",
@@ -13,11 +19,13 @@ const context: ComponentContext = {
   spec: { version: "v1.34.4", apiServer: { extraArgs: [{ name: "event-ttl", value: "2h" }] } },
   endpoint: { host: "10.89.0.1", port: 6443 },
   bindAddress: "10.89.0.1",
-  ports: { api: 6443, etcdClient: 1, etcdPeer: 2, etcdMetrics: 3, controllerManager: 4, scheduler: 5 },
+  apiPort: 6443,
+  ports: { controllerManager: 4, scheduler: 5 },
+  etcd: [member],
 };
 
 test.each([
-  ["etcd", etcdArguments(context), ETCD_FILES],
+  ["etcd", etcdArguments(context, member), ETCD_FILES],
   ["kube-apiserver", kubeApiserverArguments(context), KUBE_APISERVER_FILES],
   ["kube-controller-manager", kubeControllerManagerArguments(context), KUBE_CONTROLLER_MANAGER_FILES],
   ["kube-scheduler", kubeSchedulerArguments(context), KUBE_SCHEDULER_FILES],

@@ -11,14 +11,23 @@ export interface ComponentContext {
   endpoint: { host: string; port: number };
   /** Address kube-apiserver listens on. */
   bindAddress: string;
-  ports: {
-    api: number;
-    etcdClient: number;
-    etcdPeer: number;
-    etcdMetrics: number;
-    controllerManager: number;
-    scheduler: number;
-  };
+  /** Port kube-apiserver listens on. */
+  apiPort: number;
+  /** Ports of health and metrics. */
+  ports: { controllerManager: number; scheduler: number };
+  /** The members of etcd, by index. */
+  etcd: readonly EtcdMember[];
+}
+
+/** One member of etcd and how it is reached. */
+export interface EtcdMember {
+  name: string;
+  clientUrl: string;
+  peerUrl: string;
+  /** What it listens on, where that is not what it tells others. */
+  listenClientUrl?: string;
+  listenPeerUrl?: string;
+  metricsUrl: string;
 }
 
 /** One flag with its value. */

@@ -1,19 +1,17 @@
-import { type ComponentContext, renderFlags } from "./context.ts";
+import { type ComponentContext, type EtcdMember, renderFlags } from "./context.ts";
 
-/** etcd's command line for a single local member. */
-export function etcdArguments(context: ComponentContext): string[] {
-  const client = `https://127.0.0.1:${context.ports.etcdClient}`;
-  const peer = `https://127.0.0.1:${context.ports.etcdPeer}`;
+/** The command line of one member of etcd. */
+export function etcdArguments(context: ComponentContext, member: EtcdMember): string[] {
   return renderFlags(
     [
-      ["name", "etcd-0"],
+      ["name", member.name],
       ["data-dir", "$DATA"],
-      ["listen-client-urls", client],
-      ["advertise-client-urls", client],
-      ["listen-peer-urls", peer],
-      ["initial-advertise-peer-urls", peer],
-      ["initial-cluster", `etcd-0=${peer}`],
-      ["listen-metrics-urls", `http://127.0.0.1:${context.ports.etcdMetrics}`],
+      ["listen-client-urls", member.listenClientUrl ?? member.clientUrl],
+      ["advertise-client-urls", member.clientUrl],
+      ["listen-peer-urls", member.listenPeerUrl ?? member.peerUrl],
+      ["initial-advertise-peer-urls", member.peerUrl],
+      ["initial-cluster", initialCluster(context.etcd)],
+      ["listen-metrics-urls", member.metricsUrl],
       ["client-cert-auth", "true"],
       ["trusted-ca-file", "$FILES/etcd/ca.crt"],
       ["cert-file", "$FILES/etcd/server.crt"],
@@ -26,6 +24,11 @@ export function etcdArguments(context: ComponentContext): string[] {
     ],
     context.spec.etcd?.extraArgs,
   );
+}
+
+/** `--initial-cluster`: all members with their peer addresses. */
+export function initialCluster(members: readonly EtcdMember[]): string {
+  return members.map((member) => `${member.name}=${member.peerUrl}`).join(",");
 }
 
 export const ETCD_FILES = ["etcd/ca.crt", "etcd/server.crt", "etcd/server.key", "etcd/peer.crt", "etcd/peer.key"];

@@ -7,7 +7,9 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
   const flags: Flag[] = [
     ["advertise-address", advertise],
     ["bind-address", context.bindAddress],
-    ["secure-port", String(context.ports.api)],
+    ["secure-port", String(context.apiPort)],
+    // Replicas and the successor during an upgrade listen beside each other; the kernel spreads connections over them.
+    ["permit-port-sharing", "true"],
     ["allow-privileged", "true"],
     ["authorization-mode", "Node,RBAC"],
     ["enable-admission-plugins", "NodeRestriction"],
@@ -17,7 +19,7 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
     ["client-ca-file", "$FILES/ca.crt"],
     ["tls-cert-file", "$FILES/apiserver.crt"],
     ["tls-private-key-file", "$FILES/apiserver.key"],
-    ["etcd-servers", `https://127.0.0.1:${context.ports.etcdClient}`],
+    ["etcd-servers", context.etcd.map((member) => member.clientUrl).join(",")],
     ["etcd-cafile", "$FILES/etcd/ca.crt"],
     ["etcd-certfile", "$FILES/apiserver-etcd-client.crt"],
     ["etcd-keyfile", "$FILES/apiserver-etcd-client.key"],

@@ -14,6 +14,8 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "advertise-address",
     "bind-address",
     "secure-port",
+    "permit-port-sharing",
+    "permit-address-sharing",
     "cert-dir",
     "client-ca-file",
     "enable-bootstrap-token-auth",

@@ -62,6 +62,20 @@ const component = object({
   memoryBytes: optional(integer({ doc: "Soft memory limit in bytes.", minimum: 0, format: "int64" })),
 });
 
+const s3 = object({
+  endpoint: string({
+    doc: "Address of an S3-compatible store, such as `https://s3.eu-central-1.amazonaws.com`.",
+    pattern: "^https?://[^/?#]+/?$",
+    maxLength: 512,
+  }),
+  bucket: string({ pattern: "^[a-z0-9][a-z0-9.-]*$", maxLength: 63 }),
+  prefix: optional(
+    string({ doc: "Put before the keys.", pattern: "^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$", maxLength: 512 }),
+  ),
+  region: optional(string({ pattern: "^[a-z0-9-]+$", maxLength: 64 })),
+  secretName: string({ doc: "Secret with the keys `accessKeyId` and `secretAccessKey`.", maxLength: 253 }),
+});
+
 const etcd = object({
   replicas: optional(
     integer({
@@ -78,8 +92,22 @@ const etcd = object({
   ),
   backup: optional(
     object({
-      schedule: optional(string({ doc: "Cron expression.", maxLength: 64 })),
-      keep: optional(integer({ minimum: 1, maximum: 1000 })),
+      schedule: optional(
+        string({ doc: "When to back up: five fields of cron, in UTC, such as `0 3 * * *`.", maxLength: 64 }),
+      ),
+      keep: optional(integer({ doc: "How many are kept.", minimum: 1, maximum: 1000, default: 7 })),
+      s3: optional(s3),
+    }),
+  ),
+  restoreFrom: optional(
+    object({
+      backup: string({ doc: "Name of the backup, such as `20261116T030000Z`.", maxLength: 128 }),
+      controlPlane: optional(
+        string({
+          doc: "The HostedControlPlane of this namespace that the backup was made of, when it is another one.",
+          maxLength: 253,
+        }),
+      ),
     }),
   ),
   extraArgs: optional(array(argument, { maxItems: 100 })),
@@ -179,6 +207,16 @@ const status = object({
   readyReplicas: optional(integer({ minimum: 0 })),
   availableReplicas: optional(integer({ minimum: 0 })),
   upToDateReplicas: optional(integer({ minimum: 0 })),
+  backup: optional(
+    object({
+      lastName: optional(string({ doc: "Name for `spec.etcd.restoreFrom.backup`.", maxLength: 128 })),
+      lastTime: optional(string({ maxLength: 64 })),
+      lastSizeBytes: optional(integer({ minimum: 0, format: "int64" })),
+      count: optional(integer({ minimum: 0 })),
+      location: optional(string({ maxLength: 1024 })),
+      nextTime: optional(string({ maxLength: 64 })),
+    }),
+  ),
   observedGeneration: optional(integer({ minimum: 1, format: "int64" })),
 });
 

@@ -15,6 +15,8 @@ export interface Placement {
   hibernate(owner: string): Promise<PlacementState>;
   /** Takes everything away. Returns what is still there, nothing when done. */
   remove(owner: string): Promise<string[]>;
+  /** Saves a snapshot of etcd's data to a file, where the placement can. */
+  snapshot?(plan: ControlPlanePlan, file: string): Promise<void>;
   /** Calls back when a component of an owner changes. Returns a function that unsubscribes. */
   subscribe(listener: (owner: string) => void): () => void;
 }
@@ -22,6 +24,10 @@ export interface Placement {
 export interface ReserveRequest {
   /** `NAMESPACE/NAME` of the HostedControlPlane. */
   owner: string;
+  /** Of the HostedControlPlane: data of an earlier one of that name is not taken for its own. */
+  objectUid?: string;
+  /** Whether such data may be thrown away. */
+  discardLeftovers?: boolean;
   spec: HostedControlPlaneSpec;
   /** An endpoint that is already fixed, by the user or by an earlier pass. */
   endpoint: { host: string; port: number } | undefined;
@@ -34,12 +40,17 @@ export type Reservation =
 
 export interface ControlPlanePlan {
   owner: string;
+  objectUid?: string;
   clusterName: string;
   spec: HostedControlPlaneSpec;
   version: string;
   endpoint: { host: string; port: number };
   network: ClusterNetwork;
   authorities: Authorities;
+  /** A backup that the data is to come from. */
+  restore?: { name: string; snapshotFile(): Promise<string> };
+  /** Keeps a backup before an upgrade changes anything. */
+  backUp?(label: string): Promise<void>;
   /** Files of `spec.<component>.files`, read from their Secrets. */
   userFiles: Record<"apiServer" | "controllerManager" | "scheduler", Record<string, string>>;
 }
@@ -60,4 +71,10 @@ export interface PlacementState {
   apiReady: boolean;
   /** The version that serves. */
   version?: string;
+  /** kube-apiservers that answer. */
+  readyReplicas?: number;
+  /** Set while what runs is not what is wanted. */
+  upgrade?: { reason: string; message: string };
+  /** When to look again although nothing has changed, milliseconds since the epoch. */
+  recheckAtMs?: number;
 }

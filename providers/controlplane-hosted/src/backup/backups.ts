@@ -1,0 +1,118 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type ConditionInput, Secret, secretText } from "@capstan/capi";
+import type { ReconcileContext } from "@capstan/runtime";
+import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
+import type { ControlPlanePlan, Placement } from "../placement/placement.ts";
+import { type BackupStore, backupName, backupTimeMs } from "./backup-store.ts";
+import { describeControlPlane } from "./description.ts";
+import { DirectoryStore } from "./directory-store.ts";
+import { BACKUP_ANNOTATION, expiredBackups, planBackup } from "./plan.ts";
+import { S3Store } from "./s3-store.ts";
+
+/** A backup that failed is tried again after this. */
+const RETRY_MS = 60_000;
+
+export interface BackupReport {
+  status?: NonNullable<HostedControlPlane["status"]>["backup"];
+  condition?: ConditionInput;
+  recheckAtMs?: number;
+}
+
+/** Where the backups of a control plane go, or why that is not known. */
+export async function backupStore(
+  object: HostedControlPlane,
+  dir: string,
+  context: ReconcileContext,
+): Promise<BackupStore | { problem: string }> {
+  const s3 = object.spec.etcd?.backup?.s3;
+  if (s3 === undefined) return new DirectoryStore(dir);
+  const secret = await context.client.get(Secret, { namespace: object.metadata.namespace, name: s3.secretName });
+  const accessKeyId = secretText(secret, "accessKeyId");
+  const secretAccessKey = secretText(secret, "secretAccessKey");
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    return {
+      problem: `spec.etcd.backup.s3: Secret ${s3.secretName} must have the keys accessKeyId and secretAccessKey`,
+    };
+  const { secretName: _secret, ...rest } = s3;
+  return new S3Store({ ...rest, accessKeyId, secretAccessKey, scratchDir: join(dir, ".s3"), clock: context.clock });
+}
+
+/** Takes one backup of a running control plane and returns its name. */
+export async function takeBackup(
+  plan: ControlPlanePlan,
+  placement: Placement,
+  store: BackupStore,
+  dir: string,
+  nowMs: number,
+  label?: string,
+): Promise<string> {
+  if (placement.snapshot === undefined) throw new Error("this placement has no etcd of its own to back up");
+  const name = backupName(nowMs, label);
+  const scratch = join(dir, ".taking", plan.owner.replace("/", "_"));
+  await rm(scratch, { recursive: true, force: true });
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  try {
+    const file = join(scratch, `${name}.db`);
+    await placement.snapshot(plan, file);
+    await store.save(plan.owner, name, file, describeControlPlane(plan));
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  return name;
+}
+
+/** Takes a backup when one is due, removes old ones, and tells how things stand. */
+export async function reconcileBackups(
+  object: HostedControlPlane,
+  plan: ControlPlanePlan,
+  placement: Placement,
+  dir: string,
+  context: ReconcileContext,
+): Promise<BackupReport> {
+  const spec = object.spec.etcd?.backup;
+  const requested = object.metadata.annotations?.[BACKUP_ANNOTATION] !== undefined;
+  if (spec === undefined && !requested) return {};
+  const failed = (reason: string, message: string): BackupReport => ({
+    condition: { type: "BackedUp", status: "False", reason, message },
+    recheckAtMs: context.clock.now() + RETRY_MS,
+  });
+  const store = await backupStore(object, dir, context);
+  if ("problem" in store) return failed("StoreNotUsable", store.problem);
+  try {
+    const owner = plan.owner;
+    const nowMs = context.clock.now();
+    const createdMs = Date.parse(object.metadata.creationTimestamp ?? "") || nowMs;
+    const input = { schedule: spec?.schedule, createdMs, nowMs };
+    const due = planBackup({ ...input, requested, backups: await store.list(owner) });
+    if (due.type === "invalid") return failed("InvalidSchedule", due.message);
+    if (due.type === "now") await takeBackup(plan, placement, store, dir, nowMs);
+    const backups = await store.list(owner);
+    for (const old of expiredBackups(backups, spec?.keep)) await store.delete(owner, old.name);
+    if (requested) await context.client.patch(object, { metadata: { annotations: { [BACKUP_ANNOTATION]: null } } });
+    const next = planBackup({ ...input, requested: false, backups });
+    const last = backups.at(-1);
+    const time = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+    return {
+      ...(last === undefined
+        ? {}
+        : {
+            status: {
+              lastName: last.name,
+              lastTime: time(backupTimeMs(last.name) ?? 0),
+              lastSizeBytes: last.sizeBytes,
+              count: backups.length - expiredBackups(backups, spec?.keep).length,
+              location: store.location,
+              ...(next.type === "later" ? { nextTime: time(next.atMs) } : {}),
+            },
+          }),
+      condition:
+        last === undefined
+          ? { type: "BackedUp", status: "False", reason: "NoBackupYet", message: "The first one is not due yet" }
+          : { type: "BackedUp", status: "True", reason: "BackedUp", message: "" },
+      ...(next.type === "later" ? { recheckAtMs: next.atMs } : {}),
+    };
+  } catch (error) {
+    return failed("BackupFailed", error instanceof Error ? error.message : String(error));
+  }
+}

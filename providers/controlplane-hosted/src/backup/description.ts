@@ -1,0 +1,24 @@
+import type { Authorities } from "../certificates.ts";
+import type { ControlPlanePlan } from "../placement/placement.ts";
+
+/** What beside etcd's data makes a control plane the one its nodes know: without its keys they would have to join again. */
+export interface ControlPlaneDescription {
+  owner: string;
+  clusterName: string;
+  version: string;
+  endpoint: { host: string; port: number };
+  authorities: Authorities;
+}
+
+export function describeControlPlane(plan: ControlPlanePlan): string {
+  const { owner, clusterName, version, endpoint, authorities } = plan;
+  return JSON.stringify({ owner, clusterName, version, endpoint, authorities } satisfies ControlPlaneDescription);
+}
+
+/** Reads a description back; throws when it is none. */
+export function parseDescription(text: string): ControlPlaneDescription {
+  const value = JSON.parse(text) as Partial<ControlPlaneDescription>;
+  if (value.authorities?.cluster.certPem === undefined || value.endpoint === undefined)
+    throw new Error("the backup's description of its control plane is damaged");
+  return value as ControlPlaneDescription;
+}

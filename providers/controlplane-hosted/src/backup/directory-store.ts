@@ -1,0 +1,64 @@
+import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Backup, type BackupStore, backupTimeMs, DESCRIPTION, SNAPSHOT } from "./backup-store.ts";
+
+/** Backups as folders below a directory of this machine: `NAMESPACE/NAME/BACKUP/`. */
+export class DirectoryStore implements BackupStore {
+  readonly location: string;
+
+  constructor(dir: string) {
+    this.location = dir;
+  }
+
+  async list(owner: string): Promise<Backup[]> {
+    const backups: Backup[] = [];
+    for (const name of await readdir(join(this.location, owner)).catch(() => [])) {
+      const timeMs = backupTimeMs(name);
+      if (timeMs === undefined) continue;
+      const { size } = await stat(join(this.location, owner, name, SNAPSHOT));
+      backups.push({ name, timeMs, sizeBytes: size });
+    }
+    return backups.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async save(owner: string, name: string, snapshotFile: string, description: string): Promise<void> {
+    const dir = join(this.location, owner);
+    const partial = join(dir, `.partial-${name}`);
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true, mode: 0o700 });
+    try {
+      await copyFile(snapshotFile, join(partial, SNAPSHOT));
+      await writeFile(join(partial, DESCRIPTION), description, { mode: 0o600 });
+      for (const file of [SNAPSHOT, DESCRIPTION]) await sync(join(partial, file));
+      await rename(partial, join(dir, name));
+    } catch (error) {
+      await rm(partial, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async description(owner: string, name: string): Promise<string> {
+    return await readFile(join(this.location, owner, name, DESCRIPTION), "utf8");
+  }
+
+  snapshot(owner: string, name: string): Promise<{ file: string; release(): Promise<void> }> {
+    return Promise.resolve({
+      file: join(this.location, owner, name, SNAPSHOT),
+      release: () => Promise.resolve(),
+    });
+  }
+
+  async delete(owner: string, name: string): Promise<void> {
+    await rm(join(this.location, owner, name), { recursive: true, force: true });
+  }
+}
+
+/** A backup that is still in the machine's memory when the power goes is none. */
+async function sync(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

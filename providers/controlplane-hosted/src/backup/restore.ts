@@ -1,0 +1,49 @@
+import type { ReconcileContext } from "@capstan/runtime";
+import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
+import { backupTimeMs } from "./backup-store.ts";
+import { backupStore } from "./backups.ts";
+import { type ControlPlaneDescription, parseDescription } from "./description.ts";
+
+/** A backup that a control plane is to come from. */
+export interface RestoreSource {
+  /** Unique for the backup: restored once, not again. */
+  name: string;
+  description: ControlPlaneDescription;
+  snapshotFile(): Promise<string>;
+  release(): Promise<void>;
+}
+
+/** Finds the backup of `spec.etcd.restoreFrom`; undefined when none is named. Only backups of the same namespace can be named. */
+export async function restoreSource(
+  object: HostedControlPlane,
+  dir: string | undefined,
+  context: ReconcileContext,
+): Promise<RestoreSource | { problem: string } | undefined> {
+  const from = object.spec.etcd?.restoreFrom;
+  if (from === undefined) return undefined;
+  if (dir === undefined) return { problem: "spec.etcd.restoreFrom: this manager keeps no backups" };
+  if (backupTimeMs(from.backup) === undefined)
+    return { problem: `spec.etcd.restoreFrom.backup: ${from.backup} is not a name like 20261116T030000Z` };
+  const store = await backupStore(object, dir, context);
+  if ("problem" in store) return store;
+  const owner = `${object.metadata.namespace}/${from.controlPlane ?? object.metadata.name}`;
+  let description: ControlPlaneDescription;
+  try {
+    description = parseDescription(await store.description(owner, from.backup));
+  } catch (error) {
+    const have = (await store.list(owner).catch(() => [])).map((backup) => backup.name);
+    const choice = have.length === 0 ? "there are none" : `there are ${have.slice(-10).join(", ")}`;
+    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "" : ` (${String(error)})`;
+    return { problem: `spec.etcd.restoreFrom: no backup ${from.backup} of ${owner}${why}; ${choice}` };
+  }
+  let fetched: { file: string; release(): Promise<void> } | undefined;
+  return {
+    name: `${owner}/${from.backup}`,
+    description,
+    snapshotFile: async () => {
+      fetched = await store.snapshot(owner, from.backup);
+      return fetched.file;
+    },
+    release: async () => await fetched?.release(),
+  };
+}

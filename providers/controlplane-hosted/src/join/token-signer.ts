@@ -1,0 +1,86 @@
+import type { Clock, Random } from "@capstan/apimachinery";
+import { type ClusterKey, ConfigMap, Secret, secretText, type WorkloadClusters } from "@capstan/capi";
+import { Cache, type Client, type Logger } from "@capstan/runtime";
+import { signatureKey, signClusterInfo } from "./cluster-info.ts";
+
+const TOKEN_TYPE = "bootstrap.kubernetes.io/token";
+const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
+
+export interface TokenSignerDeps {
+  workload: WorkloadClusters;
+  /** Whether a cluster's control plane is one of ours. */
+  isHosted(cluster: ClusterKey): boolean;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+}
+
+/**
+ * Signs cluster-info for every bootstrap token the moment it appears in a hosted cluster. kube-controller-manager's bootstrapsigner
+ * writes the same bytes a moment later; but `kubeadm join` that finds no signature looks again only after five seconds.
+ */
+export class TokenSigner {
+  private readonly deps: TokenSignerDeps;
+  private readonly watched = new Map<string, { client: Client; tokens: Cache }>();
+
+  constructor(deps: TokenSignerDeps) {
+    this.deps = deps;
+  }
+
+  /** Follows connections until the signal says so. */
+  start(signal: AbortSignal): void {
+    const unsubscribe = this.deps.workload.subscribe((cluster, node) => {
+      // Changes of single Nodes are none of the connection.
+      if (node === undefined) this.follow(cluster);
+    });
+    signal.addEventListener(
+      "abort",
+      () => {
+        unsubscribe();
+        for (const key of this.watched.keys()) this.forget(key);
+      },
+      { once: true },
+    );
+  }
+
+  private follow(cluster: ClusterKey): void {
+    const key = `${cluster.namespace}/${cluster.name}`;
+    const connection = this.deps.workload.get(cluster);
+    const known = this.watched.get(key);
+    const client = connection.state === "connected" ? connection.client : undefined;
+    if (known?.client === client) return;
+    this.forget(key);
+    if (client === undefined || !this.deps.isHosted(cluster)) return;
+    const { clock, random, log } = this.deps;
+    const tokens = new Cache(client, { clock, random, log });
+    tokens.restrict(Secret, { namespace: "kube-system", fieldSelector: `type=${TOKEN_TYPE}` });
+    const sign = (secret: Secret): void => {
+      signToken(client, secret).catch((error: unknown) =>
+        log.info("cluster-info is left to kube-controller-manager to sign", { cluster: key, error }),
+      );
+    };
+    tokens.informer(Secret).addHandler({ add: sign, update: sign, delete: () => undefined });
+    tokens.start();
+    this.watched.set(key, { client, tokens });
+  }
+
+  private forget(key: string): void {
+    const known = this.watched.get(key);
+    this.watched.delete(key);
+    void known?.tokens.stop();
+  }
+}
+
+/** Adds a token's signature to cluster-info unless it is there already. */
+export async function signToken(client: Client, secret: Secret): Promise<void> {
+  const id = secretText(secret, "token-id");
+  const tokenSecret = secretText(secret, "token-secret");
+  const forSigning = secretText(secret, "usage-bootstrap-signing") === "true";
+  if (id === undefined || tokenSecret === undefined || !forSigning || secret.type !== TOKEN_TYPE) return;
+  const info = await client.get(ConfigMap, CLUSTER_INFO);
+  const kubeconfig = info?.data?.["kubeconfig"];
+  if (info === undefined || kubeconfig === undefined) return;
+  const signature = signClusterInfo(kubeconfig, id, tokenSecret);
+  if (info.data?.[signatureKey(id)] === signature) return;
+  await client.patch(info, { data: { [signatureKey(id)]: signature } });
+}

@@ -1,0 +1,42 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { UpgradeRecord } from "./upgrade.ts";
+
+/** What is known of a control plane's data beside the data itself; lies in its folder and outlives the manager. */
+export interface PlaneRecord {
+  /** Of the HostedControlPlane object the data belongs to: another object of the same name must not get it by accident. */
+  objectUid?: string;
+  /** The version that serves; another one is reached by an upgrade only. */
+  version?: string;
+  /** The version whose etcd runs: it stays when an upgrade brings the same etcd. */
+  etcdVersion?: string;
+  /** Members of etcd, fixed when the data was made. */
+  etcdMembers?: number;
+  /** True once etcd has held data: from then on an empty folder means loss, not a beginning. */
+  hadData?: boolean;
+  /** The backup that was restored last. */
+  restored?: string;
+  upgrade?: UpgradeRecord;
+  /** An upgrade that did not work; not tried again by itself. */
+  refused?: { version: string; message: string };
+}
+
+const FILE = "plane.json";
+
+/** Reads a control plane's record; empty when there is none yet. */
+export async function readPlaneRecord(dir: string): Promise<PlaneRecord> {
+  try {
+    return JSON.parse(await readFile(join(dir, FILE), "utf8")) as PlaneRecord;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new Error(`${join(dir, FILE)} cannot be read: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Replaces the record in one step. */
+export async function writePlaneRecord(dir: string, record: PlaneRecord): Promise<void> {
+  const path = join(dir, FILE);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}

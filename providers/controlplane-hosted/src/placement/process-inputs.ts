@@ -1,0 +1,125 @@
+import { join } from "node:path";
+import type { Clock, Random } from "@capstan/apimachinery";
+import type { PortAllocator, UserIds } from "@capstan/workloads";
+import { certificateSpecs } from "../certificates.ts";
+import type { ComponentContext, EtcdMember } from "../components/context.ts";
+import { hostPort } from "../network.ts";
+import { componentFiles } from "./component-files.ts";
+import { LeafStore } from "./leaf-store.ts";
+import type { ControlPlanePlan, ReserveRequest } from "./placement.ts";
+import type { PlaneRecord } from "./plane-record.ts";
+import { loopbackOf, type ProgramInput, servingName } from "./process-programs.ts";
+
+export interface ProcessInputsOptions {
+  root: string;
+  ports: PortAllocator;
+  userIds?: UserIds;
+  defaultAddress: string;
+  clock: Clock;
+  random: Random;
+}
+
+/** Finds or makes what programs are described with: ports, certificates, a user id. The same answer every time. */
+export class ProcessInputs {
+  private readonly options: ProcessInputsOptions;
+  private readonly leaves = new Map<string, LeafStore>();
+
+  constructor(options: ProcessInputsOptions) {
+    this.options = options;
+  }
+
+  /** The address kube-apiserver listens on. */
+  bindAddress(spec: ReserveRequest["spec"], endpointHost: string | undefined): string {
+    return spec.expose?.bindAddress ?? endpointHost ?? this.options.defaultAddress;
+  }
+
+  /** The port of the API; throws when the address is not this machine's or the port is another control plane's. */
+  async apiPort(owner: string, bindAddress: string, fixed: number | undefined): Promise<number> {
+    const wanted = fixed === undefined ? {} : { api: fixed };
+    return (await this.options.ports.allocate(owner, ["api"], bindAddress, wanted))["api"] ?? 0;
+  }
+
+  /** A port for a successor that must not serve yet. */
+  async trialPort(owner: string, input: ProgramInput): Promise<number> {
+    return (await this.options.ports.allocate(owner, ["apiTrial"], input.context.bindAddress))["apiTrial"] ?? 0;
+  }
+
+  /** Everything for one control plane; `apiservers` names the programs that need a serving certificate. */
+  async of(plan: ControlPlanePlan, record: PlaneRecord, apiservers: readonly string[]): Promise<ProgramInput> {
+    const context = await this.context(plan, record);
+    const uid = await this.options.userIds?.allocate(plan.owner);
+    const specs = certificateSpecs({
+      version: record.version ?? plan.version,
+      network: plan.network,
+      endpointHost: plan.endpoint.host,
+      extraSANs: [context.bindAddress, ...(plan.spec.expose?.certSANs ?? [])].filter(
+        (name) => name !== "0.0.0.0" && name !== "::",
+      ),
+      etcdSANs: [],
+    }).flatMap((spec) =>
+      spec.name === "apiserver"
+        ? apiservers.map((name) => ({ ...spec, name, dnsNames: [...spec.dnsNames, servingName(name)] }))
+        : [spec],
+    );
+    const algorithm = plan.spec.certificates?.encryptionAlgorithm ?? "ECDSA-P256";
+    const leaves = await this.leafStore(plan.owner).ensure(specs, plan.authorities, algorithm);
+    const local = `https://${hostPort(loopbackOf(context.bindAddress), context.apiPort)}`;
+    return { plan, context, files: componentFiles(plan.authorities, leaves, local, plan.clusterName), uid };
+  }
+
+  /** When the first certificate becomes due for renewal. */
+  renewalMs(owner: string): number {
+    return this.leafStore(owner).renewalMs();
+  }
+
+  /** Forgets what is kept in memory of a control plane that is gone. */
+  forget(owner: string): void {
+    this.leaves.delete(owner);
+  }
+
+  private leafStore(owner: string): LeafStore {
+    let store = this.leaves.get(owner);
+    if (store === undefined) {
+      store = new LeafStore(join(this.options.root, owner), this.options.clock, this.options.random);
+      this.leaves.set(owner, store);
+    }
+    return store;
+  }
+
+  /** What command lines are made of. */
+  async context(plan: ControlPlanePlan, record: PlaneRecord): Promise<ComponentContext> {
+    const bindAddress = this.bindAddress(plan.spec, plan.endpoint.host);
+    const members = record.etcdMembers ?? 1;
+    const etcdPorts = Array.from({ length: members }, (_, index) => [
+      `etcdClient${index}`,
+      `etcdPeer${index}`,
+      `etcdMetrics${index}`,
+    ]).flat();
+    const apiPort = await this.apiPort(plan.owner, bindAddress, plan.endpoint.port);
+    const ports = await this.options.ports.allocate(
+      plan.owner,
+      ["controllerManager", "scheduler", ...etcdPorts],
+      "127.0.0.1",
+    );
+    return {
+      clusterName: plan.clusterName,
+      version: plan.version,
+      network: plan.network,
+      spec: plan.spec,
+      endpoint: plan.endpoint,
+      bindAddress,
+      apiPort,
+      ports: { controllerManager: ports["controllerManager"] ?? 0, scheduler: ports["scheduler"] ?? 0 },
+      etcd: Array.from({ length: members }, (_, index) => localMember(index, ports)),
+    };
+  }
+}
+
+function localMember(index: number, ports: Record<string, number>): EtcdMember {
+  return {
+    name: `etcd-${index}`,
+    clientUrl: `https://127.0.0.1:${ports[`etcdClient${index}`]}`,
+    peerUrl: `https://127.0.0.1:${ports[`etcdPeer${index}`]}`,
+    metricsUrl: `http://127.0.0.1:${ports[`etcdMetrics${index}`]}`,
+  };
+}

@@ -1,0 +1,64 @@
+import type { ProgramState } from "@capstan/workloads";
+
+/**
+ * How far an upgrade is. First a successor of the new version starts on a port of its own (trial): if it does not become ready
+ * nothing has happened. Then it serves beside the old ones on the shared port (surge), and the old ones are replaced one by one
+ * (roll), so that the API answers all the while.
+ */
+export interface UpgradeRecord {
+  to: string;
+  stage: "trial" | "surge" | "roll";
+  /** When the stage began. */
+  sinceMs: number;
+  /** How many kube-apiservers run the new version or are on the way there. */
+  rolled: number;
+}
+
+export interface UpgradeView {
+  successor: ProgramState | undefined;
+  /** The state of the kube-apiserver that was replaced last. */
+  lastRolled: ProgramState | undefined;
+  replicas: number;
+  nowMs: number;
+}
+
+export type UpgradeDecision =
+  | { type: "wait"; message: string; recheckMs: number }
+  | { type: "next"; upgrade: UpgradeRecord }
+  | { type: "done" }
+  | { type: "failed"; message: string };
+
+/** kubeadm gives a kube-apiserver four minutes to start. */
+export const READY_WITHIN_MS = 4 * 60_000;
+/** A successor that ended this often by itself will not get better. */
+const ENOUGH_RESTARTS = 3;
+
+/** What an upgrade does next. */
+export function decideUpgrade(upgrade: UpgradeRecord, view: UpgradeView): UpgradeDecision {
+  const waited = view.nowMs - upgrade.sinceMs;
+  if (upgrade.stage === "roll") {
+    if (view.lastRolled?.phase !== "Ready")
+      return {
+        type: "wait",
+        message: `kube-apiserver ${upgrade.rolled} of ${view.replicas} starts with ${upgrade.to}; its successor serves`,
+        recheckMs: READY_WITHIN_MS,
+      };
+    if (upgrade.rolled >= view.replicas) return { type: "done" };
+    return { type: "next", upgrade: { ...upgrade, rolled: upgrade.rolled + 1, sinceMs: view.nowMs } };
+  }
+  if (view.successor?.phase === "Ready")
+    return upgrade.stage === "trial"
+      ? { type: "next", upgrade: { ...upgrade, stage: "surge", sinceMs: view.nowMs } }
+      : { type: "next", upgrade: { ...upgrade, stage: "roll", rolled: 1, sinceMs: view.nowMs } };
+  const hopeless = (view.successor?.restarts ?? 0) >= ENOUGH_RESTARTS;
+  if (hopeless || waited >= READY_WITHIN_MS)
+    return {
+      type: "failed",
+      message: `kube-apiserver ${upgrade.to} does not become ready: ${view.successor?.message ?? "it does not start"}`,
+    };
+  return {
+    type: "wait",
+    message: `Waiting for kube-apiserver ${upgrade.to} to become ready: ${view.successor?.message ?? "starting"}`,
+    recheckMs: READY_WITHIN_MS - waited,
+  };
+}

@@ -1,0 +1,40 @@
+import { pausedCondition } from "@capstan/capi";
+import { done, type ReconcileContext, type Result } from "@capstan/runtime";
+import { FINALIZER, type HostedControlPlanes } from "./hosted-control-plane.ts";
+import { identity } from "./identity.ts";
+import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+import type { Placement } from "./placement/placement.ts";
+import { controlPlaneStatus } from "./status.ts";
+
+/** Takes everything away. Never talks to the workload cluster, which may be dead already. Backups stay: that is what they are for. */
+export async function removeControlPlane(
+  object: HostedControlPlane,
+  owner: string,
+  placement: Placement | undefined,
+  context: ReconcileContext,
+  planes: HostedControlPlanes,
+): Promise<Result> {
+  const finalizers = object.metadata.finalizers ?? [];
+  if (!finalizers.includes(FINALIZER)) return done();
+  const left = (await placement?.remove(owner)) ?? [];
+  planes.prepared.delete(owner);
+  if (left.length > 0) {
+    const status = controlPlaneStatus({
+      object,
+      progress: { step: "deleting", message: `Waiting for ${left.join(", ")} to end` },
+      paused: pausedCondition(object, undefined),
+      nowMs: context.clock.now(),
+    });
+    await context.client.ensure({ ...identity(object), status } as HostedControlPlane, object, {
+      subresource: "status",
+    });
+    return done();
+  }
+  await context.client.patch(object, {
+    metadata: {
+      finalizers: finalizers.filter((name) => name !== FINALIZER),
+      resourceVersion: object.metadata.resourceVersion,
+    },
+  });
+  return done();
+}
