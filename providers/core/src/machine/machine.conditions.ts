@@ -31,7 +31,7 @@ export function machineConditions(input: MachineConditionsInput): ConditionInput
   const deleting: ConditionInput =
     input.deleting === undefined
       ? { type: "Deleting", status: "False", reason: "NotDeleting", message: "" }
-      : { type: "Deleting", status: "True", ...input.deleting };
+      : { type: "Deleting", status: "True", reason: input.deleting.reason, message: input.deleting.message };
   const updating: ConditionInput = { type: "Updating", status: "False", reason: "NotUpdating", message: "" };
   const bootstrap = bootstrapReady(scope);
   const infrastructure = infrastructureReady(scope);
