@@ -126,9 +126,9 @@ export class MemoryBackend {
     for (const next of waiting?.values() ?? []) this.#notify(next);
   }
 
-  /** How many machines exist. */
-  get size(): number {
-    return this.#machines.size;
+  /** Names of all machines. */
+  list(): string[] {
+    return [...this.#machines.keys()];
   }
 
   /** A number in [0, 1) that belongs to a name: the same in every run with the same seed. */

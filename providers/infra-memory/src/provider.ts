@@ -6,7 +6,10 @@ import { MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts"
 import { ensureMachine, removeMachine } from "./machine.ts";
 
 /** The provider of machines in memory: the example of the SDK, and the load generator. */
-export function memoryProvider(options: BackendOptions): InfrastructureProvider {
+export function memoryProvider(
+  options: BackendOptions,
+  backend: MemoryBackend = new MemoryBackend(options),
+): InfrastructureProvider {
   return infrastructureProvider({
     name: "memory",
     cluster: { kind: MemoryCluster, template: MemoryClusterTemplate, ensure: ensureCluster, remove: removeCluster },
@@ -17,6 +20,6 @@ export function memoryProvider(options: BackendOptions): InfrastructureProvider 
       remove: removeMachine,
       watch: (backend, changed) => backend.subscribe(changed),
     },
-    backend: new MemoryBackend(options),
+    backend,
   });
 }
