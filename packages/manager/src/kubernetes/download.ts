@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 
@@ -67,20 +66,21 @@ async function receive(
   options: DownloadOptions,
 ): Promise<void> {
   let received = start;
-  const counted = async function* (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of source) {
+  // Written chunk by chunk, so that all that came before a cut is on disk for the next try.
+  const file = await open(part, start > 0 ? "a" : "w");
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      await file.write(chunk);
       received += chunk.length;
       options.onProgress?.(received, total);
-      yield chunk;
     }
-  };
-  try {
-    await pipeline(Readable.fromWeb(body), counted, createWriteStream(part, { flags: start > 0 ? "a" : "w" }));
   } catch (error) {
     throw new DownloadError(
       `${options.url}: the transfer ended after ${received} bytes (${error instanceof Error ? error.message : String(error)})`,
       "run the same command again: it goes on where it ended",
     );
+  } finally {
+    await file.close();
   }
   if (total !== undefined && received < total)
     throw new DownloadError(
