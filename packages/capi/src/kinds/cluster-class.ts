@@ -1,3 +1,5 @@
+import { clusterClassV1Beta1 } from "../conversion/clusters.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { conditions, observedGeneration, templateMetadata, versionedReference } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, integer, object, optional, string } from "../schema/schema.ts";
@@ -129,6 +131,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec, status: optional(status) });
+
 /** A pattern that many Clusters are made from. */
 export const ClusterClass = defineKind({
   group: "cluster.x-k8s.io",
@@ -137,8 +141,9 @@ export const ClusterClass = defineKind({
   plural: "clusterclasses",
   shortNames: ["cc"],
   doc: "A pattern for clusters: templates, variables and patches that Clusters with a topology are made from.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("cluster.x-k8s.io", "ClusterClass", schema, clusterClassV1Beta1)],
   columns: [pausedColumn, conditionColumn("Variables Ready", "VariablesReady"), ageColumn],
 });
 export type ClusterClass = ObjectOf<typeof ClusterClass>;

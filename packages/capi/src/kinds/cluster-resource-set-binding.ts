@@ -1,3 +1,5 @@
+import { clusterResourceSetBindingV1Beta1 } from "../conversion/others.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, boolean, object, optional, string, time } from "../schema/schema.ts";
 import { resourceReference } from "./cluster-resource-set.ts";
@@ -22,15 +24,18 @@ const spec = object({
   clusterName: string({ doc: "The Cluster.", minLength: 1, maxLength: 63 }),
 });
 
+const schema = object({ spec });
+
 export const ClusterResourceSetBinding = defineKind({
   group: "addons.cluster.x-k8s.io",
   version: "v1beta2",
   kind: "ClusterResourceSetBinding",
   plural: "clusterresourcesetbindings",
   doc: "Remembers what ClusterResourceSets applied to one Cluster; has the Cluster's name.",
-  contracts: { v1beta2: "v1beta2" },
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
-  schema: object({ spec }),
+  schema,
+  others: [v1beta1("addons.cluster.x-k8s.io", "ClusterResourceSetBinding", schema, clusterResourceSetBindingV1Beta1)],
   columns: [
     { name: "Cluster", type: "string", jsonPath: ".spec.clusterName" },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },

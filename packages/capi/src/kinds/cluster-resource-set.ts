@@ -1,3 +1,5 @@
+import { clusterResourceSetV1Beta1 } from "../conversion/others.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { condition, labelSelector } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, integer, object, optional, string } from "../schema/schema.ts";
@@ -35,14 +37,17 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec, status: optional(status) });
+
 export const ClusterResourceSet = defineKind({
   group: "addons.cluster.x-k8s.io",
   version: "v1beta2",
   kind: "ClusterResourceSet",
   plural: "clusterresourcesets",
   doc: "Puts manifests, such as those of a pod network, into every Cluster whose labels match.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("addons.cluster.x-k8s.io", "ClusterResourceSet", schema, clusterResourceSetV1Beta1)],
   columns: [
     { name: "Applied", type: "string", jsonPath: '.status.conditions[?(@.type=="ResourcesApplied")].status' },
     { name: "Paused", type: "string", jsonPath: '.status.conditions[?(@.type=="Paused")].status', priority: 10 },

@@ -1,3 +1,5 @@
+import { clusterV1Beta1 } from "../conversion/clusters.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { conditions, contractReference, failureDomain, observedGeneration } from "../schema/common.ts";
 import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
 import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
@@ -88,6 +90,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec, status: optional(status) });
+
 export const Cluster = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",
@@ -95,8 +99,9 @@ export const Cluster = defineKind({
   plural: "clusters",
   shortNames: ["cl"],
   doc: "A Kubernetes cluster: its network, its control plane and its infrastructure.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("cluster.x-k8s.io", "Cluster", schema, clusterV1Beta1)],
   columns: [
     { name: "ClusterClass", type: "string", jsonPath: ".spec.topology.classRef.name" },
     conditionColumn("Available"),

@@ -1,3 +1,5 @@
+import { ipAddressClaimV1Beta1 } from "../conversion/others.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName, conditions, objectName } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { object, optional } from "../schema/schema.ts";
@@ -14,6 +16,11 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({
+  spec: object({ clusterName: optional(clusterName), poolRef: poolReference }),
+  status: optional(status),
+});
+
 /** Asks a pool for an address. */
 export const IPAddressClaim = defineKind({
   group: "ipam.cluster.x-k8s.io",
@@ -21,11 +28,9 @@ export const IPAddressClaim = defineKind({
   kind: "IPAddressClaim",
   plural: "ipaddressclaims",
   doc: "Asks a pool for one address.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({
-    spec: object({ clusterName: optional(clusterName), poolRef: poolReference }),
-    status: optional(status),
-  }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("ipam.cluster.x-k8s.io", "IPAddressClaim", schema, ipAddressClaimV1Beta1)],
   columns: [...poolColumns, ageColumn],
 });
 export type IPAddressClaim = ObjectOf<typeof IPAddressClaim>;

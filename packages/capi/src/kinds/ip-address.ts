@@ -1,3 +1,5 @@
+import { ipAddressV1Beta1 } from "../conversion/others.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { contractReference, objectName } from "../schema/common.ts";
 import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
 import { documented, integer, object, optional, string } from "../schema/schema.ts";
@@ -12,6 +14,16 @@ export const poolColumns: readonly PrinterColumnDefinition[] = [
   { name: "Pool Kind", type: "string", jsonPath: ".spec.poolRef.kind" },
 ];
 
+const schema = object({
+  spec: object({
+    claimRef: object({ name: objectName("Name of the IPAddressClaim.") }),
+    poolRef: poolReference,
+    address: string({ doc: "The address.", minLength: 1, maxLength: 39 }),
+    prefix: integer({ doc: "Length of the network's prefix.", minimum: 0, maximum: 128 }),
+    gateway: optional(string({ doc: "The network's gateway.", minLength: 1, maxLength: 39 })),
+  }),
+});
+
 /** An address that a pool gave to a claim. */
 export const IPAddress = defineKind({
   group: "ipam.cluster.x-k8s.io",
@@ -19,17 +31,10 @@ export const IPAddress = defineKind({
   kind: "IPAddress",
   plural: "ipaddresses",
   doc: "An address that a pool gave to an IPAddressClaim of the same name.",
-  contracts: { v1beta2: "v1beta2" },
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
-  schema: object({
-    spec: object({
-      claimRef: object({ name: objectName("Name of the IPAddressClaim.") }),
-      poolRef: poolReference,
-      address: string({ doc: "The address.", minLength: 1, maxLength: 39 }),
-      prefix: integer({ doc: "Length of the network's prefix.", minimum: 0, maximum: 128 }),
-      gateway: optional(string({ doc: "The network's gateway.", minLength: 1, maxLength: 39 })),
-    }),
-  }),
+  schema,
+  others: [v1beta1("ipam.cluster.x-k8s.io", "IPAddress", schema, ipAddressV1Beta1)],
   columns: [{ name: "Address", type: "string", jsonPath: ".spec.address" }, ...poolColumns, ageColumn],
 });
 export type IPAddress = ObjectOf<typeof IPAddress>;

@@ -1,8 +1,18 @@
+import { kubeadmConfigTemplateV1Beta1 } from "../conversion/kubeadm.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { templateMetadata } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { object, optional } from "../schema/schema.ts";
 import { kubeadmConfigProblems } from "./kubeadm-config-rules.ts";
 import { kubeadmConfigSpec } from "./kubeadm-config-spec.ts";
+
+const schema = object({
+  spec: optional(
+    object({
+      template: object({ metadata: optional(templateMetadata), spec: optional(kubeadmConfigSpec) }),
+    }),
+  ),
+});
 
 /** What KubeadmConfigs of many machines are made from. */
 export const KubeadmConfigTemplate = defineKind({
@@ -11,15 +21,10 @@ export const KubeadmConfigTemplate = defineKind({
   kind: "KubeadmConfigTemplate",
   plural: "kubeadmconfigtemplates",
   doc: "A KubeadmConfig for each machine of a MachineDeployment or MachineSet.",
-  contracts: { v1beta2: "v1beta2" },
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
-  schema: object({
-    spec: optional(
-      object({
-        template: object({ metadata: optional(templateMetadata), spec: optional(kubeadmConfigSpec) }),
-      }),
-    ),
-  }),
+  schema,
+  others: [v1beta1("bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate", schema, kubeadmConfigTemplateV1Beta1)],
   columns: [
     { name: "ClusterClass", type: "string", jsonPath: '.metadata.ownerReferences[?(@.kind=="ClusterClass")].name' },
     { name: "Cluster", type: "string", jsonPath: '.metadata.ownerReferences[?(@.kind=="Cluster")].name' },

@@ -1,3 +1,5 @@
+import { kubeadmConfigV1Beta1 } from "../conversion/kubeadm.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { condition } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
@@ -23,6 +25,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec: optional(kubeadmConfigSpec), status: optional(status) });
+
 /** What a machine does to become a node by kubeadm. */
 export const KubeadmConfig = defineKind({
   group: "bootstrap.cluster.x-k8s.io",
@@ -30,8 +34,9 @@ export const KubeadmConfig = defineKind({
   kind: "KubeadmConfig",
   plural: "kubeadmconfigs",
   doc: "How one machine becomes a node by kubeadm: the source of its bootstrap data.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec: optional(kubeadmConfigSpec), status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("bootstrap.cluster.x-k8s.io", "KubeadmConfig", schema, kubeadmConfigV1Beta1)],
   columns: [
     { name: "Cluster", type: "string", jsonPath: String.raw`.metadata.labels['cluster\.x-k8s\.io/cluster-name']` },
     { name: "Paused", type: "string", jsonPath: '.status.conditions[?(@.type=="Paused")].status', priority: 10 },

@@ -1,8 +1,21 @@
+import { kubeadmControlPlaneTemplateV1Beta1 } from "../conversion/kubeadm.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { templateMetadata } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { object, optional } from "../schema/schema.ts";
 import { ageColumn } from "./columns.ts";
 import { kubeadmControlPlaneTemplateSpec } from "./kubeadm-control-plane-spec.ts";
+
+const schema = object({
+  spec: optional(
+    object({
+      template: object(
+        { metadata: optional(templateMetadata), spec: optional(kubeadmControlPlaneTemplateSpec) },
+        { minProperties: 1 },
+      ),
+    }),
+  ),
+});
 
 /** What control planes of a class are made from. */
 export const KubeadmControlPlaneTemplate = defineKind({
@@ -11,18 +24,12 @@ export const KubeadmControlPlaneTemplate = defineKind({
   kind: "KubeadmControlPlaneTemplate",
   plural: "kubeadmcontrolplanetemplates",
   doc: "A KubeadmControlPlane for each Cluster of a ClusterClass.",
-  contracts: { v1beta2: "v1beta2" },
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
-  schema: object({
-    spec: optional(
-      object({
-        template: object(
-          { metadata: optional(templateMetadata), spec: optional(kubeadmControlPlaneTemplateSpec) },
-          { minProperties: 1 },
-        ),
-      }),
-    ),
-  }),
+  schema,
+  others: [
+    v1beta1("controlplane.cluster.x-k8s.io", "KubeadmControlPlaneTemplate", schema, kubeadmControlPlaneTemplateV1Beta1),
+  ],
   columns: [
     { name: "ClusterClass", type: "string", jsonPath: '.metadata.ownerReferences[?(@.kind=="ClusterClass")].name' },
     ageColumn,

@@ -1,3 +1,5 @@
+import { kubeadmControlPlaneV1Beta1 } from "../conversion/kubeadm.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { boolean, integer, object, optional, string, time } from "../schema/schema.ts";
 import { ageColumn, conditionColumn, pausedColumn, replicasColumns } from "./columns.ts";
@@ -38,6 +40,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec: kubeadmControlPlaneSpec, status: optional(status) });
+
 /** A control plane of Machines set up by kubeadm. */
 export const KubeadmControlPlane = defineKind({
   group: "controlplane.cluster.x-k8s.io",
@@ -46,8 +50,9 @@ export const KubeadmControlPlane = defineKind({
   plural: "kubeadmcontrolplanes",
   shortNames: ["kcp"],
   doc: "A control plane of Machines, each set up by kubeadm.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec: kubeadmControlPlaneSpec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("controlplane.cluster.x-k8s.io", "KubeadmControlPlane", schema, kubeadmControlPlaneV1Beta1)],
   scale: {
     specReplicasPath: ".spec.replicas",
     statusReplicasPath: ".status.replicas",

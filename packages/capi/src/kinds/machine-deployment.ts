@@ -1,3 +1,5 @@
+import { machineDeploymentV1Beta1 } from "../conversion/machines.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName, labelSelector } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { boolean, integer, intOrString, object, optional, string, time } from "../schema/schema.ts";
@@ -65,6 +67,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec, status: optional(status) });
+
 /** What people write for a group of equal workers. */
 export const MachineDeployment = defineKind({
   group: "cluster.x-k8s.io",
@@ -73,8 +77,9 @@ export const MachineDeployment = defineKind({
   plural: "machinedeployments",
   shortNames: ["md"],
   doc: "Keeps a number of Machines and replaces them step by step when their template changes.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("cluster.x-k8s.io", "MachineDeployment", schema, machineDeploymentV1Beta1)],
   scale: {
     specReplicasPath: ".spec.replicas",
     statusReplicasPath: ".status.replicas",

@@ -1,3 +1,5 @@
+import { machineDrainRuleV1Beta1 } from "../conversion/others.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { labelSelector } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, documented, integer, object, optional, string } from "../schema/schema.ts";
@@ -53,6 +55,8 @@ const spec = object({
   ),
 });
 
+const schema = object({ spec });
+
 /** How Pods are treated when a Node is drained. */
 export const MachineDrainRule = defineKind({
   group: "cluster.x-k8s.io",
@@ -60,9 +64,10 @@ export const MachineDrainRule = defineKind({
   kind: "MachineDrainRule",
   plural: "machinedrainrules",
   doc: "Says which Pods are evicted, left or waited for when a Node is drained, and in which order.",
-  contracts: { v1beta2: "v1beta2" },
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
-  schema: object({ spec }),
+  schema,
+  others: [v1beta1("cluster.x-k8s.io", "MachineDrainRule", schema, machineDrainRuleV1Beta1)],
   columns: [
     { name: "Behavior", type: "string", jsonPath: ".spec.drain.behavior" },
     { name: "Order", type: "string", jsonPath: ".spec.drain.order" },

@@ -1,3 +1,5 @@
+import { machineHealthCheckV1Beta1 } from "../conversion/machines.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName, conditions, labelSelector, observedGeneration } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, integer, object, optional, string } from "../schema/schema.ts";
@@ -31,6 +33,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec, status: optional(status) });
+
 /** Finds unhealthy Machines and has them repaired. */
 export const MachineHealthCheck = defineKind({
   group: "cluster.x-k8s.io",
@@ -39,8 +43,9 @@ export const MachineHealthCheck = defineKind({
   plural: "machinehealthchecks",
   shortNames: ["mhc", "mhcs"],
   doc: "Watches Machines and has the unhealthy ones repaired.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("cluster.x-k8s.io", "MachineHealthCheck", schema, machineHealthCheckV1Beta1)],
   columns: [
     clusterColumn,
     { name: "Replicas", type: "integer", jsonPath: ".status.expectedMachines" },

@@ -1,3 +1,5 @@
+import { machinePoolV1Beta1 } from "../conversion/machines.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
@@ -85,6 +87,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec, status: optional(status) });
+
 /** A group of instances that the infrastructure keeps by itself. */
 export const MachinePool = defineKind({
   group: "cluster.x-k8s.io",
@@ -93,8 +97,9 @@ export const MachinePool = defineKind({
   plural: "machinepools",
   shortNames: ["mp"],
   doc: "A number of machines that the infrastructure provider keeps as one group.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("cluster.x-k8s.io", "MachinePool", schema, machinePoolV1Beta1)],
   scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
   columns: [
     clusterColumn,

@@ -1,3 +1,5 @@
+import { machineSetV1Beta1 } from "../conversion/machines.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName, labelSelector } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { integer, object, optional, string } from "../schema/schema.ts";
@@ -36,6 +38,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec, status: optional(status) });
+
 /** Keeps equal Machines; made by MachineDeployments, seldom by people. */
 export const MachineSet = defineKind({
   group: "cluster.x-k8s.io",
@@ -44,8 +48,9 @@ export const MachineSet = defineKind({
   plural: "machinesets",
   shortNames: ["ms"],
   doc: "Keeps a number of equal Machines.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("cluster.x-k8s.io", "MachineSet", schema, machineSetV1Beta1)],
   scale: {
     specReplicasPath: ".spec.replicas",
     statusReplicasPath: ".status.replicas",

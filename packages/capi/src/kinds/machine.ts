@@ -1,3 +1,5 @@
+import { machineV1Beta1 } from "../conversion/machines.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { conditions, objectName, observedGeneration } from "../schema/common.ts";
 import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
 import { array, boolean, integer, object, optional, string, time } from "../schema/schema.ts";
@@ -85,6 +87,8 @@ const status = object(
   { minProperties: 1 },
 );
 
+const schema = object({ spec: machineSpec, status: optional(status) });
+
 export const Machine = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",
@@ -92,8 +96,9 @@ export const Machine = defineKind({
   plural: "machines",
   shortNames: ["ma"],
   doc: "One machine of a cluster, from its bootstrap data to its Node.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec: machineSpec, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("cluster.x-k8s.io", "Machine", schema, machineV1Beta1)],
   columns: [
     clusterColumn,
     { name: "Node Name", type: "string", jsonPath: ".status.nodeRef.name" },

@@ -24,10 +24,13 @@ export interface KindVersion {
   convert?: VersionConverter;
 }
 
+/** The version that a reference of an older API to a kind gets: the stored version has none. */
+export type ApiVersionLookup = (group: string, kind: string) => string;
+
 /** Hub and spoke: each version converts to and from the stored one without loss. Both get a private copy they may change. */
 export interface VersionConverter {
-  toStored(object: Unstructured): Unstructured;
-  fromStored(object: Unstructured): Unstructured;
+  toStored(object: Unstructured, apiVersionOf?: ApiVersionLookup): Unstructured;
+  fromStored(object: Unstructured, apiVersionOf?: ApiVersionLookup): Unstructured;
 }
 
 export interface KindOptions<S extends Schema> {
