@@ -105,7 +105,7 @@ function scaleOld(draft: Draft): void {
   const minAvailable = input.desired - input.maxUnavailable;
   const missing = current === undefined ? 0 : Math.max(0, draft.of(current) - current.available);
   const asked = draft.sum((set) => draft.of(set));
-  let room = asked - draft.sum((set) => pending(draft, set)) - minAvailable - missing;
+  let room = asked - minAvailable - missing;
   for (const set of old) {
     const unavailable = Math.max(0, draft.of(set) - set.available);
     room -= shrink(draft, set, Math.min(room, unavailable), minAvailable, "unavailable");
