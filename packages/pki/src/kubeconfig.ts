@@ -3,6 +3,8 @@ import { PkiError } from "./errors.ts";
 /** What a kubeconfig is made of. Either a client certificate with its key or a token, or neither for anonymous access. */
 export interface KubeconfigOptions {
   server: string;
+  /** The name in the server's certificate, where it is not the host of `server`. */
+  tlsServerName?: string;
   caPem: string;
   clusterName: string;
   userName: string;
@@ -30,6 +32,7 @@ export function buildKubeconfig(options: KubeconfigOptions): string {
     "- cluster:",
     ...(options.caPem === "" ? [] : [`    certificate-authority-data: ${base64(options.caPem)}`]),
     `    server: ${quote(options.server)}`,
+    ...(options.tlsServerName === undefined ? [] : [`    tls-server-name: ${quote(options.tlsServerName)}`]),
     `  name: ${quote(options.clusterName)}`,
     "contexts:",
     "- context:",

@@ -33,6 +33,8 @@ export interface AuthoritiesRequest {
   mayCreate: boolean;
   /** What to create them from instead of making new ones: the authorities of a restored backup. */
   known?: Authorities;
+  /** The cluster's authority serves as all others, which are not made. */
+  single?: boolean;
 }
 
 export type AuthoritiesResult = { authorities: Authorities } | { problem: string };
@@ -52,16 +54,22 @@ export async function ensureAuthorities(
     restoredAccount === undefined
       ? createServiceAccount(algorithm)
       : Promise.resolve({ crt: restoredAccount.publicKeyPem, key: restoredAccount.privateKeyPem });
+  const cluster = (): Promise<Material | { problem: string }> =>
+    ensureSecret("ca", ca("kubernetes", known?.cluster), request, context);
+  if (request.single === true) {
+    const made = await cluster();
+    return "problem" in made ? made : { authorities: singleAuthority(made) };
+  }
   const results = await Promise.all([
-    ensureSecret("ca", ca("kubernetes", known?.cluster), request, context),
+    cluster(),
     ensureSecret("etcd", ca("etcd-ca", known?.etcd), request, context),
     ensureSecret("proxy", ca("front-proxy-ca", known?.frontProxy), request, context),
     ensureSecret("sa", serviceAccount, request, context),
   ]);
   const problem = results.find((result) => "problem" in result);
   if (problem !== undefined && "problem" in problem) return problem;
-  const [cluster, etcd, proxy, account] = results as Material[];
-  if (cluster === undefined || etcd === undefined || proxy === undefined || account === undefined)
+  const [root, etcd, proxy, account] = results as Material[];
+  if (root === undefined || etcd === undefined || proxy === undefined || account === undefined)
     return { problem: "no authorities" };
   const pair = (material: Material): { certPem: string; keyPem: string } => ({
     certPem: material.crt,
@@ -69,11 +77,21 @@ export async function ensureAuthorities(
   });
   return {
     authorities: {
-      cluster: pair(cluster),
+      cluster: pair(root),
       etcd: pair(etcd),
       frontProxy: pair(proxy),
       serviceAccount: { publicKeyPem: account.crt, privateKeyPem: account.key },
     },
+  };
+}
+
+function singleAuthority({ crt, key }: Material): Authorities {
+  const pair = { certPem: crt, keyPem: key };
+  return {
+    cluster: pair,
+    etcd: pair,
+    frontProxy: pair,
+    serviceAccount: { publicKeyPem: crt, privateKeyPem: key },
   };
 }
 

@@ -17,7 +17,7 @@ import { applyObjects, clusterObjects, objectsDigest } from "./join/prepare-clus
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
 import { clusterNetwork } from "./network.ts";
-import type { ControlPlanePlan, Placement } from "./placement/placement.ts";
+import type { ControlPlanePlan, Placement, PlacementAccess } from "./placement/placement.ts";
 import { removeControlPlane } from "./remove.ts";
 import { controlPlaneStatus, type Progress } from "./status.ts";
 import { readUserFiles } from "./user-files.ts";
@@ -123,6 +123,7 @@ export async function reconcileHostedControlPlane(
       algorithm: object.spec.certificates?.encryptionAlgorithm ?? DEFAULT_ALGORITHM,
       mayCreate: object.status?.initialization?.controlPlaneInitialized !== true,
       ...(source === undefined ? {} : { known: source.description.authorities }),
+      ...(placement.singleAuthority === true ? { single: true } : {}),
     },
     context,
   );
@@ -158,12 +159,13 @@ export async function reconcileHostedControlPlane(
     return requeueAfter(RETRY_MS);
   }
   if (state.apiReady) {
+    const access = placement.access?.(owner);
     const kubeconfig = await ensureKubeconfigSecret(
-      { cluster: key, owner: ownerReference, endpoint, authorities: made.authorities },
+      { cluster: key, owner: ownerReference, endpoint, authorities: made.authorities, ...pathOf(access) },
       context,
     );
     try {
-      await prepare({ ...plan, version: state.version ?? plan.version }, kubeconfig, owner, context, planes);
+      await prepare({ ...plan, version: state.version ?? plan.version }, kubeconfig, access, context, planes);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       await report(
@@ -195,10 +197,11 @@ export async function reconcileHostedControlPlane(
 async function prepare(
   plan: ControlPlanePlan,
   kubeconfig: string,
-  owner: string,
+  access: PlacementAccess | undefined,
   context: ReconcileContext,
   planes: HostedControlPlanes,
 ): Promise<void> {
+  const { owner } = plan;
   const objects = clusterObjects({
     clusterName: plan.clusterName,
     version: plan.version,
@@ -207,12 +210,13 @@ async function prepare(
     imageRepository: plan.spec.imageRepository ?? "registry.k8s.io",
     caPem: plan.authorities.cluster.certPem,
     spec: plan.spec,
+    ...(access === undefined ? {} : { access }),
   });
   const digest = objectsDigest(objects);
   if (planes.prepared.get(owner) === digest) return;
-  const transport = httpTransport(await kubeconfigFromText(kubeconfig, { clock: context.clock }), {
-    clock: context.clock,
-  });
+  const transport =
+    access?.connect() ??
+    httpTransport(await kubeconfigFromText(kubeconfig, { clock: context.clock }), { clock: context.clock });
   try {
     const client = new Client(transport, { fieldManager: context.client.fieldManager, clock: context.clock });
     await applyObjects(client, objects, context.signal);
@@ -220,6 +224,10 @@ async function prepare(
   } finally {
     await transport.close();
   }
+}
+
+function pathOf(access: PlacementAccess | undefined): { path?: string; serverName?: string } {
+  return access === undefined ? {} : { path: access.path, serverName: access.serverName };
 }
 
 function ownerCluster(object: HostedControlPlane, context: ReconcileContext): Cluster | undefined {

@@ -15,6 +15,8 @@ export interface KubeconfigRequest {
   endpoint: { host: string; port: number };
   /** The path under which the API lives, for placements that serve many on one listener. */
   path?: string;
+  /** The name such an API is asked for by, when its listener has many certificates. */
+  serverName?: string;
   authorities: Authorities;
 }
 
@@ -36,6 +38,7 @@ export async function ensureKubeconfigSecret(request: KubeconfigRequest, context
   });
   const kubeconfig = buildKubeconfig({
     server,
+    ...(request.serverName === undefined ? {} : { tlsServerName: request.serverName }),
     caPem: request.authorities.cluster.certPem,
     clusterName: request.cluster.name,
     userName: `${request.cluster.name}-admin`,

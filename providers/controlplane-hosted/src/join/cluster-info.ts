@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 /** The kubeconfig that anonymous joiners read: where the API is and which CA signs for it, nothing else. */
-export function clusterInfoKubeconfig(server: string, caPem: string): string {
+export function clusterInfoKubeconfig(server: string, caPem: string, serverName?: string): string {
   const ca = Buffer.from(caPem).toString("base64");
   return [
     "apiVersion: v1",
@@ -9,6 +9,7 @@ export function clusterInfoKubeconfig(server: string, caPem: string): string {
     "- cluster:",
     `    certificate-authority-data: ${ca}`,
     `    server: ${server}`,
+    ...(serverName === undefined ? [] : [`    tls-server-name: ${serverName}`]),
     '  name: ""',
     "contexts: null",
     'current-context: ""',

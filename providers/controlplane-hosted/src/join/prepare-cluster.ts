@@ -13,18 +13,20 @@ import { joinRbac } from "./rbac.ts";
 export interface PrepareInput extends NodeConfigurationInput {
   caPem: string;
   spec: HostedControlPlaneSpec;
+  /** Where the API is behind its endpoint, when it shares that with others. */
+  access?: { path: string; serverName: string };
 }
 
 /** Everything that `kubeadm join` and the nodes after it rely on, and that `kubeadm init` would have written. */
 export function clusterObjects(input: PrepareInput): Unstructured[] {
-  const server = `https://${hostPort(input.endpoint.host, input.endpoint.port)}`;
+  const server = `https://${hostPort(input.endpoint.host, input.endpoint.port)}${input.access?.path ?? ""}`;
   const { addons } = input.spec;
   return [
     {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name: "cluster-info", namespace: "kube-public" },
-      data: { kubeconfig: clusterInfoKubeconfig(server, input.caPem) },
+      data: { kubeconfig: clusterInfoKubeconfig(server, input.caPem, input.access?.serverName) },
     },
     kubeadmConfig(input),
     kubeletConfig(input),

@@ -1,3 +1,4 @@
+import type { Transport } from "@capstan/apimachinery";
 import type { Authorities } from "../certificates.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 import type { ClusterNetwork } from "../network.ts";
@@ -19,6 +20,20 @@ export interface Placement {
   snapshot?(plan: ControlPlanePlan, file: string): Promise<void>;
   /** Calls back when a component of an owner changes. Returns a function that unsubscribes. */
   subscribe(listener: (owner: string) => void): () => void;
+  /** How an API is reached that is not simply at its endpoint. */
+  access?(owner: string): PlacementAccess;
+  /** The cluster's own authority signs everything: no others are made. */
+  readonly singleAuthority?: boolean;
+}
+
+/** Where an API is behind its endpoint, for placements that serve many there. */
+export interface PlacementAccess {
+  /** Path of the API. */
+  path: string;
+  /** Name in its certificate, which clients ask for instead of the endpoint's host. */
+  serverName: string;
+  /** A connection as administrator, in process. */
+  connect(): Transport;
 }
 
 export interface ReserveRequest {
