@@ -98,14 +98,15 @@ export async function startControlPlane(bin) {
           const chunks = [];
           res.on("data", (c) => chunks.push(c));
           res.on("end", () => {
-            const text = Buffer.concat(chunks).toString();
+            const bytes = Buffer.concat(chunks);
+            const text = bytes.toString();
             let json;
             try {
               json = JSON.parse(text);
             } catch {
               json = undefined;
             }
-            resolve({ status: res.statusCode, headers: res.headers, text, json });
+            resolve({ status: res.statusCode, headers: res.headers, bytes, text, json });
           });
         },
       );

@@ -3,7 +3,8 @@ import { goQuote } from "../go-text.ts";
 import { isObject, type JsonObject, setOwn } from "../json.ts";
 import type { Unstructured } from "../object.ts";
 import { type FieldDescriptor, findKind, findMessage, type MessageDescriptor } from "./messages.ts";
-import { readFields } from "./wire.ts";
+import { decodeFieldsV1, decodeIntOrString, decodeJson, decodeTexts, decodeTime } from "./special.ts";
+import { WireReader } from "./wire.ts";
 
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 const MAX_NESTING = 64;
@@ -18,14 +19,15 @@ export function decodeKubernetesProtobuf(bytes: Uint8Array): Unstructured {
   }
   let apiVersion = "";
   let kind = "";
-  let raw: Uint8Array = new Uint8Array();
-  for (const { number, value } of readFields(bytes.subarray(MAGIC.length))) {
-    if (!(value instanceof Uint8Array)) continue;
-    if (number === 2) raw = value;
-    if (number !== 1) continue;
-    for (const field of readFields(value)) {
-      if (field.number === 1) apiVersion = textOf(field.value);
-      if (field.number === 2) kind = textOf(field.value);
+  let raw = new WireReader(new Uint8Array());
+  const envelope = new WireReader(bytes, MAGIC.length);
+  while (envelope.next()) {
+    if (envelope.number === 2) raw = envelope.message();
+    if (envelope.number !== 1) continue;
+    const type = envelope.message();
+    while (type.next()) {
+      if (type.number === 1) apiVersion = type.text();
+      if (type.number === 2) kind = type.text();
     }
   }
   const message = findKind(apiVersion, kind);
@@ -34,7 +36,8 @@ export function decodeKubernetesProtobuf(bytes: Uint8Array): Unstructured {
       `no protobuf tables for ${goQuote(kind)} in ${goQuote(apiVersion)}: send it as application/json`,
     );
   }
-  const object = decodeMessage(raw, message, 0);
+  const object: JsonObject = {};
+  decodeMessage(object, raw, message, 0);
   const metadata = object["metadata"];
   return { apiVersion, kind, ...object, ...(isOptions(kind) ? {} : { metadata: metadata ?? {} }) } as Unstructured;
 }
@@ -43,109 +46,106 @@ function isOptions(kind: string): boolean {
   return kind.endsWith("Options");
 }
 
-function decodeMessage(bytes: Uint8Array, message: MessageDescriptor, depth: number): JsonObject {
+function decodeMessage(out: JsonObject, reader: WireReader, message: MessageDescriptor, depth: number): void {
   if (depth > MAX_NESTING) throw badRequest("the protobuf body is nested too deeply");
-  const out: JsonObject = {};
-  for (const { number, value } of readFields(bytes)) {
-    const field = message.get(number);
+  while (reader.next()) {
+    const field = message.get(reader.number);
     if (field === undefined) continue;
-    if (field.kind === "map") decodeEntry(out, field, value, depth);
+    if (field.kind === "map") decodeEntry(out, field, reader.message(), depth);
     else if (field.kind === "repeated") {
       const list = out[field.name];
-      const item = decodeValue(field, value, depth);
+      const item = decodeValue(field, reader, depth);
       if (Array.isArray(list)) list.push(item);
       else out[field.name] = [item];
+    } else if (field.name === "") {
+      decodeMessage(out, reader.message(), messageOf(field), depth + 1);
     } else {
-      const decoded = decodeValue(field, value, depth);
-      if (decoded !== undefined && (field.pointer || !isZero(decoded))) out[field.name] = decoded;
+      const decoded = decodeValue(field, reader, depth);
+      if (decoded !== undefined && (field.kept || !isZero(decoded))) out[field.name] = decoded;
     }
   }
-  return out;
 }
 
-function decodeEntry(out: JsonObject, field: FieldDescriptor, value: bigint | Uint8Array, depth: number): void {
+function decodeEntry(out: JsonObject, field: FieldDescriptor, entry: WireReader, depth: number): void {
   let key = "";
-  let item: unknown = field.type === "string" || field.type === "bytes" ? "" : [];
-  for (const part of readFields(bytesOf(value))) {
-    if (part.number === 1) key = textOf(part.value);
-    if (part.number === 2) item = decodeValue(field, part.value, depth);
+  let item: unknown;
+  while (entry.next()) {
+    if (entry.number === 1) key = entry.text();
+    if (entry.number === 2) item = decodeValue(field, entry, depth);
   }
   const existing = out[field.name];
   const map: JsonObject = isObject(existing) ? existing : {};
-  setOwn(map, key, item);
+  setOwn(map, key, item ?? emptyItem(field.type));
   out[field.name] = map;
 }
 
-function decodeValue(field: FieldDescriptor, value: bigint | Uint8Array, depth: number): unknown {
+function emptyItem(type: string): unknown {
+  if (type === "string" || type === "bytes") return "";
+  if (type === "Quantity") return "0";
+  return type === "ExtraValue" ? [] : {};
+}
+
+function decodeValue(field: FieldDescriptor, reader: WireReader, depth: number): unknown {
   switch (field.type) {
     case "string":
-      return textOf(value);
+      return reader.text();
     case "bytes":
-      return Buffer.from(bytesOf(value)).toString("base64");
+      return Buffer.from(reader.bytes()).toString("base64");
     case "int":
-      return Number(numberOf(value));
+      return reader.integer();
     case "bool":
-      return numberOf(value) !== 0n;
+      return reader.integer() !== 0;
+    case "double":
+      return reader.double();
     case "Time":
-      return decodeTime(bytesOf(value), false);
+      return decodeTime(reader.message(), false);
     case "MicroTime":
-      return decodeTime(bytesOf(value), true);
+      return decodeTime(reader.message(), true);
     case "FieldsV1":
-      return decodeFields(bytesOf(value));
+      return decodeFieldsV1(reader.message());
+    case "Quantity":
+      return decodeTexts(reader.message())[0] ?? "0";
+    case "IntOrString":
+      return decodeIntOrString(reader.message());
     case "ExtraValue":
-      return [...readFields(bytesOf(value))].filter((f) => f.number === 1).map((f) => textOf(f.value));
+      return decodeTexts(reader.message());
+    case "JSON":
+      return decodeJson(reader.message());
+    case "JSONSchemaPropsOrArray":
+    case "JSONSchemaPropsOrBool":
+    case "JSONSchemaPropsOrStringArray":
+      return decodeSchemaOr(field, reader.message(), depth);
     default: {
-      const message = findMessage(field.scope, field.type);
-      if (message === undefined) throw badRequest(`no protobuf table for message ${field.type}`);
-      return decodeMessage(bytesOf(value), message, depth + 1);
+      const out: JsonObject = {};
+      decodeMessage(out, reader.message(), messageOf(field), depth + 1);
+      return out;
     }
   }
 }
 
-/** The zero time is written as an empty message and means absent. */
-function decodeTime(bytes: Uint8Array, micro: boolean): string | undefined {
-  let seconds = 0;
-  let nanos = 0;
-  for (const { number, value } of readFields(bytes)) {
-    if (number === 1) seconds = Number(numberOf(value));
-    if (number === 2) nanos = Number(numberOf(value));
-  }
-  if (seconds === 0 && nanos === 0) return undefined;
-  const date = new Date(seconds * 1000);
-  if (Number.isNaN(date.getTime())) throw badRequest("a time in the protobuf body is out of range");
-  const text = date.toISOString().replace(".000Z", "");
-  return micro ? `${text}.${String(Math.floor(nanos / 1000)).padStart(6, "0")}Z` : `${text}Z`;
+function messageOf(field: FieldDescriptor): MessageDescriptor {
+  const message = findMessage(field.table, field.type);
+  if (message === undefined) throw badRequest(`no protobuf table for message ${field.type}`);
+  return message;
 }
 
-function decodeFields(bytes: Uint8Array): unknown {
-  for (const { number, value } of readFields(bytes)) {
-    if (number !== 1) continue;
-    try {
-      return JSON.parse(textOf(value));
-    } catch {
-      throw badRequest("metadata.managedFields: fieldsV1 is not valid JSON");
-    }
+/** `items`, `additionalProperties` and `dependencies` of a CRD's schema: a schema, or what JSON Schema allows in its place. */
+function decodeSchemaOr(field: FieldDescriptor, reader: WireReader, depth: number): unknown {
+  const schema: FieldDescriptor = { ...field, type: "JSONSchemaProps" };
+  let found: unknown;
+  let allows = false;
+  const several: unknown[] = [];
+  const isBool = field.type === "JSONSchemaPropsOrBool";
+  while (reader.next()) {
+    if (isBool && reader.number === 1) allows = reader.integer() !== 0;
+    else if (reader.number === (isBool ? 2 : 1)) found = decodeValue(schema, reader, depth);
+    else if (!isBool && reader.number === 2)
+      several.push(field.type === "JSONSchemaPropsOrArray" ? decodeValue(schema, reader, depth) : reader.text());
   }
-  return {};
+  return found ?? (isBool ? allows : several);
 }
 
 function isZero(value: unknown): boolean {
   if (value === "" || value === 0 || value === false) return true;
   return isObject(value) && Object.keys(value).length === 0;
-}
-
-function bytesOf(value: bigint | Uint8Array): Uint8Array {
-  if (value instanceof Uint8Array) return value;
-  throw badRequest("the protobuf body has a number where a message or text belongs");
-}
-
-function numberOf(value: bigint | Uint8Array): bigint {
-  if (typeof value === "bigint") return value;
-  throw badRequest("the protobuf body has bytes where a number belongs");
-}
-
-const utf8 = new TextDecoder("utf-8");
-
-function textOf(value: bigint | Uint8Array): string {
-  return utf8.decode(bytesOf(value));
 }

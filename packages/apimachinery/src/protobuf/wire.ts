@@ -1,57 +1,112 @@
 import { badRequest } from "../errors.ts";
 
-/** One field of a message on the wire. */
-export interface WireField {
-  readonly number: number;
-  /** A varint, or the bytes of a length-delimited field. */
-  readonly value: bigint | Uint8Array;
-}
-
 function malformed(): Error {
   return badRequest("the protobuf body is cut off or malformed: send the whole message");
 }
 
-/** Reads the fields of a message; fixed-width fields and groups do not occur in Kubernetes' types and are skipped or refused. */
-export function* readFields(bytes: Uint8Array): Generator<WireField> {
-  let at = 0;
-  const varint = (): bigint => {
-    let result = 0n;
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = bytes[at++];
-      if (byte === undefined) throw malformed();
-      result |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return BigInt.asIntN(64, result);
-    }
-    throw malformed();
-  };
-  const skip = (length: number): void => {
-    at += length;
-    if (at > bytes.length) throw malformed();
-  };
-  while (at < bytes.length) {
-    const tag = Number(varint());
-    const number = Math.floor(tag / 8);
-    if (number < 1) throw malformed();
-    switch (tag & 7) {
-      case 0:
-        yield { number, value: varint() };
+const VARINT = 0;
+const FIXED64 = 1;
+const BYTES = 2;
+const FIXED32 = 5;
+const utf8 = new TextDecoder("utf-8");
+
+/** Walks over the fields of a message without copying; groups do not occur in Kubernetes' types and are refused. */
+export class WireReader {
+  /** The number of the field that next() found. */
+  number = 0;
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  #at: number;
+  #wire = VARINT;
+  #integer = 0;
+  #from = 0;
+
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+    this.#bytes = bytes;
+    this.#at = start;
+    this.#end = end;
+  }
+
+  /** Goes to the next field; false at the end of the message. */
+  next(): boolean {
+    if (this.#at >= this.#end) return false;
+    const tag = this.#varint();
+    this.number = Math.floor(tag / 8);
+    if (this.number < 1) throw malformed();
+    this.#wire = tag & 7;
+    this.#from = this.#at;
+    switch (this.#wire) {
+      case VARINT:
+        this.#integer = this.#varint();
         break;
-      case 1:
-        skip(8);
+      case FIXED64:
+        this.#skip(8);
         break;
-      case 2: {
-        const length = Number(varint());
-        const start = at;
+      case FIXED32:
+        this.#skip(4);
+        break;
+      case BYTES: {
+        const length = this.#varint();
+        this.#from = this.#at;
         if (length < 0) throw malformed();
-        skip(length);
-        yield { number, value: bytes.subarray(start, at) };
+        this.#skip(length);
         break;
       }
-      case 5:
-        skip(4);
-        break;
       default:
         throw malformed();
     }
+    return true;
+  }
+
+  /** The field as an integer; precise up to 2^53. */
+  integer(): number {
+    if (this.#wire !== VARINT) throw badRequest("the protobuf body has bytes where a number belongs");
+    return this.#integer;
+  }
+
+  /** The field as a floating point number. */
+  double(): number {
+    if (this.#wire !== FIXED64) throw badRequest("the protobuf body has something else where a float belongs");
+    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset + this.#from, 8).getFloat64(0, true);
+  }
+
+  /** The field's bytes, not copied. */
+  bytes(): Uint8Array {
+    if (this.#wire !== BYTES) throw badRequest("the protobuf body has a number where a message or text belongs");
+    return this.#bytes.subarray(this.#from, this.#at);
+  }
+
+  /** The field as text. */
+  text(): string {
+    return utf8.decode(this.bytes());
+  }
+
+  /** The field as a message of its own. */
+  message(): WireReader {
+    if (this.#wire !== BYTES) throw badRequest("the protobuf body has a number where a message or text belongs");
+    return new WireReader(this.#bytes, this.#from, this.#at);
+  }
+
+  #skip(length: number): void {
+    this.#at += length;
+    if (this.#at > this.#end) throw malformed();
+  }
+
+  /** A signed 64-bit varint: 28, 28 and 8 bits of it at a time. */
+  #varint(): number {
+    const part = [0, 0, 0];
+    for (let i = 0; i < 10; i++) {
+      const byte = this.#at < this.#end ? this.#bytes[this.#at++] : undefined;
+      if (byte === undefined) throw malformed();
+      if (i === 0 && byte < 0x80) return byte;
+      const slot = i >> 2;
+      part[slot] = (part[slot] ?? 0) | ((byte & 0x7f) << (7 * (i & 3)));
+      if (byte < 0x80) {
+        const [low = 0, middle = 0, high = 0] = part;
+        const upper = (middle >>> 4) | (high << 24);
+        return upper * 0x1_0000_0000 + ((low | (middle << 28)) >>> 0);
+      }
+    }
+    throw malformed();
   }
 }
