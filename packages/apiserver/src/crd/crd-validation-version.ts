@@ -23,7 +23,7 @@ export function validateScale(scale: Scale, path: string): FieldError[] {
     if (!value.startsWith(".")) {
       errors.push(invalidValue(`${path}.${field}`, value, "must be a simple json path starting with ."));
     } else if (!roots.some((root) => value.startsWith(`${root}.`))) {
-      errors.push(invalidValue(`${path}.${field}`, value, `should be a json path under ${roots.join(" or ")}`));
+      errors.push(invalidValue(`${path}.${field}`, value, `should be a json path under ${roots.length > 1 ? "either " : ""}${roots.join(" or ")}`));
     }
   };
   check("specReplicasPath", scale.specReplicasPath, [".spec"], true);
@@ -48,7 +48,7 @@ export function validateColumns(columns: readonly CrdColumn[], path: string): Fi
     if (column.format && !COLUMN_FORMATS.includes(column.format)) {
       errors.push(invalidValue(`${at}.format`, column.format, `must be one of ${COLUMN_FORMATS.join(",")}`));
     }
-    if (!column.jsonPath) errors.push(required(`${at}.jsonPath`));
+    if (!column.jsonPath) errors.push(required(`${at}.JSONPath`));
     else errors.push(...jsonPathErrors(column.jsonPath, `${at}.JSONPath`));
     return errors;
   });
@@ -90,6 +90,9 @@ export function validateSelectableFields(
 }
 
 function selectableErrors(jsonPath: string, schema: JSONSchemaProps | undefined, at: string): FieldError[] {
+  if (!/^[.[]/.test(jsonPath)) {
+    return [invalidValue(at, jsonPath, `is an invalid path: expected [ or . but got: ${jsonPath}`)];
+  }
   if (!/^(\.[A-Za-z_][\w-]*)+$/.test(jsonPath)) {
     return [invalidValue(at, jsonPath, "must be a simple json path under the dot notation without array")];
   }

@@ -41,7 +41,7 @@ export function validateCrdUpdate(
   old: CustomResourceDefinition,
   subresource: string,
 ): FieldError[] {
-  if (subresource === "status") return validateStoredVersions(crd);
+  if (subresource === "status") return [];
   const whole = completed(crd);
   const errors = validateSpec(whole, old);
   const immutable = (path: string, now: unknown, before: unknown): void => {
@@ -63,8 +63,9 @@ function validateSpec(crd: CustomResourceDefinition, old: CustomResourceDefiniti
   const errors: FieldError[] = [];
   if (!spec.group) errors.push(required("spec.group"));
   else {
-    errors.push(...isDns1123Subdomain(spec.group).map((m) => invalidValue("spec.group", spec.group, m)));
-    if (!spec.group.includes("."))
+    const strange = isDns1123Subdomain(spec.group);
+    errors.push(...strange.map((m) => invalidValue("spec.group", spec.group, m)));
+    if (strange.length === 0 && !spec.group.includes("."))
       errors.push(invalidValue("spec.group", spec.group, "should be a domain with at least one dot"));
   }
   errors.push(...validateScope(spec.scope));
@@ -174,7 +175,8 @@ function validateNames(names: CrdNames): FieldError[] {
       if (needed) errors.push(required(path));
       return;
     }
-    errors.push(...isDns1035Label(value.toLowerCase()).map((m) => invalidValue(path, value, m)));
+    const mixed = (m: string): string => `may have mixed case, but should otherwise match: ${m}`;
+    errors.push(...isDns1035Label(value.toLowerCase()).map((m) => invalidValue(path, value, mixed(m))));
   };
   const exact = (path: string, value: string): void => {
     errors.push(...isDns1035Label(value).map((m) => invalidValue(path, value, m)));

@@ -37,7 +37,9 @@ function createApplied(write: WriteRequest, config: Unstructured): Promise<Write
     const detail = `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`;
     throw conflict(groupResource(write.type), write.name, detail);
   }
-  return createObject(write, merge(write, undefined, config), true);
+  const draft = merge(write, undefined, config);
+  delete draft.metadata.resourceVersion;
+  return createObject(write, draft, true);
 }
 
 /** Live object and configuration in one; defaults are filled in after the merge, so that nobody owns them. */
@@ -102,8 +104,7 @@ function ignoredFields(type: ResourceType, subresource: string): readonly (reado
   let fields = known.get(subresource);
   if (fields === undefined) {
     const names = new Set([...Object.keys(type.schema.properties ?? {}), "spec"]);
-    if (isCustom(type)) names.add("metadata");
-    else names.delete("metadata");
+    names.delete("metadata");
     fields = [...names].filter((n) => n !== "status" && n !== "apiVersion" && n !== "kind").map((n) => [n]);
     known.set(subresource, fields);
   }

@@ -1,10 +1,12 @@
 import {
+  builtinZeroObject,
   type CompiledApplySchema,
   type CompiledSchema,
   compileApplySchema,
   compileSchema,
   type JSONSchemaProps,
 } from "@capstan/apimachinery";
+import type { ResourceType } from "../types.ts";
 
 const schemas = new WeakMap<JSONSchemaProps, CompiledSchema>();
 const applySchemas = new WeakMap<JSONSchemaProps, CompiledApplySchema>();
@@ -19,11 +21,12 @@ export function compiledSchema(schema: JSONSchemaProps): CompiledSchema {
   return compiled;
 }
 
-/** Likewise for field ownership. */
-export function compiledApplySchema(schema: JSONSchemaProps): CompiledApplySchema {
+/** Likewise for field ownership of a type's objects. */
+export function compiledApplySchema(type: ResourceType): CompiledApplySchema {
+  const { schema } = type;
   let compiled = applySchemas.get(schema);
   if (compiled === undefined) {
-    compiled = compileApplySchema(schema);
+    compiled = compileApplySchema(schema, type.builtin ? builtinZeroObject(type.group, type.kind) : undefined);
     applySchemas.set(schema, compiled);
   }
   return compiled;

@@ -35,7 +35,7 @@ export async function createObject(write: WriteRequest, draft: Unstructured, own
     throw bareError("resourceVersion should not be set on objects to be created");
   }
   delete meta.resourceVersion;
-  fillSystemMetadata(core, meta);
+  fillSystemMetadata(core, type, meta);
   dropDuplicateOwners(meta, write.warn);
   warnBareFinalizers(type, meta, undefined, write.warn);
   isolateCreate(type, draft);

@@ -1,6 +1,7 @@
 import {
   type FieldManagerInput,
   formatTime,
+  isObject,
   type ManagedFieldsEntry,
   trackUpdate,
   type Unstructured,
@@ -18,7 +19,7 @@ export function managerInput(write: WriteRequest): Omit<FieldManagerInput, "live
     subresource: write.subresource,
     apiVersion: apiVersionOf(type),
     nowTime: formatTime(core.clock.now()),
-    schema: compiledApplySchema(type.schema),
+    schema: compiledApplySchema(type),
   };
   return isCustom(type) ? { ...input, ...otherVersions(core, type) } : input;
 }
@@ -33,7 +34,7 @@ function otherVersions(core: RegistryCore, type: ResourceType): Pick<FieldManage
   return {
     schemaFor: (apiVersion) => {
       const other = served(apiVersion);
-      return other === undefined ? undefined : compiledApplySchema(other.schema);
+      return other === undefined ? undefined : compiledApplySchema(other);
     },
     convert: (object, apiVersion) => {
       if (served(apiVersion) === undefined || !isCustom(type)) return undefined;
@@ -59,10 +60,21 @@ export function ownUpdated(
   old: Unstructured,
   sent: Unstructured["metadata"],
 ): void {
+  if (write.subresource === "scale" && !replicasOwned(write.type, old)) return;
   const quirk = write.subresource === "status" && isCustom(write.type);
   const tracked = quirk ? { ...next, metadata: { ...sent, ...ownersOf(next) } } : next;
   const entries = trackUpdate({ ...managerInput(write), live: old, next: tracked });
   setManagedFields(next, write.subresource === "scale" ? timelessScale(entries) : entries);
+}
+
+/** Upstream looks at a Scale's own managers only, and an object that nobody manages is not tracked. */
+function replicasOwned(type: ResourceType, object: Unstructured): boolean {
+  const names = (type.scale?.specReplicasPath ?? "").split(".").filter((name) => name !== "");
+  return (object.metadata.managedFields ?? []).some((entry) => {
+    let fields: unknown = entry.fieldsV1;
+    for (const name of names) fields = isObject(fields) ? fields[`f:${name}`] : undefined;
+    return fields !== undefined;
+  });
 }
 
 /** Upstream's scale handler maps entries between Scale and its parent and loses their time on the way; no time sorts first. */

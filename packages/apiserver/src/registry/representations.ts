@@ -1,4 +1,4 @@
-import type { ListMeta, Unstructured, WatchEvent } from "@capstan/apimachinery";
+import { type ListMeta, notAcceptable, type Unstructured, type WatchEvent } from "@capstan/apimachinery";
 import type { Representation } from "../server/negotiation.ts";
 import { objectReply, type Reply } from "../server/reply.ts";
 import { tableFor } from "../table/table.ts";
@@ -28,6 +28,11 @@ export function presentObject(
   // Failures, and the Status of a delete, have no other form.
   if (how.representation.as === "object" || object.kind === "Status") return objectReply(status, object, bytes);
   if (how.representation.as === "partial") return objectReply(status, partial(object, how.representation.metaVersion));
+  if (how.representation.as === "partialList") {
+    throw notAcceptable(
+      `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(type, type.kind)})`,
+    );
+  }
   return objectReply(
     status,
     table(type, [object], how, { resourceVersion: object.metadata.resourceVersion ?? "" }, true),
@@ -42,6 +47,11 @@ export function presentList(type: ResourceType, page: ListPage, how: Presentatio
     return objectReply(200, table(type, objects, how, page.meta, true));
   }
   if (as === "partial") {
+    throw notAcceptable(
+      `you requested PartialObjectMetadata, but the requested object is a list (${goType(type, type.listKind)})`,
+    );
+  }
+  if (as === "partialList") {
     return objectReply(200, {
       kind: "PartialObjectMetadataList",
       apiVersion: `meta.k8s.io/${metaVersion}`,
@@ -59,7 +69,7 @@ export function presentEvents(
   now: () => number,
 ): EventTransform | undefined {
   if (how.representation.as === "object") return undefined;
-  if (how.representation.as === "partial") {
+  if (how.representation.as === "partial" || how.representation.as === "partialList") {
     return (outgoing) =>
       isObjectEvent(outgoing.event)
         ? objectEvent(outgoing.event.type, partial(outgoing.event.object, how.representation.metaVersion))
@@ -75,6 +85,12 @@ export function presentEvents(
     first = false;
     return objectEvent(event.type, event.type === "BOOKMARK" ? { ...shown, rows: [bookmarkRow(event.object)] } : shown);
   };
+}
+
+/** The Go type that upstream names in refusals. */
+function goType(type: ResourceType, kind: string): string {
+  if (!type.builtin) return kind === type.kind ? "*unstructured.Unstructured" : "*unstructured.UnstructuredList";
+  return `*${type.group === "" ? "core" : (type.group.split(".")[0] ?? "")}.${kind}`;
 }
 
 /** The row of a bookmark carries only the resource version. */

@@ -26,11 +26,12 @@ export function settleNamespace(type: ResourceType, meta: ObjectMeta, namespace:
 }
 
 /** Wipes what only the server may say about a new object and sets uid and creationTimestamp. */
-export function fillSystemMetadata(core: RegistryCore, meta: ObjectMeta): void {
+export function fillSystemMetadata(core: RegistryCore, type: ResourceType, meta: ObjectMeta): void {
   delete meta.deletionTimestamp;
   delete meta.deletionGracePeriodSeconds;
   delete (meta as Record<string, unknown>)["selfLink"];
-  delete meta.generation;
+  // Kinds that do not count generations leave the field to the client, as upstream does.
+  if (type.strategy.noGeneration !== true) delete meta.generation;
   meta.uid = randomUuid(core.random);
   meta.creationTimestamp = formatTime(core.clock.now());
 }
@@ -77,7 +78,8 @@ export function checkResourceVersion(write: WriteRequest, draft: Unstructured, o
 export function restoreSystemMetadata(meta: ObjectMeta, old: ObjectMeta): void {
   if (meta.uid === undefined) copyField(meta, old, "uid");
   copyField(meta, old, "creationTimestamp");
-  copyField(meta, old, "deletionTimestamp");
+  // A client that sets it on an object that stays is refused by validation.
+  if (old.deletionTimestamp !== undefined) copyField(meta, old, "deletionTimestamp");
   copyField(meta, old, "generation");
   copyField(meta, old, "resourceVersion");
   if (meta.deletionGracePeriodSeconds === undefined) copyField(meta, old, "deletionGracePeriodSeconds");

@@ -122,10 +122,11 @@ async function finish(
   const object = storing instanceof Promise ? await storing : storing;
   const result = await core.store.mutate(key, (current) => {
     if (current?.revision !== base.revision) throw new Overtaken();
-    return vanishes ? { type: "delete", object } : { type: "put", object };
+    return vanishes ? { type: "delete" } : { type: "put", object };
   });
   core.committed(type);
-  if (result.stored === undefined) return { status: 200, object: next };
+  // The answer shows the wanted object; watchers are shown what was stored last, with its finalizers.
+  if (vanishes || result.stored === undefined) return { status: 200, object: next };
   const after = viewOf(type, result.stored);
   const { object: final, bytes } = after instanceof Promise ? await after : after;
   return { status: 200, object: final, bytes };

@@ -59,10 +59,9 @@ function makeView(type: ResourceType, stored: StoredObject): View | Promise<View
   if (!isCustom(type)) return stored;
   const { converter } = type.custom;
   if (stored.object.apiVersion === apiVersionOf(type)) return refresh(type, stored.object, stored);
-  if (!converter.async) return refresh(type, converter.convert(stored.object, apiVersionOf(type)), undefined);
-  return converter
-    .convert([stored.object], apiVersionOf(type))
-    .then(([converted]) => refresh(type, converted ?? stored.object, undefined));
+  const from = settled(type, stored);
+  if (!converter.async) return viewFrom(converter.convert(from, apiVersionOf(type)));
+  return converter.convert([from], apiVersionOf(type)).then(([converted]) => viewFrom(deepCopy(converted ?? from)));
 }
 
 async function convertMissing(type: CustomResourceType, items: readonly StoredObject[]): Promise<readonly View[]> {
@@ -72,12 +71,12 @@ async function convertMissing(type: CustomResourceType, items: readonly StoredOb
   const missing = items.filter((s) => s.object.apiVersion !== target && !cache.has(s));
   if (missing.length > 0 && converter.async) {
     const converted = await converter.convert(
-      missing.map((s) => s.object),
+      missing.map((s) => settled(type, s)),
       target,
     );
     missing.forEach((s, i) => {
       const object = converted[i];
-      if (object !== undefined) cache.set(s, refresh(type, object, undefined));
+      if (object !== undefined) cache.set(s, viewFrom(deepCopy(object)));
     });
   }
   const out: View[] = [];
@@ -85,13 +84,18 @@ async function convertMissing(type: CustomResourceType, items: readonly StoredOb
   return out;
 }
 
+/** Upstream prunes and defaults in the stored version only: what a conversion leaves out stays out. */
+function settled(type: CustomResourceType, stored: StoredObject): Unstructured {
+  return stored.revision > type.custom.epoch ? stored.object : finishStorage(type, stored.object);
+}
+
 /** Prunes and defaults by today's schema what was stored under an older one (as decoding from storage does upstream). */
-function refresh(type: CustomResourceType, object: Unstructured, stored: StoredObject | undefined): View {
+function refresh(type: CustomResourceType, object: Unstructured, stored: StoredObject): View {
   const copy = deepCopy(object);
   const schema = compiledSchema(type.schema);
   if (!type.custom.preserveUnknownFields) schema.prune(copy, { root: true });
   schema.applyDefaults(copy);
-  return stored !== undefined && deepEqual(copy, stored.object) ? stored : viewFrom(copy);
+  return deepEqual(copy, stored.object) ? stored : viewFrom(copy);
 }
 
 function viewFrom(object: Unstructured): View {

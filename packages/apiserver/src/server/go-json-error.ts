@@ -134,6 +134,8 @@ function quoteCharacter(text: string, at: number): string {
     "\\": "\\\\",
     "\0": "\\x00",
   };
+  if (known[c] === undefined && !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(c))
+    return `'\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}'`;
   return `'${known[c] ?? c}'`;
 }
 

@@ -2,7 +2,7 @@ import { notAcceptable } from "@capstan/apimachinery";
 
 /** In which form an answer is wanted. */
 export interface Representation {
-  readonly as: "object" | "table" | "partial";
+  readonly as: "object" | "table" | "partial" | "partialList";
   readonly format: "json" | "yaml";
   /** Version of meta.k8s.io asked for with `as=`. */
   readonly metaVersion: string;
@@ -40,9 +40,8 @@ function choose(accept: string): Representation {
     const metaVersion = clause.params.get("v") ?? "v1";
     if (clause.params.get("g") !== "meta.k8s.io" || (metaVersion !== "v1" && metaVersion !== "v1beta1")) continue;
     if (as === "Table") return { as: "table", format, metaVersion };
-    if (as === "PartialObjectMetadata" || as === "PartialObjectMetadataList") {
-      return { as: "partial", format, metaVersion };
-    }
+    if (as === "PartialObjectMetadata") return { as: "partial", format, metaVersion };
+    if (as === "PartialObjectMetadataList") return { as: "partialList", format, metaVersion };
   }
   throw notAcceptable(
     "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
@@ -52,7 +51,6 @@ function choose(accept: string): Representation {
 function formatOf(type: string): "json" | "yaml" | undefined {
   switch (type) {
     case "application/json":
-    case "application/*":
     case "*/*":
       return "json";
     case "application/yaml":

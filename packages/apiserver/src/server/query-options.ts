@@ -92,7 +92,7 @@ function validateListOptions(o: ListOptions): FieldError[] {
 function validateWatchOptions(o: ListOptions): FieldError[] {
   const errors: FieldError[] = [];
   const match = o.resourceVersionMatch;
-  if (o.sendInitialEvents !== undefined && match === "") {
+  if (o.sendInitialEvents !== undefined && match !== "NotOlderThan") {
     errors.push(
       forbiddenField("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
     );

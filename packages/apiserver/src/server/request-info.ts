@@ -65,7 +65,6 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   let name = parts[1] ?? "";
   const subresource = parts[2] ?? "";
   if (name === "" && verb === "get") verb = wantsWatch(query) ? "watch" : "list";
-  else if (name !== "" && verb === "get" && subresource === "" && wantsWatch(query)) verb = "watch";
   if (name === "" && verb === "delete") verb = "deletecollection";
   if (name === "" && (verb === "list" || verb === "watch" || verb === "deletecollection")) name = selectedName(query);
   const overlong = parts.length > 3;

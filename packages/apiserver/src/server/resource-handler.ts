@@ -136,7 +136,7 @@ async function handleWatch(request: Request): Promise<Reply> {
   const how = presentation(request);
   const { core, type, info } = request;
   const options = parseListOptions(request.call.query, true);
-  // `/watch/…/name` and `…/name?watch=true` watch that one object.
+  // `/watch/…/name` watches that one object.
   const named =
     info.name !== "" && options.fieldSelector === ""
       ? { ...options, fieldSelector: `metadata.name=${info.name}` }
