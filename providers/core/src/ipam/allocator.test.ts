@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type AddressRange,
+  addressText,
+  contains,
+  countOf,
+  difference,
+  parseAddress,
+  union,
+} from "./address-ranges.ts";
+import { Allocator } from "./allocator.ts";
+import { poolAddresses } from "./pool-addresses.ts";
+
+const range = fc
+  .tuple(fc.bigInt(0n, 60n), fc.bigInt(0n, 8n))
+  .map(([first, length]): AddressRange => ({ first, last: first + length }));
+const members = (ranges: readonly AddressRange[]): Set<bigint> => {
+  const all = new Set<bigint>();
+  for (const { first, last } of ranges) for (let a = first; a <= last; a++) all.add(a);
+  return all;
+};
+
+describe("ranges", () => {
+  test("union and difference are those of sets", () => {
+    fc.assert(
+      fc.property(fc.array(range), fc.array(range), (a, b) => {
+        const result = difference(union(a), union(b));
+        const expected = [...members(a)].filter((address) => !members(b).has(address));
+        expect([...members(result)].sort()).toEqual(expected.sort());
+        expect(countOf(result)).toBe(BigInt(expected.length));
+        const found = Array.from({ length: 80 }, (_, i) => BigInt(i)).filter((address) => contains(result, address));
+        expect(found.sort()).toEqual(expected.sort());
+      }),
+    );
+  });
+
+  test("addresses and their texts go both ways", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(4 as const, 6 as const), fc.bigInt(0n, (1n << 128n) - 1n), (family, any) => {
+        const value = family === 4 ? any & 0xffffffffn : any;
+        expect(parseAddress(addressText(value, family))).toEqual({ family, value });
+      }),
+    );
+  });
+});
+
+describe("the allocator", () => {
+  test("always gives the lowest free address, and never one twice", () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant("take" as const) }),
+      fc.record({ do: fc.constant("release" as const), which: fc.nat(20) }),
+      fc.record({ do: fc.constant("hold" as const), address: fc.bigInt(0n, 70n) }),
+    );
+    fc.assert(
+      fc.property(fc.array(range, { maxLength: 4 }), fc.array(step, { maxLength: 60 }), (ranges, steps) => {
+        const pool = union(ranges);
+        const allocator = new Allocator(pool);
+        const held = new Map<string, bigint>();
+        let n = 0;
+        for (const one of steps) {
+          const holder = `h${n++}`;
+          if (one.do === "take") {
+            const free = [...members(pool)]
+              .filter((a) => ![...held.values()].includes(a))
+              .sort((a, b) => Number(a - b));
+            const given = allocator.take(holder);
+            expect(given).toBe(free[0]);
+            if (given !== undefined) held.set(holder, given);
+          } else if (one.do === "hold") {
+            allocator.hold(one.address, holder);
+            held.set(holder, one.address);
+          } else {
+            const entry = [...held][one.which % Math.max(1, held.size)];
+            if (entry === undefined) continue;
+            allocator.release(entry[1], entry[0]);
+            held.delete(entry[0]);
+          }
+          const inRange = new Set([...held.values()].filter((a) => contains(pool, a)));
+          expect(allocator.taken).toBe(inRange.size);
+          expect(allocator.free).toBe(allocator.total - BigInt(inRange.size));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a released address is not free while another still holds it", () => {
+    const allocator = new Allocator([{ first: 1n, last: 1n }]);
+    allocator.hold(1n, "a");
+    allocator.hold(1n, "b");
+    allocator.release(1n, "a");
+    expect(allocator.take("c")).toBeUndefined();
+    allocator.release(1n, "b");
+    expect(allocator.take("c")).toBe(1n);
+  });
+
+  test("a vast pool costs nothing", () => {
+    const allocator = new Allocator([{ first: 0n, last: (1n << 64n) - 1n }]);
+    for (let i = 0n; i < 50_000n; i++) expect(allocator.take(`${i}`)).toBe(i);
+    for (let i = 0n; i < 50_000n; i += 2n) allocator.release(i, `${i}`);
+    for (let i = 0n; i < 50_000n; i += 2n) expect(allocator.take(`again${i}`)).toBe(i);
+  });
+});
+
+describe("a pool", () => {
+  const texts = (spec: Parameters<typeof poolAddresses>[0]): string[] | string => {
+    const pool = poolAddresses(spec);
+    if ("problem" in pool) return pool.problem;
+    return pool.ranges.map(({ first, last }) => `${addressText(first, pool.family)}-${addressText(last, pool.family)}`);
+  };
+  const cases: [string, Parameters<typeof poolAddresses>[0], string[] | RegExp][] = [
+    ["of a CIDR lacks network and broadcast", { addresses: ["10.0.0.0/29"], prefix: 29 }, ["10.0.0.1-10.0.0.6"]],
+    [
+      "gives those too if told",
+      { addresses: ["10.0.0.0/29"], prefix: 29, allocateReservedIPAddresses: true },
+      ["10.0.0.0-10.0.0.7"],
+    ],
+    [
+      "lacks gateway and exclusions",
+      {
+        addresses: ["10.0.0.10-10.0.0.20"],
+        prefix: 24,
+        gateway: "10.0.0.12",
+        excludedAddresses: ["10.0.0.15-10.0.0.16", "10.0.0.20"],
+      },
+      ["10.0.0.10-10.0.0.11", "10.0.0.13-10.0.0.14", "10.0.0.17-10.0.0.19"],
+    ],
+    ["joins single addresses", { addresses: ["10.0.0.6", "10.0.0.5", "10.0.0.7"], prefix: 24 }, ["10.0.0.5-10.0.0.7"]],
+    ["of IPv6 lacks only the first", { addresses: ["fd00::/126"], prefix: 126 }, ["fd00::1-fd00::3"]],
+    [
+      "must be readable",
+      { addresses: ["10.0.0.300"], prefix: 24 },
+      /^spec\.addresses\[0\]: 10\.0\.0\.300 is no address/,
+    ],
+    ["must not run backwards", { addresses: ["10.0.0.9-10.0.0.1"], prefix: 24 }, /^spec\.addresses\[0\]/],
+    ["must be of one family", { addresses: ["10.0.0.1", "fd00::1"], prefix: 24 }, /one family/],
+    [
+      "must be covered by its prefix",
+      { addresses: ["10.0.0.1", "10.0.1.1"], prefix: 24 },
+      /^spec\.prefix: \/24 does not cover/,
+    ],
+    ["must have a prefix of its family", { addresses: ["10.0.0.1"], prefix: 64 }, /longer than 32/],
+    ["must have a readable gateway", { addresses: ["10.0.0.1"], prefix: 24, gateway: "x" }, /^spec\.gateway: x/],
+    ["must not be empty", { addresses: [], prefix: 24 }, /at least one/],
+  ];
+  test.each(cases)("%s", (_name, spec, expected) => {
+    if (expected instanceof RegExp) expect(texts(spec)).toMatch(expected);
+    else expect(texts(spec)).toEqual(expected);
+  });
+});

@@ -1,0 +1,239 @@
+import { ApiError, isReason, ownerReference } from "@capstan/apimachinery";
+import {
+  CLUSTER_NAME_LABEL,
+  Cluster,
+  type ConditionInput,
+  conditionsOf,
+  IPAddress,
+  IPAddressClaim,
+  pausedCondition,
+  withTransitionTimes,
+} from "@capstan/capi";
+import {
+  done,
+  ensureFinalizer,
+  keyText,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  releaseFinalizer,
+  requeueAfter,
+} from "@capstan/runtime";
+import type { PoolBook } from "./pool-book.ts";
+import {
+  BY_ADDRESS,
+  isOurs,
+  type Pool,
+  PROTECT_ADDRESS_FINALIZER,
+  poolKeyOf,
+  poolOfClaim,
+  RELEASE_ADDRESS_FINALIZER,
+} from "./pools.ts";
+import type { Waiters } from "./waiters.ts";
+
+/** What the controller keeps between passes. */
+export interface ClaimDeps {
+  book: PoolBook;
+  waiters: Waiters;
+}
+
+/** Gives a claim its address, or takes it back. */
+export async function reconcileClaim(request: Request, context: ReconcileContext, deps: ClaimDeps): Promise<Result> {
+  const claim = context.cache.get(IPAddressClaim, request);
+  const key = keyText(request.namespace, request.name);
+  if (claim === undefined) {
+    await releaseOrphan(request, context);
+    deps.book.cancel(key);
+    deps.waiters.gone(key);
+    return done();
+  }
+  if (!isOurs(claim.spec.poolRef)) return done();
+  const deleting = claim.metadata.deletionTimestamp !== undefined;
+  if (!mayWork(claim, deleting, context)) return done();
+  if (deleting) return await release(claim, context, deps);
+  const finalized = await ensureFinalizer(context.client, claim, RELEASE_ADDRESS_FINALIZER);
+  const outcome = await allocate(finalized, context, deps);
+  await writeStatus(finalized, outcome, context);
+  const pool = poolOfClaim(context.cache, claim);
+  // Whoever woke us may have had more than one address to offer.
+  if (pool !== undefined && deps.book.counts(pool).free > 0n) deps.waiters.wake(poolKeyOf(pool));
+  return done();
+}
+
+/** A claim of a Cluster waits until that exists and is not paused; deletion needs no Cluster any more. */
+function mayWork(claim: IPAddressClaim, deleting: boolean, context: ReconcileContext): boolean {
+  const name = claim.spec.clusterName ?? claim.metadata.labels?.[CLUSTER_NAME_LABEL];
+  const cluster =
+    name === undefined ? undefined : context.cache.get(Cluster, { namespace: claim.metadata.namespace, name });
+  if (name !== undefined && cluster === undefined && !deleting) return false;
+  return pausedCondition(claim, cluster).status !== "True";
+}
+
+interface Outcome {
+  address?: string;
+  condition: ConditionInput;
+}
+
+function notReady(reason: string, message: string): Outcome {
+  return { condition: { type: "Ready", status: "False", reason, message } };
+}
+
+async function allocate(
+  claim: IPAddressClaim,
+  context: ReconcileContext,
+  { book, waiters }: ClaimDeps,
+): Promise<Outcome> {
+  const { namespace, name = "" } = claim.metadata;
+  const key = keyText(namespace, name);
+  const existing = context.cache.get(IPAddress, { namespace, name });
+  if (existing !== undefined) return await adopt(claim, existing, context);
+  const { kind, name: poolName } = claim.spec.poolRef;
+  const pool = poolOfClaim(context.cache, claim);
+  if (pool === undefined) return notReady("PoolNotReady", `${kind} ${poolName} does not exist; create it`);
+  if (pool.metadata.deletionTimestamp !== undefined)
+    return notReady("PoolNotReady", `${kind} ${poolName} is being deleted`);
+  const addresses = book.addresses(pool);
+  if ("problem" in addresses) return notReady("PoolNotReady", `${kind} ${poolName}: ${addresses.problem}`);
+  const address = book.reserve(pool, key);
+  if (address === undefined) {
+    waiters.wait(poolKeyOf(pool), key);
+    return notReady(
+      "PoolExhausted",
+      `${kind} ${poolName} has no free address left; add addresses to it, or delete claims that are no longer needed`,
+    );
+  }
+  waiters.gone(key);
+  const { prefix, gateway } = addresses;
+  return await create(claim, pool, { address, prefix, ...(gateway === undefined ? {} : { gateway }) }, context, book);
+}
+
+async function create(
+  claim: IPAddressClaim,
+  pool: Pool,
+  spec: { address: string; prefix: number; gateway?: string },
+  context: ReconcileContext,
+  book: PoolBook,
+): Promise<Outcome> {
+  const { namespace, name = "" } = claim.metadata;
+  const cluster = claim.spec.clusterName ?? claim.metadata.labels?.[CLUSTER_NAME_LABEL];
+  const object: IPAddress = {
+    apiVersion: IPAddress.apiVersion,
+    kind: IPAddress.kind,
+    metadata: {
+      ...(namespace === undefined ? {} : { namespace }),
+      name,
+      finalizers: [PROTECT_ADDRESS_FINALIZER],
+      ...(cluster === undefined ? {} : { labels: { [CLUSTER_NAME_LABEL]: cluster } }),
+      ownerReferences: [
+        ownerReference(claim, { controller: true }),
+        { ...ownerReference(pool, { block: true }), controller: false },
+      ],
+    },
+    spec: { claimRef: { name }, poolRef: { ...claim.spec.poolRef }, ...spec },
+  };
+  try {
+    const created = await context.client.create(object);
+    return await adopt(claim, created, context);
+  } catch (error) {
+    // A refusal is certain; anything else leaves open whether the object exists, so the reservation stays.
+    if (error instanceof ApiError && error.status.code !== undefined && error.status.code < 500) {
+      book.cancel(keyText(namespace, name));
+      const { message } = error;
+      if (!isReason(error, "AlreadyExists", "Conflict"))
+        return notReady("AllocationFailed", `IPAddress ${name} cannot be created: ${message}`);
+    }
+    throw error;
+  }
+}
+
+/** An address that exists is the claim's, if it was made for it and nobody else has the same. */
+async function adopt(claim: IPAddressClaim, object: IPAddress, context: ReconcileContext): Promise<Outcome> {
+  const { name = "" } = claim.metadata;
+  if (object.spec.claimRef.name !== name || !samePool(object, claim))
+    return notReady(
+      "AllocationFailed",
+      `IPAddress ${name} exists already and belongs to another pool or claim; delete it`,
+    );
+  if (object.metadata.deletionTimestamp !== undefined)
+    return notReady("AllocationFailed", `IPAddress ${name} is being deleted; delete the claim too to get another`);
+  if (claim.status?.addressRef === undefined && hasTwin(object, context)) {
+    // Two managers at the same time: the address went to another claim first. Nobody has seen this one yet.
+    await releaseFinalizer(context.client, object, PROTECT_ADDRESS_FINALIZER);
+    await context.client.delete(object);
+    throw new Error(`address ${object.spec.address} was given away twice; another one is chosen`);
+  }
+  return { address: name, condition: { type: "Ready", status: "True", reason: "Ready", message: "" } };
+}
+
+function samePool(object: IPAddress, claim: IPAddressClaim): boolean {
+  const [a, b] = [object.spec.poolRef, claim.spec.poolRef];
+  return a.apiGroup === b.apiGroup && a.kind === b.kind && a.name === b.name;
+}
+
+/** Whether an older object has the same address. */
+function hasTwin(object: IPAddress, context: ReconcileContext): boolean {
+  const age = ({ metadata }: IPAddress): string => `${metadata.creationTimestamp}/${metadata.uid}`;
+  return context.cache
+    .byIndex(IPAddress, BY_ADDRESS, addressKey(object))
+    .some((other) => other.metadata.uid !== object.metadata.uid && age(other) < age(object));
+}
+
+/** Value of the index of addresses within their pools. */
+export function addressKey(object: IPAddress): string {
+  const { kind, name } = object.spec.poolRef;
+  const pool = poolKeyOf({ kind, metadata: { namespace: object.metadata.namespace, name } });
+  return `${pool}/${object.spec.address}`;
+}
+
+/** Takes the address back, after the pool's grace period if it has one. */
+async function release(
+  claim: IPAddressClaim,
+  context: ReconcileContext,
+  { book, waiters }: ClaimDeps,
+): Promise<Result> {
+  const { namespace, name = "", deletionTimestamp } = claim.metadata;
+  const key = keyText(namespace, name);
+  const address = context.cache.get(IPAddress, { namespace, name });
+  if (address !== undefined && samePool(address, claim)) {
+    const graceMs = (poolOfClaim(context.cache, claim)?.spec.addressReuseGracePeriodSeconds ?? 0) * 1000;
+    const leftMs = Date.parse(deletionTimestamp ?? "") + graceMs - context.clock.now();
+    if (graceMs > 0 && leftMs > 0) return requeueAfter(leftMs);
+    await context.client.delete(address);
+    await free(context, { namespace, name });
+  }
+  book.cancel(key);
+  waiters.gone(key);
+  await releaseFinalizer(context.client, claim, RELEASE_ADDRESS_FINALIZER);
+  return done();
+}
+
+async function free(context: ReconcileContext, key: { namespace: string | undefined; name: string }): Promise<void> {
+  const address = context.cache.get(IPAddress, key);
+  if (address !== undefined) await releaseFinalizer(context.client, address, PROTECT_ADDRESS_FINALIZER);
+}
+
+/** A claim that vanished without us (its finalizer was taken off by hand) leaves an address that is being collected. */
+async function releaseOrphan(request: Request, context: ReconcileContext): Promise<void> {
+  const address = context.cache.get(IPAddress, request);
+  if (address?.metadata.deletionTimestamp === undefined || !isOurs(address.spec.poolRef)) return;
+  await releaseFinalizer(context.client, address, PROTECT_ADDRESS_FINALIZER);
+}
+
+async function writeStatus(claim: IPAddressClaim, outcome: Outcome, context: ReconcileContext): Promise<void> {
+  const { namespace, name = "", generation } = claim.metadata;
+  const desired = {
+    apiVersion: IPAddressClaim.apiVersion,
+    kind: IPAddressClaim.kind,
+    metadata: { namespace, name },
+    status: {
+      ...(outcome.address === undefined ? {} : { addressRef: { name: outcome.address } }),
+      conditions: withTransitionTimes([outcome.condition], conditionsOf(claim), context.clock.now(), generation),
+    },
+  } as unknown as IPAddressClaim;
+  const live = context.cache.get(IPAddressClaim, { namespace, name });
+  try {
+    await context.client.ensure(desired, live, { subresource: "status" });
+  } catch (error) {
+    if (!isReason(error, "NotFound")) throw error;
+  }
+}

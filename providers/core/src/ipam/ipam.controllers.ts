@@ -1,0 +1,105 @@
+import {
+  CLUSTER_NAME_LABEL,
+  Cluster,
+  GlobalInClusterIPPool,
+  InClusterIPPool,
+  IPAddress,
+  IPAddressClaim,
+} from "@capstan/capi";
+import {
+  type Cache,
+  type Controller,
+  controller,
+  type Kind,
+  type Predicate,
+  type ReconcileContext,
+  type Request,
+  requestFor,
+} from "@capstan/runtime";
+import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
+import { addressKey, reconcileClaim } from "./claim.reconcile.ts";
+import { reconcilePool } from "./pool.reconcile.ts";
+import { PoolBook } from "./pool-book.ts";
+import { BY_ADDRESS, BY_POOL, type Pool, poolKeyOf } from "./pools.ts";
+import { Waiters } from "./waiters.ts";
+
+const CONCURRENCY = 20;
+
+/** Adds the indexes of these controllers; before the cache starts. */
+export function addIpamIndexes(cache: Cache): void {
+  cache.addIndex(IPAddress, BY_ADDRESS, (address) => [addressKey(address)]);
+  cache.addIndex(IPAddressClaim, BY_POOL, ({ metadata, spec }) => [
+    poolKeyOf({ kind: spec.poolRef.kind, metadata: { namespace: metadata.namespace, name: spec.poolRef.name } }),
+  ]);
+  cache.addIndex(IPAddressClaim, BY_CLUSTER, ({ metadata, spec }) => {
+    const cluster = spec.clusterName ?? metadata.labels?.[CLUSTER_NAME_LABEL];
+    return cluster === undefined ? [] : [clusterKey(metadata.namespace ?? "", cluster)];
+  });
+}
+
+/** Gives addresses of in-cluster pools to claims. */
+export function ipamControllers(): Controller[] {
+  const waiters = new Waiters();
+  const written = new Map<string, number>();
+  let opened: { cache: Cache; book: PoolBook } | undefined;
+  const book = ({ cache, signal }: ReconcileContext): PoolBook => {
+    if (opened?.cache !== cache) opened = { cache, book: new PoolBook(cache, signal, (pool) => waiters.wake(pool)) };
+    return opened.book;
+  };
+  const claims = controller("ip-address-claim")
+    .for(IPAddressClaim)
+    .watches(IPAddress, requestFor, { predicate: notOwnCreation })
+    .watches(InClusterIPPool, claimsOfPool, { predicate: poolChanged })
+    .watches(GlobalInClusterIPPool, claimsOfPool, { predicate: poolChanged })
+    .watches(Cluster, claimsOfCluster, { predicate: clusterAppearsOrUnpauses })
+    .watchesRaw({ start: (enqueue) => waiters.onWake(enqueue) })
+    .concurrency(CONCURRENCY)
+    .reconcile((request, context) => reconcileClaim(request, context, { book: book(context), waiters }));
+  const pools = (kind: Kind<Pool>, name: string): Controller =>
+    controller(name)
+      .for(kind)
+      .watches(IPAddress, ({ metadata, spec }) =>
+        spec.poolRef.kind === kind.kind
+          ? [{ namespace: kind.namespaced ? (metadata.namespace ?? "") : "", name: spec.poolRef.name }]
+          : [],
+      )
+      .concurrency(CONCURRENCY)
+      .reconcile((request, context) =>
+        reconcilePool(kind, request, context, { book: book(context), waiters, written }),
+      );
+  return [
+    claims,
+    pools(InClusterIPPool, "in-cluster-ip-pool"),
+    pools(GlobalInClusterIPPool, "global-in-cluster-ip-pool"),
+  ];
+}
+
+/** An address that appears is nearly always the claim's own doing. */
+const notOwnCreation: Predicate<IPAddress> = { create: () => false };
+
+/** Of a pool only its spec and its end matter to claims, and only to those without an address. */
+const poolChanged: Predicate<Pool> = {
+  update: (pool, old) =>
+    pool.metadata.generation !== old.metadata.generation ||
+    pool.metadata.deletionTimestamp !== old.metadata.deletionTimestamp,
+};
+
+function claimsOfPool(pool: Pool, cache: Cache): Request[] {
+  if (!cache.synced(IPAddressClaim)) return [];
+  return cache
+    .byIndex(IPAddressClaim, BY_POOL, poolKeyOf(pool))
+    .filter((claim) => claim.status?.addressRef === undefined || claim.metadata.deletionTimestamp !== undefined)
+    .flatMap(requestFor);
+}
+
+const clusterAppearsOrUnpauses: Predicate<Cluster> = {
+  update: (cluster, old) =>
+    cluster.spec?.paused !== old.spec?.paused ||
+    cluster.metadata.annotations?.["cluster.x-k8s.io/paused"] !== old.metadata.annotations?.["cluster.x-k8s.io/paused"],
+};
+
+function claimsOfCluster(cluster: Cluster, cache: Cache): Request[] {
+  if (!cache.synced(IPAddressClaim)) return [];
+  const key = clusterKey(cluster.metadata.namespace ?? "", cluster.metadata.name ?? "");
+  return cache.byIndex(IPAddressClaim, BY_CLUSTER, key).flatMap(requestFor);
+}
