@@ -22,6 +22,7 @@ import {
   WorkerPool,
 } from "@capstan/capi";
 import { HostedControlPlane } from "@capstan/controlplane-hosted";
+import { MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate } from "@capstan/infra-memory";
 import { MetaCluster } from "@capstan/infra-meta";
 
 /** A kind whatever its type. */
@@ -52,5 +53,9 @@ export const KINDS: readonly AnyKind[] = [
   KubeadmControlPlaneTemplate,
   HostedControlPlane,
   MetaCluster,
+  MemoryCluster,
+  MemoryClusterTemplate,
+  MemoryMachine,
+  MemoryMachineTemplate,
   WorkerPool,
 ];

@@ -12,6 +12,8 @@ import {
 } from "@capstan/capi";
 import {
   controlPlaneOf,
+  EmbeddedPlacement,
+  HostedControlPlane,
   hostedControlPlaneController,
   type Placement,
   type PlacementType,
@@ -27,6 +29,7 @@ import {
   supportingControllers,
   workerPoolController,
 } from "@capstan/core";
+import { memoryProvider } from "@capstan/infra-memory";
 import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
 import {
   Cache,
@@ -34,10 +37,11 @@ import {
   type Controller,
   type ControllerDeps,
   EventRecorder,
+  httpTransport,
   type Logger,
   startControllers,
 } from "@capstan/runtime";
-import { PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
+import { EmbeddedClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
 import { binariesIn } from "./binaries.ts";
 import { installKinds } from "./install-kinds.ts";
 
@@ -77,16 +81,29 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   addMetaIndexes(cache);
   addWorkerPoolIndexes(cache);
   addBootstrapKubeadmIndexes(cache);
-  const workload = new WorkloadConnections({ cache, clock, random, log });
+  const embedded = embeddedClusters(options);
+  const memory = memoryProvider({
+    clock,
+    random,
+    log,
+    seed: 1,
+    connect: (config, hint) => embedded.dial(config, hint) ?? httpTransport(config, { clock }),
+  });
+  memory.addIndexes(cache);
+  const workload = new WorkloadConnections({ cache, clock, random, log, dial: (config) => embedded.dial(config) });
   const processes = await processPlacement(options);
   const controllers: Controller[] = [
     ...coreControllers({ cache, workload, clock }),
     ...supportingControllers({ workload, clock }),
     ...metaControllers(),
+    ...memory.controllers({ workload }),
     workerPoolController(),
     ...bootstrapKubeadmControllers({ workload, cache }),
     hostedControlPlaneController({
-      placements: { Process: processes.placement } satisfies Partial<Record<PlacementType, Placement>>,
+      placements: {
+        Process: processes.placement,
+        Embedded: new EmbeddedPlacement({ clusters: embedded, clock, random }),
+      } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: "Process",
       prepared: new Map(),
       backupDir: join(options.dataDir, "backups"),
@@ -111,6 +128,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     await recorder.stop();
     await stopConnections();
     await cache.stop();
+    await embedded.close();
   };
   return {
     stop: async () => {
@@ -125,11 +143,22 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   };
 }
 
-/** Whether a Cluster's control plane is a hosted one. */
+/** Control planes in this process; one listener for all, on a port that stays the same over restarts. */
+function embeddedClusters(options: ManagerOptions): EmbeddedClusters {
+  const { clock, random, log } = options;
+  const host = options.nodeAddress ?? "127.0.0.1";
+  const ports = new PortAllocator(join(options.dataDir, "embedded"));
+  const port = async (): Promise<number> => (await ports.allocate("shared/listener", ["api"], host))["api"] ?? 0;
+  const report = (message: string, error: unknown): void => log.error(message, { error });
+  return new EmbeddedClusters({ clock, random, log: report, listen: { host, port } });
+}
+
+/** Whether a Cluster's control plane is a hosted one that does not sign for itself. */
 function hostedIn(cache: Cache): (key: ClusterKey) => boolean {
   return (key) => {
     const cluster = cache.get(Cluster, key);
-    return cluster !== undefined && controlPlaneOf(cluster).length > 0;
+    const [plane] = cluster === undefined ? [] : controlPlaneOf(cluster);
+    return plane !== undefined && cache.get(HostedControlPlane, plane)?.spec.placement?.type !== "Embedded";
   };
 }
 
