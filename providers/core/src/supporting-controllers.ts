@@ -3,6 +3,7 @@ import type { WorkloadClusters } from "@capstan/capi";
 import type { Cache, Controller } from "@capstan/runtime";
 import { clusterResourceSetController } from "./cluster-resource-set/cluster-resource-set.controller.ts";
 import { addClusterResourceSetIndexes } from "./cluster-resource-set/indexes.ts";
+import { addIpamIndexes, ipamControllers } from "./ipam/ipam.controllers.ts";
 import {
   addMachineHealthCheckIndexes,
   machineHealthCheckController,
@@ -17,7 +18,7 @@ export interface SupportingDeps {
 
 /** The controllers beside Cluster and its Machines: what repairs, adds to and describes clusters. */
 export function supportingControllers({ workload, clock }: SupportingDeps): Controller[] {
-  return [machineHealthCheckController(workload), clusterResourceSetController(workload, clock)];
+  return [machineHealthCheckController(workload), clusterResourceSetController(workload, clock), ...ipamControllers()];
 }
 
 /** Adds their indexes; before the cache starts. */
@@ -25,4 +26,5 @@ export function addSupportingIndexes(cache: Cache): void {
   addMachineIndexes(cache);
   addMachineHealthCheckIndexes(cache);
   addClusterResourceSetIndexes(cache);
+  addIpamIndexes(cache);
 }
