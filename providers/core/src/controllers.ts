@@ -20,7 +20,7 @@ export function coreControllers({ cache, workload, clock }: CoreDeps): Controlle
   return [
     clusterController(workload),
     machineController(workload, cache, clock),
-    machineSetController(clock),
+    machineSetController(),
     machineDeploymentController(),
   ];
 }

@@ -9,43 +9,44 @@ export interface ConditionInput {
 }
 
 /** The order in which conditions are shown, as Cluster API shows them. Others follow by name; Paused and Deleting end the list. */
-const ORDER = [
-  "Available",
-  "Ready",
-  "UpToDate",
-  "RemoteConnectionProbe",
-  "BootstrapConfigReady",
-  "InfrastructureReady",
-  "ControlPlaneInitialized",
-  "ControlPlaneAvailable",
-  "WorkersAvailable",
-  "CertificatesAvailable",
-  "Initialized",
-  "EtcdClusterHealthy",
-  "ControlPlaneComponentsHealthy",
-  "NodeHealthy",
-  "NodeReady",
-  "HealthCheckSucceeded",
-  "OwnerRemediated",
-  "TopologyReconciled",
-  "Updating",
-  "RollingOut",
-  "Remediating",
-  "ScalingDown",
-  "ScalingUp",
-  "MachinesReady",
-  "ControlPlaneMachinesReady",
-  "WorkerMachinesReady",
-  "MachinesUpToDate",
-  "ControlPlaneMachinesUpToDate",
-  "WorkerMachinesUpToDate",
-];
+const ORDER = new Map(
+  [
+    "Available",
+    "Ready",
+    "UpToDate",
+    "RemoteConnectionProbe",
+    "BootstrapConfigReady",
+    "InfrastructureReady",
+    "ControlPlaneInitialized",
+    "ControlPlaneAvailable",
+    "WorkersAvailable",
+    "CertificatesAvailable",
+    "Initialized",
+    "EtcdClusterHealthy",
+    "ControlPlaneComponentsHealthy",
+    "NodeHealthy",
+    "NodeReady",
+    "HealthCheckSucceeded",
+    "OwnerRemediated",
+    "TopologyReconciled",
+    "Updating",
+    "RollingOut",
+    "Remediating",
+    "ScalingDown",
+    "ScalingUp",
+    "MachinesReady",
+    "ControlPlaneMachinesReady",
+    "WorkerMachinesReady",
+    "MachinesUpToDate",
+    "ControlPlaneMachinesUpToDate",
+    "WorkerMachinesUpToDate",
+  ].map((type, index) => [type, index]),
+);
 
 function rank(type: string): number {
   if (type === "Deleting") return 1001;
   if (type === "Paused") return 1000;
-  const index = ORDER.indexOf(type);
-  return index < 0 ? 999 : index;
+  return ORDER.get(type) ?? 999;
 }
 
 /**

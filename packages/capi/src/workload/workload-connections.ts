@@ -128,7 +128,7 @@ export class WorkloadConnections implements WorkloadClusters {
       const follow = (error: unknown): void => {
         if (stopping.signal.aborted) return;
         if (informer.synced && error === undefined)
-          connection.state = { state: "connected", client, nodes: nodeView(nodes) };
+          connection.state = { state: "connected", client: nodes.client, nodes: nodeView(nodes) };
         else if (error !== undefined) connection.state = downSince(connection.state, clock.now(), error);
         else return;
         this.#notify(cluster, undefined);

@@ -7,6 +7,7 @@ import {
   type WorkloadClusters,
 } from "@capstan/capi";
 import { type Cache, type Controller, controller, type Request } from "@capstan/runtime";
+import { Coalescer } from "../shared/coalesce.ts";
 import { reconcileCluster } from "./cluster.reconcile.ts";
 
 const CONCURRENCY = 20;
@@ -16,6 +17,7 @@ export function clusterController(workload: WorkloadClusters): Controller {
   const byName = (object: { metadata: { namespace?: string }; spec: { clusterName: string } }): Request[] => [
     { namespace: object.metadata.namespace ?? "", name: object.spec.clusterName },
   ];
+  const coalescer = new Coalescer();
   return controller("cluster")
     .for(Cluster)
     .watches(MachineDeployment, byName)
@@ -29,7 +31,7 @@ export function clusterController(workload: WorkloadClusters): Controller {
       },
     })
     .concurrency(CONCURRENCY)
-    .reconcile((request, context) => reconcileCluster(request, context, workload));
+    .reconcile((request, context) => reconcileCluster(request, context, workload, coalescer));
 }
 
 /** A CRD that appears or changes its labels can cure references that led nowhere. */

@@ -6,23 +6,31 @@ import {
   controlPlaneInitialized,
   endpointOf,
   infrastructureProvisioned,
+  Machine,
   pausedCondition,
   validEndpoint,
   type WorkloadClusters,
 } from "@capstan/capi";
-import { done, type ReconcileContext, type Request, type Result } from "@capstan/runtime";
+import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
+import type { Coalescer } from "../shared/coalesce.ts";
 import { deleteCluster } from "./cluster.delete.ts";
 import { clusterStatus, type Initialization } from "./cluster.status.ts";
 import { type ClusterScope, type Referenced, readCluster } from "./cluster-scope.ts";
+import { BY_CLUSTER, clusterKey } from "./indexes.ts";
 
 /** Brings a Cluster one step forward: owns its parts, copies what they offer, reports how they are. */
 export async function reconcileCluster(
   request: Request,
   context: ReconcileContext,
   workload: WorkloadClusters,
+  coalescer: Coalescer,
 ): Promise<Result> {
   const cluster = context.cache.get(Cluster, request);
   if (cluster === undefined) return done();
+  const key = clusterKey(request.namespace, request.name);
+  const parts = context.cache.byIndex(Machine, BY_CLUSTER, key).length;
+  const pause = coalescer.pause(key, parts, context.clock);
+  if (pause > 0) return requeueAfter(pause);
   const paused = pausedCondition(cluster, cluster);
   const scope = await readCluster(cluster, context);
   const initialization = initializationOf(scope);
@@ -30,7 +38,10 @@ export async function reconcileCluster(
     cluster.metadata.deletionTimestamp === undefined
       ? undefined
       : await deleteCluster(scope, context, paused.status === "True");
-  if (deleting?.gone === true) return done();
+  if (deleting?.gone === true) {
+    coalescer.passed(key, 0, context.clock);
+    return done();
+  }
 
   if (deleting === undefined && paused.status !== "True") {
     await ensureSpec(scope, initialization, context);
@@ -56,6 +67,7 @@ export async function reconcileCluster(
     context.cache.get(Cluster, request),
     { subresource: "status" },
   );
+  coalescer.passed(key, parts, context.clock);
   return done();
 }
 

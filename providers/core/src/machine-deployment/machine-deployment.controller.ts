@@ -10,18 +10,20 @@ import {
   requestFor,
 } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
+import { Coalescer } from "../shared/coalesce.ts";
 import { reconcileMachineDeployment } from "./machine-deployment.reconcile.ts";
 
 const CONCURRENCY = 50;
 
 /** Watches MachineDeployments and their MachineSets. */
 export function machineDeploymentController(): Controller {
+  const coalescer = new Coalescer();
   return controller("machinedeployment")
     .for(MachineDeployment)
     .watches(MachineSet, deploymentsOfSet)
     .watches(Cluster, deploymentsOfCluster, { predicate: clusterMatters })
     .concurrency(CONCURRENCY)
-    .reconcile(reconcileMachineDeployment);
+    .reconcile((request, context) => reconcileMachineDeployment(request, context, coalescer));
 }
 
 /** The deployment that controls a set, or those that may adopt it. */

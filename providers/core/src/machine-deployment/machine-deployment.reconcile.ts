@@ -18,6 +18,7 @@ import {
   writeChanges,
 } from "@capstan/runtime";
 import { clusterKey } from "../cluster/indexes.ts";
+import type { Coalescer } from "../shared/coalesce.ts";
 import { ensureMetadata } from "../shared/ensure-metadata.ts";
 import { BY_CONTROLLER, BY_DEPLOYMENT, BY_ORPHAN } from "../shared/indexes.ts";
 import { labelValue } from "../shared/label-value.ts";
@@ -38,9 +39,18 @@ import { untilRollout } from "./template-diff.ts";
 const FINALIZER = "cluster.x-k8s.io/machinedeployment";
 
 /** Brings a MachineDeployment one step forward: a MachineSet for its template, scaled against the older ones. */
-export async function reconcileMachineDeployment(request: Request, context: ReconcileContext): Promise<Result> {
+export async function reconcileMachineDeployment(
+  request: Request,
+  context: ReconcileContext,
+  coalescer: Coalescer,
+): Promise<Result> {
   const deployment = context.cache.get(MachineDeployment, request);
   if (deployment === undefined) return done();
+  const key = clusterKey(request.namespace, request.name);
+  const parts = machinesOf(request, context).length;
+  const pause = coalescer.pause(key, parts, context.clock);
+  if (pause > 0) return requeueAfter(pause);
+  coalescer.passed(key, parts, context.clock);
   const cluster = context.cache.get(Cluster, { namespace: request.namespace, name: deployment.spec.clusterName });
   const paused = pausedCondition(deployment, cluster);
   const deleting = deployment.metadata.deletionTimestamp !== undefined;
@@ -73,7 +83,7 @@ async function writeStatus(
   const status = machineDeploymentStatus({
     deployment: current,
     sets,
-    machines: context.cache.byIndex(Machine, BY_DEPLOYMENT, clusterKey(request.namespace, labelValue(request.name))),
+    machines: machinesOf(request, context),
     paused,
     deleting,
     blocked: [...blocked, ...blockedSets(sets)],
@@ -91,6 +101,10 @@ async function writeStatus(
   );
   const until = untilRollout(current, nowMs);
   return until === undefined || until === 0 ? done() : requeueAfter(until);
+}
+
+function machinesOf({ namespace, name }: Request, context: ReconcileContext): Machine[] {
+  return context.cache.byIndex(Machine, BY_DEPLOYMENT, clusterKey(namespace, labelValue(name)));
 }
 
 function setsOf(deployment: MachineDeployment, context: ReconcileContext): MachineSet[] {
@@ -147,9 +161,8 @@ async function advance(deployment: MachineDeployment, context: ReconcileContext)
   const revision = currentRevision(existing, sets);
   const limits = rolloutLimits(deployment);
   const onDelete = deployment.spec.rollout?.strategy?.type === "OnDelete";
-  const client = context.client.withFieldManager(SET_FIELD_MANAGER);
   const write = async (set: MachineSet, replicas: number, isCurrent: boolean): Promise<MachineSet> =>
-    await client.ensure(
+    await context.client.ensure(
       desiredMachineSet({
         deployment,
         identity: { name: set.metadata.name ?? "", hash: set.metadata.labels?.[TEMPLATE_HASH_LABEL] ?? "" },
@@ -161,6 +174,7 @@ async function advance(deployment: MachineDeployment, context: ReconcileContext)
         maxSurge: limits.maxSurge,
       }),
       set,
+      { fieldManager: SET_FIELD_MANAGER },
     );
   const current =
     existing ?? (deployment.spec.paused === true ? undefined : await createSet(deployment, revision, context));
@@ -205,7 +219,7 @@ async function createSet(
   revision: number,
   context: ReconcileContext,
 ): Promise<MachineSet> {
-  const created = await context.client.withFieldManager(SET_FIELD_MANAGER).ensure(
+  const created = await context.client.ensure(
     desiredMachineSet({
       deployment,
       identity: newSetIdentity(deployment, context.random),
@@ -217,6 +231,7 @@ async function createSet(
       maxSurge: rolloutLimits(deployment).maxSurge,
     }),
     undefined,
+    { fieldManager: SET_FIELD_MANAGER },
   );
   context.recorder.event(
     deployment,

@@ -53,8 +53,8 @@ function newName({ set }: MachineSetScope, context: ReconcileContext): string {
 
 async function createMachine(scope: MachineSetScope, name: string, context: ReconcileContext): Promise<void> {
   const { set } = scope;
-  const client = context.client.withFieldManager(MACHINE_FIELD_MANAGER);
-  const machine = await client.ensure(desiredMachine(set, name, undefined), undefined);
+  const options = { fieldManager: MACHINE_FIELD_MANAGER };
+  const machine = await context.client.ensure(desiredMachine(set, name, undefined), undefined, options);
   try {
     await completeMachine(scope, machine, context);
   } catch (error) {
@@ -128,7 +128,7 @@ async function ensureClone(
     labels: fixedLabels(set),
   });
   try {
-    await context.client.withFieldManager(MACHINE_FIELD_MANAGER).create(clone);
+    await context.client.create(clone, { fieldManager: MACHINE_FIELD_MANAGER });
   } catch (error) {
     // The Machine controller judges whose it is.
     if (!isReason(error, "AlreadyExists")) throw error;

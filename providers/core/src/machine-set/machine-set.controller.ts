@@ -1,4 +1,4 @@
-import { type Clock, controllerOf, deepEqual, labelSelectorFromObject } from "@capstan/apimachinery";
+import { controllerOf, deepEqual, labelSelectorFromObject } from "@capstan/apimachinery";
 import { Cluster, CustomResourceDefinition, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
 import {
   type Cache,
@@ -19,8 +19,8 @@ import { MachineSync } from "./sync-machines.ts";
 const CONCURRENCY = 50;
 
 /** Watches MachineSets, their Machines, and what decides whether Machines may be created. */
-export function machineSetController(clock: Clock): Controller {
-  const deps = { sync: new MachineSync(), coalescer: new Coalescer(clock) };
+export function machineSetController(): Controller {
+  const deps = { sync: new MachineSync(), coalescer: new Coalescer() };
   return controller("machineset")
     .for(MachineSet)
     .watches(Machine, setsOfMachine)

@@ -40,7 +40,7 @@ export async function reconcileMachineSet(
   if (set === undefined) return done();
   const key = `${request.namespace}/${request.name}`;
   const scope = await readMachineSet(set, context);
-  const pause = deps.coalescer.pause(key, scope.machines.length);
+  const pause = deps.coalescer.pause(key, scope.machines.length, context.clock);
   if (pause > 0) return requeueAfter(pause);
   const paused = pausedCondition(set, scope.cluster);
   const resting = paused.status === "True";
@@ -48,7 +48,7 @@ export async function reconcileMachineSet(
   let progress: Progress = { blocked: [] };
   if (!resting) progress = deleting ? await deleteSet(scope, context) : await advance(scope, context, deps);
   if (progress.gone === true) {
-    deps.coalescer.passed(key, 0);
+    deps.coalescer.passed(key, 0, context.clock);
     return done();
   }
   const current = context.cache.get(MachineSet, request);
@@ -73,7 +73,7 @@ export async function reconcileMachineSet(
     current,
     { subresource: "status" },
   );
-  deps.coalescer.passed(key, machines.length);
+  deps.coalescer.passed(key, machines.length, context.clock);
   if (progress.error !== undefined) throw progress.error.cause;
   return progress.retryMs === undefined ? done() : requeueAfter(progress.retryMs);
 }

@@ -28,8 +28,8 @@ export class MachineSync {
     await inParallel(changed, PARALLEL, async (machine) => {
       // The Machine last: what it still carries of an older template tells what its objects have to lose.
       await this.#syncObjects(scope, machine, context);
-      const client = context.client.withFieldManager(MACHINE_FIELD_MANAGER);
-      const applied = await client.ensure(desiredMachine(set, machine.metadata.name ?? "", machine), machine);
+      const wanted = desiredMachine(set, machine.metadata.name ?? "", machine);
+      const applied = await context.client.ensure(wanted, machine, { fieldManager: MACHINE_FIELD_MANAGER });
       this.#seen.set(applied, state);
     });
   }
@@ -43,7 +43,6 @@ export class MachineSync {
         : scope.bootstrap?.clone(machine.spec.bootstrap.configRef.name),
     ].filter((object) => object !== undefined && object.metadata.deletionTimestamp === undefined) as ContractObject[];
     const wanted = Object.keys(labels).length > 0 || Object.keys(annotations).length > 0;
-    const client = context.client.withFieldManager(METADATA_FIELD_MANAGER);
     for (const object of objects) {
       const stale =
         hasStale(
@@ -53,13 +52,14 @@ export class MachineSync {
         ) || hasStale(object.metadata.annotations, machine.metadata.annotations, annotations);
       if (!wanted && !stale) continue;
       const { namespace, name } = object.metadata;
-      await client.ensure(
+      await context.client.ensure(
         {
           apiVersion: object.apiVersion,
           kind: object.kind,
           metadata: { name: name ?? "", ...(namespace === undefined ? {} : { namespace }), labels, annotations },
         } as ContractObject,
         object,
+        { fieldManager: METADATA_FIELD_MANAGER },
       );
     }
   }

@@ -1,17 +1,12 @@
 import { formatTime, isReason } from "@capstan/apimachinery";
-import {
-  CONTROL_PLANE_LABEL,
-  isExternallyManagedControlPlane,
-  MACHINE_FINALIZER,
-  Machine,
-  type Node,
-} from "@capstan/capi";
+import { isExternallyManagedControlPlane, MACHINE_FINALIZER, Machine, type Node } from "@capstan/capi";
 import { type Client, type ReconcileContext, releaseFinalizer } from "@capstan/runtime";
-import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
+import { clusterKey } from "../cluster/indexes.ts";
 import { type DrainInput, drainNode } from "../drain/drain.ts";
 import { NodeKind } from "../drain/kinds.ts";
 import { isUnreachable } from "../drain/pod-rules.ts";
 import { attachedVolumes } from "../drain/volumes.ts";
+import { BY_CONTROL_PLANE } from "../shared/indexes.ts";
 import { hasDefinition, type Referenced, readReference, referenceText } from "../shared/referenced.ts";
 import { WorkloadUnavailable } from "../shared/workload-calls.ts";
 import type { MachineDeps } from "./machine.reconcile.ts";
@@ -82,11 +77,8 @@ class Deletion {
       if (isExternallyManagedControlPlane(controlPlane.object)) return true;
     }
     return this.#context.cache
-      .byIndex(Machine, BY_CLUSTER, clusterKey(namespace, machine.spec.clusterName))
-      .some(
-        (other) =>
-          other.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined && other.metadata.deletionTimestamp === undefined,
-      );
+      .byIndex(Machine, BY_CONTROL_PLANE, clusterKey(namespace, machine.spec.clusterName))
+      .some((other) => other.metadata.deletionTimestamp === undefined);
   }
 
   async hooks(prefix: string): Promise<MachineDeletion | undefined> {

@@ -1,4 +1,4 @@
-import { formatTime } from "@capstan/apimachinery";
+import { type Condition, findCondition, formatTime } from "@capstan/apimachinery";
 import {
   addressesOf,
   type ConditionInput,
@@ -34,9 +34,7 @@ export function machineStatus(input: MachineStatusInput): { status: Status; rech
   const generation = machine.metadata.generation;
   const computed = machineConditions(input);
   const existing = conditionsOf(machine);
-  const conditions = withTransitionTimes(computed, existing, nowMs, generation);
-  const ready = conditions.find((condition) => condition.type === "Ready");
-  const availability = availableCondition(machine, ready, nowMs);
+  const availability = availableCondition(machine, readySince(computed, existing, nowMs), nowMs);
   const all = withTransitionTimes([...computed, availability.condition], existing, nowMs, generation);
   const phase = phaseOf(input);
   const flags = {
@@ -72,16 +70,26 @@ function rolloutRecheck(scope: MachineScope, nowMs: number): number | undefined 
   return until === undefined || until === 0 ? undefined : until;
 }
 
+/** When Ready became True, if it is; as it will be written. */
+function readySince(
+  computed: readonly ConditionInput[],
+  existing: readonly Condition[],
+  nowMs: number,
+): number | undefined {
+  if (computed.find(({ type }) => type === "Ready")?.status !== "True") return undefined;
+  const old = findCondition(existing, "Ready");
+  return old?.status === "True" ? Date.parse(old.lastTransitionTime) : nowMs;
+}
+
 function availableCondition(
   machine: Machine,
-  ready: { status: string; lastTransitionTime: string } | undefined,
+  readySinceMs: number | undefined,
   nowMs: number,
 ): { condition: ConditionInput; recheckMs: number | undefined } {
   const type = "Available";
-  if (ready?.status !== "True")
+  if (readySinceMs === undefined)
     return { condition: { type, status: "False", reason: "NotReady", message: "" }, recheckMs: undefined };
-  const readyFor = nowMs - Date.parse(ready.lastTransitionTime);
-  const missing = (machine.spec.minReadySeconds ?? 0) * 1000 - readyFor;
+  const missing = (machine.spec.minReadySeconds ?? 0) * 1000 - (nowMs - readySinceMs);
   if (missing > 0)
     return {
       condition: { type, status: "False", reason: "WaitingForMinReadySeconds", message: "" },

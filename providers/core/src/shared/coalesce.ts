@@ -10,23 +10,18 @@ const MS_PER_PART = 0.4;
  * ones none.
  */
 export class Coalescer {
-  readonly #clock: Clock;
   readonly #last = new Map<string, number>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
   /** How long to wait before the next pass, in milliseconds; 0 when it may begin now. */
-  pause(key: string, parts: number): number {
+  pause(key: string, parts: number, clock: Clock): number {
     if (parts < FEW) return 0;
     const last = this.#last.get(key);
-    return last === undefined ? 0 : Math.max(0, last + parts * MS_PER_PART - this.#clock.monotonic());
+    return last === undefined ? 0 : Math.max(0, last + parts * MS_PER_PART - clock.monotonic());
   }
 
   /** A pass has ended. */
-  passed(key: string, parts: number): void {
+  passed(key: string, parts: number, clock: Clock): void {
     if (parts < FEW) this.#last.delete(key);
-    else this.#last.set(key, this.#clock.monotonic());
+    else this.#last.set(key, clock.monotonic());
   }
 }

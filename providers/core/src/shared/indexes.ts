@@ -1,5 +1,5 @@
 import { controllerOf, type KubeObject } from "@capstan/apimachinery";
-import { DEPLOYMENT_NAME_LABEL, Machine, MachineSet } from "@capstan/capi";
+import { CONTROL_PLANE_LABEL, DEPLOYMENT_NAME_LABEL, Machine, MachineSet } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
 import { BY_REFERENCE, clusterKey, referenceKey } from "../cluster/indexes.ts";
 
@@ -11,6 +11,8 @@ export const BY_ORPHAN = "orphan";
 export const BY_PROVIDER_ID = "provider-id";
 /** Machines by cluster and Node name. */
 export const BY_NODE = "node";
+/** Control plane Machines by cluster. */
+export const BY_CONTROL_PLANE = "control-plane";
 /** Machines by MachineDeployment. */
 export const BY_DEPLOYMENT = "deployment";
 
@@ -49,6 +51,11 @@ export function addMachineIndexes(cache: Cache): void {
   );
   cache.addIndex(Machine, BY_NODE, ({ metadata, spec, status }) =>
     status?.nodeRef === undefined ? [] : [inCluster(metadata.namespace ?? "", spec.clusterName, status.nodeRef.name)],
+  );
+  cache.addIndex(Machine, BY_CONTROL_PLANE, ({ metadata, spec }) =>
+    metadata.labels?.[CONTROL_PLANE_LABEL] === undefined
+      ? []
+      : [clusterKey(metadata.namespace ?? "", spec.clusterName)],
   );
   cache.addIndex(Machine, BY_DEPLOYMENT, ({ metadata }) => {
     const deployment = metadata.labels?.[DEPLOYMENT_NAME_LABEL];

@@ -2,7 +2,8 @@ import { ApiError, type Clock } from "@capstan/apimachinery";
 import type { ClusterKey } from "@capstan/capi";
 
 const TIMEOUT_MS = 10_000;
-const MAX_IN_FLIGHT = 10;
+const MAX_IN_FLIGHT = 20;
+const BUSY_MS = 100;
 const REST_MS = 10_000;
 
 /** The workload cluster does not answer, or has enough to do; try again later. */
@@ -22,7 +23,7 @@ interface State {
 }
 
 /**
- * Bounds what calls to one workload cluster can cost the others: each ends after ten seconds, ten may run at a time, and a cluster
+ * Bounds what calls to one workload cluster can cost the others: each ends after ten seconds, twenty may run at a time, and a cluster
  * that did not answer is left alone for a while, so that its Machines never hold all workers of a controller.
  */
 export class WorkloadCalls {
@@ -41,7 +42,7 @@ export class WorkloadCalls {
     const rest = state.restUntil - this.#clock.monotonic();
     if (rest > 0) throw new WorkloadUnavailable("the workload cluster did not answer a moment ago", rest);
     if (state.inFlight >= MAX_IN_FLIGHT)
-      throw new WorkloadUnavailable("enough requests to the workload cluster are under way", 1000);
+      throw new WorkloadUnavailable("enough requests to the workload cluster are under way", BUSY_MS);
     state.inFlight++;
     const ending = new AbortController();
     const cancel = this.#clock.after(TIMEOUT_MS, () =>
