@@ -15,6 +15,9 @@ export interface DocumentAnswer {
 /** Answers requests for documents; undefined = not one of its paths. */
 export type DocumentHandler = (request: DocumentRequest) => DocumentAnswer | undefined;
 
+/** One that makes large documents piece by piece. */
+export type SlowDocumentHandler = (request: DocumentRequest) => DocumentAnswer | undefined | Promise<DocumentAnswer>;
+
 /** Whether the client already has this version of the document. */
 export function matchesEtag(request: DocumentRequest, etag: string): boolean {
   const known = request.headers["if-none-match"];

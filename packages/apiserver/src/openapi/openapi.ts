@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { DEFINITIONS } from "../builtin/generated/schemas.ts";
-import { type DocumentAnswer, type DocumentHandler, type DocumentRequest, matchesEtag } from "../document.ts";
+import { type DocumentAnswer, type DocumentRequest, matchesEtag, type SlowDocumentHandler } from "../document.ts";
 import type { ResourceRegistry, ResourceType } from "../types.ts";
 import { documentKey } from "./naming.ts";
-import { type V2Part, v2Document, v2Part } from "./v2.ts";
+import { buildV2, type V2Format } from "./v2-build.ts";
 import { v3Document } from "./v3.ts";
 
 /** The minor version whose built-in schemas were recorded. */
@@ -18,7 +18,7 @@ interface GroupVersionTypes {
 }
 
 /** Documents by hash, shared by all servers of the process: most of them serve the same kinds. */
-const documents = new Map<string, Buffer>();
+const documents = new Map<string, Buffer | Promise<Buffer>>();
 const schemaHashes = new WeakMap<object, string>();
 let recordedHash: string | undefined;
 
@@ -28,8 +28,8 @@ function sha512(...parts: readonly string[]): string {
   return hash.digest("hex").toUpperCase();
 }
 
-/** Serves /openapi/v3 (index and one document per group version) and /openapi/v2 (JSON only). */
-export function createOpenApi(registry: ResourceRegistry): DocumentHandler {
+/** Serves /openapi/v3 (index and one document per group version) and /openapi/v2 (JSON or protobuf). */
+export function createOpenApi(registry: ResourceRegistry): SlowDocumentHandler {
   let generation = -1;
   let index = new Map<string, GroupVersionTypes>();
   const current = (): Map<string, GroupVersionTypes> => {
@@ -118,13 +118,17 @@ function v3Answer(
 
 function remember(hash: string, make: () => string): Buffer {
   let body = documents.get(hash);
-  if (body === undefined) {
+  if (!Buffer.isBuffer(body)) {
     body = Buffer.from(make());
-    const oldest = documents.keys().next();
-    if (documents.size >= KEPT_DOCUMENTS && oldest.done !== true) documents.delete(oldest.value);
-    documents.set(hash, body);
+    keep(hash, body);
   }
   return body;
+}
+
+function keep(hash: string, body: Buffer | Promise<Buffer>): void {
+  const oldest = documents.keys().next();
+  if (documents.size >= KEPT_DOCUMENTS && oldest.done !== true) documents.delete(oldest.value);
+  documents.set(hash, body);
 }
 
 /** Whether an Accept header admits a media type; parameters and weights are ignored. */
@@ -139,15 +143,30 @@ function notAcceptable(reason: string): DocumentAnswer {
   return { status: 406, headers: { "content-type": "text/plain; charset=utf-8", vary: "Accept" }, body: `${reason}\n` };
 }
 
-/** Swagger 2.0 for tools that know nothing newer. */
-function v2Answer(request: DocumentRequest, index: ReadonlyMap<string, GroupVersionTypes>): DocumentAnswer {
-  if (!accepts(request, "application/json"))
-    return notAcceptable("/openapi/v2 is served as application/json only; /openapi/v3 has everything kubectl needs");
+const PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/** What kubectl asks for; Go cannot parse it, so that it is never an answer's type. */
+const PROTOBUF_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+/** Swagger 2.0: as JSON for tools that know nothing newer, as protobuf because kubectl falls back to it for kinds it sees for the first time. */
+async function v2Answer(
+  request: DocumentRequest,
+  index: ReadonlyMap<string, GroupVersionTypes>,
+): Promise<DocumentAnswer> {
+  const format: V2Format = accepts(request, "application/json") ? "json" : "protobuf";
+  if (format === "protobuf" && !accepts(request, PROTOBUF) && !accepts(request, PROTOBUF_ASKED))
+    return notAcceptable(`/openapi/v2 is served as application/json and ${PROTOBUF}`);
   const hash = sha512("v2", ...[...index.values()].map((v) => v.hash));
   const etag = `"${hash}"`;
   const headers = { etag, vary: "Accept" };
   if (matchesEtag(request, etag)) return { status: 304, headers, body: "" };
-  const parts = (): V2Part[] => [...index.values()].map(({ types }) => v2Part(types));
-  const body = remember(hash, () => v2Document(parts(), KUBERNETES_VERSION));
-  return { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
+  const key = `${format} ${hash}`;
+  const types = [...index.values()].flatMap((v) => v.types);
+  const made = documents.get(key) ?? buildV2(types, KUBERNETES_VERSION, format);
+  keep(key, made);
+  const body = await made;
+  return {
+    status: 200,
+    headers: { ...headers, "content-type": format === "json" ? "application/json" : PROTOBUF },
+    body,
+  };
 }

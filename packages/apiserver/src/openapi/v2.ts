@@ -13,22 +13,19 @@ const dialect: Dialect = {
   answer: (schema) => ({ description: "", schema }),
 };
 
-/** Part of the Swagger 2.0 document, as JSON texts by path and by name of the definition. */
-export interface V2Part {
-  readonly paths: ReadonlyMap<string, string>;
-  readonly definitions: ReadonlyMap<string, string>;
+/** The two large parts of the Swagger 2.0 document, as JSON texts by path and by name of the definition. */
+export interface V2Parts {
+  readonly paths: Map<string, string>;
+  readonly definitions: Map<string, string>;
 }
 
-/** Paths and definitions of the types of one group version. */
-export function v2Part(types: readonly ResourceType[]): V2Part {
-  const paths = new Map<string, string>();
+/** Adds what some types publish; definitions that several types share are written once. */
+export function addV2Types(parts: V2Parts, types: readonly ResourceType[]): void {
   for (const type of types)
     for (const [path, item] of Object.entries(typePaths(type, dialect)))
-      paths.set(path, JSON.stringify(bodyAsParameter(item)));
-  const definitions = new Map<string, string>();
+      parts.paths.set(path, JSON.stringify(bodyAsParameter(item)));
   for (const { name, recorded, custom } of publishedSchemas(types))
-    definitions.set(name, rootText(recorded ?? custom ?? {}));
-  return { paths, definitions };
+    if (!parts.definitions.has(name)) parts.definitions.set(name, rootText(recorded ?? custom ?? {}));
 }
 
 /** In Swagger 2.0 the body is one of the parameters. */
@@ -116,23 +113,17 @@ function propertiesText(
   return `{${text}}`;
 }
 
-/** The whole document from its parts; definitions that several parts share are written once. */
-export function v2Document(parts: readonly V2Part[], kubernetesVersion: string): string {
-  const merge = (maps: ReadonlyMap<string, string>[]): string => {
-    const all = new Map(maps.flatMap((m) => [...m]));
-    return `{${[...all].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
-  };
+/** All of the document but its two large parts. */
+export function v2Head(kubernetesVersion: string): object {
   const parameters = allParameters().map(({ name, type, place }) => [
     name,
     { name, in: place, type, uniqueItems: true, ...(place === "path" ? { required: true } : {}) },
   ]);
-  const head = JSON.stringify({
+  return {
     swagger: "2.0",
     info: { title: "Kubernetes", version: `v${kubernetesVersion}.0` },
     securityDefinitions: { BearerToken: { type: "apiKey", name: "authorization", in: "header" } },
     security: [{ BearerToken: [] }],
     parameters: Object.fromEntries(parameters) as object,
-  });
-  const paths = merge(parts.map((p) => p.paths));
-  return `${head.slice(0, -1)},"paths":${paths},"definitions":${merge(parts.map((p) => p.definitions))}}`;
+  };
 }

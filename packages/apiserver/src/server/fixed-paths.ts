@@ -1,5 +1,6 @@
 import type { UserInfo } from "@capstan/apimachinery";
-import type { DocumentAnswer, DocumentHandler } from "../document.ts";
+import type { DocumentAnswer, SlowDocumentHandler } from "../document.ts";
+import { methodNotAllowed } from "../registry/errors.ts";
 import type { ApiCall } from "./api-call.ts";
 import type { PathHandler } from "./pipeline.ts";
 import { objectReply, type Reply, type ReplyBody, textReply } from "./reply.ts";
@@ -28,8 +29,11 @@ export interface HealthCheck {
 }
 
 /** `/version`. */
-export const versionPath: PathHandler = (call) =>
-  call.path === "/version" || call.path === "/version/" ? objectReply(200, KUBERNETES_VERSION) : undefined;
+export const versionPath: PathHandler = (call) => {
+  if (call.path !== "/version" && call.path !== "/version/") return undefined;
+  if (call.method !== "GET" && call.method !== "HEAD") throw methodNotAllowed();
+  return objectReply(200, KUBERNETES_VERSION);
+};
 
 const HEALTH = /^\/(healthz|livez|readyz)(?:\/(.+))?$/;
 
@@ -69,10 +73,10 @@ function allChecks(endpoint: string, checks: readonly HealthCheck[], call: ApiCa
 }
 
 /** Turns a document handler into a path handler. */
-export function documentPath(handler: DocumentHandler): PathHandler {
-  return (call: ApiCall, _user: UserInfo) => {
+export function documentPath(handler: SlowDocumentHandler): PathHandler {
+  return async (call: ApiCall, _user: UserInfo) => {
     if (call.method !== "GET" && call.method !== "HEAD") return undefined;
-    const made = handler({ path: call.path, query: call.query, headers: call.headers });
+    const made = await handler({ path: call.path, query: call.query, headers: call.headers });
     if (made === undefined) return undefined;
     return { status: made.status, headers: made.headers, body: documentBody(made) };
   };
@@ -91,7 +95,8 @@ function documentBody(made: DocumentAnswer): ReplyBody {
 export function objectPath(path: string, make: () => object, contentType = "application/json"): PathHandler {
   return (call) => {
     if (call.path !== path) return undefined;
-    return { status: 200, body: { type: "raw", contentType, bytes: JSON.stringify(make()) } };
+    const headers = { "cache-control": "public, max-age=3600" };
+    return { status: 200, headers, body: { type: "raw", contentType, bytes: JSON.stringify(make()) } };
   };
 }
 

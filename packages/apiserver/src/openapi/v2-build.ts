@@ -1,0 +1,50 @@
+import { breathe } from "../breathe.ts";
+import type { ResourceType } from "../types.ts";
+import { ProtobufWriter } from "./protobuf-writer.ts";
+import { addV2Types, type V2Parts, v2Head } from "./v2.ts";
+import { encodeNamed, encodeV2Document } from "./v2-protobuf.ts";
+
+/** The forms in which the Swagger 2.0 document is served. */
+export type V2Format = "json" | "protobuf";
+
+/** Some milliseconds of work; all kinds of a large installation at once would hold up other requests. */
+const TYPES_AT_ONCE = 4;
+const ENCODED_AT_ONCE = 256 * 1024;
+
+/** The Swagger 2.0 document of all types. */
+export async function buildV2(
+  types: readonly ResourceType[],
+  kubernetesVersion: string,
+  format: V2Format,
+): Promise<Buffer> {
+  const parts: V2Parts = { paths: new Map(), definitions: new Map() };
+  for (let i = 0; i < types.length; i += TYPES_AT_ONCE) {
+    addV2Types(parts, types.slice(i, i + TYPES_AT_ONCE));
+    await breathe();
+  }
+  const head = v2Head(kubernetesVersion);
+  if (format === "protobuf") {
+    const paths = await encodeAll("PathItem", parts.paths);
+    return encodeV2Document(head, paths, await encodeAll("Schema", parts.definitions));
+  }
+  const start = JSON.stringify(head).slice(0, -1);
+  return Buffer.from(`${start},"paths":${objectText(parts.paths)},"definitions":${objectText(parts.definitions)}}`);
+}
+
+function objectText(texts: ReadonlyMap<string, string>): string {
+  return `{${[...texts].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
+}
+
+async function encodeAll(message: "PathItem" | "Schema", texts: ReadonlyMap<string, string>): Promise<Buffer[]> {
+  const writer = new ProtobufWriter();
+  const encoded: Buffer[] = [];
+  let size = 0;
+  for (const [name, text] of texts) {
+    encoded.push(encodeNamed(writer, message, name, JSON.parse(text)));
+    size += text.length;
+    if (size < ENCODED_AT_ONCE) continue;
+    size = 0;
+    await breathe();
+  }
+  return encoded;
+}
