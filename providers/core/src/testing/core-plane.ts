@@ -1,10 +1,18 @@
-import type { Unstructured } from "@capstan/apimachinery";
-import { Cluster, Machine, MachineDeployment, MachineDrainRule, MachineSet, type ObjectOf } from "@capstan/capi";
-import type { Client } from "@capstan/runtime";
+import { findCondition, type KubeObject, type Unstructured } from "@capstan/apimachinery";
+import {
+  Cluster,
+  conditionsOf,
+  Machine,
+  MachineDeployment,
+  MachineDrainRule,
+  MachineSet,
+  type ObjectOf,
+} from "@capstan/capi";
+import type { Client, Kind } from "@capstan/runtime";
 import { addCoreIndexes, coreControllers } from "../controllers.ts";
 import { NAMESPACE } from "./objects.ts";
 import { Plane } from "./plane.ts";
-import { TEST_KINDS, testProvider } from "./test-infrastructure.ts";
+import { TEST_KINDS, TestControlPlane, testProvider } from "./test-infrastructure.ts";
 
 const KINDS = [Cluster, Machine, MachineSet, MachineDeployment, MachineDrainRule, ...TEST_KINDS];
 
@@ -17,35 +25,49 @@ export async function corePlane(): Promise<Plane> {
   });
 }
 
-/** A cluster whose control plane is elsewhere: an endpoint, a kubeconfig, and a control plane Machine that keeps it counted. */
-export async function addCluster(plane: Plane, name = "c1"): Promise<Client> {
+/** A cluster with a control plane that has neither Machines nor Nodes. */
+export async function addCluster(plane: Plane, name = "c1", namespace = NAMESPACE): Promise<Client> {
+  const controlPlane = {
+    apiVersion: TestControlPlane.apiVersion,
+    kind: TestControlPlane.kind,
+    metadata: { namespace, name },
+  };
+  await plane.user.create({ ...controlPlane, spec: { version: "v1.34.4" } } as Unstructured);
+  await plane.user.patchStatus(
+    { kind: TestControlPlane, namespace, name },
+    {
+      status: {
+        initialization: { controlPlaneInitialized: true },
+        externalManagedControlPlane: true,
+        version: "v1.34.4",
+      },
+    },
+  );
   await plane.user.create({
     apiVersion: Cluster.apiVersion,
     kind: Cluster.kind,
-    metadata: { namespace: NAMESPACE, name },
-    spec: { controlPlaneEndpoint: { host: "h", port: 6443 } },
+    metadata: { namespace, name },
+    spec: {
+      controlPlaneEndpoint: { host: "h", port: 6443 },
+      controlPlaneRef: { apiGroup: TestControlPlane.group, kind: TestControlPlane.kind, name },
+    },
   } as Unstructured);
-  const workload = await plane.addWorkload(NAMESPACE, name);
-  await plane.user.patchStatus(
-    { kind: Cluster, namespace: NAMESPACE, name },
-    { status: { initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true } } },
-  );
-  return workload;
+  return await plane.addWorkload(namespace, name);
 }
 
 /** Templates of machines and their bootstrap data. */
-export function templates(name: string, spec: object = {}): Unstructured[] {
+export function templates(name: string, spec: object = {}, namespace = NAMESPACE): Unstructured[] {
   return [
     {
       apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
       kind: "TestMachineTemplate",
-      metadata: { namespace: NAMESPACE, name },
+      metadata: { namespace, name },
       spec: { template: { spec } },
     } as Unstructured,
     {
       apiVersion: "bootstrap.cluster.x-k8s.io/v1beta2",
       kind: "TestConfigTemplate",
-      metadata: { namespace: NAMESPACE, name },
+      metadata: { namespace, name },
       spec: { template: { spec: {} } },
     } as Unstructured,
   ];
@@ -78,4 +100,24 @@ export function deployment(name: string, template: string, replicas: number, spe
       ...spec,
     },
   };
+}
+
+/** All objects of a kind in the test's namespace. */
+export async function listed<T extends KubeObject>(plane: Plane, kind: Kind<T>, namespace = NAMESPACE): Promise<T[]> {
+  return (await plane.user.list(kind, { namespace })).items;
+}
+
+/** An object that must exist. */
+export async function existing<T extends KubeObject>(plane: Plane, kind: Kind<T>, name: string): Promise<T> {
+  const found = await plane.user.get(kind, { namespace: NAMESPACE, name });
+  if (found === undefined) throw new Error(`${kind.kind} ${name} does not exist`);
+  return found;
+}
+
+/** One condition of an object as `status/reason`, with its message. */
+export function conditionText(object: { status?: unknown }, type: string): string {
+  const condition = findCondition(conditionsOf(object), type);
+  if (condition === undefined) return "none";
+  const { status, reason, message } = condition;
+  return message === "" ? `${status}/${reason}` : `${status}/${reason}: ${message}`;
 }

@@ -84,7 +84,27 @@ export const TestConfigTemplate = defineKind({
   }),
 });
 
-export const TEST_KINDS = [TestMachine, TestMachineTemplate, TestConfig, TestConfigTemplate] as const;
+/** A control plane without Machines, as it says of itself in its status. */
+export const TestControlPlane = defineKind({
+  group: "controlplane.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "TestControlPlane",
+  plural: "testcontrolplanes",
+  doc: "A control plane of tests.",
+  contracts: { v1beta2: "v1beta2" },
+  schema: object({
+    spec: optional(object({ version: optional(string()) })),
+    status: optional(
+      object({
+        initialization: optional(object({ controlPlaneInitialized: optional(boolean()) })),
+        externalManagedControlPlane: optional(boolean()),
+        version: optional(string()),
+      }),
+    ),
+  }),
+});
+
+export const TEST_KINDS = [TestMachine, TestMachineTemplate, TestConfig, TestConfigTemplate, TestControlPlane] as const;
 
 const NodeKind = kindRef({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
 
