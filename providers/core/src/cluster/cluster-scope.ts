@@ -9,7 +9,8 @@ import {
   resolveKind,
 } from "@capstan/capi";
 import type { Kind, ReconcileContext } from "@capstan/runtime";
-import { BY_CLUSTER, BY_REFERENCE, clusterKey, referenceKey } from "./indexes.ts";
+import { BY_CLUSTER, clusterKey } from "./indexes.ts";
+import { clustersOfInfrastructure, readSecondaries, type SecondaryInfrastructure } from "./secondary-infrastructure.ts";
 
 /** An object behind a reference of the Cluster: found, missing, or not readable. */
 export type Referenced =
@@ -28,6 +29,8 @@ export type Referenced =
 export interface ClusterScope {
   cluster: Cluster;
   infrastructure: Referenced;
+  /** Further infrastructure clusters that belong to the Cluster. */
+  secondaries: SecondaryInfrastructure[];
   controlPlane: Referenced;
   machineDeployments: MachineDeployment[];
   /** MachineSets without a MachineDeployment. */
@@ -42,6 +45,7 @@ export async function readCluster(cluster: Cluster, context: ReconcileContext): 
   return {
     cluster,
     infrastructure: await readReference(cluster, cluster.spec?.infrastructureRef, context),
+    secondaries: await readSecondaries(cluster, context),
     controlPlane: await readReference(cluster, cluster.spec?.controlPlaneRef, context),
     machineDeployments: context.cache.byIndex(MachineDeployment, BY_CLUSTER, key),
     machineSets: context.cache.byIndex(MachineSet, BY_CLUSTER, key).filter((set) => !owned(set)),
@@ -58,16 +62,8 @@ async function readReference(
   if (reference === undefined) return { state: "none" };
   const resolved = resolveKind(context.cache, reference);
   if ("problem" in resolved) return { state: "unresolved", reference, message: resolved.problem };
-  await context.watch(resolved.kind, (object, cache) =>
-    // By reference, not by owner: the object may be created after the Cluster and have no owner yet.
-    cache
-      .byIndex(
-        Cluster,
-        BY_REFERENCE,
-        referenceKey(object.metadata.namespace ?? "", { ...reference, name: object.metadata.name ?? "" }),
-      )
-      .map((found) => ({ namespace: found.metadata.namespace ?? "", name: found.metadata.name ?? "" })),
-  );
+  // By reference, not by owner: the object may be created after the Cluster and have no owner yet.
+  await context.watch(resolved.kind, clustersOfInfrastructure);
   const object = context.cache.get(resolved.kind, { namespace: cluster.metadata.namespace, name: reference.name });
   if (object === undefined) return { state: "missing", reference };
   return { state: "found", reference, kind: resolved.kind, object, contract: resolved.contract };

@@ -26,8 +26,13 @@ export async function deleteCluster(
   }
   const controlPlane = await deleteReferenced(scope.controlPlane, context);
   if (controlPlane !== undefined) return waiting("WaitingForControlPlaneDeletion", controlPlane);
-  const infrastructure = await deleteReferenced(scope.infrastructure, context);
-  if (infrastructure !== undefined) return waiting("WaitingForInfrastructureDeletion", infrastructure);
+  const secondaries = scope.secondaries.map(({ object }) => object);
+  await deleteAll(secondaries, context);
+  const primary = await deleteReferenced(scope.infrastructure, context);
+  const infrastructure = [primary, ...(secondaries.length > 0 ? [remaining(secondaries)] : [])]
+    .filter((text) => text !== undefined)
+    .join("\n");
+  if (infrastructure !== "") return waiting("WaitingForInfrastructureDeletion", infrastructure);
   await removeFinalizer(scope, context);
   return { gone: true, waitingFor: { reason: "DeletionCompleted", message: "" } };
 }

@@ -3,6 +3,7 @@ import {
   CLUSTER_FINALIZER,
   CLUSTER_NAME_LABEL,
   Cluster,
+  type ContractObject,
   controlPlaneInitialized,
   endpointOf,
   infrastructureProvisioned,
@@ -47,6 +48,7 @@ export async function reconcileCluster(
     await ensureSpec(scope, initialization, context);
     await ensureOwned(scope, scope.infrastructure, context);
     await ensureOwned(scope, scope.controlPlane, context);
+    for (const { object } of scope.secondaries) await own(scope.cluster, object, {}, context);
   }
   const connection = workload.get({ namespace: request.namespace, name: request.name });
   const status = clusterStatus({
@@ -129,16 +131,25 @@ function offeredEndpoint(
 
 /** Makes the Cluster an owner of what it refers to, so that deletion, pausing and moving reach it. */
 async function ensureOwned(scope: ClusterScope, referenced: Referenced, context: ReconcileContext): Promise<void> {
-  if (referenced.state !== "found" || referenced.object.metadata.deletionTimestamp !== undefined) return;
-  const { cluster } = scope;
+  if (referenced.state !== "found") return;
+  const controller = scope.cluster.spec?.topology === undefined ? {} : { controller: true, blockOwnerDeletion: true };
+  await own(scope.cluster, referenced.object, controller, context);
+}
+
+async function own(
+  cluster: Cluster,
+  object: ContractObject,
+  flags: Pick<OwnerReference, "controller" | "blockOwnerDeletion">,
+  context: ReconcileContext,
+): Promise<void> {
+  if (object.metadata.deletionTimestamp !== undefined) return;
   const owner: OwnerReference = {
     apiVersion: Cluster.apiVersion,
     kind: Cluster.kind,
     name: cluster.metadata.name ?? "",
     uid: cluster.metadata.uid ?? "",
-    ...(cluster.spec?.topology === undefined ? {} : { controller: true, blockOwnerDeletion: true }),
+    ...flags,
   };
-  const { object } = referenced;
   const desired: Unstructured = {
     apiVersion: object.apiVersion,
     kind: object.kind,

@@ -13,6 +13,8 @@ import {
   withTransitionTimes,
 } from "@capstan/capi";
 import type { ClusterScope, Referenced } from "./cluster-scope.ts";
+import { deprecatedConditions } from "./deprecated-conditions.ts";
+import { secondaryCondition } from "./secondary-infrastructure.ts";
 
 export interface Initialization {
   infrastructureProvisioned: boolean;
@@ -39,13 +41,15 @@ export function clusterStatus(input: ClusterStatusInput): NonNullable<Cluster["s
     ...(initialization.controlPlaneInitialized ? { controlPlaneInitialized: true } : {}),
   };
   const controlPlane = controlPlaneCounters(scope.controlPlane);
+  const conditions = withTransitionTimes(
+    computed,
+    conditionsOf(scope.cluster),
+    input.nowMs,
+    scope.cluster.metadata.generation,
+  );
   return {
-    conditions: withTransitionTimes(
-      computed,
-      conditionsOf(scope.cluster),
-      input.nowMs,
-      scope.cluster.metadata.generation,
-    ),
+    conditions,
+    deprecated: { v1beta1: { conditions: deprecatedConditions(conditions) } },
     ...(Object.keys(flags).length > 0 ? { initialization: flags } : {}),
     ...(controlPlane === undefined ? {} : { controlPlane }),
     workers: workerCounters(scope),
@@ -146,7 +150,24 @@ function referenceProblem(referenced: Referenced, wasThere: boolean): ConditionI
     : { type: "", status: "Unknown", reason: "ObjectDoesNotExist", message: `${what} does not exist; create it` };
 }
 
-function infrastructureReady({ scope, initialization }: ClusterStatusInput): ConditionInput {
+/** The infrastructure the Cluster refers to, and all that is adopted beside it. */
+function infrastructureReady(input: ClusterStatusInput): ConditionInput {
+  const primary = primaryReady(input);
+  const { infrastructure, secondaries } = input.scope;
+  if (secondaries.length === 0) return primary;
+  const name =
+    infrastructure.state === "none"
+      ? "infrastructureRef"
+      : `${infrastructure.reference.kind} ${infrastructure.reference.name}`;
+  const parts = [{ ...primary, type: name }, ...secondaries.map(secondaryCondition)];
+  return summarize(
+    "InfrastructureReady",
+    parts.map((condition) => ({ condition })),
+    { good: "Ready", bad: "NotReady", unknown: "ReadyUnknown" },
+  );
+}
+
+function primaryReady({ scope, initialization }: ClusterStatusInput): ConditionInput {
   const { infrastructure } = scope;
   const type = "InfrastructureReady";
   if (infrastructure.state === "none")

@@ -4,6 +4,8 @@ import type { Cache } from "@capstan/runtime";
 /** Index names over the cache. */
 export const BY_REFERENCE = "reference";
 export const BY_CLUSTER = "cluster";
+/** Clusters by the name of their infrastructure object, whatever its kind. */
+export const BY_INFRASTRUCTURE_NAME = "infrastructure-name";
 
 export function referenceKey(
   namespace: string,
@@ -22,6 +24,9 @@ export function addClusterIndexes(cache: Cache): void {
     [cluster.spec?.infrastructureRef, cluster.spec?.controlPlaneRef]
       .filter((reference) => reference !== undefined)
       .map((reference) => referenceKey(cluster.metadata.namespace ?? "", reference)),
+  );
+  cache.addIndex(Cluster, BY_INFRASTRUCTURE_NAME, ({ metadata, spec }) =>
+    spec?.infrastructureRef === undefined ? [] : [clusterKey(metadata.namespace ?? "", spec.infrastructureRef.name)],
   );
   const byCluster = (object: { metadata: { namespace?: string }; spec: { clusterName: string } }): string[] => [
     clusterKey(object.metadata.namespace ?? "", object.spec.clusterName),

@@ -1,4 +1,4 @@
-import { findCondition, type KubeObject, parseGroupVersion } from "@capstan/apimachinery";
+import { findCondition, isReason, type KubeObject, parseGroupVersion } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
@@ -14,13 +14,11 @@ import {
   resolveKind,
 } from "@capstan/capi";
 import type { Cache, Kind, ReconcileContext, Request } from "@capstan/runtime";
-import { BY_REFERENCE, referenceKey } from "./indexes.ts";
+import { BY_INFRASTRUCTURE_NAME, BY_REFERENCE, clusterKey, referenceKey } from "./indexes.ts";
 
 const GROUP = "infrastructure.cluster.x-k8s.io";
 /** Candidates by the cluster they name, or by their own name if they name none. */
 const BY_CLUSTER_OR_NAME = "secondary";
-/** Clusters by the name of their infrastructure object. */
-export const BY_INFRASTRUCTURE_NAME = "infrastructure-name";
 
 /** An infrastructure cluster beside the one that Cluster.spec.infrastructureRef names. */
 export interface SecondaryInfrastructure {
@@ -33,12 +31,23 @@ export interface SecondaryInfrastructure {
 export async function readSecondaries(cluster: Cluster, context: ReconcileContext): Promise<SecondaryInfrastructure[]> {
   const found: SecondaryInfrastructure[] = [];
   for (const { kind, contract } of infraClusterKinds(context.cache)) {
-    await context.watch(kind, clustersOfInfrastructure);
+    if (!(await watched(kind, context))) continue;
     context.cache.addIndex(kind, BY_CLUSTER_OR_NAME, (object) => [candidateKey(object)]);
     for (const object of candidates(cluster, kind, context.cache))
       if (isSecondary(cluster, object)) found.push({ kind, object, contract });
   }
   return found;
+}
+
+/** A kind that is just coming or going must not keep Clusters from being worked on. */
+async function watched(kind: Kind<ContractObject>, context: ReconcileContext): Promise<boolean> {
+  try {
+    await context.watch(kind, clustersOfInfrastructure);
+    return true;
+  } catch (error) {
+    if (isReason(error, "NotFound", "Forbidden", "MethodNotAllowed")) return false;
+    throw error;
+  }
 }
 
 interface InfraClusterKind {
@@ -109,7 +118,8 @@ export function clustersOfInfrastructure(object: ContractObject, cache: Cache): 
     referenceKey(namespace, { apiGroup, kind: object.kind, name }),
   );
   const named = labels?.[CLUSTER_NAME_LABEL];
-  const neighbours = named === undefined ? cache.byIndex(Cluster, BY_INFRASTRUCTURE_NAME, `${namespace}/${name}`) : [];
+  const neighbours =
+    named === undefined ? cache.byIndex(Cluster, BY_INFRASTRUCTURE_NAME, clusterKey(namespace, name)) : [];
   return [
     ...[...referring, ...neighbours].map(({ metadata }) => ({ namespace, name: metadata.name ?? "" })),
     ...(named === undefined ? [] : [{ namespace, name: named }]),

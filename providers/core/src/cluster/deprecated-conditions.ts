@@ -1,0 +1,29 @@
+import type { Condition } from "@capstan/apimachinery";
+
+/** Conditions of the older API that providers of today still read; Metal3 waits for InfrastructureReady. */
+const MIRRORED: Record<string, string> = {
+  Available: "Ready",
+  InfrastructureReady: "InfrastructureReady",
+  ControlPlaneInitialized: "ControlPlaneInitialized",
+  ControlPlaneAvailable: "ControlPlaneReady",
+};
+
+/** A condition of v1beta1. */
+export interface DeprecatedCondition {
+  type: string;
+  status: string;
+  severity?: string;
+  lastTransitionTime: string;
+  reason?: string;
+  message?: string;
+}
+
+/** The conditions in v1beta1's form: a severity instead of a generation, reason and message only where something is wrong. */
+export function deprecatedConditions(conditions: readonly Condition[]): DeprecatedCondition[] {
+  return conditions.flatMap(({ type, status, reason, message, lastTransitionTime }) => {
+    const old = MIRRORED[type];
+    if (old === undefined) return [];
+    const trouble = status === "True" ? {} : { severity: "Info", reason, message };
+    return [{ type: old, status, lastTransitionTime, ...trouble }];
+  });
+}
