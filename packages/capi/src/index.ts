@@ -1,4 +1,14 @@
 export {
+  convertKind,
+  type KindAdmissionOptions,
+  type KindAdmissionPlugin,
+  type KindAdmissionRequest,
+  type KindConverter,
+  kindAdmissionPlugins,
+  kindConverters,
+  type ServedKind,
+} from "./admission/plugins.ts";
+export {
   ConfigMap,
   type ContractObject,
   CustomResourceDefinition,
@@ -36,6 +46,7 @@ export {
 } from "./contract/resolve-kind.ts";
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
 export { type Cause, isTroubled, type ObjectNode, summaryOf, why } from "./explain/why.ts";
+export { ALL_KINDS, type AnyKind } from "./kinds/all.ts";
 export { Cluster } from "./kinds/cluster.ts";
 export { ClusterClass } from "./kinds/cluster-class.ts";
 export { ClusterResourceSet } from "./kinds/cluster-resource-set.ts";
@@ -63,9 +74,20 @@ export { MachineHealthCheck } from "./kinds/machine-health-check.ts";
 export { MachinePool } from "./kinds/machine-pool.ts";
 export { MachineSet } from "./kinds/machine-set.ts";
 export { WorkerPool } from "./kinds/worker-pool.ts";
-export { condition, contractReference, failureDomain, templateMetadata } from "./schema/common.ts";
 export {
+  condition,
+  conditions,
+  contractReference,
+  failureDomain,
+  labelSelector,
+  observedGeneration,
+  templateMetadata,
+} from "./schema/common.ts";
+export {
+  type AdmissionKind,
+  type AdmissionLookup,
   type AdmissionProblem,
+  type ApiVersionLookup,
   defineKind,
   type KindAdmission,
   type KindDefinition,

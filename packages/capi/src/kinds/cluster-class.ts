@@ -1,3 +1,4 @@
+import { clusterClassAdmission } from "../admission/cluster-class.ts";
 import { clusterClassV1Beta1 } from "../conversion/clusters.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { conditions, observedGeneration, templateMetadata, versionedReference } from "../schema/common.ts";
@@ -131,7 +132,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({ spec, status: optional(status) });
+export const schema = object({ spec, status: optional(status) });
 
 /** A pattern that many Clusters are made from. */
 export const ClusterClass = defineKind({
@@ -144,6 +145,7 @@ export const ClusterClass = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "ClusterClass", schema, clusterClassV1Beta1)],
+  admission: clusterClassAdmission,
   columns: [pausedColumn, conditionColumn("Variables Ready", "VariablesReady"), ageColumn],
 });
 export type ClusterClass = ObjectOf<typeof ClusterClass>;

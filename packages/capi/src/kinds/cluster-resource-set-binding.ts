@@ -1,3 +1,4 @@
+import { clusterResourceSetBindingAdmission } from "../admission/addons.ts";
 import { clusterResourceSetBindingV1Beta1 } from "../conversion/others.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
@@ -24,7 +25,7 @@ const spec = object({
   clusterName: string({ doc: "The Cluster.", minLength: 1, maxLength: 63 }),
 });
 
-const schema = object({ spec });
+export const schema = object({ spec });
 
 export const ClusterResourceSetBinding = defineKind({
   group: "addons.cluster.x-k8s.io",
@@ -36,6 +37,7 @@ export const ClusterResourceSetBinding = defineKind({
   status: false,
   schema,
   others: [v1beta1("addons.cluster.x-k8s.io", "ClusterResourceSetBinding", schema, clusterResourceSetBindingV1Beta1)],
+  admission: clusterResourceSetBindingAdmission,
   columns: [
     { name: "Cluster", type: "string", jsonPath: ".spec.clusterName" },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },

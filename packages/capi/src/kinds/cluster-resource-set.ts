@@ -1,9 +1,10 @@
+import { clusterResourceSetAdmission } from "../admission/addons.ts";
 import { clusterResourceSetV1Beta1 } from "../conversion/others.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
-import { condition, labelSelector } from "../schema/common.ts";
+import { conditions, labelSelector, observedGeneration } from "../schema/common.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
-import { array, integer, object, optional, string } from "../schema/schema.ts";
-import { deprecatedStatus } from "./shared-status.ts";
+import { array, object, optional, string } from "../schema/schema.ts";
+import { deprecatedConditions } from "./shared-status.ts";
 
 /** A Secret or ConfigMap whose values are manifests. */
 export const resourceReference = {
@@ -23,22 +24,22 @@ const spec = object({
     string({
       doc: "ApplyOnce: create what is missing, once. Reconcile: apply again whenever the content changes.",
       enum: ["ApplyOnce", "Reconcile"],
-      rules: [{ rule: "self == oldSelf", message: "Value is immutable" }],
     }),
   ),
 });
 
 const status = object(
   {
-    conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
-    observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
-    deprecated: optional(deprecatedStatus),
+    conditions: optional(conditions),
+    observedGeneration: optional(observedGeneration),
+    deprecated: optional(deprecatedConditions),
   },
   { minProperties: 1 },
 );
 
-const schema = object({ spec, status: optional(status) });
+export const schema = object({ spec, status: optional(status) });
 
+/** Objects that every matching cluster gets. */
 export const ClusterResourceSet = defineKind({
   group: "addons.cluster.x-k8s.io",
   version: "v1beta2",
@@ -48,6 +49,7 @@ export const ClusterResourceSet = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("addons.cluster.x-k8s.io", "ClusterResourceSet", schema, clusterResourceSetV1Beta1)],
+  admission: clusterResourceSetAdmission,
   columns: [
     { name: "Applied", type: "string", jsonPath: '.status.conditions[?(@.type=="ResourcesApplied")].status' },
     { name: "Paused", type: "string", jsonPath: '.status.conditions[?(@.type=="Paused")].status', priority: 10 },

@@ -1,3 +1,4 @@
+import { clusterAdmission } from "../admission/cluster.ts";
 import { clusterV1Beta1 } from "../conversion/clusters.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { conditions, contractReference, failureDomain, observedGeneration } from "../schema/common.ts";
@@ -90,7 +91,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({ spec, status: optional(status) });
+export const schema = object({ spec, status: optional(status) });
 
 export const Cluster = defineKind({
   group: "cluster.x-k8s.io",
@@ -102,6 +103,7 @@ export const Cluster = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "Cluster", schema, clusterV1Beta1)],
+  admission: clusterAdmission,
   columns: [
     { name: "ClusterClass", type: "string", jsonPath: ".spec.topology.classRef.name" },
     conditionColumn("Available"),

@@ -1,3 +1,4 @@
+import { poolAdmission } from "../admission/addresses.ts";
 import { conditions } from "../schema/common.ts";
 import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
 import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
@@ -38,11 +39,14 @@ const columns: PrinterColumnDefinition[] = [
   { name: "Used", type: "integer", jsonPath: ".status.ipAddresses.used" },
 ];
 
+/** What both kinds of pools have. */
+export const poolSchema = object({ spec, status: optional(status) });
+
 const shared = {
   group: "ipam.cluster.x-k8s.io",
   version: "v1alpha2",
   contracts: { v1beta2: "v1alpha2" },
-  schema: object({ spec, status: optional(status) }),
+  schema: poolSchema,
   columns,
 };
 
@@ -50,6 +54,7 @@ const shared = {
 export const InClusterIPPool = defineKind({
   ...shared,
   kind: "InClusterIPPool",
+  admission: poolAdmission("InClusterIPPool"),
   plural: "inclusterippools",
   doc: "A pool of addresses for claims in its namespace.",
 });
@@ -59,6 +64,7 @@ export type InClusterIPPool = ObjectOf<typeof InClusterIPPool>;
 export const GlobalInClusterIPPool = defineKind({
   ...shared,
   kind: "GlobalInClusterIPPool",
+  admission: poolAdmission("GlobalInClusterIPPool"),
   plural: "globalinclusterippools",
   scope: "Cluster",
   doc: "A pool of addresses for claims in all namespaces.",

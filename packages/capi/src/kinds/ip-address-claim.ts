@@ -1,3 +1,4 @@
+import { ipAddressClaimAdmission } from "../admission/addresses.ts";
 import { ipAddressClaimV1Beta1 } from "../conversion/others.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName, conditions, objectName } from "../schema/common.ts";
@@ -16,7 +17,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({
+export const schema = object({
   spec: object({ clusterName: optional(clusterName), poolRef: poolReference }),
   status: optional(status),
 });
@@ -31,6 +32,7 @@ export const IPAddressClaim = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("ipam.cluster.x-k8s.io", "IPAddressClaim", schema, ipAddressClaimV1Beta1)],
+  admission: ipAddressClaimAdmission,
   columns: [...poolColumns, ageColumn],
 });
 export type IPAddressClaim = ObjectOf<typeof IPAddressClaim>;

@@ -1,3 +1,4 @@
+import { ipAddressAdmission } from "../admission/addresses.ts";
 import { ipAddressV1Beta1 } from "../conversion/others.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { contractReference, objectName } from "../schema/common.ts";
@@ -14,7 +15,7 @@ export const poolColumns: readonly PrinterColumnDefinition[] = [
   { name: "Pool Kind", type: "string", jsonPath: ".spec.poolRef.kind" },
 ];
 
-const schema = object({
+export const schema = object({
   spec: object({
     claimRef: object({ name: objectName("Name of the IPAddressClaim.") }),
     poolRef: poolReference,
@@ -35,6 +36,7 @@ export const IPAddress = defineKind({
   status: false,
   schema,
   others: [v1beta1("ipam.cluster.x-k8s.io", "IPAddress", schema, ipAddressV1Beta1)],
+  admission: ipAddressAdmission,
   columns: [{ name: "Address", type: "string", jsonPath: ".spec.address" }, ...poolColumns, ageColumn],
 });
 export type IPAddress = ObjectOf<typeof IPAddress>;

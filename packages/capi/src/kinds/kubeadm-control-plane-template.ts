@@ -1,3 +1,4 @@
+import { kubeadmControlPlaneTemplateAdmission } from "../admission/kubeadm-control-plane.ts";
 import { kubeadmControlPlaneTemplateV1Beta1 } from "../conversion/kubeadm.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { templateMetadata } from "../schema/common.ts";
@@ -6,7 +7,7 @@ import { object, optional } from "../schema/schema.ts";
 import { ageColumn } from "./columns.ts";
 import { kubeadmControlPlaneTemplateSpec } from "./kubeadm-control-plane-spec.ts";
 
-const schema = object({
+export const schema = object({
   spec: optional(
     object({
       template: object(
@@ -30,6 +31,7 @@ export const KubeadmControlPlaneTemplate = defineKind({
   others: [
     v1beta1("controlplane.cluster.x-k8s.io", "KubeadmControlPlaneTemplate", schema, kubeadmControlPlaneTemplateV1Beta1),
   ],
+  admission: kubeadmControlPlaneTemplateAdmission,
   columns: [
     { name: "ClusterClass", type: "string", jsonPath: '.metadata.ownerReferences[?(@.kind=="ClusterClass")].name' },
     ageColumn,

@@ -1,3 +1,4 @@
+import { kubeadmControlPlaneAdmission } from "../admission/kubeadm-control-plane.ts";
 import { kubeadmControlPlaneV1Beta1 } from "../conversion/kubeadm.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
@@ -40,7 +41,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({ spec: kubeadmControlPlaneSpec, status: optional(status) });
+export const schema = object({ spec: kubeadmControlPlaneSpec, status: optional(status) });
 
 /** A control plane of Machines set up by kubeadm. */
 export const KubeadmControlPlane = defineKind({
@@ -53,6 +54,7 @@ export const KubeadmControlPlane = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("controlplane.cluster.x-k8s.io", "KubeadmControlPlane", schema, kubeadmControlPlaneV1Beta1)],
+  admission: kubeadmControlPlaneAdmission,
   scale: {
     specReplicasPath: ".spec.replicas",
     statusReplicasPath: ".status.replicas",

@@ -1,3 +1,4 @@
+import { machineDeploymentAdmission } from "../admission/machines.ts";
 import { machineDeploymentV1Beta1 } from "../conversion/machines.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName, labelSelector } from "../schema/common.ts";
@@ -67,7 +68,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({ spec, status: optional(status) });
+export const schema = object({ spec, status: optional(status) });
 
 /** What people write for a group of equal workers. */
 export const MachineDeployment = defineKind({
@@ -80,6 +81,7 @@ export const MachineDeployment = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "MachineDeployment", schema, machineDeploymentV1Beta1)],
+  admission: machineDeploymentAdmission,
   scale: {
     specReplicasPath: ".spec.replicas",
     statusReplicasPath: ".status.replicas",

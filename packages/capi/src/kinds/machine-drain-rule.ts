@@ -1,3 +1,4 @@
+import { machineDrainRuleAdmission } from "../admission/health-checks.ts";
 import { machineDrainRuleV1Beta1 } from "../conversion/others.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { labelSelector } from "../schema/common.ts";
@@ -55,7 +56,7 @@ const spec = object({
   ),
 });
 
-const schema = object({ spec });
+export const schema = object({ spec });
 
 /** How Pods are treated when a Node is drained. */
 export const MachineDrainRule = defineKind({
@@ -68,6 +69,7 @@ export const MachineDrainRule = defineKind({
   status: false,
   schema,
   others: [v1beta1("cluster.x-k8s.io", "MachineDrainRule", schema, machineDrainRuleV1Beta1)],
+  admission: machineDrainRuleAdmission,
   columns: [
     { name: "Behavior", type: "string", jsonPath: ".spec.drain.behavior" },
     { name: "Order", type: "string", jsonPath: ".spec.drain.order" },

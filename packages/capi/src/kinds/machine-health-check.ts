@@ -1,3 +1,4 @@
+import { machineHealthCheckAdmission } from "../admission/health-checks.ts";
 import { machineHealthCheckV1Beta1 } from "../conversion/machines.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName, conditions, labelSelector, observedGeneration } from "../schema/common.ts";
@@ -33,7 +34,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({ spec, status: optional(status) });
+export const schema = object({ spec, status: optional(status) });
 
 /** Finds unhealthy Machines and has them repaired. */
 export const MachineHealthCheck = defineKind({
@@ -46,6 +47,7 @@ export const MachineHealthCheck = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "MachineHealthCheck", schema, machineHealthCheckV1Beta1)],
+  admission: machineHealthCheckAdmission,
   columns: [
     clusterColumn,
     { name: "Replicas", type: "integer", jsonPath: ".status.expectedMachines" },

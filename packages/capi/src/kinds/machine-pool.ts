@@ -1,3 +1,4 @@
+import { machinePoolAdmission } from "../admission/machines.ts";
 import { machinePoolV1Beta1 } from "../conversion/machines.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName } from "../schema/common.ts";
@@ -87,7 +88,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({ spec, status: optional(status) });
+export const schema = object({ spec, status: optional(status) });
 
 /** A group of instances that the infrastructure keeps by itself. */
 export const MachinePool = defineKind({
@@ -100,6 +101,7 @@ export const MachinePool = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "MachinePool", schema, machinePoolV1Beta1)],
+  admission: machinePoolAdmission,
   scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
   columns: [
     clusterColumn,

@@ -1,3 +1,4 @@
+import { machineSetAdmission } from "../admission/machines.ts";
 import { machineSetV1Beta1 } from "../conversion/machines.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { clusterName, labelSelector } from "../schema/common.ts";
@@ -38,7 +39,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({ spec, status: optional(status) });
+export const schema = object({ spec, status: optional(status) });
 
 /** Keeps equal Machines; made by MachineDeployments, seldom by people. */
 export const MachineSet = defineKind({
@@ -51,6 +52,7 @@ export const MachineSet = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "MachineSet", schema, machineSetV1Beta1)],
+  admission: machineSetAdmission,
   scale: {
     specReplicasPath: ".spec.replicas",
     statusReplicasPath: ".status.replicas",

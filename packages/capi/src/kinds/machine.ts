@@ -1,3 +1,4 @@
+import { machineAdmission } from "../admission/machines.ts";
 import { machineV1Beta1 } from "../conversion/machines.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { conditions, objectName, observedGeneration } from "../schema/common.ts";
@@ -87,7 +88,7 @@ const status = object(
   { minProperties: 1 },
 );
 
-const schema = object({ spec: machineSpec, status: optional(status) });
+export const schema = object({ spec: machineSpec, status: optional(status) });
 
 export const Machine = defineKind({
   group: "cluster.x-k8s.io",
@@ -99,6 +100,7 @@ export const Machine = defineKind({
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "Machine", schema, machineV1Beta1)],
+  admission: machineAdmission,
   columns: [
     clusterColumn,
     { name: "Node Name", type: "string", jsonPath: ".status.nodeRef.name" },

@@ -68,6 +68,24 @@ export interface KindAdmission<T> {
   default?(object: T, old: T | undefined): void;
   validate?(object: T, old: T | undefined): AdmissionProblem[];
   validateDelete?(object: T): AdmissionProblem[];
+  /** Checks that need other objects; run after `validate` found nothing. */
+  check?(object: T, old: T | undefined, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
+  checkDelete?(object: T, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
+}
+
+/** Other objects that a check looks at, in their stored version. */
+export interface AdmissionLookup {
+  get(kind: AdmissionKind, namespace: string, name: string): Promise<Unstructured | undefined>;
+  list(kind: AdmissionKind, namespace?: string): Promise<readonly Unstructured[]>;
+}
+
+/** How a check names a kind. */
+export interface AdmissionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
 }
 
 /** One reason to refuse an object. */

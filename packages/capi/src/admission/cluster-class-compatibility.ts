@@ -1,0 +1,49 @@
+import type { schema as clusterSchema } from "../kinds/cluster.ts";
+import type { schema as classSchema } from "../kinds/cluster-class.ts";
+import type { AdmissionProblem, KindObject } from "../schema/kind.ts";
+import type { Infer } from "../schema/schema.ts";
+import { forbidden } from "./problems.ts";
+
+type ClassSpec = KindObject<Infer<typeof classSchema>>["spec"];
+type Topology = NonNullable<KindObject<Infer<typeof clusterSchema>>["spec"]["topology"]>;
+
+interface Reference {
+  apiVersion: string;
+  kind: string;
+}
+
+/** Objects of a cluster keep their kinds: what a cluster is made of cannot be swapped, only changed. */
+export function compatibilityProblems(before: ClassSpec, after: ClassSpec, topology?: Topology): AdmissionProblem[] {
+  const used = new Set((topology?.workers?.machineDeployments ?? []).map((deployment) => deployment.class));
+  return [
+    ...sameKind(before.infrastructure.templateRef, after.infrastructure.templateRef, "spec.infrastructure.templateRef"),
+    ...sameKind(before.controlPlane.templateRef, after.controlPlane.templateRef, "spec.controlPlane.templateRef"),
+    ...sameKind(
+      before.controlPlane.machineInfrastructure?.templateRef,
+      after.controlPlane.machineInfrastructure?.templateRef,
+      "spec.controlPlane.machineInfrastructure.templateRef",
+    ),
+    ...(before.workers?.machineDeployments ?? []).flatMap((old) => {
+      const now = after.workers?.machineDeployments?.find((deployment) => deployment.class === old.class);
+      const path = `spec.workers.machineDeployments[${old.class}]`;
+      if (now !== undefined)
+        return sameKind(
+          old.infrastructure.templateRef,
+          now.infrastructure.templateRef,
+          `${path}.infrastructure.templateRef`,
+        );
+      return used.has(old.class)
+        ? [forbidden(path, "the class is used by the Cluster and missing in the new ClusterClass")]
+        : [];
+    }),
+  ];
+}
+
+function sameKind(before: Reference | undefined, after: Reference | undefined, field: string): AdmissionProblem[] {
+  if (before === undefined && after === undefined) return [];
+  if (before === undefined || after === undefined) return [forbidden(field, "cannot be added or removed")];
+  const group = ({ apiVersion }: Reference): string => apiVersion.split("/")[0] ?? "";
+  if (before.kind === after.kind && group(before) === group(after)) return [];
+  const detail = `kind and group cannot change from ${before.kind}.${group(before)} to ${after.kind}.${group(after)}`;
+  return [forbidden(field, detail)];
+}

@@ -1,0 +1,170 @@
+import type { schema as classSchema } from "../kinds/cluster-class.ts";
+import type { AdmissionKind, AdmissionProblem, KindAdmission, KindObject } from "../schema/kind.ts";
+import type { Infer } from "../schema/schema.ts";
+import { compatibilityProblems } from "./cluster-class-compatibility.ts";
+import { patchProblems } from "./cluster-class-patches.ts";
+import { healthCheckProblems } from "./health-checks.ts";
+import {
+  compareVersions,
+  forbidden,
+  invalid,
+  metadataProblems,
+  namingProblems,
+  parseVersion,
+  taintProblems,
+} from "./problems.ts";
+import { rolloutProblems } from "./rollout.ts";
+
+type ClusterClass = KindObject<Infer<typeof classSchema>>;
+type ClassSpec = ClusterClass["spec"];
+
+const CLUSTERS: AdmissionKind = {
+  group: "cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "Cluster",
+  plural: "clusters",
+  namespaced: true,
+};
+
+const CLUSTER_NAMES = [".cluster.name", ".random"];
+
+interface UsingCluster {
+  metadata: { name?: string; namespace?: string };
+  spec?: {
+    topology?: {
+      classRef?: { name?: string; namespace?: string };
+      version?: string;
+      workers?: { machineDeployments?: { class: string }[]; machinePools?: { class: string }[] };
+    };
+  };
+}
+
+/** ClusterClass: upstream's rules. */
+export const clusterClassAdmission: KindAdmission<ClusterClass> = {
+  validate: ({ spec }, old) => [
+    ...controlPlaneProblems(spec),
+    ...workerProblems(spec),
+    ...uniqueProblems(spec.variables, "spec.variables", "name"),
+    ...patchProblems(spec),
+    ...versionsProblems(spec.kubernetesVersions),
+    ...namingProblems(
+      spec.infrastructure.naming?.template,
+      "spec.infrastructure.naming.template",
+      CLUSTER_NAMES,
+      false,
+    ),
+    ...(old === undefined ? [] : compatibilityProblems(old.spec, spec)),
+  ],
+  check: async ({ metadata, spec }, old, lookup) => {
+    if (old === undefined) return [];
+    const users = usersOf(metadata, (await lookup.list(CLUSTERS)) as readonly UsingCluster[]);
+    return users.flatMap((cluster) => usedClassProblems(cluster, spec));
+  },
+  checkDelete: async ({ metadata }, lookup) => {
+    const names = usersOf(metadata, (await lookup.list(CLUSTERS)) as readonly UsingCluster[]).map(
+      ({ metadata: { namespace, name } }) => `${namespace}/${name}`,
+    );
+    if (names.length === 0) return [];
+    return [
+      forbidden(
+        "metadata.name",
+        `ClusterClass cannot be deleted because it is used by: ${names.slice(0, 10).join(", ")}`,
+      ),
+    ];
+  },
+};
+
+function usersOf(metadata: ClusterClass["metadata"], clusters: readonly UsingCluster[]): UsingCluster[] {
+  return clusters.filter(({ metadata: { namespace }, spec }) => {
+    const reference = spec?.topology?.classRef;
+    return reference?.name === metadata.name && (reference?.namespace ?? namespace) === metadata.namespace;
+  });
+}
+
+function usedClassProblems({ metadata, spec }: UsingCluster, ofClass: ClassSpec): AdmissionProblem[] {
+  const { workers, version = "" } = spec?.topology ?? {};
+  const { kubernetesVersions } = ofClass;
+  return [
+    ...(["machineDeployments", "machinePools"] as const).flatMap((list) => {
+      const known = new Set(ofClass.workers?.[list]?.map((workerClass) => workerClass.class));
+      const gone = new Set(workers?.[list]?.map((group) => group.class).filter((name) => !known.has(name)));
+      return [...gone].map((name) =>
+        forbidden(
+          `spec.workers.${list}`,
+          `class "${name}" cannot be deleted because it is used by Cluster "${metadata.name}"`,
+        ),
+      );
+    }),
+    ...(kubernetesVersions !== undefined && !kubernetesVersions.includes(version)
+      ? [
+          forbidden(
+            "spec.kubernetesVersions",
+            `version ${version} is used by Cluster "${metadata.name}" but is not listed`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function controlPlaneProblems({ controlPlane }: ClassSpec): AdmissionProblem[] {
+  const path = "spec.controlPlane";
+  return [
+    ...metadataProblems(controlPlane.metadata, `${path}.metadata`),
+    ...taintProblems(controlPlane.taints, `${path}.taints`, false),
+    ...healthCheckProblems(controlPlane.healthCheck, `${path}.healthCheck`),
+    ...(controlPlane.healthCheck !== undefined && controlPlane.machineInfrastructure === undefined
+      ? [forbidden(`${path}.healthCheck`, "can be only set if spec.controlPlane.machineInfrastructure is set")]
+      : []),
+    ...namingProblems(controlPlane.naming?.template, `${path}.naming.template`, CLUSTER_NAMES, false),
+  ];
+}
+
+function workerProblems({ workers }: ClassSpec): AdmissionProblem[] {
+  return [
+    ...(workers?.machineDeployments ?? []).flatMap((deployment) => {
+      const at = `spec.workers.machineDeployments[${deployment.class}]`;
+      const names = [...CLUSTER_NAMES, ".machineDeployment.topologyName"];
+      return [
+        ...metadataProblems(deployment.metadata, `${at}.metadata`),
+        ...taintProblems(deployment.taints, `${at}.taints`, true),
+        ...healthCheckProblems(deployment.healthCheck, `${at}.healthCheck`),
+        ...rolloutProblems(deployment.rollout?.strategy, `${at}.rollout.strategy`),
+        ...namingProblems(deployment.naming?.template, `${at}.naming.template`, names, false),
+      ];
+    }),
+    ...(workers?.machinePools ?? []).flatMap((pool) => {
+      const at = `spec.workers.machinePools[${pool.class}]`;
+      const names = [...CLUSTER_NAMES, ".machinePool.topologyName"];
+      return [
+        ...metadataProblems(pool.metadata, `${at}.metadata`),
+        ...taintProblems(pool.taints, `${at}.taints`, true),
+        ...namingProblems(pool.naming?.template, `${at}.naming.template`, names, false),
+      ];
+    }),
+  ];
+}
+
+function uniqueProblems(list: readonly { name: string }[] | undefined, path: string, what: string): AdmissionProblem[] {
+  const seen = new Set<string>();
+  return (list ?? []).flatMap(({ name }, index) => {
+    const twice = seen.has(name);
+    seen.add(name);
+    return twice ? [invalid(`${path}[${index}].name`, name, `${what} must be unique`)] : [];
+  });
+}
+
+/** Upgrades go through these versions one after the other: each the same or the next minor. */
+function versionsProblems(versions: readonly string[] | undefined): AdmissionProblem[] {
+  return (versions ?? []).flatMap((text, index) => {
+    const field = `spec.kubernetesVersions[${index}]`;
+    const version = parseVersion(text);
+    if (version === undefined) return [invalid(field, text, "version must be a valid semantic version")];
+    const before = parseVersion(versions?.[index - 1] ?? "");
+    if (before === undefined) return [];
+    if (compareVersions(version, before) <= 0)
+      return [invalid(field, text, `version must be greater than ${versions?.[index - 1]}`)];
+    return version.major === before.major && version.minor <= before.minor + 1
+      ? []
+      : [invalid(field, text, `expecting a version with minor ${before.minor} or ${before.minor + 1}`)];
+  });
+}

@@ -1,0 +1,179 @@
+import type { schema as clusterSchema } from "../kinds/cluster.ts";
+import type { schema as classSchema } from "../kinds/cluster-class.ts";
+import type { AdmissionKind, AdmissionLookup, AdmissionProblem, KindAdmission, KindObject } from "../schema/kind.ts";
+import type { Infer } from "../schema/schema.ts";
+import { compatibilityProblems } from "./cluster-class-compatibility.ts";
+import { healthCheckProblems } from "./health-checks.ts";
+import {
+  cidrProblems,
+  compareVersions,
+  forbidden,
+  invalid,
+  labelNameProblems,
+  metadataProblems,
+  parseVersion,
+  taintProblems,
+  versionProblems,
+  withPrefix,
+} from "./problems.ts";
+import { rolloutProblems } from "./rollout.ts";
+
+type Cluster = KindObject<Infer<typeof clusterSchema>>;
+type ClusterClass = KindObject<Infer<typeof classSchema>>;
+type Topology = NonNullable<Cluster["spec"]["topology"]>;
+
+const UPGRADE_CONCURRENCY = "topology.cluster.x-k8s.io/upgrade-concurrency";
+const UNSAFE_CLASS = "unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check";
+const UNSAFE_VERSION = "unsafe.topology.cluster.x-k8s.io/disable-update-version-check";
+
+/** ClusterClass, as checks look it up. */
+export const CLASSES: AdmissionKind = {
+  group: "cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "ClusterClass",
+  plural: "clusterclasses",
+  namespaced: true,
+};
+
+/** Cluster: upstream's rules. */
+export const clusterAdmission: KindAdmission<Cluster> = {
+  default: ({ spec }) => {
+    if (spec.topology !== undefined) spec.topology.version = withPrefix(spec.topology.version);
+  },
+  validate: (cluster, old) => {
+    const { metadata, spec } = cluster;
+    return [
+      ...labelNameProblems(metadata.name),
+      ...removalProblems(spec, old?.spec),
+      ...(spec.controlPlaneRef === undefined && spec.infrastructureRef === undefined && spec.topology === undefined
+        ? [forbidden("spec", "one of spec.controlPlaneRef, spec.infrastructureRef or spec.topology must be set")]
+        : []),
+      ...cidrProblems(spec.clusterNetwork?.pods?.cidrBlocks, "spec.clusterNetwork.pods.cidrBlocks"),
+      ...cidrProblems(spec.clusterNetwork?.services?.cidrBlocks, "spec.clusterNetwork.services.cidrBlocks"),
+      ...(spec.topology === undefined ? [] : topologyProblems(spec.topology)),
+      ...concurrencyProblems(metadata.annotations?.[UPGRADE_CONCURRENCY]),
+      ...updateProblems(cluster, old),
+    ];
+  },
+  check: async (cluster, old, lookup) => {
+    const { topology } = cluster.spec;
+    if (topology === undefined) return [];
+    const found = await classOf(cluster, lookup);
+    if (found === undefined) {
+      if (old === undefined) return [];
+      const detail = `ClusterClass ${topology.classRef.name} not found`;
+      return [invalid("spec.topology.classRef", topology.classRef, detail)];
+    }
+    const before = old === undefined ? undefined : await classOf(old, lookup);
+    return [
+      ...classUseProblems(topology, found),
+      ...ceilingProblems(cluster, old, found),
+      ...(before === undefined || before.metadata.uid === found.metadata.uid
+        ? []
+        : compatibilityProblems(before.spec, found.spec, topology)),
+    ];
+  },
+};
+
+function removalProblems(spec: Cluster["spec"], old: Cluster["spec"] | undefined): AdmissionProblem[] {
+  const removed = (["infrastructureRef", "controlPlaneRef"] as const).filter(
+    (name) => spec[name] === undefined && old?.[name] !== undefined,
+  );
+  return [
+    ...removed.map((name) => forbidden(`spec.${name}`, "cannot be removed")),
+    ...(spec.topology === undefined && old?.topology !== undefined
+      ? [forbidden("spec.topology", "cannot be removed from an existing Cluster")]
+      : []),
+  ];
+}
+
+function topologyProblems(topology: Topology): AdmissionProblem[] {
+  const path = "spec.topology";
+  const { controlPlane, workers } = topology;
+  return [
+    ...versionProblems(topology.version, `${path}.version`),
+    ...metadataProblems(controlPlane?.metadata, `${path}.controlPlane.metadata`),
+    ...taintProblems(controlPlane?.taints, `${path}.controlPlane.taints`, false),
+    ...healthCheckProblems(controlPlane?.healthCheck, `${path}.controlPlane.healthCheck`),
+    ...(workers?.machineDeployments ?? []).flatMap((deployment) => {
+      const at = `${path}.workers.machineDeployments[${deployment.name}]`;
+      return [
+        ...metadataProblems(deployment.metadata, `${at}.metadata`),
+        ...taintProblems(deployment.taints, `${at}.taints`, true),
+        ...rolloutProblems(deployment.rollout?.strategy, `${at}.rollout.strategy`),
+        ...healthCheckProblems(deployment.healthCheck, `${at}.healthCheck`),
+      ];
+    }),
+    ...(workers?.machinePools ?? []).flatMap((pool) => {
+      const at = `${path}.workers.machinePools[${pool.name}]`;
+      return [
+        ...metadataProblems(pool.metadata, `${at}.metadata`),
+        ...taintProblems(pool.taints, `${at}.taints`, true),
+      ];
+    }),
+  ];
+}
+
+function concurrencyProblems(text: string | undefined): AdmissionProblem[] {
+  if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return [];
+  return [invalid(`metadata.annotations.${UPGRADE_CONCURRENCY}`, text, "must be a number of at least 1")];
+}
+
+function updateProblems({ metadata, spec }: Cluster, old: Cluster | undefined): AdmissionProblem[] {
+  if (old === undefined || spec.topology === undefined) return [];
+  if (old.spec.topology === undefined)
+    return metadata.annotations?.[UNSAFE_CLASS] === undefined
+      ? [forbidden("spec.topology.classRef", "classRef cannot be set on an existing Cluster")]
+      : [];
+  if (metadata.annotations?.[UNSAFE_VERSION] !== undefined) return [];
+  const from = parseVersion(old.spec.topology.version);
+  const to = parseVersion(spec.topology.version);
+  if (from === undefined || to === undefined || compareVersions(to, from) >= 0) return [];
+  const detail = `version cannot be decreased from "${old.spec.topology.version}" to "${spec.topology.version}"`;
+  return [invalid("spec.topology.version", spec.topology.version, detail)];
+}
+
+/** One minor at a time, unless the class says which versions upgrades go through. */
+function ceilingProblems(
+  { metadata, spec }: Cluster,
+  old: Cluster | undefined,
+  { spec: ofClass }: ClusterClass,
+): AdmissionProblem[] {
+  const version = spec.topology?.version ?? "";
+  const { kubernetesVersions } = ofClass;
+  if (kubernetesVersions !== undefined && !kubernetesVersions.includes(version)) {
+    const detail = `version must be one of the versions of the ClusterClass: ${kubernetesVersions.join(", ")}`;
+    return [invalid("spec.topology.version", version, detail)];
+  }
+  if (kubernetesVersions !== undefined || ofClass.upgrade?.external?.generateUpgradePlanExtension !== undefined)
+    return [];
+  const before = old?.spec.topology?.version ?? "";
+  const from = parseVersion(before);
+  const to = parseVersion(version);
+  if (from === undefined || to === undefined || metadata.annotations?.[UNSAFE_VERSION] !== undefined) return [];
+  if (compareVersions(to, { major: from.major, minor: from.minor + 2, patch: 0 }) < 0) return [];
+  const detail = `version cannot be increased from "${before}" to "${version}": only one minor version at a time`;
+  return [invalid("spec.topology.version", version, detail)];
+}
+
+async function classOf(cluster: Cluster, lookup: AdmissionLookup): Promise<ClusterClass | undefined> {
+  const reference = cluster.spec.topology?.classRef;
+  if (reference === undefined) return undefined;
+  const namespace = reference.namespace ?? cluster.metadata.namespace ?? "";
+  return (await lookup.get(CLASSES, namespace, reference.name)) as ClusterClass | undefined;
+}
+
+/** Classes of workers must exist. */
+function classUseProblems({ workers }: Topology, { spec }: ClusterClass): AdmissionProblem[] {
+  const uses = [
+    { list: "machineDeployments", used: workers?.machineDeployments, there: spec.workers?.machineDeployments },
+    { list: "machinePools", used: workers?.machinePools, there: spec.workers?.machinePools },
+  ];
+  return uses.flatMap(({ list, used, there }) =>
+    (used ?? []).flatMap((group) => {
+      if (there?.some((known) => known.class === group.class) === true) return [];
+      const detail = `no class of this name in spec.workers.${list} of the ClusterClass`;
+      return [invalid(`spec.topology.workers.${list}[${group.name}].class`, group.class, detail)];
+    }),
+  );
+}

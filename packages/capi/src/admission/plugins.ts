@@ -1,0 +1,220 @@
+import {
+  type CompiledSchema,
+  compileSchema,
+  deepCopy,
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  invalidValue,
+  required,
+  type Unstructured,
+} from "@capstan/apimachinery";
+import type {
+  AdmissionLookup,
+  AdmissionProblem,
+  ApiVersionLookup,
+  KindAdmission,
+  KindObject,
+  KindVersion,
+} from "../schema/kind.ts";
+
+/** What admission and conversion need of a kind. */
+export interface ServedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly versions: readonly KindVersion[];
+  readonly admission: unknown;
+}
+
+/** What a request changes; structurally the API server's. */
+export interface KindAdmissionRequest {
+  readonly operation: string;
+  readonly type: { readonly group: string; readonly version: string; readonly kind: string };
+  object: Unstructured | undefined;
+  readonly oldObject: Unstructured | undefined;
+}
+
+/** An admission step; structurally the API server's `AdmissionPlugin`. */
+export interface KindAdmissionPlugin {
+  readonly name: string;
+  handles(type: { readonly group: string; readonly kind: string }, operation: string, subresource: string): boolean;
+  mutate(request: KindAdmissionRequest): void;
+  validate(request: KindAdmissionRequest): Promise<void>;
+}
+
+/** What the rules may ask beyond the object. */
+export interface KindAdmissionOptions {
+  /** Without it, checks that need other objects are left out. */
+  lookup?: AdmissionLookup;
+  apiVersionOf?: ApiVersionLookup;
+}
+
+type AnyAdmission = KindAdmission<KindObject<object>>;
+
+/** The rules of kinds as admission in process. Rules see the stored version, whatever the request speaks. */
+export function kindAdmissionPlugins(
+  kinds: readonly ServedKind[],
+  options: KindAdmissionOptions = {},
+): KindAdmissionPlugin[] {
+  return kinds.flatMap((kind) => {
+    const admission = kind.admission as AnyAdmission | undefined;
+    return admission === undefined ? [] : [pluginOf(kind, admission, options)];
+  });
+}
+
+function pluginOf(kind: ServedKind, admission: AnyAdmission, options: KindAdmissionOptions): KindAdmissionPlugin {
+  return {
+    name: `${kind.kind}.${kind.group}`,
+    handles: (type, operation, subresource) =>
+      subresource === "" && operation !== "CONNECT" && type.kind === kind.kind && type.group === kind.group,
+    mutate: (request) => {
+      if (request.object !== undefined && request.operation !== "DELETE")
+        applyDefaults(kind, admission, request.object, request.oldObject, options);
+    },
+    validate: async (request) => {
+      const subject = request.operation === "DELETE" ? request.oldObject : request.object;
+      if (subject === undefined) return;
+      const problems = await problemsOf(kind, admission, request, options);
+      if (problems.length > 0) throw invalid(kind, subject.metadata.name ?? "", problems.map(fieldError));
+    },
+  };
+}
+
+/** Fills the kind's defaults into an object of any served version, in place. */
+export function applyDefaults(
+  kind: ServedKind,
+  admission: AnyAdmission,
+  object: Unstructured,
+  old: Unstructured | undefined,
+  options: KindAdmissionOptions,
+): void {
+  if (admission.default === undefined) return;
+  const stored = storedForm(kind, object, options);
+  if (stored === undefined) return;
+  try {
+    admission.default(stored, old === undefined ? undefined : storedForm(kind, old, options));
+  } catch {
+    // Defaults come before the schema: what has wrong types or lacks fields is refused by the schema with better words.
+    return;
+  }
+  const back = versionOf(kind, object);
+  const result =
+    back?.convert === undefined ? stored : back.convert.fromStored(stored as Unstructured, options.apiVersionOf);
+  for (const key of Object.keys(object)) if (!(key in result)) delete object[key];
+  Object.assign(object, result);
+}
+
+/** Why a request is refused; empty when it is not. */
+export async function problemsOf(
+  kind: ServedKind,
+  admission: AnyAdmission,
+  request: KindAdmissionRequest,
+  { lookup, ...options }: KindAdmissionOptions,
+): Promise<AdmissionProblem[]> {
+  const old = request.oldObject === undefined ? undefined : storedForm(kind, request.oldObject, options);
+  if (request.operation === "DELETE") {
+    if (old === undefined) return [];
+    const found = admission.validateDelete?.(old) ?? [];
+    return found.length > 0 || lookup === undefined ? found : ((await admission.checkDelete?.(old, lookup)) ?? []);
+  }
+  const object = request.object === undefined ? undefined : storedForm(kind, request.object, options);
+  // What is being deleted only loses finalizers: rules that came later must not hold it back.
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return [];
+  const unfit = request.object?.apiVersion === object.apiVersion ? [] : unfitForStorage(kind, object, old);
+  if (unfit.length > 0) return unfit;
+  const found = admission.validate?.(object, old) ?? [];
+  return found.length > 0 || lookup === undefined ? found : ((await admission.check?.(object, old, lookup)) ?? []);
+}
+
+const compiled = new WeakMap<ServedKind, CompiledSchema>();
+
+/** The server checks objects in the version of the request only: what does not fit the stored one must not get there. */
+function unfitForStorage(
+  kind: ServedKind,
+  object: KindObject<object>,
+  old: KindObject<object> | undefined,
+): AdmissionProblem[] {
+  let schema = compiled.get(kind);
+  if (schema === undefined) {
+    schema = compileSchema({ ...kind.versions[0]?.schema.json, type: "object" });
+    compiled.set(kind, schema);
+  }
+  return schema
+    .validate(object as Record<string, unknown>, old === undefined ? {} : { old })
+    .map(({ field, badValue, detail, type }) => ({
+      type: type === "FieldValueRequired" ? type : "FieldValueInvalid",
+      field,
+      value: badValue,
+      detail,
+    }));
+}
+
+function versionOf(kind: ServedKind, object: Unstructured): KindVersion | undefined {
+  const name = object.apiVersion.slice(object.apiVersion.indexOf("/") + 1);
+  return kind.versions.find((version) => version.name === name);
+}
+
+/** The object in the stored version; undefined when it has no spec, which its schema refuses with better words. */
+function storedForm(
+  kind: ServedKind,
+  object: Unstructured,
+  options: KindAdmissionOptions,
+): KindObject<object> | undefined {
+  const copy = deepCopy(object);
+  const { convert } = versionOf(kind, object) ?? {};
+  const stored = convert === undefined ? copy : convert.toStored(copy, options.apiVersionOf);
+  return stored["spec"] === undefined ? undefined : (stored as KindObject<object>);
+}
+
+/** The words of the API for a problem. */
+function fieldError({ type, field, value, detail }: AdmissionProblem): FieldError {
+  switch (type) {
+    case "FieldValueRequired":
+      return required(field, detail);
+    case "FieldValueForbidden":
+      return forbiddenField(field, detail);
+    case "FieldValueDuplicate":
+      return duplicate(field, value);
+    case "FieldValueInvalid":
+      return invalidValue(field, value, detail);
+    case "FieldValueNotSupported":
+      return { type, field, badValue: value, detail };
+  }
+}
+
+/** Converts objects of one kind between versions; structurally the API server's `Converter`. */
+export interface KindConverter {
+  readonly group: string;
+  readonly kind: string;
+  convert(object: Unstructured, toVersion: string): Unstructured;
+}
+
+/** Converters of the kinds that are served in several versions. */
+export function kindConverters(kinds: readonly ServedKind[], apiVersionOf?: ApiVersionLookup): KindConverter[] {
+  return kinds
+    .filter(({ versions }) => versions.some(({ convert }) => convert !== undefined))
+    .map((kind) => ({
+      group: kind.group,
+      kind: kind.kind,
+      convert: (object, toVersion) => convertKind(kind, object, toVersion, apiVersionOf),
+    }));
+}
+
+/** One object in another version, by way of the stored one. */
+export function convertKind(
+  kind: ServedKind,
+  object: Unstructured,
+  toVersion: string,
+  apiVersionOf?: ApiVersionLookup,
+): Unstructured {
+  const from = versionOf(kind, object);
+  const to = kind.versions.find(({ name }) => name === toVersion);
+  if (from === undefined || to === undefined)
+    throw new Error(`${kind.kind} is not served as ${object.apiVersion} or ${toVersion}`);
+  if (from === to) return object;
+  const stored = from.convert?.toStored(object, apiVersionOf) ?? object;
+  return to.convert?.fromStored(stored, apiVersionOf) ?? stored;
+}
