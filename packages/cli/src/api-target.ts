@@ -15,6 +15,9 @@ export interface ApiTarget {
   client: Client;
   /** Where commands go, in words. */
   description: string;
+  server: string;
+  /** Whom the server is trusted by; empty when the system's own authorities are. */
+  caPem: string;
   close(): Promise<void>;
 }
 
@@ -38,6 +41,8 @@ export async function openTarget({ options, io }: CommandInput): Promise<ApiTarg
     return {
       client,
       description: local ? `the instance on this machine (${config.server})` : config.server,
+      server: config.server,
+      caPem: config.tls?.caPem ?? "",
       close: () => transport.close(),
     };
   } catch (error) {

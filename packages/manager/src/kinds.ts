@@ -22,6 +22,8 @@ import {
   WorkerPool,
 } from "@capstan/capi";
 import { HostedControlPlane } from "@capstan/controlplane-hosted";
+import { ByoHost } from "@capstan/host-agent";
+import { ByoCluster, ByoClusterTemplate, ByoMachine, ByoMachineTemplate } from "@capstan/infra-byoh";
 import { MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate } from "@capstan/infra-memory";
 import { MetaCluster } from "@capstan/infra-meta";
 
@@ -53,6 +55,11 @@ export const KINDS: readonly AnyKind[] = [
   KubeadmControlPlaneTemplate,
   HostedControlPlane,
   MetaCluster,
+  ByoHost,
+  ByoCluster,
+  ByoClusterTemplate,
+  ByoMachine,
+  ByoMachineTemplate,
   MemoryCluster,
   MemoryClusterTemplate,
   MemoryMachine,

@@ -29,6 +29,7 @@ import {
   supportingControllers,
   workerPoolController,
 } from "@capstan/core";
+import { byohProvider } from "@capstan/infra-byoh";
 import { memoryProvider } from "@capstan/infra-memory";
 import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
 import {
@@ -90,6 +91,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     connect: (config, hint) => embedded.dial(config, hint) ?? httpTransport(config, { clock }),
   });
   memory.addIndexes(cache);
+  const byoh = byohProvider();
+  byoh.addIndexes(cache);
   const workload = new WorkloadConnections({ cache, clock, random, log, dial: (config) => embedded.dial(config) });
   const processes = await processPlacement(options);
   const controllers: Controller[] = [
@@ -97,6 +100,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...supportingControllers({ workload, clock }),
     ...metaControllers(),
     ...memory.controllers({ workload }),
+    ...byoh.controllers({ workload }),
     workerPoolController(),
     ...bootstrapKubeadmControllers({ workload, cache }),
     hostedControlPlaneController({

@@ -2,6 +2,7 @@ import type { CommandDefinition } from "../command.ts";
 import { backup, restore } from "./backup.ts";
 import { describeCluster } from "./describe-cluster.ts";
 import { get } from "./get.ts";
+import { hostAdd, hostList, hostRemove } from "./host.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { kubernetesInstall, kubernetesList, kubernetesRemove } from "./kubernetes.ts";
 import { down, status } from "./status.ts";
@@ -18,6 +19,9 @@ export const COMMANDS: readonly CommandDefinition[] = [
   describeCluster,
   why,
   kubeconfig,
+  hostAdd,
+  hostList,
+  hostRemove,
   kubernetesInstall,
   kubernetesList,
   kubernetesRemove,

@@ -1,0 +1,124 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, isReason, type KubeObject, type Random, randomSuffix, sleep } from "@capstan/apimachinery";
+import { buildKubeconfig, createCertificateRequest, parseCertificate } from "@capstan/pki";
+import { Client, fixedCredentials, httpTransport, kindRef } from "@capstan/runtime";
+import { HOST_GROUP, HOST_LABEL, hostUser } from "../protocol.ts";
+
+interface CertificateSigningRequest extends KubeObject {
+  spec: { request: string; signerName: string; usages: string[]; expirationSeconds?: number };
+  status?: { certificate?: string; conditions?: { type: string; message?: string }[] };
+}
+
+const CertificateSigningRequest = kindRef<CertificateSigningRequest>({
+  group: "certificates.k8s.io",
+  version: "v1",
+  kind: "CertificateSigningRequest",
+  plural: "certificatesigningrequests",
+  namespaced: false,
+});
+
+/** Who an agent is and whom it talks to. */
+export interface Enrolment {
+  server: string;
+  caPem: string;
+  namespace: string;
+  name: string;
+}
+
+const LIFE_SECONDS = 90 * 24 * 3600;
+const POLL_MS = 500;
+const GIVE_UP_MS = 5 * 60_000;
+
+export interface Credentials {
+  certPem: string;
+  keyPem: string;
+}
+
+/** The credentials kept on this host, if there are any. */
+export async function loadCredentials(stateDir: string): Promise<(Enrolment & Credentials) | undefined> {
+  try {
+    return JSON.parse(await readFile(join(stateDir, "identity.json"), "utf8")) as Enrolment & Credentials;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a certificate should be replaced: when a third of its life is left. */
+export function renewalDue(certPem: string, nowMs: number): boolean {
+  const { notBeforeMs, notAfterMs } = parseCertificate(certPem);
+  return nowMs >= notAfterMs - (notAfterMs - notBeforeMs) / 3;
+}
+
+/** Asks for a certificate for this host, with an enrolment token or with the certificate that is to be renewed. */
+export async function requestCertificate(
+  enrolment: Enrolment,
+  proof: { token: string } | Credentials,
+  deps: { clock: Clock; random: Random; stateDir: string },
+): Promise<Credentials> {
+  const credentials = fixedCredentials(proof);
+  const transport = httpTransport(
+    { server: enrolment.server, tls: { caPem: enrolment.caPem }, credentials },
+    { clock: deps.clock },
+  );
+  try {
+    const client = new Client(transport, { fieldManager: "capstan-host-agent", clock: deps.clock });
+    const user = hostUser(enrolment.namespace, enrolment.name);
+    const { csrPem, keyPem } = await createCertificateRequest({ commonName: user, organizations: [HOST_GROUP] });
+    const name = `byoh-${enrolment.namespace}-${enrolment.name}-${randomSuffix(deps.random)}`;
+    await client.create({
+      apiVersion: "certificates.k8s.io/v1",
+      kind: "CertificateSigningRequest",
+      metadata: { name, labels: { [HOST_LABEL]: `${enrolment.namespace}.${enrolment.name}` } },
+      spec: {
+        request: Buffer.from(csrPem).toString("base64"),
+        signerName: "kubernetes.io/kube-apiserver-client",
+        usages: ["client auth"],
+        expirationSeconds: LIFE_SECONDS,
+      },
+    } as CertificateSigningRequest);
+    const certPem = await untilIssued(client, name, deps.clock);
+    await save(deps.stateDir, { ...enrolment, certPem, keyPem });
+    return { certPem, keyPem };
+  } finally {
+    await transport.close();
+  }
+}
+
+/** An agent may read its own request and nothing else of the kind, so it asks again rather than watch. */
+async function untilIssued(client: Client, name: string, clock: Clock): Promise<string> {
+  const until = clock.monotonic() + GIVE_UP_MS;
+  while (clock.monotonic() < until) {
+    const request = await client.get(CertificateSigningRequest, { name }).catch((error: unknown) => {
+      if (isReason(error, "Forbidden", "Unauthorized")) throw error;
+      return undefined;
+    });
+    const refused = request?.status?.conditions?.find(
+      (condition) => condition.type === "Denied" || condition.type === "Failed",
+    );
+    if (refused !== undefined) throw new Error(`the certificate was refused: ${refused.message ?? refused.type}`);
+    const certificate = request?.status?.certificate;
+    if (certificate !== undefined && certificate !== "") return Buffer.from(certificate, "base64").toString("utf8");
+    await sleep(clock, POLL_MS);
+  }
+  throw new Error(
+    `nobody approved certificate request ${name} within ${GIVE_UP_MS / 60_000} minutes: is the manager running?`,
+  );
+}
+
+async function save(stateDir: string, identity: Enrolment & Credentials): Promise<void> {
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  const path = join(stateDir, "identity.json");
+  await writeFile(`${path}.new`, JSON.stringify(identity), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+  // For people who want to look with kubectl from the host.
+  const kubeconfig = buildKubeconfig({
+    server: identity.server,
+    caPem: identity.caPem,
+    clusterName: "capstan",
+    userName: "host",
+    clientCertPem: identity.certPem,
+    clientKeyPem: identity.keyPem,
+  });
+  await writeFile(join(stateDir, "kubeconfig"), kubeconfig, { mode: 0o600 });
+}

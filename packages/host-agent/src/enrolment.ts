@@ -1,0 +1,120 @@
+import { type Clock, formatTime, type Random, type Unstructured } from "@capstan/apimachinery";
+import { ByoHost } from "./kinds/byo-host.ts";
+import { ENROL_GROUP, ENROL_HOST_ANNOTATION, HOST_GROUP, hostUser } from "./protocol.ts";
+
+const RBAC = "rbac.authorization.k8s.io";
+const TOKEN_LIFE_MS = 60 * 60_000;
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+/** A one-time token for one host: `id.secret`. */
+export interface EnrolmentToken {
+  id: string;
+  secret: string;
+}
+
+export function newEnrolmentToken(random: Random): EnrolmentToken {
+  const text = (length: number): string =>
+    [...random.bytes(length)].map((byte) => ALPHABET[byte % ALPHABET.length]).join("");
+  return { id: text(6), secret: text(16) };
+}
+
+/** The Secret that makes a token good, for an hour, for enrolling one host and nothing else. */
+export function enrolmentSecret(token: EnrolmentToken, namespace: string, name: string, clock: Clock): Unstructured {
+  const data = {
+    "token-id": token.id,
+    "token-secret": token.secret,
+    "usage-bootstrap-authentication": "true",
+    "auth-extra-groups": ENROL_GROUP,
+    expiration: formatTime(clock.now() + TOKEN_LIFE_MS),
+    description: `enrols host ${namespace}/${name}`,
+  };
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: `bootstrap-token-${token.id}`,
+      namespace: "kube-system",
+      annotations: { [ENROL_HOST_ANNOTATION]: `${namespace}/${name}` },
+    },
+    type: "bootstrap.kubernetes.io/token",
+    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")])),
+  };
+}
+
+/** What every enrolment needs once: who holds a token may ask for a certificate, and so may who renews one. */
+export function enrolmentRoles(): Unstructured[] {
+  const role = (name: string): Unstructured => ({
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRole",
+    metadata: { name },
+    rules: [
+      { apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests"], verbs: ["create", "get"] },
+    ],
+  });
+  const binding = (name: string, group: string): Unstructured => ({
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name },
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "capstan:byoh-enrol" },
+    subjects: [{ kind: "Group", name: group, apiGroup: RBAC }],
+  });
+  return [
+    role("capstan:byoh-enrol"),
+    binding("capstan:byoh-enrol", ENROL_GROUP),
+    binding("capstan:byoh-renew", HOST_GROUP),
+  ];
+}
+
+/** The host itself, to be claimed once its agent has reported. */
+export function byoHost(namespace: string, name: string, labels: Record<string, string>): Unstructured {
+  return { apiVersion: ByoHost.apiVersion, kind: ByoHost.kind, metadata: { namespace, name, labels }, spec: {} };
+}
+
+/** The rights of one agent: its own host, and the one Secret it needs right now. */
+export function hostRights(namespace: string, name: string, secretNames: string[]): Unstructured[] {
+  const roleName = `byoh-host-${name}`;
+  return [
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: "Role",
+      metadata: { namespace, name: roleName },
+      rules: [
+        { apiGroups: [ByoHost.group], resources: ["byohosts"], resourceNames: [name], verbs: ["get", "list", "watch"] },
+        {
+          apiGroups: [ByoHost.group],
+          resources: ["byohosts/status"],
+          resourceNames: [name],
+          verbs: ["get", "patch", "update"],
+        },
+        ...(secretNames.length === 0
+          ? []
+          : [{ apiGroups: [""], resources: ["secrets"], resourceNames: secretNames, verbs: ["get"] }]),
+      ],
+    },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: "RoleBinding",
+      metadata: { namespace, name: roleName },
+      roleRef: { apiGroup: RBAC, kind: "Role", name: roleName },
+      subjects: [{ kind: "User", name: hostUser(namespace, name), apiGroup: RBAC }],
+    },
+  ];
+}
+
+/** The text that `--enrol` takes: where to go, whom to trust, who one is, and the token. */
+export function enrolmentLine(o: {
+  server: string;
+  caPem: string;
+  namespace: string;
+  name: string;
+  token: EnrolmentToken;
+}): string {
+  const line = {
+    server: o.server,
+    ca: o.caPem,
+    namespace: o.namespace,
+    name: o.name,
+    token: `${o.token.id}.${o.token.secret}`,
+  };
+  return Buffer.from(JSON.stringify(line)).toString("base64url");
+}

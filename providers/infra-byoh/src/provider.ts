@@ -1,0 +1,35 @@
+import { type AnyKindDefinition, type InfrastructureProvider, infrastructureProvider } from "@capstan/capi";
+import { ByoHost } from "@capstan/host-agent";
+import { hostCertificateController } from "./approve-hosts.ts";
+import { ensureCluster, removeCluster } from "./cluster.ts";
+import { byoHostController } from "./host-controller.ts";
+import { Hosts } from "./hosts.ts";
+import { ByoCluster, ByoClusterTemplate } from "./kinds/byo-cluster.ts";
+import { ByoMachine, ByoMachineTemplate } from "./kinds/byo-machine.ts";
+import { ensureMachine, removeMachine } from "./machine.ts";
+
+/** Own hosts as the manager loads them. */
+export function byohProvider(): InfrastructureProvider {
+  const hosts = new Hosts();
+  const provider = infrastructureProvider({
+    name: "byoh",
+    cluster: { kind: ByoCluster, template: ByoClusterTemplate, ensure: ensureCluster, remove: removeCluster },
+    machine: {
+      kind: ByoMachine,
+      template: ByoMachineTemplate,
+      ensure: ensureMachine,
+      remove: removeMachine,
+      watch: (backend, changed) => backend.subscribe(changed),
+    },
+    backend: hosts,
+  });
+  return {
+    name: provider.name,
+    kinds: [...provider.kinds, ByoHost as unknown as AnyKindDefinition],
+    addIndexes: (cache) => {
+      provider.addIndexes(cache);
+      hosts.bind(cache);
+    },
+    controllers: (deps) => [...provider.controllers(deps), byoHostController(hosts), hostCertificateController()],
+  };
+}
