@@ -1,12 +1,14 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
-import { auditFile, createApiServer, openLmdbStore, readEncryptionKeyFile } from "@capstan/apiserver";
+import { type ApiServer, auditFile, createApiServer, openLmdbStore, readEncryptionKeyFile } from "@capstan/apiserver";
 import { buildKubeconfig } from "@capstan/pki";
 import type { Logger } from "@capstan/runtime";
 import { serveControl } from "./control-socket.ts";
 import { readInstance, removeInstance, writeInstance } from "./instance.ts";
 import { ensureInstancePki } from "./instance-pki.ts";
+import { kindRules } from "./kind-rules.ts";
+import { KINDS } from "./kinds.ts";
 import { type Manager, startManager } from "./manager.ts";
 
 export interface StandaloneOptions {
@@ -60,8 +62,10 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const store = await openLmdbStore(join(dataDir, "store"), { clock, random, ...encryption });
   const onError = (error: unknown): void => log.error("the audit log cannot be written", { error });
   const audit = options.auditLog === undefined ? undefined : await auditFile(options.auditLog, { onError });
+  let running: ApiServer | undefined;
   const api = await createApiServer({
     store,
+    ...kindRules(KINDS, () => running),
     clock,
     random,
     log: (message, error) => log.error(message, { error }),
@@ -69,6 +73,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     ...(audit === undefined ? {} : { audit: { sink: audit.sink } }),
     auth: { serviceAccounts: { signingKeyPem: pki.serviceAccountKeyPem } },
   });
+  running = api;
   const listener = await api.listen({
     host,
     port: options.listen.port,

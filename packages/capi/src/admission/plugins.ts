@@ -26,7 +26,7 @@ export interface ServedKind {
   readonly kind: string;
   readonly plural: string;
   readonly versions: readonly KindVersion[];
-  readonly admission: unknown;
+  readonly admission?: unknown;
 }
 
 /** What a request changes; structurally the API server's. */
