@@ -111,6 +111,7 @@ export {
 } from "./quantity.ts";
 export { type Random, randomFloat, randomInt, randomSuffix, randomUuid, seededRandom, systemRandom } from "./random.ts";
 export { type CompiledSchema, compileSchema, type ValidateOptions } from "./schema/compile.ts";
+export { knownFormat } from "./schema/formats.ts";
 export { formatIpAddress, type IpBytes, parseCidrText, parseIpAddress } from "./schema/ip-address.ts";
 export { checkStructuralSchema } from "./schema/structural.ts";
 export type { JSONSchemaProps, JsonValue, ValidationRule } from "./schema/types.ts";
@@ -124,4 +125,4 @@ export {
 export { ApiError, isReason, type Status, type StatusCause, type StatusDetails } from "./status.ts";
 export type { ApiRequest, ApiResponse, Transport, UserInfo, WatchEvent } from "./transport.ts";
 export { settle, VirtualClock } from "./virtual-clock.ts";
-export { parseYaml, parseYamlDocuments, toYaml } from "./yaml.ts";
+export { parseYaml, parseYamlDocuments, toGoYaml, toYaml } from "./yaml.ts";

@@ -52,6 +52,11 @@ export function parseYamlDocuments(text: string): unknown[] {
 
 const WRITE = { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false } as const;
 
+/** YAML as Kubernetes' Go library writes it: keys sorted, lists not indented. */
+export function toGoYaml(value: unknown): string {
+  return stringify(value, { ...WRITE, sortMapEntries: true, indentSeq: false });
+}
+
 /** Writes YAML that a 1.1 reader understands as meant: `"yes"`, `"1:30"` and `"012"` get quotes. */
 export function toYaml(value: unknown): string {
   const text = stringify(value, WRITE);

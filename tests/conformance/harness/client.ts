@@ -20,7 +20,7 @@ export interface RawAnswer {
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Buffer | undefined;
   readonly credentials: boolean;
 }

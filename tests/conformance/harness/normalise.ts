@@ -59,6 +59,9 @@ export class Normaliser {
     if (Array.isArray(value)) return value.map((item) => this.#value(item, [...path, "[]"], listLike));
     if (value === null || typeof value !== "object") return value;
     this.#meet(value);
+    const { managedFields } = value;
+    // Entries are ordered by time, and the two servers may disagree on the second.
+    if (Array.isArray(managedFields)) managedFields.sort((a, b) => (entryKey(a) < entryKey(b) ? -1 : 1));
     const result: { [key: string]: Json } = {};
     const revisions = this.#revisionsOf(value["uid"]);
     for (const [key, item] of Object.entries(value))
@@ -102,6 +105,11 @@ export class Normaliser {
     const { kind, items } = value as { kind?: unknown; items?: unknown };
     return kind === "Table" || (typeof kind === "string" && kind.endsWith("List")) || Array.isArray(items);
   }
+}
+
+function entryKey(entry: Json): string {
+  const { operation, manager, apiVersion, subresource } = entry as { [key: string]: Json };
+  return [operation, manager, apiVersion, subresource ?? ""].join("/");
 }
 
 /** `<revision 3>`, the same for the same value. */

@@ -28,6 +28,7 @@ export function namespaceOf(script: Script): string {
 }
 
 class ScriptRun {
+  readonly #side: string;
   readonly #client: Client;
   readonly #script: Script;
   readonly #answers = new Map<string, unknown>();
@@ -35,6 +36,7 @@ class ScriptRun {
   readonly #normaliser = new Normaliser();
 
   constructor(side: Side, script: Script) {
+    this.#side = side.name;
     this.#client = new Client(side);
     this.#script = script;
   }
@@ -51,7 +53,14 @@ class ScriptRun {
     await this.#wait({ wait: `/api/v1/namespaces/${namespace}/serviceaccounts/default` });
     await this.#wait({ wait: `/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt` });
     const outcomes: (Outcome | undefined)[] = [];
-    for (const step of this.#script.steps) outcomes.push(await this.#step(step));
+    for (const [index, step] of this.#script.steps.entries())
+      try {
+        outcomes.push(await this.#step(step));
+      } catch (error) {
+        throw new Error(
+          `${this.#side} server, step ${index}: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
     return outcomes;
   }
 
@@ -116,12 +125,15 @@ class ScriptRun {
   #request(step: RequestStep): RawRequest {
     const space = step.do.indexOf(" ");
     const method = step.do.slice(0, space);
-    const headers: Record<string, string> = { accept: step.accept ?? "application/json", "user-agent": "suite/1" };
+    const headers: Record<string, string | string[]> = {
+      accept: step.accept ?? "application/json",
+      "user-agent": "suite/1",
+    };
     const type = step.type ?? (method === "PATCH" ? MERGE : "application/json");
     if (step.body !== undefined) headers["content-type"] = type;
-    if (step.as !== undefined) Object.assign(headers, { "impersonate-user": step.as.split(",")[0] });
-    const groups = step.as?.split(",").slice(1) ?? [];
-    if (groups.length > 0) headers["impersonate-group"] = groups.join(",");
+    const [user, ...groups] = step.as === undefined ? [] : this.#fill(step.as).split(",");
+    if (user !== undefined) headers["impersonate-user"] = user;
+    if (groups.length > 0) headers["impersonate-group"] = groups;
     if (typeof step.credentials === "object") headers["authorization"] = `Bearer ${this.#fill(step.credentials.token)}`;
     for (const [name, value] of Object.entries(step.headers ?? {})) headers[name] = this.#fill(value);
     return {

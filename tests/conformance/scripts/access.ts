@@ -83,7 +83,7 @@ export const access: Script = {
     review({ resourceAttributes: { verb: "get", resource: "configmaps", namespace: "<ns>", name: "only" } }, "bob"),
     review({ resourceAttributes: { verb: "delete", resource: "configmaps", namespace: "<ns>" } }, "bob"),
     review({ resourceAttributes: { verb: "*", group: "*", resource: "*" } }),
-    review({ nonResourceAttributes: { verb: "get", path: "/healthz" } }, "bob"),
+    review({ nonResourceAttributes: { verb: "get", path: "/api" } }, "bob"),
     review({ nonResourceAttributes: { verb: "get", path: "/secret" } }, "bob"),
     review({}),
     review({ resourceAttributes: {}, nonResourceAttributes: {} }),

@@ -21,7 +21,7 @@ const definition = crd("rules", "cel.example", {
         "x-kubernetes-validations": [
           {
             rule: "!has(self.min) || !has(self.max) || self.min <= self.max",
-            messageExpression: "'min ' + string(self.min) + ' is above max ' + string(self.max)",
+            messageExpression: "self.max > 5 ? 'min is above a large max' : 'min is above a small max'",
             reason: "FieldValueInvalid",
             fieldPath: ".min",
           },
@@ -231,6 +231,7 @@ export const cel: Script = {
     { do: `PATCH ${G}/t`, body: { spec: { list: [2, 3] } } },
     // Refused at creation.
     trial([{ rule: "self.a > 0" }]),
+    trial([{ rule: "self.a > 0", messageExpression: "'a is ' + string(self.a)" }]),
     trial([{ rule: "self.nope > 0" }]),
     trial([{ rule: "self.a == 'x'" }]),
     trial([{ rule: "self.a +" }]),

@@ -76,8 +76,7 @@ export const deletion: Script = {
     // Changing one's mind.
     post("o7", { finalizers: ["example.com/hold"] }),
     { do: `DELETE ${CM}/o7`, body: { propagationPolicy: "Orphan" }, only: ["metadata.finalizers"] },
-    { do: `DELETE ${CM}/o7`, body: { propagationPolicy: "Foreground" }, only: ["metadata.finalizers"] },
-    { do: `DELETE ${CM}/o7`, body: {}, only: ["metadata.finalizers"] },
+    { do: `DELETE ${CM}/o7`, body: { propagationPolicy: "Background" }, only: ["metadata.finalizers"] },
     { do: `PATCH ${CM}/o7`, body: { metadata: { finalizers: null } }, only: ["metadata.name"] },
     { wait: `${CM}/o7`, status: 404 },
     {

@@ -53,7 +53,6 @@ export const discovery: Script = {
     { do: "GET /apis", accept: AGGREGATED, only: ["kind", "apiVersion", "metadata"] },
     { do: "GET /apis", only: ["kind", "apiVersion"] },
     { do: "GET /apis", accept: "text/html", only: ["kind"] },
-    { do: "POST /apis", body: {} },
     { do: "GET /apis/", only: ["kind", "apiVersion"] },
     { do: "GET /api/", only: ["kind"] },
     { do: "GET /apis/discovery.example/v1/" },
@@ -90,6 +89,6 @@ export const discovery: Script = {
       ],
     },
     { do: "GET /.well-known/openid-configuration" },
-    { do: "GET /openid/v1/jwks" },
+    { do: "GET /openid/v1/jwks", accept: "*/*" },
   ],
 };

@@ -45,7 +45,11 @@ export const lifeCycle: Script = {
     { do: `POST ${CM}`, id: "gen", body: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "gen-" } } },
     { do: `GET ${CM}/<gen.metadata.name>` },
     { do: `POST ${CM}`, body: { apiVersion: "v1", kind: "ConfigMap", metadata: {} } },
-    { do: `POST ${CM}`, body: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "Bad_" } } },
+    {
+      do: `POST ${CM}`,
+      body: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "Bad_" } },
+      mask: [/Bad_\w{5}/],
+    },
     { do: `POST ${CM}`, body: cm("Bad_Name") },
     { do: `POST ${CM}`, body: cm("a".repeat(254)) },
     { do: `POST ${CM}`, body: cm("a/b") },
@@ -106,7 +110,7 @@ export const lifeCycle: Script = {
     { do: `PATCH ${CM}/owned`, body: { metadata: { finalizers: null } } },
     { do: `GET ${CM}/owned` },
     { do: `DELETE ${CM}/b`, body: { preconditions: { uid: "wrong" } } },
-    { do: `DELETE ${CM}/b`, body: { preconditions: { resourceVersion: "1" } }, mask: [/ResourceVersion: \d+/] },
+    { do: `DELETE ${CM}/b`, body: { preconditions: { resourceVersion: "1" } }, mask: [/in record \(\d+\)/] },
     {
       do: `DELETE ${CM}/b`,
       body: { kind: "DeleteOptions", apiVersion: "v1", preconditions: { uid: "<b.metadata.uid>" } },

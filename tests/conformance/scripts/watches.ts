@@ -81,7 +81,7 @@ export const watches: Script = {
     { events: "short", count: 1, end: true },
     {
       watch: "bookmark",
-      path: `${CM}?watch=true&timeoutSeconds=3&allowWatchBookmarks=true&resourceVersion=<x2.metadata.resourceVersion>`,
+      path: `${CM}?watch=true&timeoutSeconds=5&allowWatchBookmarks=true&resourceVersion=<x2.metadata.resourceVersion>`,
     },
     { events: "bookmark", count: 2, end: true, mask: [/<revision \d+>/] },
     { watch: "future", path: `${CM}?watch=true&timeoutSeconds=1&resourceVersion=99999999` },

@@ -19,7 +19,6 @@ const RGB_PART = "(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])";
 const RGB = new RegExp(`^rgb\\(\\s*${RGB_PART}\\s*,\\s*${RGB_PART}\\s*,\\s*${RGB_PART}\\s*\\)$`);
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 const DATE_TIME_TAIL = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/;
-const SHORT_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
 const CHECKS: Readonly<Record<string, Check>> = {
   bsonobjectid: (s) => /^[0-9a-fA-F]{24}$/.test(s),
@@ -46,14 +45,17 @@ const CHECKS: Readonly<Record<string, Check>> = {
   date: isDate,
   duration: isGoDuration,
   datetime: isDateTime,
-  k8sshortname: (s) => s.length <= 63 && SHORT_NAME.test(s),
-  k8slongname: (s) => s.length <= 253 && s.split(".").every((part) => SHORT_NAME.test(part)),
 };
 
 /** The check of a format that Kubernetes knows (dashes in its name do not matter); undefined for every other one. */
 export function formatChecker(format: string): Check | undefined {
   const name = format.replaceAll("-", "");
   return Object.hasOwn(CHECKS, name) ? CHECKS[name] : undefined;
+}
+
+/** Whether a format is checked; others earn a warning when a CRD is written. */
+export function knownFormat(format: string): boolean {
+  return formatChecker(format) !== undefined;
 }
 
 function isHostname(text: string): boolean {

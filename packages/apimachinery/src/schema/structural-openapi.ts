@@ -153,7 +153,8 @@ function keywordErrors(schema: JSONSchemaProps, path: string, around: Surroundin
     errors.push(forbiddenField(`${path}.default`, `must not be set ${around.defaultsForbidden}`));
   }
   for (const key of ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"] as const) {
-    if (schema[key] !== undefined) errors.push(forbiddenField(`${path}.${key}`, `${key} is not supported`));
+    // Empty maps and texts are nothing in Go.
+    if (isGiven(schema[key])) errors.push(forbiddenField(`${path}.${key}`, `${key} is not supported`));
   }
   if (type === "null") {
     errors.push(forbiddenField(`${path}.type`, "type cannot be set to null, use nullable as an alternative"));
@@ -164,6 +165,11 @@ function keywordErrors(schema: JSONSchemaProps, path: string, around: Surroundin
     errors.push(forbiddenField(`${path}.x-kubernetes-embedded-resource`, "must not be used inside of resource meta"));
   }
   return errors;
+}
+
+function isGiven(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return false;
+  return typeof value !== "object" || Object.keys(value).length > 0;
 }
 
 const LINE_BREAK = /[\n\r]/;

@@ -156,7 +156,11 @@ function invalid(value: unknown, path: string, wrong: string, result: Result): v
 
 function checkNumber(node: SchemaNode, value: number, path: string, result: Result): void {
   const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = node.schema;
-  if (multipleOf !== undefined && !isMultipleOf(value, multipleOf)) {
+  if (multipleOf !== undefined && Number.isInteger(value) && Math.trunc(multipleOf) <= 0) {
+    // Whole numbers are compared with a whole factor upstream, and 0.5 becomes 0 there.
+    const text = `factor MultipleOf declared for ${path} must be positive: ${Math.trunc(multipleOf)}`;
+    result.add({ text, error: invalidValue(fieldOf(path), value, text) });
+  } else if (multipleOf !== undefined && !isMultipleOf(value, multipleOf)) {
     invalid(value, path, `should be a multiple of ${goNumber(limitFor(value, multipleOf))}`, result);
   }
   if (minimum !== undefined) {

@@ -1,4 +1,4 @@
-import type { UserInfo } from "@capstan/apimachinery";
+import { isDns1123Label, isDns1123Subdomain, type UserInfo } from "@capstan/apimachinery";
 
 /** Group names that the server itself gives a meaning. */
 export const Groups = {
@@ -31,8 +31,8 @@ export function serviceAccountGroups(namespace: string): string[] {
 /** Namespace and name in a ServiceAccount's user name, or undefined for other users. */
 export function parseServiceAccountUser(user: string): { namespace: string; name: string } | undefined {
   const [system, kind, namespace = "", name = "", ...rest] = user.split(":");
-  if (system !== "system" || kind !== "serviceaccount" || rest.length > 0 || namespace === "" || name === "")
-    return undefined;
+  if (system !== "system" || kind !== "serviceaccount" || rest.length > 0) return undefined;
+  if (isDns1123Label(namespace).length > 0 || isDns1123Subdomain(name).length > 0) return undefined;
   return { namespace, name };
 }
 

@@ -128,7 +128,7 @@ function validate(object: Unstructured): FieldError[] {
   const errors: FieldError[] = [];
   const pem = Buffer.from(text(spec.request), "base64").toString("latin1");
   if (!pem.includes("-----BEGIN CERTIFICATE REQUEST-----"))
-    errors.push(invalidValue("spec.request", spec.request ?? "", "PEM block type must be CERTIFICATE REQUEST"));
+    errors.push(invalidValue("spec.request", spec.request ?? null, "PEM block type must be CERTIFICATE REQUEST"));
   const usages = texts(spec.usages);
   if (usages.length === 0) errors.push(required("spec.usages"));
   usages.forEach((usage, i) => {

@@ -15,6 +15,8 @@ const SPECIAL: Readonly<Record<string, JSONSchemaProps>> = deepFreeze({
   // A quantity may be written as any number: `cpu: 0.5`.
   "io.k8s.apimachinery.pkg.api.resource.Quantity": { "x-kubernetes-preserve-unknown-fields": true },
   "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": OPEN,
+  // Six decimals, no more and no less.
+  "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": { type: "string", format: "micro-time" },
   "io.k8s.apimachinery.pkg.runtime.RawExtension": OPEN,
 });
 

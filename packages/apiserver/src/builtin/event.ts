@@ -27,13 +27,27 @@ const RENAMED = [
 function toCore(event: Unstructured): Unstructured {
   const out: Unstructured = { ...event, apiVersion: "v1" };
   for (const [core, group] of RENAMED) rename(out, group, core);
+  fillCore(out);
   return out;
+}
+
+/** Go writes these fields even when nobody has set them. */
+function fillCore(event: Unstructured): void {
+  event["source"] ??= {};
+  for (const field of ["firstTimestamp", "lastTimestamp", "eventTime"]) event[field] ??= null;
+  for (const field of ["reportingComponent", "reportingInstance"]) event[field] ??= "";
+}
+
+function fillGroup(event: Unstructured): void {
+  event["deprecatedSource"] ??= {};
+  for (const field of ["deprecatedFirstTimestamp", "deprecatedLastTimestamp", "eventTime"]) event[field] ??= null;
 }
 
 /** The object with the field names of events.k8s.io/v1. */
 function toEventsGroup(event: Unstructured): Unstructured {
   const out: Unstructured = { ...event, apiVersion: "events.k8s.io/v1" };
   for (const [core, group] of RENAMED) rename(out, core, group);
+  for (const field of ["reportingController", "reportingInstance"]) if (out[field] === "") delete out[field];
   return out;
 }
 
@@ -114,6 +128,7 @@ export const event = defineBuiltin({
   strategy: {
     allowCreateOnUpdate: true,
     noGeneration: true,
+    applyDefaults: fillCore,
     validate: (o) => legacyErrors(o, "reportingComponent"),
   },
 });
@@ -129,6 +144,7 @@ export const groupEvent = defineBuiltin({
   strategy: {
     allowCreateOnUpdate: true,
     noGeneration: true,
+    applyDefaults: fillGroup,
     validate: strictErrors,
     validateUpdate: strictUpdateErrors,
   },

@@ -119,7 +119,7 @@ function validate(object: Unstructured): FieldError[] {
   const template = podTemplateErrors(spec.template, "spec.template");
   const field = "spec.template.spec.restartPolicy";
   errors.push(...template.filter((e) => e.field !== field));
-  if (policy === "") errors.push(required(field, 'valid values: "OnFailure", "Never"'));
+  if (policy === "" || policy === "Always") errors.push(required(field, 'valid values: "OnFailure", "Never"'));
   else if (policy !== "OnFailure" && policy !== "Never")
     errors.push({
       type: "FieldValueNotSupported",

@@ -67,7 +67,7 @@ function applyDefaults(object: Unstructured): void {
   const spec = child(object, "spec");
   const [first] = texts(spec.podCIDRs);
   const single = text(spec.podCIDR);
-  if (single !== "" && first === undefined) spec.podCIDRs = [single];
+  if (single !== "" && first !== single) spec.podCIDRs = [single];
   if (single === "" && first !== undefined) spec.podCIDR = first;
   canonicalQuantities(at(object, "status", "capacity"));
   canonicalQuantities(at(object, "status", "allocatable"));

@@ -7,6 +7,7 @@ import type { ResourceType, Strategy } from "../types.ts";
 import { settleNames } from "./crd-names.ts";
 import { CLEANUP_FINALIZER, CRD_KEY, type CustomResourceDefinition, withCondition } from "./crd-object.ts";
 import { validateCrd, validateCrdUpdate } from "./crd-validation.ts";
+import { crdWarnings } from "./crd-warnings.ts";
 
 /** Defaults of a decoded CRD. */
 function applyDefaults(object: Unstructured): void {
@@ -27,6 +28,8 @@ const STATIC: Strategy = {
   allowCreateOnUpdate: false,
   allowUnconditionalUpdate: false,
   applyDefaults,
+  warnings: (object, old) =>
+    crdWarnings(object as CustomResourceDefinition, old as CustomResourceDefinition | undefined),
   validate: (object) => validateCrd(object as CustomResourceDefinition),
   validateUpdate: (object, old, subresource) =>
     validateCrdUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition, subresource),

@@ -23,7 +23,13 @@ export function validateScale(scale: Scale, path: string): FieldError[] {
     if (!value.startsWith(".")) {
       errors.push(invalidValue(`${path}.${field}`, value, "must be a simple json path starting with ."));
     } else if (!roots.some((root) => value.startsWith(`${root}.`))) {
-      errors.push(invalidValue(`${path}.${field}`, value, `should be a json path under ${roots.length > 1 ? "either " : ""}${roots.join(" or ")}`));
+      errors.push(
+        invalidValue(
+          `${path}.${field}`,
+          value,
+          `should be a json path under ${roots.length > 1 ? "either " : ""}${roots.join(" or ")}`,
+        ),
+      );
     }
   };
   check("specReplicasPath", scale.specReplicasPath, [".spec"], true);

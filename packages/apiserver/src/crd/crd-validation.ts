@@ -109,13 +109,18 @@ function validateVersions(crd: CustomResourceDefinition, old: CustomResourceDefi
   versions.forEach((version, i) => {
     const path = `spec.versions[${i}]`;
     names.add(version.name);
-    errors.push(...isDns1035Label(version.name ?? "").map((m) => invalidValue(`${path}.name`, version.name, m)));
+    const strange = isDns1035Label(version.name ?? "");
+    errors.push(...strange.map((m) => invalidValue(`${path}.name`, version.name, m)));
     const schemaPath = shared ? "spec.validation.openAPIV3Schema" : `${path}.schema.openAPIV3Schema`;
     if (!shared || i === 0) errors.push(...validateSchema(version, old, schemaPath, path));
     errors.push(...validateVersionParts(version, path, versions.length === 1));
   });
   if (names.size !== versions.length)
     errors.push(invalidValue("spec.versions", versions, "must contain unique version names"));
+  // The first version is also the deprecated field spec.version inside upstream.
+  const [first] = versions;
+  if (first !== undefined)
+    errors.push(...isDns1035Label(first.name ?? "").map((m) => invalidValue("spec.version", first.name, m)));
   const storage = versions.filter((v) => v.storage).length;
   if (storage !== 1)
     errors.push(invalidValue("spec.versions", versions, "must have exactly one version marked as storage version"));

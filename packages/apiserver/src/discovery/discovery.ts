@@ -64,6 +64,7 @@ function answerGroups(cached: Cached, request: DocumentRequest, rest: readonly s
 function versionAnswer(cached: Cached, group: ServedGroup | undefined, version: string): DocumentAnswer {
   const found = group?.versions.find((v) => v.version === version);
   if (group === undefined) return pageNotFound();
+  if (found === undefined && !group.versions.some((v) => v.types.some((type) => type.builtin))) return pageNotFound();
   if (found === undefined) {
     const status = notFound({ group: "", resource: "" }, "").status;
     const body = { ...status, message: "the server could not find the requested resource", details: {} };

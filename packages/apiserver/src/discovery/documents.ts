@@ -51,13 +51,13 @@ interface Subresource {
   readonly verbs: readonly string[];
 }
 
-/** Subresources in the order of their names; group and version are empty where they are those of the resource. */
+/** Subresources in the order of their names, of custom resources status before scale; group and version are empty where they are those of the resource. */
 function subresources(type: ResourceType): Subresource[] {
   const all: Subresource[] = type.subresources.map((s) => ({ group: "", version: "", ...s }));
   if (type.status) all.push({ name: "status", kind: type.kind, group: "", version: "", verbs: SUBRESOURCE_VERBS });
   if (type.scale !== undefined)
     all.push({ name: "scale", kind: "Scale", group: "autoscaling", version: "v1", verbs: SUBRESOURCE_VERBS });
-  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return type.builtin ? all.sort((a, b) => (a.name < b.name ? -1 : 1)) : all;
 }
 
 const optional = (key: string, values: readonly unknown[]): object => (values.length === 0 ? {} : { [key]: values });
@@ -141,13 +141,25 @@ export function apiResourceListDocument(group: string, { version, types }: Versi
   };
 }
 
+/** The order in which the old form lists the verbs of custom resources. */
+const CUSTOM_VERBS: readonly string[] = [
+  "delete",
+  "deletecollection",
+  "get",
+  "list",
+  "patch",
+  "create",
+  "update",
+  "watch",
+];
+
 function apiResource(type: ResourceType): object {
   return {
     name: type.plural,
     singularName: type.singular,
     namespaced: type.namespaced,
     kind: type.kind,
-    verbs: type.verbs,
+    verbs: type.builtin ? type.verbs : CUSTOM_VERBS.filter((verb) => (type.verbs as readonly string[]).includes(verb)),
     ...optional("shortNames", type.shortNames),
     ...optional("categories", type.categories),
     ...(type.strategy.createOnly === undefined ? { storageVersionHash: storageVersionHash(type) } : {}),

@@ -63,7 +63,13 @@ function merge(write: WriteRequest, live: Unstructured | undefined, config: Unst
 /** The configuration as it will be merged: of the endpoint's type and name, otherwise as it was sent. */
 function checkedConfig(write: WriteRequest, body: unknown, validation: FieldValidation): Unstructured {
   const { type } = write;
-  if (!isObject(body)) throw badRequest("error decoding YAML: an apply patch is an object");
+  if (body === null) throw badRequest("invalid object type: /, Kind=");
+  if (!isObject(body)) {
+    const what = Array.isArray(body) ? "array" : typeof body === "boolean" ? "bool" : typeof body;
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into Go value of type map[string]interface {}`,
+    );
+  }
   const config = deepCopy(body) as Unstructured;
   checkType(type, config);
   if (validation.duplicates.length > 0) {

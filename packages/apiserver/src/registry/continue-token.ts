@@ -20,9 +20,7 @@ export function encodeContinue(token: ContinueToken): string {
 export function decodeContinue(text: string): ContinueToken {
   const strange = /[^A-Za-z0-9_-]/.exec(text)?.index ?? (text.length % 4 === 1 ? text.length - 1 : -1);
   if (strange >= 0)
-    throw badRequest(
-      `invalid continue token: continue key is not valid: illegal base64 data at input byte ${strange}`,
-    );
+    throw badRequest(`invalid continue token: continue key is not valid: illegal base64 data at input byte ${strange}`);
   const bytes = Buffer.from(text, "base64url");
   const json = bytes.toString();
   let value: unknown;

@@ -67,7 +67,7 @@ function compile(schema: JSONSchemaProps): Decoder {
   if (schema["x-kubernetes-int-or-string"] === true || schema.format === "int-or-string") return intOrString;
   switch (schema.type ?? "") {
     case "string":
-      return schema.format === "byte" ? bytes : schema.format === "date-time" ? time : text;
+      return STRINGS[schema.format ?? ""] ?? text;
     case "integer":
       return integer(schema.format === "int64" ? "int64" : "int32");
     case "number":
@@ -100,6 +100,22 @@ const time: Decoder = (value, path, context) => {
   );
 };
 
+const MICRO = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.\d{6})?(.*)$/;
+
+const microTime: Decoder = (value, path, context) => {
+  if (typeof value !== "string") throw cannotUnmarshal(value, path, "time.Time", context);
+  if (RFC3339.test(value) && /\.\d{6}(?:Z|[+-])/.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  const [, , rest = ""] = MICRO.exec(value) ?? [];
+  const at = /^\d{4}/.test(value)
+    ? rest === ""
+      ? ""
+      : `: cannot parse ${JSON.stringify(rest)} as ".000000"`
+    : `: cannot parse ${JSON.stringify(value)} as "2006"`;
+  throw badRequest(
+    `${context.kind} in version "${context.version}" cannot be handled as a ${context.kind}: parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00"${at}`,
+  );
+};
+
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 const bytes: Decoder = (value, path, context) => {
@@ -117,6 +133,9 @@ function firstIllegalByte(value: string): number {
   const at = value.search(/[^A-Za-z0-9+/=]/);
   return at >= 0 ? at : Math.floor(value.replace(/=+$/, "").length / 4) * 4;
 }
+
+/** Texts of a special form by their format. */
+const STRINGS: Readonly<Record<string, Decoder>> = { byte: bytes, "date-time": time, "micro-time": microTime };
 
 const bool: Decoder = (value, path, context) => {
   if (typeof value !== "boolean") throw cannotUnmarshal(value, path, "bool", context);

@@ -8,9 +8,10 @@ export interface DecodeContext {
   readonly custom: boolean;
 }
 
-/** Custom resources have their metadata decoded by itself, so Go does not know what it belongs to. */
+/** Go names the innermost struct; custom resources have their metadata decoded by itself, without its path. */
 function goField(path: string, context: DecodeContext): string {
-  return context.custom && path.startsWith("metadata.") ? `ObjectMeta.${path.slice(9)}` : `${context.kind}.${path}`;
+  if (!path.startsWith("metadata.")) return `${context.kind}.${path}`;
+  return context.custom ? `ObjectMeta.${path.slice(9)}` : `ObjectMeta.${path}`;
 }
 
 type Check = (value: unknown, path: string, context: DecodeContext) => unknown;

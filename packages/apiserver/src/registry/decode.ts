@@ -1,4 +1,5 @@
 import { type ApiError, badRequest, invalid, invalidValue, isObject, type Unstructured } from "@capstan/apimachinery";
+import { definition, definitionName } from "../builtin/definitions.ts";
 import { summarizeBody } from "../server/go-json-error.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
@@ -20,6 +21,8 @@ export interface FieldValidation {
  * apiVersion, kind, metadata, so that stored bytes of a type share their beginning.
  */
 export function decodeObject(type: ResourceType, value: unknown, validation: FieldValidation): Unstructured {
+  // Go decodes null into an empty object.
+  if (value === null && !isCustom(type)) return decodeObject(type, {}, validation);
   if (!isObject(value)) {
     const what = Array.isArray(value)
       ? "array"
@@ -62,13 +65,25 @@ export function finishDecoding(
     decodeBuiltin(type.schema, object, context);
     type.strategy.applyDefaults?.(object);
   }
-  complain(context.unknown, validation, errorPrefix);
+  complain(context.unknown, validation, errorPrefix, isCustom(type) ? undefined : Object.keys(value));
   return object;
 }
 
-function complain(unknown: readonly string[], validation: FieldValidation, errorPrefix: string): void {
+/** The field at the top of the object that a complaint is about. */
+function topOf(complaint: string): string {
+  return /"([^".[]*)/.exec(complaint)?.[1] ?? "";
+}
+
+/** `order` = the fields of the document: Go's typed decoder complains as it reads. */
+function complain(
+  unknown: readonly string[],
+  validation: FieldValidation,
+  errorPrefix: string,
+  order: readonly string[] | undefined,
+): void {
   if (validation.mode === "Ignore" || (unknown.length === 0 && validation.duplicates.length === 0)) return;
   const texts = [...validation.duplicates, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
+  if (order !== undefined) texts.sort((a, b) => order.indexOf(topOf(a)) - order.indexOf(topOf(b)));
   if (validation.mode === "Strict") throw badRequest(`${errorPrefix}strict decoding error: ${texts.join(", ")}`);
   for (const text of texts) validation.warn(text);
 }
@@ -81,6 +96,12 @@ function checkKind(type: ResourceType, value: Record<string, unknown>): void {
   if (isCustom(type)) {
     if (kind === "") throw missing(type, value, "Kind");
     if (apiVersion === "") throw missing(type, value, "apiVersion");
+  }
+  if (!isCustom(type) && apiVersion.split("/").length > 2) {
+    const text = JSON.stringify(value);
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${type.kind}): unexpected GroupVersion string: ${apiVersion} (${summarizeBody(Buffer.from(text))})`,
+    );
   }
   if (apiVersion !== "" && apiVersion !== expected) throw badRequest(wrongVersion(type, apiVersion, kind));
   if (kind !== "" && kind !== type.kind) {
@@ -107,7 +128,10 @@ function wrongVersion(type: ResourceType, apiVersion: string, kind: string): str
   if (isCustom(type)) {
     return `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
   }
-  const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+  const slash = apiVersion.indexOf("/");
+  const version = apiVersion.slice(slash + 1);
+  if (definition(definitionName(slash < 0 ? "" : apiVersion.slice(0, slash), version, kind)) !== undefined)
+    return wrongKind(type, kind);
   return `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
 }
 

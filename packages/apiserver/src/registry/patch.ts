@@ -61,6 +61,10 @@ function patchedDraft(
 ): Change {
   const result = deepCopy(applyOf(type, patchType, old, patch));
   if (!isObject(result)) throw badRequest("the patch does not leave an object");
+  if (!isCustom(type) && Object.keys(result).length === 0)
+    throw badRequest(
+      `the name of the object (${old.metadata.name} based on URL) was undeterminable: name must be provided`,
+    );
   // What a patch makes of an object is refused as a bad value of the patch, with the whole outcome as that value.
   const refuse = (why: string): ApiError =>
     invalid({ group: "", kind: "" }, "", [invalidValue("patch", goJson(result), why)]);
@@ -96,10 +100,15 @@ export function applyOf(
         throw badRequest(`error decoding patch: ${goMismatch(patch, "[]handlers.jsonPatchOp")}`);
       return jsonPatched(old, patch);
     case "merge":
-      if (!isObject(patch)) throw badRequest(`error decoding patch: ${goMismatch(patch, "map[string]interface {}")}`);
+      if (!isObject(patch))
+        throw badRequest(
+          patch === null
+            ? "Invalid JSON Patch"
+            : `error decoding patch: ${goMismatch(patch, "map[string]interface {}")}`,
+        );
       return applyMergePatch(old, patch);
     case "strategic":
-      if (!isObject(patch)) throw badRequest(`error decoding patch: ${goMismatch(patch, "map[string]interface {}")}`);
+      if (!isObject(patch)) throw badRequest(goMismatch(patch, "map[string]interface {}"));
       return applyStrategicMergePatch(old, patch, type.schema);
   }
 }

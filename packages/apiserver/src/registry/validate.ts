@@ -9,12 +9,13 @@ import {
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { isCustom } from "./custom-type.ts";
+import { scaleValueErrors } from "./scale-values.ts";
 
 /** Refuses a new object that breaks its type's rules: metadata, schema with CEL, and what the kind itself checks. */
 export function validateCreate(type: ResourceType, object: Unstructured): void {
   const errors = validateObjectMeta(object.metadata, metaOptions(type));
   if (type.builtin) errors.push(...bareFinalizers(object));
-  if (isCustom(type)) errors.push(...compiledSchema(type.schema).validate(object));
+  if (isCustom(type)) errors.push(...compiledSchema(type.schema).validate(object), ...scaleErrors(type, object));
   errors.push(...(type.strategy.validate?.(object) ?? []));
   refuse(type, object, errors);
 }
@@ -23,11 +24,17 @@ export function validateCreate(type: ResourceType, object: Unstructured): void {
 export function validateUpdate(type: ResourceType, object: Unstructured, old: Unstructured, subresource: string): void {
   // Upstream checks this twice, in the generic store and in the kind's strategy, and reports both.
   const update = validateObjectMetaUpdate(object.metadata, old.metadata);
-  const errors = [...update, ...update, ...validateObjectMeta(object.metadata, metaOptions(type))];
-  if (isCustom(type)) errors.push(...compiledSchema(type.schema).validate(object, { old }));
+  const whole = validateObjectMeta(object.metadata, metaOptions(type));
+  const errors = type.builtin ? [...update, ...whole, ...update, ...whole] : [...update, ...update, ...whole];
+  if (isCustom(type))
+    errors.push(...compiledSchema(type.schema).validate(object, { old }), ...scaleErrors(type, object));
   const { strategy } = type;
   errors.push(...(strategy.validateUpdate?.(object, old, subresource) ?? strategy.validate?.(object) ?? []));
   refuse(type, object, errors);
+}
+
+function scaleErrors(type: ResourceType, object: Unstructured): FieldError[] {
+  return type.scale === undefined ? [] : scaleValueErrors(type.scale, object);
 }
 
 const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);

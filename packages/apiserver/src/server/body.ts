@@ -64,16 +64,17 @@ export async function parseObjectBody(
 }
 
 /** Parses the body of a JSON-like patch. */
-export function parseJsonPatchBody(body: RequestBody): ParsedBody {
+export function parseJsonPatchBody(body: RequestBody, strategic = false): ParsedBody {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
   if (body.type === "none") throw badRequest("the request has no body: send the patch");
-  return parseJson(body.bytes.toString(), (why) => badRequest(`error decoding patch: ${why}`));
+  return parseJson(body.bytes.toString(), (why) => badRequest(strategic ? why : `error decoding patch: ${why}`));
 }
 
 /** Parses the body of an apply patch: YAML, of which JSON is a part. */
 export async function parseApplyBody(body: RequestBody): Promise<ParsedBody> {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
-  if (body.type === "none") throw badRequest("the request has no body: send the object to apply");
+  // Nothing at all is an empty document, which is refused for what it is not.
+  if (body.type === "none") return { value: null, duplicates: [] };
   const first = firstVisible(body.bytes);
   if (first === "{") {
     try {

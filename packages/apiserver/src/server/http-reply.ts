@@ -1,5 +1,5 @@
 import { gzip } from "node:zlib";
-import { toYaml } from "@capstan/apimachinery";
+import { toGoYaml } from "@capstan/apimachinery";
 import type { ApiCall } from "./api-call.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Reply, ReplyBody } from "./reply.ts";
@@ -92,7 +92,7 @@ function encode(
   if (body.type === "watch") return [];
   if (wantsYaml(call)) {
     headers["Content-Type"] = "application/yaml";
-    return [Buffer.from(toYaml(body.type === "list" ? body.object() : body.object))];
+    return [Buffer.from(toGoYaml(body.type === "list" ? body.object() : body.object))];
   }
   if (body.type === "list") return body.chunks;
   return [body.bytes ?? Buffer.from(JSON.stringify(body.object))];

@@ -8,7 +8,7 @@ describe("negotiate", () => {
     ["application/vnd.kubernetes.protobuf,application/json", "object", "json"],
     ["application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "table", "json"],
     ["application/json;as=Table;v=v9;g=meta.k8s.io,application/json", "object", "json"],
-    ["application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "partial", "json"],
+    ["application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "partialList", "json"],
     ["application/yaml", "object", "yaml"],
     ["application/json;q=0.1,application/yaml;q=0.9", "object", "yaml"],
     ["application/yaml;q=0,application/json", "object", "json"],

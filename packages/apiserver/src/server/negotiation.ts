@@ -48,6 +48,11 @@ function choose(accept: string): Representation {
   );
 }
 
+/** Whether any clause names a media type that is served, in whatever form. */
+export function servesMediaType(accept: string): boolean {
+  return parseAccept(accept).some((clause) => formatOf(clause.type) !== undefined);
+}
+
 function formatOf(type: string): "json" | "yaml" | undefined {
   switch (type) {
     case "application/json":

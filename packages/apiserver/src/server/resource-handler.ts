@@ -24,7 +24,7 @@ import { openWatch } from "../registry/watch.ts";
 import type { RequestAttributes, ResourceType, SubresourceType, Verb } from "../types.ts";
 import type { ApiCall } from "./api-call.ts";
 import { mediaTypeOf, parseApplyBody, parseJsonPatchBody, parseObjectBody } from "./body.ts";
-import { negotiate, type Representation } from "./negotiation.ts";
+import { negotiate, type Representation, servesMediaType } from "./negotiation.ts";
 import {
   type DeleteOptions,
   parseDeleteOptions,
@@ -114,7 +114,8 @@ function represent(request: Request): Representation {
   try {
     return negotiate(request.call.headers["accept"]);
   } catch (error) {
-    throw request.type.builtin ? routerRefusal(406) : error;
+    const routed = request.type.builtin && !servesMediaType(request.call.headers["accept"] ?? "");
+    throw routed ? routerRefusal(request.info.verb === "watch" ? "406 watch" : 406) : error;
   }
 }
 
@@ -189,7 +190,7 @@ async function handlePatch(request: Request, subresource: string): Promise<Reply
     const { value, duplicates } = await parseApplyBody(await call.body());
     return present(request, await applyObject(write, value, validation(request, options, duplicates)), how);
   }
-  const { value, duplicates } = parseJsonPatchBody(await call.body());
+  const { value, duplicates } = parseJsonPatchBody(await call.body(), patchType === "strategic");
   return present(request, await patchObject(write, patchType, value, validation(request, options, duplicates)), how);
 }
 
@@ -239,6 +240,7 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
       "Scale",
       true,
     );
+    checkScale(value, info.name);
     const outcome = await updateScale(writeRequest(request, options, "scale"), scale, () => value);
     return objectReply(outcome.status, outcome.object);
   }
@@ -252,6 +254,16 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
     patchType === "apply" ? value : applyOf(type, patchType, current, value),
   );
   return objectReply(outcome.status, outcome.object);
+}
+
+/** A Scale that is put must be one, and of the object in the path. */
+function checkScale(value: unknown, name: string): void {
+  const { kind, metadata } = isObject(value) ? value : {};
+  if (kind !== undefined && kind !== "Scale")
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"');
+  const given = isObject(metadata) ? metadata["name"] : undefined;
+  if (given !== undefined && given !== name)
+    throw badRequest(`the name of the object (${textOf(given)}) does not match the name on the URL (${name})`);
 }
 
 async function handleOther(request: Request, subresource: SubresourceType, verb: Verb): Promise<Reply> {

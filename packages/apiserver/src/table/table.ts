@@ -23,7 +23,7 @@ export function tableFor(type: ResourceType, items: readonly Unstructured[], o: 
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata: o.listMeta ?? singleMeta(items),
-    columnDefinitions: o.withHeaders ? type.columns.map(columnDefinition) : [],
+    columnDefinitions: o.withHeaders ? type.columns.map(columnDefinition) : null,
     rows: items.map((object) => row(object, cells, o)),
   };
 }

@@ -1,0 +1,22 @@
+import { deepEqual, isObject, knownFormat } from "@capstan/apimachinery";
+import type { CustomResourceDefinition } from "./crd-object.ts";
+
+/** Warns about string formats that are not checked; what was stored before is not complained about again. */
+export function crdWarnings(crd: CustomResourceDefinition, old: CustomResourceDefinition | undefined): string[] {
+  const formats = new Set<string>();
+  for (const version of crd.spec.versions) {
+    const schema = version.schema?.openAPIV3Schema;
+    const before = old?.spec.versions.find((v) => v.name === version.name)?.schema?.openAPIV3Schema;
+    if (!deepEqual(schema, before)) collect(schema, formats);
+  }
+  return [...formats].map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
+function collect(schema: unknown, formats: Set<string>): void {
+  if (!isObject(schema)) return;
+  const { type, format, properties, items, additionalProperties } = schema;
+  if (type === "string" && typeof format === "string" && format !== "" && !knownFormat(format)) formats.add(format);
+  if (isObject(properties)) for (const property of Object.values(properties)) collect(property, formats);
+  collect(items, formats);
+  collect(additionalProperties, formats);
+}
