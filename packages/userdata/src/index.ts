@@ -8,6 +8,7 @@ export {
 } from "./parse/cloud-config.ts";
 export { renderJinja } from "./parse/jinja.ts";
 export { renderCloudConfig } from "./render/cloud-config.ts";
+export { type IgnitionOptions, renderIgnition } from "./render/ignition.ts";
 export type {
   FileEncoding,
   KubeadmStep,

@@ -1,6 +1,13 @@
 import type { Cluster, JoinConfiguration, KubeadmConfig } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
-import { type KubeadmStep, renderCloudConfig, type UserData, type UserDataFile } from "@capstan/userdata";
+import {
+  type KubeadmStep,
+  renderCloudConfig,
+  renderIgnition,
+  type UserData,
+  UserDataError,
+  type UserDataFile,
+} from "@capstan/userdata";
 import { certificateFiles, type KeyPair } from "./certificates.ts";
 import type { ConfigOwner } from "./config-owner.ts";
 import { type Discovery, discoveryFile, endpointText } from "./discovery.ts";
@@ -106,5 +113,11 @@ async function render(
     mounts: spec.mounts,
     kubeadm: { ...step, verbosity: spec.verbosity } as KubeadmStep,
   };
-  return renderCloudConfig(data);
+  if (spec.format !== "ignition") return renderCloudConfig(data);
+  try {
+    return renderIgnition(data, spec.ignition?.containerLinuxConfig);
+  } catch (error) {
+    if (error instanceof UserDataError) return fail(error.message);
+    throw error;
+  }
 }

@@ -76,7 +76,6 @@ export function discoveryFile(
     ],
     contexts: [{ context: { cluster: "default", user: "default" }, name: "default" }],
     "current-context": "default",
-    preferences: {},
     users: [
       {
         name: "default",

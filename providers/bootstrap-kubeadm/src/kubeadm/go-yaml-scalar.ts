@@ -9,7 +9,7 @@ const WIDTH = 80;
 
 /** Words that YAML 1.1 takes for something other than text. */
 const WORDS =
-  /^(?:~|null|Null|NULL|y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF|true|True|TRUE|false|False|FALSE|\.nan|\.NaN|\.NAN|[-+]?\.(?:inf|Inf|INF)|<<)?$/;
+  /^(?:~|null|Null|NULL|y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF|true|True|TRUE|false|False|FALSE|\.nan|\.NaN|\.NAN|[-+]?\.(?:inf|Inf|INF))?$/;
 const NUMBER =
   /^(?:[-+]?(?:0x[0-9a-fA-F]+|0o?[0-7]+|0b[01]+|\d+|(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?)|[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.\d*)?)$/;
 const TIMESTAMP = /^\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)?)?$/;
@@ -39,9 +39,9 @@ function plainAllowed(text: string): boolean {
   );
 }
 
-/** Tabs count as special here: only double quotes can show them. */
+/** Tabs and whatever is beyond the basic plane count as special here: only double quotes can show them. */
 function printable(text: string): boolean {
-  return !/[\p{Cc}\p{Cs}\ufeff\ufffe\uffff]/u.test(text);
+  return !/[\p{Cc}\p{Cs}\ufeff\ufffe\uffff\u{10000}-\u{10ffff}]/u.test(text);
 }
 
 /** Breaks a long text at the first space after the width, as the emitter does while writing. */
