@@ -142,5 +142,14 @@ export type {
   MachineScope,
   ProviderScope,
 } from "./sdk/scope.ts";
+export { type AdmissionReviewResponse, type AdmissionStep, admissionReviewer } from "./webhooks/admission-review.ts";
+export {
+  crdWithoutWebhook,
+  crdWithWebhook,
+  WEBHOOK_PATHS,
+  type WebhookTarget,
+  webhookConfigurations,
+} from "./webhooks/configurations.ts";
+export { type ConversionReviewResponse, conversionReview } from "./webhooks/conversion-review.ts";
 export type { ClusterKey, Node, NodeTaint, NodeView, WorkloadClusters, WorkloadConnection } from "./workload/types.ts";
 export { WorkloadConnections, type WorkloadConnectionsOptions } from "./workload/workload-connections.ts";

@@ -1,0 +1,104 @@
+import { ApiError, deepCopy, deepEqual, isObject, type Status, type Unstructured } from "@capstan/apimachinery";
+import { type KindAdmissionOptions, kindAdmissionPlugins, type ServedKind } from "../admission/plugins.ts";
+
+/** admission.k8s.io/v1 AdmissionReview as the answer to a request. */
+export interface AdmissionReviewResponse {
+  apiVersion: "admission.k8s.io/v1";
+  kind: "AdmissionReview";
+  response: {
+    uid: string;
+    allowed: boolean;
+    status?: Partial<Status>;
+    patchType?: "JSONPatch";
+    patch?: string;
+  };
+}
+
+/** Which webhook was called. */
+export type AdmissionStep = "mutate" | "validate";
+
+/** Answers admission webhooks for kinds: a pure function of the review, but for what `options.lookup` reads. */
+export function admissionReviewer(
+  kinds: readonly ServedKind[],
+  options: KindAdmissionOptions = {},
+): (step: AdmissionStep, review: unknown) => Promise<AdmissionReviewResponse> {
+  const plugins = kindAdmissionPlugins(kinds, options);
+  return async (step, review) => {
+    const request = requestOf(review);
+    const { uid, operation, kind, object, oldObject } = request;
+    const plugin = plugins.find((p) => p.handles(kind, operation, request.subResource));
+    if (plugin === undefined) return answer({ uid, allowed: true });
+    const changed = { operation, type: kind, object: deepCopy(object), oldObject };
+    try {
+      if (step === "validate") await plugin.validate(changed);
+      else plugin.mutate(changed);
+    } catch (error) {
+      return answer({ uid, allowed: false, status: statusOf(error) });
+    }
+    const patch = object === undefined || changed.object === undefined ? [] : patchOf(object, changed.object);
+    if (patch.length === 0) return answer({ uid, allowed: true });
+    const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
+    return answer({ uid, allowed: true, patchType: "JSONPatch", patch: encoded });
+  };
+}
+
+function answer(response: AdmissionReviewResponse["response"]): AdmissionReviewResponse {
+  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
+}
+
+interface ReviewRequest {
+  uid: string;
+  operation: string;
+  subResource: string;
+  kind: { group: string; version: string; kind: string };
+  object: Unstructured | undefined;
+  oldObject: Unstructured | undefined;
+}
+
+function requestOf(review: unknown): ReviewRequest {
+  const request = isObject(review) ? review["request"] : undefined;
+  const kind = isObject(request) ? request["kind"] : undefined;
+  if (!isObject(request) || !isObject(kind)) throw new TypeError("body is no AdmissionReview: it has no request.kind");
+  const text = (value: unknown): string => (typeof value === "string" ? value : "");
+  return {
+    uid: text(request["uid"]),
+    operation: text(request["operation"]),
+    subResource: text(request["subResource"]),
+    kind: { group: text(kind["group"]), version: text(kind["version"]), kind: text(kind["kind"]) },
+    object: objectOf(request["object"]),
+    oldObject: objectOf(request["oldObject"]),
+  };
+}
+
+function objectOf(value: unknown): Unstructured | undefined {
+  return isObject(value) && isObject(value["metadata"]) && typeof value["apiVersion"] === "string"
+    ? (value as unknown as Unstructured)
+    : undefined;
+}
+
+function statusOf(error: unknown): Partial<Status> {
+  if (error instanceof ApiError) return error.status;
+  return { status: "Failure", code: 500, message: "the rules of this kind could not be checked" };
+}
+
+interface Operation {
+  op: "add" | "replace" | "remove";
+  path: string;
+  value?: unknown;
+}
+
+/** Whole parts of the object that changed: admission of our kinds touches spec, labels and annotations only. */
+function patchOf(before: Unstructured, after: Unstructured): Operation[] {
+  const parts = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => key !== "metadata");
+  return [
+    ...parts.flatMap((key) => change(`/${key}`, before[key], after[key])),
+    ...change("/metadata/labels", before.metadata.labels, after.metadata.labels),
+    ...change("/metadata/annotations", before.metadata.annotations, after.metadata.annotations),
+  ];
+}
+
+function change(path: string, before: unknown, after: unknown): Operation[] {
+  if (deepEqual(before, after)) return [];
+  if (after === undefined) return [{ op: "remove", path }];
+  return [{ op: before === undefined ? "add" : "replace", path, value: after }];
+}
