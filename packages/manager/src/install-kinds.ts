@@ -1,15 +1,17 @@
 import { type Clock, isReason, sleep } from "@capstan/apimachinery";
 import type { Client } from "@capstan/runtime";
 import { type AnyKind, KINDS } from "./kinds.ts";
+import type { ServedBy } from "./webhooks.ts";
 
 const RETRY_MS = 100;
 const GIVE_UP_MS = 30_000;
 
 /** Makes the API serve our kinds and returns when it does; safe to repeat. */
-export async function installKinds(client: Client, clock: Clock): Promise<void> {
-  await Promise.all(KINDS.map((kind) => client.apply(kind.crd())));
+export async function installKinds(client: Client, clock: Clock, servedBy: ServedBy): Promise<void> {
+  await Promise.all(KINDS.map((kind) => client.apply(servedBy.crdOf(kind))));
   const until = clock.monotonic() + GIVE_UP_MS;
   await Promise.all(KINDS.map((kind) => untilServed(kind, client, clock, until)));
+  await Promise.all(servedBy.configurations.map((configuration) => client.apply(configuration)));
 }
 
 /** A real kube-apiserver serves a kind a moment after its CRD is established, which no watch tells. */

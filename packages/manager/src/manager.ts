@@ -45,6 +45,7 @@ import {
 import { EmbeddedClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
 import { binariesIn } from "./binaries.ts";
 import { installKinds } from "./install-kinds.ts";
+import { type KindServing, serveKinds } from "./webhooks.ts";
 
 export interface ManagerOptions {
   /** The management API: embedded or any Kubernetes. */
@@ -55,6 +56,8 @@ export interface ManagerOptions {
   kubernetesDirs?: readonly string[];
   /** Address of this machine that nodes reach hosted control planes at. */
   nodeAddress?: string;
+  /** Who converts and admits our kinds; by default nobody, and only stored versions are served. */
+  kinds?: KindServing;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -73,7 +76,8 @@ export interface Manager {
 export async function startManager(options: ManagerOptions): Promise<Manager> {
   const { clock, random, log } = options;
   const client = new Client(options.transport, { fieldManager: "capstan", clock });
-  await installKinds(client, clock);
+  const servedBy = await serveKinds(options.kinds ?? "stored-version-only", client, { clock, random });
+  await installKinds(client, clock, servedBy);
   const cache = new Cache(client, { clock, random, log });
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
   indexCustomResourceDefinitions(cache);
@@ -132,6 +136,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     await recorder.stop();
     await stopConnections();
     await cache.stop();
+    await servedBy.close();
     await embedded.close();
   };
   return {

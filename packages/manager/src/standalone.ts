@@ -95,6 +95,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   await rename(`${kubeconfig}.new`, kubeconfig);
   const manager = await startManager({
     transport: api.admin(),
+    kinds: "in-process",
     dataDir,
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     ...(options.nodeAddress === undefined ? {} : { nodeAddress: options.nodeAddress }),

@@ -1,0 +1,74 @@
+import type { Clock, Random, Unstructured } from "@capstan/apimachinery";
+import {
+  type AdmissionKind,
+  type AdmissionLookup,
+  crdWithoutWebhook,
+  crdWithWebhook,
+  type WebhookTarget,
+  webhookConfigurations,
+} from "@capstan/capi";
+import type { Client } from "@capstan/runtime";
+import { type AnyKind, KINDS } from "./kinds.ts";
+import { startWebhookServer } from "./webhook-server.ts";
+
+/** Name of our webhook configurations in a management cluster. */
+const CONFIGURATION = "capstan";
+
+/** Webhooks for a management cluster that is a real Kubernetes. */
+export interface WebhookOptions {
+  listen: { host: string; port: number };
+  /** How the API server reaches them; by default at the address listened on. */
+  target?: WebhookTarget;
+}
+
+/** Who converts and admits our kinds: the embedded API itself, webhooks, or nobody (then only stored versions are served). */
+export type KindServing = "in-process" | WebhookOptions | "stored-version-only";
+
+/** What installing kinds needs to know of how they are served. */
+export interface ServedBy {
+  crdOf(kind: AnyKind): Unstructured;
+  /** What else the API needs, applied after the kinds are there. */
+  readonly configurations: readonly Unstructured[];
+  close(): Promise<void>;
+}
+
+/** Starts what is needed to serve our kinds so. */
+export async function serveKinds(
+  serving: KindServing,
+  client: Client,
+  deps: { clock: Clock; random: Random },
+): Promise<ServedBy> {
+  const close = async (): Promise<void> => undefined;
+  if (serving === "in-process") return { crdOf: (kind) => kind.crd(), configurations: [], close };
+  if (serving === "stored-version-only") return { crdOf: crdWithoutWebhook, configurations: [], close };
+  const names = serving.target?.type === "service" ? serviceNames(serving.target) : [];
+  const server = await startWebhookServer({
+    listen: serving.listen,
+    names,
+    kinds: KINDS,
+    lookup: lookupBy(client),
+    ...deps,
+  });
+  const target = serving.target ?? { type: "url", base: baseUrl(serving.listen.host, server.port) };
+  return {
+    crdOf: (kind) => crdWithWebhook(kind, target, server.caPem),
+    configurations: webhookConfigurations(KINDS, CONFIGURATION, target, server.caPem),
+    close: server.close,
+  };
+}
+
+function baseUrl(host: string, port: number): string {
+  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function serviceNames({ namespace, name }: { namespace: string; name: string }): string[] {
+  return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`];
+}
+
+function lookupBy(client: Client): AdmissionLookup {
+  return {
+    get: (kind: AdmissionKind, namespace, name) => client.get<Unstructured>(kind, { namespace, name }),
+    list: async (kind: AdmissionKind, namespace) =>
+      (await client.list<Unstructured>(kind, namespace === undefined ? {} : { namespace })).items,
+  };
+}
