@@ -47,6 +47,7 @@ function stringOk(node: SchemaNode, value: string): boolean {
 
 /** Whether a text has more than `limit` Unicode code points. */
 export function longerThan(text: string, limit: number): boolean {
+  if (limit < 0) return true;
   if (text.length <= limit) return false;
   let count = 0;
   for (let i = 0; i < text.length; i++) {
