@@ -8,6 +8,7 @@ import {
   addMachineHealthCheckIndexes,
   machineHealthCheckController,
 } from "./machine-health-check/machine-health-check.controller.ts";
+import { addMachinePoolIndexes, machinePoolController } from "./machine-pool/machine-pool.controller.ts";
 import { addMachineIndexes } from "./shared/indexes.ts";
 
 /** What the controllers beside Cluster and its Machines need. */
@@ -18,7 +19,12 @@ export interface SupportingDeps {
 
 /** The controllers beside Cluster and its Machines: what repairs, adds to and describes clusters. */
 export function supportingControllers({ workload, clock }: SupportingDeps): Controller[] {
-  return [machineHealthCheckController(workload), clusterResourceSetController(workload, clock), ...ipamControllers()];
+  return [
+    machineHealthCheckController(workload),
+    clusterResourceSetController(workload, clock),
+    ...ipamControllers(),
+    machinePoolController(workload, clock),
+  ];
 }
 
 /** Adds their indexes; before the cache starts. */
@@ -27,4 +33,5 @@ export function addSupportingIndexes(cache: Cache): void {
   addMachineHealthCheckIndexes(cache);
   addClusterResourceSetIndexes(cache);
   addIpamIndexes(cache);
+  addMachinePoolIndexes(cache);
 }

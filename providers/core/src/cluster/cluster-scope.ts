@@ -5,6 +5,7 @@ import {
   type ContractVersion,
   Machine,
   MachineDeployment,
+  MachinePool,
   MachineSet,
   resolveKind,
 } from "@capstan/capi";
@@ -33,6 +34,7 @@ export interface ClusterScope {
   secondaries: SecondaryInfrastructure[];
   controlPlane: Referenced;
   machineDeployments: MachineDeployment[];
+  machinePools: MachinePool[];
   /** MachineSets without a MachineDeployment. */
   machineSets: MachineSet[];
   machines: Machine[];
@@ -48,6 +50,7 @@ export async function readCluster(cluster: Cluster, context: ReconcileContext): 
     secondaries: await readSecondaries(cluster, context),
     controlPlane: await readReference(cluster, cluster.spec?.controlPlaneRef, context),
     machineDeployments: context.cache.byIndex(MachineDeployment, BY_CLUSTER, key),
+    machinePools: context.cache.byIndex(MachinePool, BY_CLUSTER, key),
     machineSets: context.cache.byIndex(MachineSet, BY_CLUSTER, key).filter((set) => !owned(set)),
     machines: context.cache.byIndex(Machine, BY_CLUSTER, key),
   };

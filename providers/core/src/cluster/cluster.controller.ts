@@ -3,6 +3,7 @@ import {
   CustomResourceDefinition,
   Machine,
   MachineDeployment,
+  MachinePool,
   MachineSet,
   type WorkloadClusters,
 } from "@capstan/capi";
@@ -22,6 +23,7 @@ export function clusterController(workload: WorkloadClusters): Controller {
   return controller("cluster")
     .for(Cluster)
     .watches(MachineDeployment, byName)
+    .watches(MachinePool, byName)
     .watches(MachineSet, byName)
     .watches(Machine, byName)
     .watches(CustomResourceDefinition, clustersThatRefer)

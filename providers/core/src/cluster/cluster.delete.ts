@@ -17,6 +17,7 @@ export async function deleteCluster(
   if (paused) return waiting("Deleting", "Deletion rests while the Cluster is paused");
   const workers: KubeObject[] = [
     ...scope.machineDeployments,
+    ...scope.machinePools,
     ...scope.machineSets,
     ...scope.machines.filter(isStandalone),
   ];

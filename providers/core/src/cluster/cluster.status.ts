@@ -221,11 +221,11 @@ function aggregateOf(
   noneReason: string,
   noneMessage: string,
 ): ConditionInput {
-  if (scope.machineDeployments.length === 0 && scope.machines.length === 0)
+  if (scope.machineDeployments.length === 0 && scope.machinePools.length === 0 && scope.machines.length === 0)
     return { type, status: "True", reason: noneReason, message: noneMessage };
-  const items = scope.machineDeployments.map((deployment) => ({
-    name: `MachineDeployment ${deployment.metadata.name}`,
-    condition: findCondition(conditionsOf(deployment), source),
+  const items = [...scope.machineDeployments, ...scope.machinePools].map((group) => ({
+    name: `${group.kind} ${group.metadata.name}`,
+    condition: findCondition(conditionsOf(group), source),
   }));
   return aggregate(type, items, "MachineDeployments", {
     good: "Available",
@@ -271,7 +271,7 @@ function controlPlaneCounters(controlPlane: Referenced): Counters | undefined {
 }
 
 function workerCounters(scope: ClusterScope): Counters {
-  const sets = [...scope.machineDeployments, ...scope.machineSets];
+  const sets = [...scope.machineDeployments, ...scope.machinePools, ...scope.machineSets];
   const sum = (pick: (set: (typeof sets)[number]) => number | undefined): number =>
     sets.reduce((total, set) => total + (pick(set) ?? 0), 0);
   const standalone = scope.machines.filter(

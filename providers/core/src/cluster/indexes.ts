@@ -1,4 +1,4 @@
-import { Cluster, type ContractReference, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
+import { Cluster, type ContractReference, Machine, MachineDeployment, MachinePool, MachineSet } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
 
 /** Index names over the cache. */
@@ -34,4 +34,5 @@ export function addClusterIndexes(cache: Cache): void {
   cache.addIndex(Machine, BY_CLUSTER, byCluster);
   cache.addIndex(MachineSet, BY_CLUSTER, byCluster);
   cache.addIndex(MachineDeployment, BY_CLUSTER, byCluster);
+  cache.addIndex(MachinePool, BY_CLUSTER, byCluster);
 }

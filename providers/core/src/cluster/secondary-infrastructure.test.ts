@@ -8,6 +8,7 @@ import {
   integer,
   Machine,
   MachineDeployment,
+  MachinePool,
   MachineSet,
   object,
   optional,
@@ -45,7 +46,7 @@ afterEach(async () => {
 
 async function start(crds: Unstructured[] = [ByoLike.crd(), MetalLike.crd()]): Promise<Plane> {
   const plane = await Plane.start({
-    crds: [...[Cluster, Machine, MachineSet, MachineDeployment].map((kind) => kind.crd()), ...crds],
+    crds: [...[Cluster, Machine, MachineSet, MachineDeployment, MachinePool].map((kind) => kind.crd()), ...crds],
     indexes: addClusterIndexes,
     controllers: ({ workload }) => [clusterController(workload)],
   });

@@ -14,7 +14,7 @@ import { NAMESPACE } from "./objects.ts";
 import { Plane } from "./plane.ts";
 import { TEST_KINDS, TestControlPlane, testProvider } from "./test-infrastructure.ts";
 
-const KINDS = [Cluster, Machine, MachineSet, MachineDeployment, MachineDrainRule, ...TEST_KINDS];
+const KINDS = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, MachineDrainRule, ...TEST_KINDS];
 
 /** A plane with the core controllers and a provider whose machines join at once. */
 export async function corePlane(): Promise<Plane> {
