@@ -1,47 +1,41 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
 import { Capstan } from "./capstan/instance.ts";
 import { eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
+import { HostedWorld } from "./hosted-world.ts";
 
 /** The story of the mission: one file, a control plane that costs no machine, and ordinary hosts that join it. */
 let lab: Lab;
 let capstan: Capstan;
+let world: HostedWorld;
 let nodes: Node[];
-let workload: string;
 let booted: Promise<unknown>;
+let firewall: string;
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const example = fileURLToPath(new URL("../../docs/examples/hosted.yaml", import.meta.url));
-const TOKEN = "abcdef.0123456789abcdef";
+const COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+/** The same sources under another version: built by run.mjs, something to upgrade to. */
+const NEXT = "v1.34.5-capstan.1";
 
-/** kubectl against the hosted cluster. */
-const kubectl = (...args: string[]): Promise<string> =>
-  mustRun(join(kubernetesBin(), "kubectl"), [
-    "--kubeconfig",
-    workload,
-    "--cache-dir",
-    join(tmpdir(), `kubectl-${lab.id}`),
-    ...args,
-  ]);
-
-const readyNodes = async (): Promise<number> =>
-  (await kubectl("get", "nodes", "--no-headers")).split("\n").filter((line) => /\sReady\s/.test(line)).length;
+const iptables = (): Promise<string> => mustRun("sh", ["-c", "iptables-save 2>/dev/null | grep ^-A || true"]);
 
 beforeAll(async () => {
+  firewall = await iptables();
   lab = await Lab.open();
   nodes = ["n1", "n2"].map((name) => lab.addNode(name));
   capstan = await timed("capstan up", () => Capstan.start(lab.gateway));
-  workload = join(mkdtempSync(join(tmpdir(), "capstan-workload-")), "kubeconfig");
+  world = new HostedWorld(capstan, lab);
 });
 
 afterAll(async () => {
   await booted?.catch(() => undefined);
   await capstan?.close();
   await lab?.close();
+  world?.close();
 });
 
 test("one file with Cluster and HostedControlPlane leads to a ready API", async () => {
@@ -53,62 +47,21 @@ test("one file with Cluster and HostedControlPlane leads to a ready API", async 
   await timed("applied to Available", () =>
     capstan.kubectl("wait", "--for=condition=Available", "cluster/demo", "--timeout=60s"),
   );
-  const secret = await capstan.kubectl("get", "secret", "demo-kubeconfig", "-o", "jsonpath={.data.value}");
-  writeFileSync(workload, Buffer.from(secret, "base64"), { mode: 0o600 });
-  expect(await kubectl("get", "--raw", "/readyz")).toBe("ok");
+  await world.connect();
+  expect(await world.kubectl("get", "--raw", "/readyz")).toBe("ok");
   await booted;
 });
 
-test("hosts join with plain kubeadm join and become Ready", async () => {
-  await kubectl("apply", "-f", file("cni.yaml"));
-  await kubectl(
-    "-n",
-    "kube-system",
-    "create",
-    "secret",
-    "generic",
-    "bootstrap-token-abcdef",
-    "--type=bootstrap.kubernetes.io/token",
-    "--from-literal=token-id=abcdef",
-    "--from-literal=token-secret=0123456789abcdef",
-    "--from-literal=usage-bootstrap-authentication=true",
-    "--from-literal=usage-bootstrap-signing=true",
-    "--from-literal=auth-extra-groups=system:bootstrappers:kubeadm:default-node-token",
-  );
-  const endpoint = await capstan.kubectl(
-    "get",
-    "hcp",
-    "demo",
-    "-o",
-    "jsonpath={.spec.controlPlaneEndpoint.host}:{.spec.controlPlaneEndpoint.port}",
-  );
-  const ca = Buffer.from(
-    await capstan.kubectl("get", "secret", "demo-ca", "-o", "jsonpath={.data.tls\\.crt}"),
-    "base64",
-  );
-  const caFile = join(lab.dir, "ca.crt");
-  writeFileSync(caFile, ca);
-  const key = await mustRun("sh", [
-    "-c",
-    `openssl x509 -pubkey -noout -in ${caFile} | openssl pkey -pubin -outform der | sha256sum | cut -d' ' -f1`,
-  ]);
-  const join_ = [
-    "kubeadm",
-    "join",
-    endpoint,
-    "--token",
-    TOKEN,
-    "--discovery-token-ca-cert-hash",
-    `sha256:${key.trim()}`,
-  ];
-  const outputs = await timed("kubeadm join on both", () =>
-    Promise.all(nodes.map((node) => node.must(join_, { timeout: 120_000 }))),
-  );
+test("hosts join with user data of a KubeadmConfig, which runs plain kubeadm join, and become Ready", async () => {
+  await capstan.kubectl("apply", "-f", file("hosted-kind.yaml"));
+  await world.kubectl("apply", "-f", file("cni.yaml"));
+  const outputs = await timed("user data on both", () => Promise.all(nodes.map((node) => world.join(node))));
   for (const output of outputs) expect(output).toContain("This node has joined the cluster");
-  await timed("both Ready", () => eventually("two Ready nodes", async () => (await readyNodes()) === 2));
+  await timed("both Ready", () => eventually("two Ready nodes", async () => (await world.readyNodes()) === 2));
 });
 
 test("CoreDNS, kube-proxy and a Deployment run; its Service answers by name, logs and exec work", async () => {
+  const { kubectl } = { kubectl: world.kubectl.bind(world) };
   const rolledOut = (what: string, namespace: string): Promise<string> =>
     kubectl("-n", namespace, "rollout", "status", what, "--timeout=120s");
   await kubectl("apply", "-f", file("web.yaml"));
@@ -134,16 +87,165 @@ test("describe shows the cluster, Available", async () => {
   expect(tree).toMatch(/ControlPlane - HostedControlPlane\/demo\s+Available: True/);
 });
 
-test("deleting the Cluster leaves no process and no file", async () => {
-  await timed("cluster deleted", () => capstan.kubectl("delete", "cluster", "demo", "--timeout=60s"));
-  const left = await mustRun("sh", [
-    "-c",
-    `ps axww -o args | grep -F ${capstan.dataDir}/clusters | grep -v grep || true`,
-  ]);
-  expect(left).toBe("");
-  expect(await mustRun("find", [join(capstan.dataDir, "clusters"), "-type", "f"])).toBe("");
+test("every component runs as a user of its own cluster, and no key is in an argument", async () => {
+  const uid = readFileSync(join(world.folder, "user-id"), "utf8");
+  const pids = world.pids();
+  expect(Object.keys(pids).toSorted()).toEqual(COMPONENTS);
+  for (const pid of Object.values(pids)) {
+    expect(readFileSync(`/proc/${pid}/status`, "utf8")).toContain(`Uid:\t${uid}\t${uid}`);
+    expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain("PRIVATE KEY");
+  }
+});
+
+test.each(COMPONENTS)("kill -9 of %s: back within seconds, pods untouched", async (component) => {
+  const pods = await world.pods();
+  const before = world.pids();
+  process.kill(before[component] ?? 0, "SIGKILL");
+  await timed(`${component} is back`, async () => {
+    await eventually(
+      "another process",
+      async () => (world.pids()[component] ?? before[component]) !== before[component],
+    );
+    await world.available();
+    await eventually("an answer", async () => (await world.kubectl("get", "--raw", "/readyz")) === "ok");
+  });
+  for (const other of COMPONENTS.filter((name) => name !== component))
+    expect(world.pids()[other], `${other} goes on`).toBe(before[other]);
+  expect(await world.pods()).toBe(pods);
+});
+
+test("kill -9 of the manager: nothing happens to the cluster, and a new manager adopts everything", async () => {
+  const pods = await world.pods();
+  const before = world.pids();
+  await capstan.kill();
+  expect(world.pids()).toEqual(before);
+  await world.kubectl("create", "configmap", "without-manager");
+  expect(await world.readyNodes()).toBe(2);
+  await timed("new manager", () => capstan.up());
+  await world.available();
+  expect(world.pids()).toEqual(before);
+  expect(await world.pods()).toBe(pods);
+  process.kill(before["kube-scheduler"] ?? 0, "SIGKILL");
+  await eventually("the scheduler again", async () => {
+    const pid = world.pids()["kube-scheduler"];
+    return pid !== undefined && pid !== before["kube-scheduler"];
+  });
+  await world.available();
+});
+
+test("scaled to zero it costs nothing, scaled back its data is there and nodes come back", async () => {
+  const pods = await world.pods();
+  await capstan.kubectl("scale", "hcp/demo", "--replicas=0");
+  await timed("hibernated", () => eventually("no process", async () => Object.keys(world.pids()).length === 0));
+  await eventually("the reason", async () => (await world.condition("Available")).startsWith("False Hibernated"));
+  await capstan.kubectl("scale", "hcp/demo", "--replicas=1");
+  await timed("awake", () => world.available());
+  await world.kubectl("get", "configmap", "without-manager");
+  await timed("nodes Ready", () => eventually("two Ready nodes", async () => (await world.readyNodes()) === 2));
+  expect(await world.pods()).toBe(pods);
+});
+
+test("an upgrade whose kube-apiserver does not start leaves the old one serving and says why", async () => {
+  const broken = join(capstan.dataDir, "kubernetes/v1.34.6-broken/bin");
+  mkdirSync(broken, { recursive: true });
+  for (const name of readdirSync(kubernetesBin()).filter((each) => each.startsWith("etcd")))
+    cpSync(join(kubernetesBin(), name), join(broken, name));
+  for (const name of COMPONENTS.slice(1)) {
+    writeFileSync(join(broken, name), "#!/bin/sh\necho 'Error: this build is broken' >&2\nexit 1\n");
+    chmodSync(join(broken, name), 0o755);
+  }
+  const before = world.pids();
+  const stop = world.askApi();
+  await world.patch({ spec: { version: "v1.34.6-broken" } });
+  await timed("refused", () =>
+    eventually("UpgradeFailed", async () => (await world.condition("UpToDate")).startsWith("False UpgradeFailed")),
+  );
+  expect(await world.condition("UpToDate")).toContain("Error: this build is broken");
+  expect(await world.condition("Available")).toMatch(/^True/);
+  expect(world.pids()).toEqual(before);
+  await world.patch({ spec: { version: "v1.34.4" } });
+  await eventually("UpToDate", async () => (await world.condition("UpToDate")).startsWith("True"));
+  expect(await stop()).toEqual([]);
+});
+
+test("the control plane is upgraded while API and pods answer", async () => {
+  for (const node of nodes)
+    await node.must([
+      ...["ctr", "-n", "k8s.io", "images", "tag"],
+      ...["registry.k8s.io/kube-proxy:v1.34.4", `registry.k8s.io/kube-proxy:${NEXT}`],
+    ]);
+  const [first] = nodes;
+  if (first === undefined) throw new Error("no node");
+  const stopWeb = world.askWeb(first);
+  const stopApi = world.askApi();
+  await world.patch({ spec: { version: NEXT } });
+  await timed(`upgraded to ${NEXT}`, () =>
+    eventually("the new version", async () => (await world.hcp("{.status.version}")) === NEXT, { timeout: 240_000 }),
+  );
+  await eventually("UpToDate", async () => (await world.condition("UpToDate")).startsWith("True"));
+  await world.available();
+  // Not one in a hundred: a kube-apiserver that begins to listen knows no rights for some tenths of a second, and one that stops
+  // resets connections that it has not accepted yet. Clients try again.
+  const failures = await stopApi();
+  expect(failures.length).toBeLessThan(20);
+  const web = await stopWeb();
+  expect(web.asked).toBeGreaterThan(10);
+  expect(web.failed).toBe(0);
+  expect(await world.kubectl("version", "-o", "json")).toContain(`"gitVersion": "${NEXT}"`);
+  expect(await world.kubectl("-n", "kube-system", "get", "cm", "kubeadm-config", "-o", "yaml")).toContain(NEXT);
+  expect(Object.keys(world.pids()).toSorted()).toEqual(COMPONENTS);
+  const backups = readdirSync(join(capstan.dataDir, "backups/default/demo"));
+  expect(backups.some((name) => name.endsWith(`-before-${NEXT}`))).toBe(true);
+  expect(await world.readyNodes()).toBe(2);
+});
+
+test("a snapshot, the data lost, restored: everything is back and nodes need not join again", async () => {
+  await capstan.kubectl("annotate", "hcp", "demo", "capstan.dev/backup=now");
+  const backup = await timed("backup", () =>
+    eventually("a backup", async () => {
+      const [name = "", annotation = ""] = (
+        await world.hcp("{.status.backup.lastName},{.metadata.annotations.capstan\\.dev/backup}")
+      ).split(",");
+      return name !== "" && !name.includes("-before-") && annotation === "" ? name : undefined;
+    }),
+  );
+  await world.kubectl("create", "configmap", "after-the-backup");
+  await capstan.kubectl("scale", "hcp/demo", "--replicas=0");
+  await eventually("no process", async () => Object.keys(world.pids()).length === 0);
+  rmSync(join(world.folder, "etcd/data"), { recursive: true });
+  await capstan.kubectl("scale", "hcp/demo", "--replicas=1");
+  await eventually("the loss told", async () => (await world.condition("Available")).startsWith("False DataLost"));
+  await world.patch({ spec: { etcd: { restoreFrom: { backup } } } });
+  await timed("restored", () => world.available());
+  await eventually("an answer", async () => (await world.kubectl("get", "--raw", "/readyz")) === "ok");
+  expect(await world.kubectl("get", "configmaps", "-o", "name")).not.toContain("after-the-backup");
+  expect(await world.kubectl("get", "deployment,service", "-o", "name")).toMatch(
+    /deployment.apps\/web[\s\S]*service\/web/,
+  );
+  await timed("nodes Ready", () => eventually("two Ready nodes", async () => (await world.readyNodes()) === 2));
+  await world.kubectl("scale", "deployment/web", "--replicas=3");
+  await timed("a third pod", () => world.kubectl("rollout", "status", "deployment/web", "--timeout=120s"));
+});
+
+test("deleting the Cluster leaves no process, port, file, mount or iptables rule", async () => {
+  const pids = Object.values(world.pids());
+  const uid = readFileSync(join(world.folder, "user-id"), "utf8");
+  const ports = Object.values(JSON.parse(readFileSync(join(world.folder, "ports.json"), "utf8")) as object).map(String);
+  await timed("cluster deleted", () => capstan.kubectl("delete", "cluster", "demo", "--timeout=120s"));
+  expect(pids.filter((pid) => readdirSync("/proc").includes(String(pid)))).toEqual([]);
+  expect(await mustRun("sh", ["-c", `ps -o pid= -U ${uid} || true`])).toBe("");
+  expect(readdirSync(join(capstan.dataDir, "clusters/default"))).toEqual([]);
+  const listening = await mustRun("sh", ["-c", "cat /proc/net/tcp /proc/net/tcp6"]);
+  const hex = ports.map((port) => Number(port).toString(16).toUpperCase().padStart(4, "0"));
+  expect(
+    listening.split("\n").filter((line) => hex.some((port) => line.includes(`:${port} `) && / 0A /.test(line))),
+  ).toEqual([]);
+  for (const kind of ["machines", "kubeadmconfigs", "hcp", "secrets"])
+    expect(await capstan.kubectl("get", kind, "-A", "-l", "cluster.x-k8s.io/cluster-name=demo", "-o", "name")).toBe("");
+  const { dataDir } = capstan;
   await capstan.close();
   await lab.close();
   expect(await leftovers(lab.id)).toEqual([]);
-  rmSync(join(workload, ".."), { recursive: true, force: true });
+  expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toContain(dataDir);
+  expect(await iptables()).toBe(firewall);
 });

@@ -12,3 +12,4 @@ export { Lab, type LabOptions, leftovers, sweep } from "./lab.ts";
 export { Node, type NodeSpec } from "./node.ts";
 export { ensureRootfs, type RootfsOptions } from "./rootfs.ts";
 export { eventually, sleep, timed } from "./timing.ts";
+export { applyUserData } from "./user-data.ts";

@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
+import type { Capstan } from "./capstan/instance.ts";
+import { applyUserData, eventually, type Lab, type Node } from "./harness/index.ts";
+
+const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** A hosted cluster `demo` seen from outside: its processes, its API, its hosts. */
+export class HostedWorld {
+  readonly capstan: Capstan;
+  readonly lab: Lab;
+  readonly #scratch = mkdtempSync(join(tmpdir(), "capstan-workload-"));
+
+  constructor(capstan: Capstan, lab: Lab) {
+    this.capstan = capstan;
+    this.lab = lab;
+  }
+
+  /** Folder of the control plane's processes. */
+  get folder(): string {
+    return join(this.capstan.dataDir, "clusters/default/demo");
+  }
+
+  get #kubeconfig(): string {
+    return join(this.#scratch, "kubeconfig");
+  }
+
+  /** kubectl against the hosted cluster. */
+  kubectl(...args: string[]): Promise<string> {
+    const common = ["--kubeconfig", this.#kubeconfig, "--cache-dir", join(this.#scratch, "cache")];
+    return mustRun(join(kubernetesBin(), "kubectl"), [...common, ...args]);
+  }
+
+  /** A field of the HostedControlPlane. */
+  hcp(jsonpath: string): Promise<string> {
+    return this.capstan.kubectl("get", "hcp", "demo", "-o", `jsonpath=${jsonpath}`);
+  }
+
+  /** `STATUS REASON MESSAGE` of a condition of the HostedControlPlane. */
+  condition(type: string): Promise<string> {
+    return this.hcp(`{range .status.conditions[?(@.type=="${type}")]}{.status} {.reason} {.message}{end}`);
+  }
+
+  patch(patch: object): Promise<string> {
+    return this.capstan.kubectl("patch", "hcp", "demo", "--type=merge", "-p", JSON.stringify(patch));
+  }
+
+  available(timeout = 60_000): Promise<unknown> {
+    return eventually("Available", async () => (await this.condition("Available")).startsWith("True"), { timeout });
+  }
+
+  /** Fetches the admin kubeconfig as a user does. */
+  async connect(): Promise<void> {
+    const secret = await this.capstan.kubectl("get", "secret", "demo-kubeconfig", "-o", "jsonpath={.data.value}");
+    writeFileSync(this.#kubeconfig, Buffer.from(secret, "base64"), { mode: 0o600 });
+  }
+
+  async readyNodes(): Promise<number> {
+    const lines = (await this.kubectl("get", "nodes", "--no-headers")).split("\n");
+    return lines.filter((line) => /\sReady\s/.test(line)).length;
+  }
+
+  /** Pids of the running components by name. */
+  pids(): Record<string, number> {
+    const pids: Record<string, number> = {};
+    for (const name of readdirSync(this.folder)) {
+      try {
+        const record = JSON.parse(readFileSync(join(this.folder, name, "process.json"), "utf8")) as { pid: number };
+        process.kill(record.pid, 0);
+        pids[name] = record.pid;
+      } catch {
+        // Not a program, or not running.
+      }
+    }
+    return pids;
+  }
+
+  /** What must not change while the control plane has trouble: pods with their restarts. */
+  pods(): Promise<string> {
+    const path = "{range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount}{'\\n'}{end}";
+    return this.kubectl("get", "pods", "-A", "--sort-by=.metadata.uid", "-o", `jsonpath=${path}`);
+  }
+
+  /** Makes Machine and KubeadmConfig for a host, waits for the user data and gives it back. */
+  async userData(name: string): Promise<string> {
+    const { capstan } = this;
+    const manifest = readFileSync(file("hosted-host.yaml"), "utf8").replaceAll("NAME", name);
+    await capstan.kubectlWithInput(manifest, "apply", "-f", "-");
+    const uid = await capstan.kubectl("get", "machine", name, "-o", "jsonpath={.metadata.uid}");
+    const config = {
+      apiVersion: "bootstrap.cluster.x-k8s.io/v1beta2",
+      kind: "KubeadmConfig",
+      metadata: {
+        name,
+        namespace: "default",
+        labels: { "cluster.x-k8s.io/cluster-name": "demo" },
+        ownerReferences: [{ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Machine", name, uid, controller: true }],
+      },
+      spec: {
+        joinConfiguration: {
+          nodeRegistration: { name, kubeletExtraArgs: [{ name: "provider-id", value: `hand://${name}` }] },
+        },
+      },
+    };
+    await capstan.kubectlWithInput(JSON.stringify(config), "apply", "-f", "-");
+    const secret = await eventually(`user data of ${name}`, async () => {
+      const found = await capstan.kubectl("get", "kubeadmconfig", name, "-o", "jsonpath={.status.dataSecretName}");
+      return found === "" ? undefined : found;
+    });
+    const data = await capstan.kubectl("get", "secret", secret, "-o", "jsonpath={.data.value}");
+    return Buffer.from(data, "base64").toString("utf8");
+  }
+
+  /** Carries user data to a host, and tells the management cluster what an infrastructure provider would. */
+  async join(node: Node): Promise<string> {
+    const output = await applyUserData(node, await this.userData(node.name));
+    const providerID = `hand://${node.name}`;
+    const patch = (what: object, ...more: string[]): Promise<string> =>
+      this.capstan.kubectl("patch", "handmachine", node.name, "--type=merge", "-p", JSON.stringify(what), ...more);
+    await patch({ spec: { providerID } });
+    await patch({ status: { initialization: { provisioned: true } } }, "--subresource=status");
+    return output;
+  }
+
+  /** Asks the API again and again, each time over a new connection, until told to stop; gives back what failed. */
+  askApi(): () => Promise<string[]> {
+    const failures: string[] = [];
+    let asked = 0;
+    let going = true;
+    const endpoint = this.hcp("https://{.spec.controlPlaneEndpoint.host}:{.spec.controlPlaneEndpoint.port}/version");
+    const asking = endpoint.then(async (url) => {
+      while (going) {
+        const answer = await get(url);
+        asked++;
+        if (answer !== 200) failures.push(`${asked}: ${answer}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    });
+    return async () => {
+      going = false;
+      await asking;
+      console.log(`          asked the API ${asked} times, ${failures.length} failures`);
+      return failures;
+    };
+  }
+
+  /** Asks the web Service from inside a host until told to stop; gives back how often it did not answer. */
+  askWeb(node: Node): () => Promise<{ asked: number; failed: number }> {
+    const name = `/tmp/ask-${createHash("sha256").update(this.lab.id).digest("hex").slice(0, 6)}`;
+    const script = [
+      `touch ${name}; asked=0; failed=0`,
+      `while [ -e ${name} ]; do asked=$((asked+1)); curl -sfm 2 -o /dev/null "http://$1/" || failed=$((failed+1)); sleep 0.1; done`,
+      "echo $asked $failed",
+    ].join("\n");
+    const running = this.kubectl("get", "service", "web", "-o", "jsonpath={.spec.clusterIP}").then((address) =>
+      node.must(["sh", "-c", script, "sh", address], { timeout: 300_000 }),
+    );
+    // A failed test tears the node down under it.
+    running.catch(() => undefined);
+    return async () => {
+      await node.must(["rm", "-f", name]);
+      const [asked = 0, failed = 0] = (await running).trim().split(" ").map(Number);
+      return { asked, failed };
+    };
+  }
+
+  close(): void {
+    rmSync(this.#scratch, { recursive: true, force: true });
+  }
+}
+
+/** Status of a GET as nobody, or why there was none. */
+function get(url: string): Promise<number | string> {
+  return new Promise((resolve) => {
+    const call = request(url, { rejectUnauthorized: false, agent: false, timeout: 5000 }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode ?? 0));
+    });
+    call.on("timeout", () => call.destroy(new Error("timeout")));
+    call.on("error", (error) => resolve(error.message));
+    call.end();
+  });
+}
