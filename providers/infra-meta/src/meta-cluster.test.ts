@@ -11,6 +11,7 @@ import {
   integer,
   Machine,
   MachineDeployment,
+  MachinePool,
   MachineSet,
   object,
   optional,
@@ -72,7 +73,7 @@ beforeEach(async () => {
   const random = seededRandom(1);
   server = await createApiServer({ store: memoryStore(), clock, random });
   await server.registerCrds(
-    [Cluster, Machine, MachineSet, MachineDeployment, MetaCluster, Alpha, Beta].map((kind) => kind.crd()),
+    [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, MetaCluster, Alpha, Beta].map((kind) => kind.crd()),
   );
   client = new Client(server.admin(), { fieldManager: "user", clock });
   cache = new Cache(new Client(server.admin(), { fieldManager: "capstan", clock }), { clock, random });
