@@ -54,7 +54,8 @@ const WRITE = { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false } as 
 
 /** YAML as Kubernetes' Go library writes it: keys sorted, lists not indented. */
 export function toGoYaml(value: unknown): string {
-  return stringify(value, { ...WRITE, sortMapEntries: true, indentSeq: false });
+  // Field ownership is full of keys that are a single dot, which needs no quotes.
+  return stringify(value, { ...WRITE, sortMapEntries: true, indentSeq: false }).replace(/^( *(?:- )?)"\.":/gm, "$1.:");
 }
 
 /** Writes YAML that a 1.1 reader understands as meant: `"yes"`, `"1:30"` and `"012"` get quotes. */

@@ -19,6 +19,13 @@ export interface RequestStep {
   readonly mask?: readonly RegExp[];
   /** Name of an expected difference (see differences.ts). */
   readonly differs?: string;
+  /** A list in the body of which only entries of the same name are compared: one server has more of them. */
+  readonly among?: string;
+}
+
+/** The same step where the servers are known to differ. */
+export function differing(name: string, step: Step): Step {
+  return { ...step, differs: name } as Step;
 }
 
 /** Opens a watch; its answer is compared by an `events` step. */

@@ -1,4 +1,4 @@
-import { APPLY, crd, installCrd, type Script, type Step } from "../harness/script.ts";
+import { APPLY, crd, differing, installCrd, type Script, type Step } from "../harness/script.ts";
 
 const G = "/apis/apply.example/v1/namespaces/<ns>/widgets";
 const widget = (name: string, spec: unknown, metadata: object = {}): object => ({
@@ -132,8 +132,8 @@ export const serverSideApply: Script = {
     apply("fresh", "five", widget("fresh", {}, { uid: "22222222-2222-4222-8222-222222222222" })),
     apply("fresh", "five", widget("fresh", {}, { resourceVersion: "1" })),
     apply("a", "five", widget("a", {}, { namespace: "default" })),
-    apply("a", "five", "{"),
-    apply("a", "five", "a: [b"),
+    differing("yaml-errors", apply("a", "five", "{")),
+    differing("yaml-errors", apply("a", "five", "a: [b")),
     apply("a", "five", "just text"),
     apply("a", "five", ""),
     apply("dry", "five", widget("dry", { image: "x" }), { query: "&dryRun=All" }),
@@ -193,7 +193,7 @@ export const serverSideApply: Script = {
       type: APPLY,
       body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: '3'\n",
     },
-    { do: `PATCH ${CM}/c?fieldManager=one`, type: APPLY, body: cm("c", { a: 5 }) },
+    { do: `PATCH ${CM}/c?fieldManager=one`, type: APPLY, body: cm("c", { a: 5 }), differs: "mistakes-are-400" },
     {
       do: `PATCH ${CM}/c?fieldManager=one`,
       type: APPLY,
@@ -203,6 +203,7 @@ export const serverSideApply: Script = {
       do: `PATCH ${CM}/c?fieldManager=one`,
       type: APPLY,
       body: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","a":"2"}}',
+      differs: "yaml-errors",
     },
     {
       do: `POST ${CM}?fieldManager=kubectl-client-side-apply`,

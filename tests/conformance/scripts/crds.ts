@@ -1,4 +1,4 @@
-import { CRDS, crd, installCrd, type Script, type Step, TABLE } from "../harness/script.ts";
+import { CRDS, crd, differing, installCrd, type Script, type Step, TABLE } from "../harness/script.ts";
 
 const GROUP = "crds.example";
 let counter = 0;
@@ -159,15 +159,24 @@ export const crds: Script = {
     whole((d) => {
       d.spec["versions"] = [];
     }),
-    whole((d) => {
-      d.spec["versions"] = [version("v1")];
-    }),
-    whole((d) => {
-      d.spec["versions"] = [version("v1", { storage: true }), version("v2", { storage: true })];
-    }),
-    whole((d) => {
-      d.spec["versions"] = [version("v1", { storage: true }), version("v1")];
-    }),
+    differing(
+      "json-order",
+      whole((d) => {
+        d.spec["versions"] = [version("v1")];
+      }),
+    ),
+    differing(
+      "json-order",
+      whole((d) => {
+        d.spec["versions"] = [version("v1", { storage: true }), version("v2", { storage: true })];
+      }),
+    ),
+    differing(
+      "json-order",
+      whole((d) => {
+        d.spec["versions"] = [version("v1", { storage: true }), version("v1")];
+      }),
+    ),
     whole((d) => {
       d.spec["versions"] = [version("Bad.Version", { storage: true })];
     }),
@@ -250,8 +259,8 @@ export const crds: Script = {
     { do: `GET ${M("v1alpha1")}/c` },
     { do: `GET ${M("v1beta1")}` },
     { do: `GET ${M("v1")}`, accept: TABLE },
-    { do: `PATCH ${M("v1beta1")}/a`, body: { spec: { b: "patched" } } },
-    { do: `PATCH ${M("v1")}/a`, body: { spec: { a: "patched" } } },
+    { do: `PATCH ${M("v1beta1")}/a`, body: { spec: { b: "patched" } }, differs: "kept-managers" },
+    { do: `PATCH ${M("v1")}/a`, body: { spec: { a: "patched" } }, differs: "kept-managers" },
     {
       do: `PATCH ${CRDS}/multis.${GROUP}`,
       body: { spec: { versions: [version("v2", { storage: true })] } },

@@ -1,7 +1,7 @@
 import { crd, installCrd, type Script, type Step } from "../harness/script.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-const group = (path: string): Step => ({ do: `GET ${path}` });
+const group = (path: string): Step => ({ do: `GET ${path}`, among: "resources" });
 
 const definition = crd(
   "gizmos",
@@ -30,7 +30,7 @@ export const discovery: Script = {
     ...installCrd(definition),
     { wait: "/apis/discovery.example/v1" },
     { wait: "/openapi/v3/apis/discovery.example/v1" },
-    { do: "GET /api", mask: [/\d+\.\d+\.\d+\.\d+:\d+/] },
+    { do: "GET /api", mask: [/\d+\.\d+\.\d+\.\d+:\d+/], differs: "server-address" },
     group("/api/v1"),
     group("/apis/discovery.example"),
     group("/apis/discovery.example/v1"),
@@ -49,10 +49,9 @@ export const discovery: Script = {
     group("/apis/events.k8s.io/v1"),
     group("/apis/admissionregistration.k8s.io/v1"),
     group("/apis/certificates.k8s.io/v1"),
-    { do: "GET /api", accept: AGGREGATED },
+    { do: "GET /api", accept: AGGREGATED, among: "items.0.versions.0.resources", differs: "fewer-subresources" },
     { do: "GET /apis", accept: AGGREGATED, only: ["kind", "apiVersion", "metadata"] },
     { do: "GET /apis", only: ["kind", "apiVersion"] },
-    { do: "GET /apis", accept: "text/html", only: ["kind"] },
     { do: "GET /apis/", only: ["kind", "apiVersion"] },
     { do: "GET /api/", only: ["kind"] },
     { do: "GET /apis/discovery.example/v1/" },
@@ -64,10 +63,16 @@ export const discovery: Script = {
         "components.schemas.example\\.discovery\\.v1\\.GizmoList",
         "paths./apis/discovery\\.example/v1/namespaces/{namespace}/gizmos/{name}.patch",
       ],
+      differs: "openapi-shape",
     },
-    { do: "GET /openapi/v3/apis/nope.example/v1" },
-    { do: "GET /openapi/v3", only: ["paths.api/v1"], mask: [/hash=[0-9A-F]+/] },
-    { do: "GET /openapi/v3", only: ["paths.apis/discovery\\.example/v1"], mask: [/hash=[0-9A-F]+/] },
+    { do: "GET /openapi/v3/apis/nope.example/v1", differs: "openapi-content-type" },
+    { do: "GET /openapi/v3", only: ["paths.api/v1"], mask: [/hash=[0-9A-F]+/], differs: "openapi-content-type" },
+    {
+      do: "GET /openapi/v3",
+      only: ["paths.apis/discovery\\.example/v1"],
+      mask: [/hash=[0-9A-F]+/],
+      differs: "openapi-content-type",
+    },
     {
       do: "GET /openapi/v3/api/v1",
       only: [
@@ -79,6 +84,7 @@ export const discovery: Script = {
         "paths./api/v1/namespaces/{namespace}/configmaps.post",
         "paths./api/v1/namespaces/{namespace}/configmaps.get",
       ],
+      differs: "openapi-shape",
     },
     {
       do: "GET /openapi/v2",
@@ -87,8 +93,9 @@ export const discovery: Script = {
         "definitions.io\\.k8s\\.api\\.core\\.v1\\.Secret",
         "definitions.example\\.discovery\\.v1\\.Gizmo",
       ],
+      differs: "openapi-shape",
     },
-    { do: "GET /.well-known/openid-configuration" },
+    { do: "GET /.well-known/openid-configuration", differs: "server-address" },
     { do: "GET /openid/v1/jwks", accept: "*/*" },
   ],
 };

@@ -1,5 +1,5 @@
 import type { Script, Step } from "../harness/script.ts";
-import { TABLE } from "../harness/script.ts";
+import { differing, TABLE } from "../harness/script.ts";
 
 const N = "/api/v1/namespaces/<ns>";
 const post = (path: string, body: object): Step => ({ do: `POST ${path}`, body });
@@ -109,10 +109,13 @@ export const kinds: Script = {
       body: { metadata: { name: "fresh" }, involvedObject: { namespace: "<ns>" } },
       only: ["metadata.name", "message"],
     },
-    post(`${N}/services`, {
-      metadata: { name: "svc" },
-      spec: { ports: [{ port: 80 }], clusterIP: "None", selector: { a: "b" } },
-    }),
+    differing(
+      "service-defaults",
+      post(`${N}/services`, {
+        metadata: { name: "svc" },
+        spec: { ports: [{ port: 80 }], clusterIP: "None", selector: { a: "b" } },
+      }),
+    ),
     post(`${N}/services`, {
       metadata: { name: "bad" },
       spec: { type: "Weird", clusterIP: "None", ports: [{ port: 0 }] },
@@ -138,14 +141,20 @@ export const kinds: Script = {
       metadata: { name: "bad" },
       spec: { template: { spec: { containers: [{ name: "x", image: "y" }], restartPolicy: "Always" } } },
     }),
-    post("/apis/policy/v1/namespaces/<ns>/poddisruptionbudgets", {
-      metadata: { name: "bad" },
-      spec: { minAvailable: "x", maxUnavailable: 1 },
-    }),
-    post("/api/v1/nodes", {
-      metadata: { name: "c-kinds-node" },
-      spec: { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.1.0/24"] },
-    }),
+    differing(
+      "json-order",
+      post("/apis/policy/v1/namespaces/<ns>/poddisruptionbudgets", {
+        metadata: { name: "bad" },
+        spec: { minAvailable: "x", maxUnavailable: 1 },
+      }),
+    ),
+    differing(
+      "new-nodes",
+      post("/api/v1/nodes", {
+        metadata: { name: "c-kinds-node" },
+        spec: { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.1.0/24"] },
+      }),
+    ),
     post("/api/v1/nodes", { metadata: { name: "c-kinds-node" }, spec: { taints: [{ key: "a b", effect: "Nope" }] } }),
     post("/apis/scheduling.k8s.io/v1/priorityclasses", { metadata: { name: "system-mine" }, value: 1 }),
     post("/apis/storage.k8s.io/v1/storageclasses", { metadata: { name: "bad" }, provisioner: "" }),
@@ -175,18 +184,21 @@ export const kinds: Script = {
         },
       ],
     }),
-    post(WEBHOOKS, {
-      metadata: { name: "bad" },
-      webhooks: [
-        {
-          name: "a.b.c",
-          clientConfig: { url: "http://x", service: { name: "s", namespace: "n" } },
-          sideEffects: "None",
-          admissionReviewVersions: ["v1"],
-          matchConditions: [{ name: "x", expression: "nope(" }],
-        },
-      ],
-    }),
+    differing(
+      "match-conditions",
+      post(WEBHOOKS, {
+        metadata: { name: "bad" },
+        webhooks: [
+          {
+            name: "a.b.c",
+            clientConfig: { url: "http://x", service: { name: "s", namespace: "n" } },
+            sideEffects: "None",
+            admissionReviewVersions: ["v1"],
+            matchConditions: [{ name: "x", expression: "nope(" }],
+          },
+        ],
+      }),
+    ),
     { do: `DELETE ${WEBHOOKS}/c-kinds`, only: ["status"] },
     post(CSRS, { metadata: { name: "bad" }, spec: { request: "AA==", signerName: "x", usages: ["nope"] } }),
     post(CSRS, { metadata: { name: "bad" }, spec: {} }),

@@ -73,6 +73,7 @@ export const lifeCycle: Script = {
           ],
         },
       ),
+      differs: "json-order",
     },
     {
       do: `POST ${CM}`,
@@ -121,7 +122,7 @@ export const lifeCycle: Script = {
     { do: `DELETE ${CM}/imm`, body: { propagationPolicy: "Sideways" } },
     { do: `DELETE ${CM}/imm`, body: { propagationPolicy: "Orphan", orphanDependents: true } },
     { do: `DELETE ${CM}/imm?propagationPolicy=Nope` },
-    { do: `DELETE ${CM}/imm`, body: "{not json" },
+    { do: `DELETE ${CM}/imm`, body: "{not json", differs: "mistakes-are-400" },
     { do: `DELETE ${CM}/imm`, body: { kind: "ConfigMap", apiVersion: "v1" } },
     { do: `DELETE ${CM}?labelSelector=none=such` },
     { do: `DELETE ${CM}?fieldSelector=metadata.name=imm` },

@@ -1,4 +1,4 @@
-import { JSON_PATCH, MERGE, type Script, STRATEGIC, type Step } from "../harness/script.ts";
+import { differing, JSON_PATCH, MERGE, type Script, STRATEGIC, type Step } from "../harness/script.ts";
 
 const CM = "/api/v1/namespaces/<ns>/configmaps";
 const cm = (name: string, more: object = {}): object => ({
@@ -58,10 +58,10 @@ export const patches: Script = {
     json([{ op: "replace", path: "/metadata/namespace", value: "other" }]),
     json([{ op: "replace", path: "/metadata/uid", value: "other" }]),
     json([{ op: "replace", path: "/metadata/resourceVersion", value: "1" }]),
-    json([{ op: "replace", path: "/kind", value: "Secret" }]),
-    json([{ op: "replace", path: "/apiVersion", value: "v2" }]),
-    json([{ op: "replace", path: "/data", value: "text" }]),
-    json([{ op: "replace", path: "/data/a", value: 5 }]),
+    differing("json-order", json([{ op: "replace", path: "/kind", value: "Secret" }])),
+    differing("json-order", json([{ op: "replace", path: "/apiVersion", value: "v2" }])),
+    differing("json-order", json([{ op: "replace", path: "/data", value: "text" }])),
+    differing("json-order", json([{ op: "replace", path: "/data/a", value: 5 }])),
     json([{ op: "replace", path: "", value: {} }]),
     json([{ op: "add", path: "/data/a", value: "x" }], "missing"),
     { ...json(Array.from({ length: 10_001 }, () => ({ op: "test", path: "/data/a", value: "x" }))) },
@@ -72,9 +72,9 @@ export const patches: Script = {
     merge({ metadata: { uid: "11111111-1111-4111-8111-111111111111" } }),
     merge({ metadata: { name: "other" } }),
     merge({ metadata: { generation: 9, creationTimestamp: "2020-01-01T00:00:00Z", selfLink: "x" } }),
-    merge({ kind: "Secret" }),
-    merge({ data: 5 }),
-    merge({ data: { a: 5 } }),
+    differing("json-order", merge({ kind: "Secret" })),
+    differing("json-order", merge({ data: 5 })),
+    differing("json-order", merge({ data: { a: 5 } })),
     merge([1]),
     merge("{"),
     merge("null"),
@@ -96,7 +96,7 @@ export const patches: Script = {
     strategic(`${CM}/p`, { metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/2", "example.com/3"] } }),
     strategic(`${CM}/p`, "{"),
     strategic(`${CM}/p`, [1]),
-    strategic(`${CM}/p`, { data: { a: 1 } }),
+    differing("json-order", strategic(`${CM}/p`, { data: { a: 1 } })),
     {
       do: "POST /api/v1/namespaces/<ns>/serviceaccounts",
       body: { metadata: { name: "s" }, secrets: [{ name: "a" }, { name: "b" }], imagePullSecrets: [{ name: "i" }] },
@@ -105,7 +105,7 @@ export const patches: Script = {
     strategic(SA, { secrets: [{ $patch: "delete", name: "a" }] }),
     strategic(SA, { "$setElementOrder/secrets": [{ name: "c" }, { name: "b" }], secrets: [{ name: "b" }] }),
     strategic(SA, { secrets: [{ $patch: "replace" }, { name: "z" }] }),
-    strategic(SA, { secrets: [{ kind: "x" }] }),
+    differing("mistakes-are-400", strategic(SA, { secrets: [{ kind: "x" }] })),
     {
       do: "POST /apis/apps/v1/namespaces/<ns>/deployments",
       body: {
@@ -124,6 +124,7 @@ export const patches: Script = {
           },
         },
       },
+      differs: "workload-warning",
       only: ["spec", "metadata.name", "code"],
     },
     {
@@ -169,7 +170,10 @@ export const patches: Script = {
     } as Step,
     strategic(DEPLOYMENT, { spec: { selector: { matchLabels: { a: "c" } } } }),
     strategic(DEPLOYMENT, { spec: { replicas: -1 } }),
-    strategic(DEPLOYMENT, { spec: { template: { spec: { containers: [{ image: "nameless" }] } } } }),
+    differing(
+      "mistakes-are-400",
+      strategic(DEPLOYMENT, { spec: { template: { spec: { containers: [{ image: "nameless" }] } } } }),
+    ),
     strategic(`${DEPLOYMENT}x`, { spec: {} }),
   ],
 };

@@ -43,7 +43,13 @@ const ZERO_OBJECTS: Readonly<Record<string, JsonObject>> = deepFreeze({
   "batch/Job": { spec: { template: POD_TEMPLATE }, status: {} },
   "certificates.k8s.io/CertificateSigningRequest": { spec: { request: null, signerName: "" }, status: {} },
   "coordination.k8s.io/Lease": { spec: {} },
-  "events.k8s.io/Event": { deprecatedSource: {}, eventTime: null, regarding: {} },
+  "events.k8s.io/Event": {
+    deprecatedFirstTimestamp: null,
+    deprecatedLastTimestamp: null,
+    deprecatedSource: {},
+    eventTime: null,
+    regarding: {},
+  },
   "policy/PodDisruptionBudget": {
     spec: {},
     status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },

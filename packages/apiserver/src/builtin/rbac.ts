@@ -25,7 +25,7 @@ export const role = defineBuiltin({
   kind: "Role",
   namespaced: true,
   columns: ROLE_COLUMNS,
-  strategy: { ...shared, validate: (o) => ruleErrors(o, true) },
+  strategy: { ...shared, applyDefaults: fillRules, validate: (o) => ruleErrors(o, true) },
 });
 
 /** rbac.authorization.k8s.io/v1 ClusterRole. */
@@ -34,8 +34,17 @@ export const clusterRole = defineBuiltin({
   kind: "ClusterRole",
   namespaced: false,
   columns: ROLE_COLUMNS,
-  strategy: { ...shared, validate: (o) => [...ruleErrors(o, false), ...aggregationErrors(o)] },
+  strategy: {
+    ...shared,
+    applyDefaults: fillRules,
+    validate: (o) => [...ruleErrors(o, false), ...aggregationErrors(o)],
+  },
 });
+
+/** Go writes the rules of a role even when there are none. */
+function fillRules(object: Unstructured): void {
+  object["rules"] ??= null;
+}
 
 /** rbac.authorization.k8s.io/v1 RoleBinding. */
 export const roleBinding = bindingType("RoleBinding", true);

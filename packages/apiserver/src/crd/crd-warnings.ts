@@ -7,7 +7,12 @@ export function crdWarnings(crd: CustomResourceDefinition, old: CustomResourceDe
   for (const version of crd.spec.versions) {
     const schema = version.schema?.openAPIV3Schema;
     const before = old?.spec.versions.find((v) => v.name === version.name)?.schema?.openAPIV3Schema;
-    if (!deepEqual(schema, before)) collect(schema, formats);
+    if (deepEqual(schema, before)) continue;
+    const known = new Set<string>();
+    collect(before, known);
+    const found = new Set<string>();
+    collect(schema, found);
+    for (const format of found) if (!known.has(format)) formats.add(format);
   }
   return [...formats].map((format) => `unrecognized format ${JSON.stringify(format)}`);
 }

@@ -54,6 +54,9 @@ function merge(write: WriteRequest, live: Unstructured | undefined, config: Unst
   const { type } = write;
   if (isCustom(type)) {
     compiledSchema(type.schema).applyDefaults(draft);
+    for (const map of ["labels", "annotations"] as const)
+      if (draft.metadata[map] !== undefined && Object.keys(draft.metadata[map]).length === 0)
+        delete draft.metadata[map];
     return draft;
   }
   // Scalars of the wrong type pass the merge; Go's decoder stops them.

@@ -61,5 +61,7 @@ function metaOptions(type: ResourceType): Parameters<typeof validateObjectMeta>[
 
 function refuse(type: ResourceType, object: Unstructured, errors: readonly FieldError[]): void {
   if (errors.length === 0) return;
-  throw invalid({ group: type.group, kind: type.kind }, object.metadata.name ?? "", errors);
+  // Both views of events are core events inside upstream.
+  const group = type.storedAs?.group ?? type.group;
+  throw invalid({ group, kind: type.kind }, object.metadata.name ?? "", errors);
 }

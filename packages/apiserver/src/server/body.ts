@@ -54,13 +54,22 @@ export async function parseObjectBody(
     case "application/yaml":
       return { value: await parseYamlBody(bytes, unrecognized), duplicates: [] };
     case PROTOBUF:
-      if (protobuf) return { value: decodeKubernetesProtobuf(bytes), duplicates: [] };
+      if (protobuf) return { value: decodeProtobuf(bytes, unrecognized), duplicates: [] };
       break;
     default:
   }
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES}, ${PROTOBUF}`,
   );
+}
+
+const MAGIC = Buffer.from("k8s\0");
+
+function decodeProtobuf(bytes: Buffer, unrecognized: (why: string) => Error): unknown {
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC))
+    throw unrecognized("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
+  if (bytes.length === MAGIC.length) throw unrecognized("empty body");
+  return decodeKubernetesProtobuf(bytes);
 }
 
 /** Parses the body of a JSON-like patch. */

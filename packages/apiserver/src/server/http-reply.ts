@@ -10,6 +10,7 @@ export interface HttpResponse {
   write(chunk: Buffer, done?: (error?: Error | null) => void): boolean;
   end(chunk?: Buffer | string): unknown;
   once(event: "drain" | "close", listener: () => void): unknown;
+  off(event: "drain" | "close", listener: () => void): unknown;
   readonly writableEnded: boolean;
   readonly destroyed?: boolean;
 }
@@ -136,7 +137,14 @@ async function writePieces(response: HttpResponse, chunks: readonly Buffer[]): P
 function drained(response: HttpResponse): Promise<boolean> {
   if (response.destroyed === true) return Promise.resolve(false);
   return new Promise((resolve) => {
-    response.once("drain", () => resolve(true));
-    response.once("close", () => resolve(false));
+    const settle = (ready: boolean): void => {
+      response.off("drain", onDrain);
+      response.off("close", onClose);
+      resolve(ready);
+    };
+    const onDrain = (): void => settle(true);
+    const onClose = (): void => settle(false);
+    response.once("drain", onDrain);
+    response.once("close", onClose);
   });
 }
