@@ -1,5 +1,5 @@
 import type { Clock } from "@capstan/apimachinery";
-import { Cluster, KubeadmConfig, pausedCondition, type WorkloadClusters } from "@capstan/capi";
+import { Cluster, KubeadmConfig, pausedCondition, Secret, type WorkloadClusters } from "@capstan/capi";
 import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
 import { type DataInput, initData, joinData } from "./bootstrap-data.ts";
 import { ensureToken, isHalfSpent, refreshToken, TOKEN_TTL_MS, type TokenScope } from "./bootstrap-token.ts";
@@ -41,6 +41,7 @@ export async function reconcileKubeadmConfig(
 
   const paused = pausedCondition(config, cluster);
   const progress = paused.status === "True" ? undefined : await advance({ config, owner, cluster }, context, state);
+  if (progress?.step === "later") return requeueAfter(progress.afterMs);
   const status = kubeadmConfigStatus(config, progress, paused, context.clock.now());
   await context.client.ensure(
     {
@@ -200,6 +201,8 @@ async function withTokens<T>(
     });
   const { namespace = "", name = "", uid = "" } = config.metadata;
   const { client } = connection;
+  // Known, so that the first token of a cluster costs no discovery.
+  client.mapper.register(Secret);
   const { clock, random } = context;
   const ttlMs = state.tokenTtlMs ?? TOKEN_TTL_MS;
   return await state.calls.run(keyOf(cluster), clock, (signal) =>

@@ -1,6 +1,9 @@
 import type { Condition } from "@capstan/apimachinery";
 import { type ConditionInput, conditionsOf, type KubeadmConfig, summarize, withTransitionTimes } from "@capstan/capi";
-import type { Progress } from "./progress.ts";
+import type { Progress as AnyProgress } from "./progress.ts";
+
+/** What there is to report. */
+type Progress = Exclude<AnyProgress, { step: "later" }>;
 
 type Status = NonNullable<KubeadmConfig["status"]>;
 

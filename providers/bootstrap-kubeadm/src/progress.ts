@@ -4,6 +4,8 @@ export type Progress =
   | { step: "waiting"; message: string; certificates?: boolean }
   /** A person has to change something. `retryAfterMs` where no watch tells that it was done. */
   | { step: "failed"; message: string; certificates?: boolean; retryAfterMs?: number }
+  /** Not this config's turn: nothing to report, come back soon. */
+  | { step: "later"; afterMs: number }
   /** There is no usable CA or key. */
   | { step: "no-certificates"; message: string }
   /** Data exists; `checkAfterMs` when its token has to be looked at again. */

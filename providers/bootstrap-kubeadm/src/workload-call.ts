@@ -11,16 +11,16 @@ const FULL_RETRY_MS = 20;
 
 /** Bounds what one workload cluster that hangs can cost the others. */
 export class WorkloadCalls {
-  readonly #states = new Map<string, { inFlight: number; restUntil: number }>();
+  readonly #states = new Map<string, { inFlight: number; restUntil: number; cause: string }>();
 
   /** Runs a call. The server's own errors pass through; silence ends the pass, to be tried again later. */
   async run<T>(cluster: ClusterKey, clock: Clock, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const key = `${cluster.namespace}/${cluster.name}`;
-    const state = this.#states.get(key) ?? { inFlight: 0, restUntil: 0 };
+    const state = this.#states.get(key) ?? { inFlight: 0, restUntil: 0, cause: "" };
     this.#states.set(key, state);
     const rest = state.restUntil - clock.monotonic();
-    if (rest > 0) throw silent("it did not answer a moment ago", rest);
-    if (state.inFlight >= MAX_IN_FLIGHT) throw silent("many requests are under way", FULL_RETRY_MS);
+    if (rest > 0) throw silent(state.cause, rest);
+    if (state.inFlight >= MAX_IN_FLIGHT) throw new Stopped({ step: "later", afterMs: FULL_RETRY_MS });
     state.inFlight++;
     const ending = new AbortController();
     const cancel = clock.after(TIMEOUT_MS, () => ending.abort(new Error("no answer within 10 seconds")));
@@ -29,7 +29,8 @@ export class WorkloadCalls {
     } catch (error) {
       if (error instanceof ApiError || error instanceof Stopped) throw error;
       state.restUntil = clock.monotonic() + REST_MS;
-      throw silent(error instanceof Error ? error.message : String(error), REST_MS);
+      state.cause = error instanceof Error ? error.message : String(error);
+      throw silent(state.cause, REST_MS);
     } finally {
       cancel();
       state.inFlight--;
