@@ -113,6 +113,7 @@ export { type Random, randomFloat, randomInt, randomSuffix, randomUuid, seededRa
 export { type CompiledSchema, compileSchema, type ValidateOptions } from "./schema/compile.ts";
 export { knownFormat } from "./schema/formats.ts";
 export { formatIpAddress, type IpBytes, parseCidrText, parseIpAddress } from "./schema/ip-address.ts";
+export { compileRe2 } from "./schema/pattern.ts";
 export { checkStructuralSchema } from "./schema/structural.ts";
 export type { JSONSchemaProps, JsonValue, ValidationRule } from "./schema/types.ts";
 export {
