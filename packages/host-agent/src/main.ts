@@ -68,10 +68,7 @@ async function main(): Promise<number> {
     { ...deps, identity, log, output: (text) => writeSync(logFile, `${text}\n`) },
     stopping.signal,
   );
-  // Timers of the runtime do not keep a process alive by themselves.
-  const keepAlive = setInterval(() => undefined, 1 << 30);
   await finished;
-  clearInterval(keepAlive);
   closeSync(logFile);
   unlock();
   return 0;
@@ -92,12 +89,14 @@ function lock(path: string): () => void {
   return () => unlinkSync(path);
 }
 
-void main().then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
+// The clock's timers do not keep a process alive by themselves.
+const keepAlive = setInterval(() => undefined, 1 << 30);
+void main()
+  .catch((error: unknown) => {
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  },
-);
+    return 1;
+  })
+  .then((code) => {
+    process.exitCode = code;
+    clearInterval(keepAlive);
+  });

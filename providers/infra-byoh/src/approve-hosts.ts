@@ -1,11 +1,11 @@
-import { type KubeObject, type UserInfo } from "@capstan/apimachinery";
+import { formatTime, type KubeObject } from "@capstan/apimachinery";
 import { Secret } from "@capstan/capi";
 import { ENROL_HOST_ANNOTATION, HOST_GROUP, hostUser, parseHostUser } from "@capstan/host-agent";
 import { type ParsedCertificateRequest, parseCertificateRequest } from "@capstan/pki";
 import { type Controller, controller, done, kindRef, type ReconcileContext } from "@capstan/runtime";
 
 interface CertificateSigningRequest extends KubeObject {
-  spec: { request: string; signerName: string; usages: string[]; username?: string } & Partial<UserInfo>;
+  spec: { request: string; signerName: string; usages: string[]; username?: string };
   status?: { certificate?: string; conditions?: { type: string }[] };
 }
 
@@ -17,6 +17,10 @@ const CertificateSigningRequest = kindRef<CertificateSigningRequest>({
   namespaced: false,
 });
 
+/** On a token's Secret: the certificate request it was spent on. */
+const USED_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/spent-on";
+/** How long a spent token can still read the certificate it was spent on. */
+const FETCH_MS = 60_000;
 const TOKEN_USER = /^system:bootstrap:([a-z0-9]{6})$/;
 
 /** Approves certificates of agents, strictly: a token is good for one host once, a certificate only for its own renewal. */
@@ -59,8 +63,18 @@ async function requesterProblem(
   if (secret === undefined) return "the token has been used already: make a new one with capstan host add";
   if (secret.metadata.annotations?.[ENROL_HOST_ANNOTATION] !== `${host.namespace}/${host.name}`)
     return "the token was made for another host";
-  // Used up before the certificate is given: a copy of the line is worth nothing from now on.
-  await context.client.delete(secret);
+  const used = secret.metadata.annotations?.[USED_ANNOTATION];
+  if (used !== undefined && used !== object.metadata.name)
+    return "the token has been used already: make a new one with capstan host add";
+  // Used up before the certificate is given: a copy of the line is worth nothing from now on. It lives just long enough to fetch it.
+  const expiration = Buffer.from(formatTime(context.clock.now() + FETCH_MS)).toString("base64");
+  await context.client.patch(secret, {
+    metadata: {
+      annotations: { [USED_ANNOTATION]: object.metadata.name },
+      resourceVersion: secret.metadata.resourceVersion,
+    },
+    data: { expiration },
+  });
   return undefined;
 }
 

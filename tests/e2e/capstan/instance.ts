@@ -13,20 +13,21 @@ export class Capstan {
   readonly dataDir: string;
   readonly kubeconfig: string;
   readonly #nodeAddress: string;
-  readonly #port: number;
+  readonly #listen: string;
   #process: ChildProcess | undefined;
   #output = "";
 
-  private constructor(dataDir: string, nodeAddress: string, port: number) {
+  private constructor(dataDir: string, nodeAddress: string, listen: string) {
     this.dataDir = dataDir;
     this.kubeconfig = join(dataDir, "kubeconfig");
     this.#nodeAddress = nodeAddress;
-    this.#port = port;
+    this.#listen = listen;
   }
 
-  static async start(nodeAddress: string): Promise<Capstan> {
-    const [port = 0] = await freePorts(1);
-    const capstan = new Capstan(mkdtempSync(join(tmpdir(), "capstan-e2e-")), nodeAddress, port);
+  /** `host` is where its API listens; hosts with an agent must be able to reach it. */
+  static async start(nodeAddress: string, host = "127.0.0.1"): Promise<Capstan> {
+    const [port = 0] = await freePorts(1, host);
+    const capstan = new Capstan(mkdtempSync(join(tmpdir(), "capstan-e2e-")), nodeAddress, `${host}:${port}`);
     await capstan.up();
     return capstan;
   }
@@ -34,16 +35,7 @@ export class Capstan {
   /** Starts it (again) on the same data directory and waits until it says that it is up. */
   async up(): Promise<void> {
     this.#output = "";
-    const args = [
-      CLI,
-      "up",
-      "--data",
-      this.dataDir,
-      "--listen",
-      `127.0.0.1:${this.#port}`,
-      "--node-address",
-      this.#nodeAddress,
-    ];
+    const args = [CLI, "up", "--data", this.dataDir, "--listen", this.#listen, "--node-address", this.#nodeAddress];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
     this.#process = child;
     child.stdout.on("data", (chunk: Buffer) => {
