@@ -1,6 +1,10 @@
 export { requestBackup } from "./control-socket.ts";
+export { installKinds } from "./install-kinds.ts";
 export { type InstanceRecord, readInstance } from "./instance.ts";
+export { kindRules } from "./kind-rules.ts";
+export { KINDS } from "./kinds.ts";
 export { installKubernetes, listKubernetes, removeKubernetes } from "./kubernetes/install.ts";
 export { type Manager, type ManagerOptions, startManager } from "./manager.ts";
 export { restoreStandalone } from "./restore.ts";
 export { AlreadyRunningError, type Standalone, type StandaloneOptions, startStandalone } from "./standalone.ts";
+export { type KindServing, type ServedBy, serveKinds, type WebhookOptions } from "./webhooks.ts";

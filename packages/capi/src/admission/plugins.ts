@@ -32,6 +32,7 @@ export interface ServedKind {
 /** What a request changes; structurally the API server's. */
 export interface KindAdmissionRequest {
   readonly operation: string;
+  /** What the client speaks; the objects may have been converted since. */
   readonly type: { readonly group: string; readonly version: string; readonly kind: string };
   object: Unstructured | undefined;
   readonly oldObject: Unstructured | undefined;
@@ -123,7 +124,7 @@ export async function problemsOf(
   const object = request.object === undefined ? undefined : storedForm(kind, request.object, options);
   // What is being deleted only loses finalizers: rules that came later must not hold it back.
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return [];
-  const unfit = request.object?.apiVersion === object.apiVersion ? [] : unfitForStorage(kind, object, old);
+  const unfit = request.type.version === kind.version ? [] : unfitForStorage(kind, object, old);
   if (unfit.length > 0) return unfit;
   const found = admission.validate?.(object, old) ?? [];
   return found.length > 0 || lookup === undefined ? found : ((await admission.check?.(object, old, lookup)) ?? []);
@@ -131,7 +132,10 @@ export async function problemsOf(
 
 const compiled = new WeakMap<ServedKind, CompiledSchema>();
 
-/** The server checks objects in the version of the request only: what does not fit the stored one must not get there. */
+/**
+ * The server checks objects in the version of the request only. Rules count on what the stored version requires, so what
+ * lacks it after conversion is refused; other limits of the stored version do not hold for older ones.
+ */
 function unfitForStorage(
   kind: ServedKind,
   object: KindObject<object>,
@@ -142,14 +146,14 @@ function unfitForStorage(
     schema = compileSchema({ ...kind.versions[0]?.schema.json, type: "object" });
     compiled.set(kind, schema);
   }
-  return schema
-    .validate(object as Record<string, unknown>, old === undefined ? {} : { old })
-    .map(({ field, badValue, detail, type }) => ({
-      type: type === "FieldValueRequired" ? type : "FieldValueInvalid",
-      field,
-      value: badValue,
-      detail,
-    }));
+  const problems = schema.validate(object as Record<string, unknown>, old === undefined ? {} : { old });
+  return problems.flatMap((problem): AdmissionProblem[] => {
+    const { field, badValue, detail } = problem;
+    if (problem.type === "FieldValueRequired") return [{ type: problem.type, field, detail }];
+    return problem.type === "FieldValueTypeInvalid"
+      ? [{ type: "FieldValueInvalid", field, value: badValue, detail }]
+      : [];
+  });
 }
 
 function versionOf(kind: ServedKind, object: Unstructured): KindVersion | undefined {

@@ -96,11 +96,18 @@ export function parseSelector(
   field: string,
 ): { selector: LabelSelector; problems: [] } | { selector: undefined; problems: AdmissionProblem[] } {
   try {
-    return { selector: labelSelectorFromObject(selector), problems: [] };
+    return { selector: labelSelectorFromObject(sorted(selector)), problems: [] };
   } catch (error) {
     const detail = error instanceof Error ? error.message : "is no selector";
     return { selector: undefined, problems: [invalid(field, selector, detail)] };
   }
+}
+
+/** Labels in order, so that of several bad ones the same is named whatever way the object came. */
+function sorted(selector: SelectorObject): SelectorObject {
+  if (selector?.matchLabels === undefined) return selector;
+  const labels = Object.entries(selector.matchLabels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { ...selector, matchLabels: Object.fromEntries(labels) };
 }
 
 /** Address ranges. */

@@ -4,6 +4,7 @@ import {
   isObject,
   type JSONSchemaProps,
   type JsonObject,
+  stableStringify,
   type Unstructured,
 } from "@capstan/apimachinery";
 import { fit } from "./fit.ts";
@@ -95,7 +96,7 @@ function savedOf(object: Unstructured): JsonObject | undefined {
 function metadataOf(object: Unstructured, lost: JsonObject | undefined): Unstructured["metadata"] {
   const { annotations: before, ...metadata } = object.metadata;
   const { [CONVERSION_DATA_ANNOTATION]: _, ...annotations } = before ?? {};
-  if (lost !== undefined) annotations[CONVERSION_DATA_ANNOTATION] = JSON.stringify(lost);
+  if (lost !== undefined) annotations[CONVERSION_DATA_ANNOTATION] = stableStringify(lost);
   return Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations };
 }
 

@@ -48,7 +48,10 @@ function arbitraryObject(schema: JSONSchemaProps): fc.Arbitrary<unknown> {
   if (properties === undefined) {
     if (typeof additionalProperties !== "object") return fc.constantFrom({}, { any: { thing: 1 } });
     const keys = fc.constantFrom("a", "b.example.com/c", "node-labels", "z");
-    return fc.dictionary(keys, arbitraryOf(additionalProperties), { maxKeys: MAX_LIST, noNullPrototype: true });
+    // Maps of plain texts are labels and the like: mostly valid ones, so that rules behind them are reached too.
+    const isText = additionalProperties.type === "string" && Object.keys(additionalProperties).length === 1;
+    const values = isText ? fc.constantFrom("b", "c-1", "", "not a label!") : arbitraryOf(additionalProperties);
+    return fc.dictionary(keys, values, { maxKeys: MAX_LIST, noNullPrototype: true });
   }
   const required = new Set(schema.required ?? []);
   const fields = Object.entries(properties).map(([name, field]) => [name, arbitraryOf(field)] as const);

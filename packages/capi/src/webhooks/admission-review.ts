@@ -1,4 +1,12 @@
-import { ApiError, deepCopy, deepEqual, isObject, type Status, type Unstructured } from "@capstan/apimachinery";
+import {
+  ApiError,
+  deepCopy,
+  deepEqual,
+  type GroupVersionKind,
+  isObject,
+  type Status,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import { type KindAdmissionOptions, kindAdmissionPlugins, type ServedKind } from "../admission/plugins.ts";
 
 /** admission.k8s.io/v1 AdmissionReview as the answer to a request. */
@@ -25,10 +33,10 @@ export function admissionReviewer(
   const plugins = kindAdmissionPlugins(kinds, options);
   return async (step, review) => {
     const request = requestOf(review);
-    const { uid, operation, kind, object, oldObject } = request;
+    const { uid, operation, kind, requestKind, object, oldObject } = request;
     const plugin = plugins.find((p) => p.handles(kind, operation, request.subResource));
     if (plugin === undefined) return answer({ uid, allowed: true });
-    const changed = { operation, type: kind, object: deepCopy(object), oldObject };
+    const changed = { operation, type: requestKind, object: deepCopy(object), oldObject };
     try {
       if (step === "validate") await plugin.validate(changed);
       else plugin.mutate(changed);
@@ -50,7 +58,10 @@ interface ReviewRequest {
   uid: string;
   operation: string;
   subResource: string;
-  kind: { group: string; version: string; kind: string };
+  /** What the objects are. */
+  kind: GroupVersionKind;
+  /** What the client spoke. */
+  requestKind: GroupVersionKind;
   object: Unstructured | undefined;
   oldObject: Unstructured | undefined;
 }
@@ -60,11 +71,18 @@ function requestOf(review: unknown): ReviewRequest {
   const kind = isObject(request) ? request["kind"] : undefined;
   if (!isObject(request) || !isObject(kind)) throw new TypeError("body is no AdmissionReview: it has no request.kind");
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
+  const named = (value: Record<string, unknown>): GroupVersionKind => ({
+    group: text(value["group"]),
+    version: text(value["version"]),
+    kind: text(value["kind"]),
+  });
+  const requestKind = request["requestKind"];
   return {
     uid: text(request["uid"]),
     operation: text(request["operation"]),
     subResource: text(request["subResource"]),
-    kind: { group: text(kind["group"]), version: text(kind["version"]), kind: text(kind["kind"]) },
+    kind: named(kind),
+    requestKind: named(isObject(requestKind) ? requestKind : kind),
     object: objectOf(request["object"]),
     oldObject: objectOf(request["oldObject"]),
   };

@@ -1,0 +1,1 @@
+export { arbitraryObjectOf, arbitraryOf } from "./arbitrary.ts";

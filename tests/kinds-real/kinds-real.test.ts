@@ -1,0 +1,63 @@
+import type { Unstructured } from "@capstan/apimachinery";
+import { ALL_KINDS, type AnyKind, type KindVersion } from "@capstan/capi";
+import { arbitraryObjectOf } from "@capstan/capi/testing";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { embeddedPlane, outcomeOf, type Plane, realPlane } from "./planes.ts";
+import { SAMPLES } from "./samples.ts";
+
+let real: Plane;
+let embedded: Plane;
+
+beforeAll(async () => {
+  [real, embedded] = await Promise.all([realPlane(), embeddedPlane()]);
+  for (const plane of [real, embedded])
+    await plane.client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "some-space" } });
+});
+
+afterAll(async () => {
+  await Promise.all([real?.stop(), embedded?.stop()]);
+});
+
+function referenceTo(kind: AnyKind, version: string) {
+  return { group: kind.group, version, kind: kind.kind, plural: kind.plural, namespaced: kind.namespaced };
+}
+
+/** The same request on both, and what both then show in every served version. */
+async function compare(kind: AnyKind, object: Unstructured): Promise<void> {
+  const create = (plane: Plane) => outcomeOf(() => plane.client.create(structuredClone(object)));
+  const [there, here] = await Promise.all([create(real), create(embedded)]);
+  expect(here).toEqual(there);
+  if (!("object" in there)) return;
+  const key = { ...(kind.namespaced ? { namespace: "some-space" } : {}), name: object.metadata.name ?? "" };
+  for (const { name } of kind.versions) {
+    const read = (plane: Plane) => outcomeOf(() => plane.client.get<Unstructured>(referenceTo(kind, name), key));
+    const [stored, shown] = await Promise.all([read(real), read(embedded)]);
+    expect(shown).toEqual(stored);
+  }
+  for (const plane of [real, embedded]) {
+    await plane.client.delete({ kind: referenceTo(kind, kind.version), ...key });
+  }
+}
+
+function generated(kind: AnyKind, version: KindVersion, count: number): Unstructured[] {
+  const objects = arbitraryObjectOf(`${kind.group}/${version.name}`, kind.kind, version.schema.json);
+  return (fc.sample(objects, { numRuns: count, seed: 7 }) as Unstructured[]).map((object, index) => {
+    const { namespace: _, ...metadata } = object.metadata;
+    const scoped = kind.namespaced ? object.metadata : metadata;
+    return { ...object, metadata: { ...scoped, name: `${version.name}-${index}` } };
+  });
+}
+
+describe.each(ALL_KINDS)("$kind", (kind) => {
+  it.each(kind.versions)("is treated alike in $name", async (version) => {
+    for (const object of generated(kind, version, 12)) await compare(kind, object);
+  });
+});
+
+describe("written by people", () => {
+  it.each(SAMPLES)("$kind $metadata.name", async (object) => {
+    const kind = ALL_KINDS.find((known) => known.kind === object.kind) ?? expect.fail(`no kind ${object.kind}`);
+    await compare(kind, object);
+  });
+});
