@@ -303,6 +303,7 @@ export const crds: Script = {
     { wait: `${CRDS}/multis.${GROUP}`, status: 404 },
     { wait: M("v1"), status: 404 },
     { do: `GET ${M("v1")}` },
+    { wait: `/apis/${GROUP}`, status: 404 },
     { do: `GET /apis/${GROUP}` },
   ],
 };
