@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { TemplateError } from "./lexer.ts";
+import { renderTemplate } from "./render.ts";
+
+interface Recorded {
+  template: string;
+  output?: string;
+  error?: string;
+}
+
+/** What Go's text/template with sprig renders; see testdata/README.md. */
+const { data, cases } = JSON.parse(readFileSync(new URL("testdata/recorded.json", import.meta.url), "utf8")) as {
+  data: unknown;
+  cases: Recorded[];
+};
+
+describe("as Go renders", () => {
+  test.each(cases)("$template", ({ template, output, error }) => {
+    if (error === undefined) expect(renderTemplate(template, data)).toBe(output);
+    else expect(() => renderTemplate(template, data)).toThrow(TemplateError);
+  });
+});
+
+test("no template and no data make it throw anything but its own error, or hang", () => {
+  const piece = fc.constantFrom(
+    "{{",
+    "}}",
+    "{{-",
+    "-}}",
+    "{{if .a}}",
+    "{{else}}",
+    "{{end}}",
+    "{{range .l}}",
+    "{{.a.b}}",
+    "{{$x := 1}}",
+    "|",
+    "(",
+    ")",
+    "{{printf `%d` .n}}",
+    "text",
+    "{{index .l 0}}",
+    "{{repeat 3 .s}}",
+    "{{until 5}}",
+    "{{break}}",
+    '"',
+    "`",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 8 }), fc.jsonValue(), (pieces, any) => {
+      try {
+        renderTemplate(pieces.join(""), any);
+      } catch (error) {
+        expect(error).toBeInstanceOf(TemplateError);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test.each(["{{range until 10000}}{{range until 10000}}x{{end}}{{end}}", "{{repeat 100000000 `x`}}"])(
+  "%s ends",
+  (template) => {
+    expect(() => renderTemplate(template, {})).toThrow(TemplateError);
+  },
+);

@@ -1,0 +1,187 @@
+import { isObject } from "@capstan/apimachinery";
+import { FUNCTIONS } from "./functions.ts";
+import { printValue, truthy } from "./go-values.ts";
+import { TemplateError } from "./lexer.ts";
+import { type Command, type Node, type Operand, type Pipeline, parse } from "./parser.ts";
+
+const MAX_OUTPUT = 1_000_000;
+const MAX_STEPS = 100_000;
+
+/**
+ * Renders a Go text/template over JSON data, with the functions of sprig that patches use. Pure: no files, no environment, no
+ * time, no chance. Throws TemplateError; bounded in output and steps, as templates come from users.
+ */
+export function renderTemplate(template: string, data: unknown): string {
+  const state: State = { output: [], length: 0, steps: 0, root: data };
+  walk(parse(template), data, [{ $: data }], state);
+  return state.output.join("");
+}
+
+interface State {
+  output: string[];
+  length: number;
+  steps: number;
+  root: unknown;
+}
+
+type Variables = Record<string, unknown>[];
+type Flow = "next" | "break" | "continue";
+
+function step(state: State): void {
+  if (++state.steps > MAX_STEPS) throw new TemplateError("the template takes too many steps");
+}
+
+function write(text: string, state: State): void {
+  state.length += text.length;
+  if (state.length > MAX_OUTPUT) throw new TemplateError("the template renders too much text");
+  state.output.push(text);
+}
+
+function walk(nodes: readonly Node[], dot: unknown, variables: Variables, state: State): Flow {
+  for (const node of nodes) {
+    step(state);
+    if (isFlow(node)) return node.type;
+    if (node.type === "text") write(node.text, state);
+    else if (node.type === "output") {
+      const value = run(node.pipeline, dot, variables, state);
+      if (node.pipeline.declares.length === 0) write(printValue(value), state);
+    } else {
+      const flow = block(node, dot, variables, state);
+      if (flow !== "next") return flow;
+    }
+  }
+  return "next";
+}
+
+function isFlow(node: Node): node is Extract<Node, { type: "break" | "continue" }> {
+  return node.type === "break" || node.type === "continue";
+}
+
+function block(
+  node: Extract<Node, { type: "if" | "with" | "range" }>,
+  dot: unknown,
+  variables: Variables,
+  state: State,
+): Flow {
+  const scope: Variables = [...variables, {}];
+  if (node.type === "range") return range(node, dot, scope, state);
+  const value = run(node.pipeline, dot, scope, state);
+  if (!truthy(value)) return walk(node.otherwise, dot, scope, state);
+  return walk(node.body, node.type === "with" ? value : dot, scope, state);
+}
+
+function range(
+  node: Extract<Node, { type: "if" | "with" | "range" }>,
+  dot: unknown,
+  variables: Variables,
+  state: State,
+): Flow {
+  const { declares, assigns, commands } = node.pipeline;
+  const value = run({ declares: [], assigns, commands }, dot, variables, state);
+  const items = entries(value);
+  if (items.length === 0) return walk(node.otherwise, dot, variables, state);
+  for (const [key, item] of items) {
+    step(state);
+    const [first, second] = declares;
+    const own: Record<string, unknown> = {};
+    if (second !== undefined) own[second] = item;
+    if (first !== undefined) own[first] = second === undefined ? item : key;
+    const flow = walk(node.body, item, [...variables, own], state);
+    if (flow === "break") break;
+  }
+  return "next";
+}
+
+/** Maps are walked in the order of their keys. */
+function entries(value: unknown): [unknown, unknown][] {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return [...value.entries()];
+  if (typeof value === "number") return Array.from({ length: Math.min(value, MAX_STEPS) }, (_, i) => [i, i]);
+  if (isObject(value))
+    return Object.keys(value)
+      .sort()
+      .map((key) => [key, value[key]]);
+  throw new TemplateError(`range can't iterate over ${printValue(value)}`);
+}
+
+function run(pipeline: Pipeline, dot: unknown, variables: Variables, state: State): unknown {
+  let value: unknown;
+  let piped = false;
+  for (const command of pipeline.commands) {
+    value = execute(command, piped ? [value] : [], dot, variables, state);
+    piped = true;
+  }
+  for (const name of pipeline.declares) {
+    const scope = pipeline.assigns ? variables.findLast((one) => Object.hasOwn(one, name)) : variables.at(-1);
+    if (scope === undefined) throw new TemplateError(`undefined variable ${name}`);
+    scope[name] = value;
+  }
+  return value;
+}
+
+function execute(command: Command, piped: unknown[], dot: unknown, variables: Variables, state: State): unknown {
+  step(state);
+  const [first, ...rest] = command.operands;
+  if (first?.type !== "call") {
+    if (first === undefined || rest.length > 0 || piped.length > 0)
+      throw new TemplateError("only functions take arguments");
+    if (first.type === "literal" && first.value === null) throw new TemplateError("nil is not a command");
+    return operand(first, dot, variables, state);
+  }
+  // These two stop at the first operand that decides.
+  if (first.name === "and" || first.name === "or") {
+    if (rest.length + piped.length === 0) throw new TemplateError(`wrong number of args for ${first.name}`);
+    let value: unknown;
+    for (const one of rest) {
+      value = operand(one, dot, variables, state);
+      if (truthy(value) === (first.name === "or")) return value;
+    }
+    return piped.length > 0 ? piped[0] : value;
+  }
+  return call(first.name, [...rest.map((one) => operand(one, dot, variables, state)), ...piped]);
+}
+
+function call(name: string, args: unknown[]): unknown {
+  const found = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+  if (found === undefined) throw new TemplateError(`function "${name}" not defined`);
+  try {
+    return (found as (...values: unknown[]) => unknown)(...args);
+  } catch (error) {
+    if (error instanceof TemplateError) throw new TemplateError(`error calling ${name}: ${error.message}`);
+    throw error;
+  }
+}
+
+function operand(value: Operand, dot: unknown, variables: Variables, state: State): unknown {
+  switch (value.type) {
+    case "literal":
+      return value.value;
+    case "dot":
+      return dot;
+    case "field":
+      return fieldOf(dot, value.path);
+    case "variable":
+      return fieldOf(lookup(value.name, variables), value.path);
+    case "call":
+      return execute({ operands: [value] }, [], dot, variables, state);
+    case "group":
+      return fieldOf(run(value.pipeline, dot, variables, state), value.path);
+  }
+}
+
+function lookup(name: string, variables: Variables): unknown {
+  const scope = variables.findLast((one) => Object.hasOwn(one, name));
+  if (scope === undefined) throw new TemplateError(`undefined variable ${name}`);
+  return scope[name];
+}
+
+/** A key that a map lacks has no value; a field of something that is no map is a mistake. */
+function fieldOf(value: unknown, path: readonly string[]): unknown {
+  let current = value;
+  for (const name of path) {
+    if (current === null || current === undefined) return undefined;
+    if (!isObject(current)) throw new TemplateError(`can't evaluate field ${name} in ${printValue(current)}`);
+    current = Object.hasOwn(current, name) ? current[name] : undefined;
+  }
+  return current;
+}
