@@ -9,6 +9,7 @@ import { dataSecret, ensureOwned, storeData, storedToken } from "./data-secret.t
 import { completeDiscovery, needsToken } from "./discovery.ts";
 import { releaseInitLock, takeInitLock } from "./init-lock.ts";
 import { kubeadmConfigStatus } from "./kubeadm-config.status.ts";
+import { ensureKubeconfig } from "./kubeconfig.ts";
 import { type Progress, Stopped } from "./progress.ts";
 import type { WorkloadCalls } from "./workload-call.ts";
 
@@ -86,6 +87,7 @@ async function next(input: DataInput, context: ReconcileContext, state: Bootstra
     return { step: "created", dataSecretName: owner.dataSecretName };
   const initialized = initialization.controlPlaneInitialized === true;
   if (initialized && owner.controlPlane) await unlock(cluster, context, state);
+  if (created && owner.controlPlane) await ensureKubeconfig(config, cluster, context);
   if (created) return await keepFresh(input, context, state);
   if (initialized) return await join(input, context, state);
   const message = "Waiting for Cluster status.initialization.controlPlaneInitialized to be true";
@@ -116,8 +118,10 @@ async function init(input: DataInput, context: ReconcileContext): Promise<Progre
     },
     context,
   );
-  const value = await initData(input, pairs, context);
-  return await store(input, value, undefined, context);
+  const progress = await store(input, await initData(input, pairs, context), undefined, context);
+  // Not earlier: the CA may have been made just now.
+  await ensureKubeconfig(config, cluster, context);
+  return progress;
 }
 
 async function join(

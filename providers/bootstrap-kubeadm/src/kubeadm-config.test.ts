@@ -21,6 +21,7 @@ import {
 const MINUTE_MS = 60_000;
 const UP = { infrastructureProvisioned: true, controlPlaneInitialized: true };
 let caPem = "";
+let caKeyPem = "";
 
 beforeAll(async () => {
   const ca = await createCertificateAuthority({
@@ -30,6 +31,7 @@ beforeAll(async () => {
     random: seededRandom(1),
   });
   caPem = ca.certPem;
+  caKeyPem = ca.keyPem;
 });
 
 const planes: Plane[] = [];
@@ -316,6 +318,8 @@ describe("init", () => {
     const paths = parseCloudConfig(secretText((await read(on, "cp-0")).secret, "value") ?? "").writeFiles;
     expect(paths.map(({ path }) => path)).toContain("/run/kubeadm/kubeadm.yaml");
 
+    // The kubeconfig made here leads to no server of this test.
+    await on.user.delete({ kind: Secret, namespace, name: `${CLUSTER}-kubeconfig` });
     await on.addWorkload(namespace, CLUSTER);
     await initialize(on, UP);
     expect(await lock(on)).toBeUndefined();
@@ -328,7 +332,7 @@ describe("init", () => {
   test("certificates that nobody made are made, and those that exist are used", async () => {
     const on = await plane();
     await createCluster(on, { infrastructureProvisioned: true });
-    await createCa(on);
+    await on.user.create(secretWith(`${CLUSTER}-ca`, { "tls.crt": caPem, "tls.key": caKeyPem }));
     await createMachine(on, { name: "cp-0", controlPlane: true, spec: FAST_KEYS });
     await untilData(on, "cp-0");
     const { writeFiles } = parseCloudConfig(secretText((await read(on, "cp-0")).secret, "value") ?? "");
@@ -338,6 +342,13 @@ describe("init", () => {
     expect(content("/etc/kubernetes/pki/front-proxy-ca.crt")).toContain("BEGIN CERTIFICATE");
     const etcd = await on.user.get(Secret, { namespace, name: `${CLUSTER}-etcd` });
     expect(secretText(etcd, "tls.crt")).toBe(content("/etc/kubernetes/pki/etcd/ca.crt"));
+    const kubeconfig = await on.user.get(Secret, { namespace, name: `${CLUSTER}-kubeconfig` });
+    expect(parse(secretText(kubeconfig, "value") ?? "")).toMatchObject({
+      clusters: [{ name: CLUSTER, cluster: { server: "https://10.0.0.1:6443" } }],
+      users: [{ name: "c-admin" }],
+      "current-context": "c-admin@c",
+    });
+    expect(kubeconfig?.metadata.ownerReferences).toMatchObject([{ kind: "Cluster", name: CLUSTER }]);
     expect(etcd?.metadata.ownerReferences).toMatchObject([{ kind: "KubeadmConfig", name: "cp-0", controller: true }]);
   });
 

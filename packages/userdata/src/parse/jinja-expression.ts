@@ -169,24 +169,20 @@ function member(value: unknown, name: string): unknown {
   return getOwn(value, name) ?? Object.entries(value).find(([key]) => key.replaceAll("-", "_") === name)?.[1];
 }
 
+const FILTERS: Record<string, (text: string, given: readonly unknown[]) => unknown> = {
+  __proto__: null as never,
+  upper: (text) => text.toUpperCase(),
+  lower: (text) => text.toLowerCase(),
+  trim: (text) => text.trim(),
+  string: (text) => text,
+  int: (text) => Number.parseInt(text, 10) || 0,
+  replace: (text, given) => text.replaceAll(String(given[0]), String(given[1])),
+};
+
 function filter(name: string, value: JinjaValue, given: readonly unknown[]): JinjaValue {
   if (name === "default" || name === "d") return value.missing ? known(given[0] ?? "") : value;
-  if (value.missing) return value;
-  const text = String(value.value);
-  switch (name) {
-    case "upper":
-      return known(text.toUpperCase());
-    case "lower":
-      return known(text.toLowerCase());
-    case "trim":
-      return known(text.trim());
-    case "string":
-      return known(text);
-    case "int":
-      return known(Number.parseInt(text, 10) || 0);
-    case "replace":
-      return known(text.replaceAll(String(given[0]), String(given[1])));
-    default:
-      throw new UserDataError(`jinja: no filter ${name}: there are default, int, lower, replace, string, trim, upper`);
-  }
+  const convert = FILTERS[name];
+  if (convert === undefined)
+    throw new UserDataError(`jinja: no filter ${name}: there are default, ${Object.keys(FILTERS).join(", ")}`);
+  return value.missing ? value : known(convert(String(value.value), given));
 }

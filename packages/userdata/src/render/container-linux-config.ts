@@ -69,7 +69,7 @@ function translateField({ kind }: Field, value: unknown, path: string, warnings:
 function special(path: string, value: Json, warnings: string[]): Json {
   switch (path) {
     case "storage.files":
-      return { filesystem: "root", mode: modeOf(value, "file", 0o644, warnings), ...value };
+      return { filesystem: "root", mode: modeOf(value, "file", 0o644, warnings), contents: {}, ...value };
     case "storage.directories":
       return { filesystem: "root", mode: modeOf(value, "directory", 0o755, warnings), ...value };
     case "storage.links":
