@@ -16,7 +16,7 @@ import { startCertificateController } from "./auth/certificate-controller.ts";
 import { rbacAdmission } from "./auth/escalation.ts";
 import { createRbacAuthorizer } from "./auth/rbac-authorizer.ts";
 import { type AuthOptions, createAuthentication } from "./authentication.ts";
-import { createDefaultObjects } from "./bootstrap.ts";
+import { createDefaultObjects, seedObjects } from "./bootstrap.ts";
 import { builtinTypes } from "./builtin/index.ts";
 import type { Controller } from "./controllers/deps.ts";
 import { startControllers } from "./controllers/start.ts";
@@ -79,6 +79,8 @@ export interface ApiServer {
   idle(): boolean;
   /** Creates or updates CRDs and returns when all are served. Idempotent. */
   registerCrds(crds: readonly Unstructured[]): Promise<void>;
+  /** Stores objects of built-in kinds as far as they are missing; cheap for the same frozen objects in many servers. */
+  seed(objects: readonly Unstructured[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -255,6 +257,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     registry: types,
     idle: () => controllers?.idle() ?? true,
     registerCrds: (objects) => registerCrds(internal, types, objects),
+    seed: (objects) => seedObjects({ store, api: internal, clock, random }, types, objects),
     close: async () => {
       controllers?.stop();
       cleanup.stop();

@@ -1,8 +1,16 @@
-import { ApiError, type Clock, formatTime, type Random, randomUuid, type Unstructured } from "@capstan/apimachinery";
+import {
+  ApiError,
+  type Clock,
+  formatTime,
+  parseGroupVersion,
+  type Random,
+  randomUuid,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import { bootstrapRbac } from "./auth/bootstrap-rbac.ts";
 import { keyOf } from "./store/keys.ts";
 import type { ObjectStore } from "./store/object-store.types.ts";
-import type { InternalApi, ResourceKey } from "./types.ts";
+import type { InternalApi, ResourceKey, ResourceRegistry } from "./types.ts";
 
 const NAMESPACES: ResourceKey = { group: "", plural: "namespaces" };
 const RBAC_GROUP = "rbac.authorization.k8s.io";
@@ -40,6 +48,25 @@ export async function createDefaultObjects(deps: BootstrapDeps, rbac: boolean): 
     bootstrapRbac().map((object) => {
       const plural = RBAC_PLURALS[object.kind] ?? "";
       return ensure(deps, { group: RBAC_GROUP, plural }, object);
+    }),
+  );
+}
+
+/**
+ * Stores objects of built-in kinds as far as they are missing. What is the same object in many servers goes through the pipeline only
+ * once, so a simulated cluster costs little more than the memory of its content.
+ */
+export async function seedObjects(
+  deps: BootstrapDeps,
+  types: ResourceRegistry,
+  objects: readonly Unstructured[],
+): Promise<void> {
+  await Promise.all(
+    objects.map((object) => {
+      const { group, version } = parseGroupVersion(object.apiVersion);
+      const type = types.findKind(group, version, object.kind);
+      if (type === undefined) throw new Error(`${object.apiVersion} ${object.kind} is not served`);
+      return ensure(deps, type, object);
     }),
   );
 }

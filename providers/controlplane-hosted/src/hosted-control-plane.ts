@@ -214,6 +214,11 @@ async function prepare(
   });
   const digest = objectsDigest(objects);
   if (planes.prepared.get(owner) === digest) return;
+  if (access !== undefined && !planes.prepared.has(owner)) {
+    await access.fill(objects);
+    planes.prepared.set(owner, digest);
+    return;
+  }
   const transport =
     access?.connect() ??
     httpTransport(await kubeconfigFromText(kubeconfig, { clock: context.clock }), { clock: context.clock });

@@ -112,6 +112,8 @@ export class WorkloadConnections implements WorkloadClusters {
       const config = await kubeconfigFromText(kubeconfig, { clock });
       const transport = this.#options.dial?.(config) ?? httpTransport(config, { clock });
       const client = new Client(transport, { fieldManager: "capstan-workload", clock });
+      // Bootstrap providers write tokens first of all: no need to ask the server where Secrets are.
+      client.mapper.register(Secret);
       const nodes = new Cache(client, { clock, random, log });
       nodes.addIndex(NodeKind, BY_PROVIDER_ID, (node) =>
         node.spec?.providerID === undefined ? [] : [node.spec.providerID],

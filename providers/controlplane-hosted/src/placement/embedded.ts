@@ -1,8 +1,7 @@
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
 import { issueCertificate } from "@capstan/pki";
-import { Client } from "@capstan/runtime";
 import type { EmbeddedCluster, EmbeddedClusters } from "@capstan/workloads";
-import { embeddedObjects } from "./embedded-objects.ts";
+import { EMBEDDED_OBJECTS, shared } from "./embedded-objects.ts";
 import { startEmbeddedSigner } from "./embedded-signer.ts";
 import type {
   ControlPlanePlan,
@@ -92,15 +91,19 @@ export class EmbeddedPlacement implements Placement {
     const cluster = clusters.get(owner);
     if (cluster === undefined) throw new Error(`the embedded control plane ${owner} does not run`);
     const { path, serverName, server } = cluster;
-    return { path, serverName, connect: (): Transport => server.admin() };
+    return {
+      path,
+      serverName,
+      connect: (): Transport => server.admin(),
+      fill: (objects) => server.seed(objects.map(shared)),
+    };
   }
 
   /** What real control planes have from components that an embedded one is without. */
   private async prepare(owner: string, cluster: EmbeddedCluster): Promise<void> {
     const { clock } = this.options;
     this.stopSigners.set(owner, startEmbeddedSigner(cluster.server.internal, clock));
-    const client = new Client(cluster.server.admin(), { fieldManager: "kube-apiserver", clock });
-    for (const object of embeddedObjects()) await client.apply(object);
+    await cluster.server.seed(EMBEDDED_OBJECTS);
   }
 }
 

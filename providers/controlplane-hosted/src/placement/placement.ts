@@ -1,4 +1,4 @@
-import type { Transport } from "@capstan/apimachinery";
+import type { Transport, Unstructured } from "@capstan/apimachinery";
 import type { Authorities } from "../certificates.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 import type { ClusterNetwork } from "../network.ts";
@@ -34,6 +34,8 @@ export interface PlacementAccess {
   serverName: string;
   /** A connection as administrator, in process. */
   connect(): Transport;
+  /** Stores what is missing of these objects in a new API. */
+  fill(objects: readonly Unstructured[]): Promise<void>;
 }
 
 export interface ReserveRequest {

@@ -44,6 +44,7 @@ export async function joinCluster(plan: JoinPlan, deps: JoinDeps, signal: AbortS
       if (response.status !== 200) throw new Error(`${name} cannot be read: ${messageOf(response.body)}`);
     }
     const client = new Client(token, { fieldManager: "kubeadm", clock: deps.clock });
+    client.mapper.register(Request);
     const certificate = await clientCertificate(client, plan.nodeName, deps, signal);
     const config = { ...where, credentials: fixedCredentials(certificate) };
     return kubeletAs(() => connected(config, deps));
@@ -64,10 +65,9 @@ interface Connection {
 
 function connected(config: ClientConfig, deps: JoinDeps): Connection {
   const transport = deps.connect(config);
-  return {
-    client: new Client(transport, { fieldManager: "kubelet", clock: deps.clock }),
-    close: () => transport.close(),
-  };
+  const client = new Client(transport, { fieldManager: "kubelet", clock: deps.clock });
+  client.mapper.register(NodeKind);
+  return { client, close: () => transport.close() };
 }
 
 function kubeletAs(open: () => Connection): Kubelet {
