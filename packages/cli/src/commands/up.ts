@@ -3,6 +3,7 @@ import { AlreadyRunningError, startStandalone } from "@capstan/manager";
 import { createLogger } from "@capstan/runtime";
 import { type CommandDefinition, UserError } from "../command.ts";
 import { defaultDataDir, kubernetesCacheDirs } from "../data-dir.ts";
+import { runDemo } from "../demo.ts";
 import { VERSION } from "../version.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:6446";
@@ -29,6 +30,7 @@ export const up: CommandDefinition = {
       flags: "--node-address <address>",
       summary: "Address of this machine that nodes reach hosted control planes at (default: 127.0.0.1)",
     },
+    { flags: "--demo", summary: "Build a mixed cluster in memory to play with" },
     { flags: "--encryption-key-file <file>", summary: "Encrypt Secrets at rest with the keys of this file" },
     { flags: "--audit-log <file>", summary: "Record every request here, without the contents of Secrets" },
     {
@@ -65,6 +67,7 @@ export const up: CommandDefinition = {
     io.out(`  export KUBECONFIG=${standalone.kubeconfig}\n`);
     io.out("  kubectl get clusters -A\n");
     io.out("  kubectl apply -f docs/examples/hosted.yaml && capstan describe cluster demo\n");
+    if (options["demo"] === true) await runDemo(standalone.kubeconfig, io);
     const signal = await stop;
     io.err(`\n${signal}: stopping the controllers and the hosted control planes; their data stays in ${dataDir}\n`);
     await standalone.close(true);
