@@ -1,0 +1,152 @@
+import { parseGroupVersion } from "@capstan/apimachinery";
+import {
+  type Cluster,
+  ClusterClass,
+  type ContractObject,
+  type ContractVersion,
+  MachineDeployment,
+  MachinePool,
+  resolveKind,
+} from "@capstan/capi";
+import type { Cache, Kind, ReconcileContext, Request } from "@capstan/runtime";
+import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
+import { TOPOLOGY_DEPLOYMENT_LABEL, TOPOLOGY_OWNED_LABEL, TOPOLOGY_POOL_LABEL } from "./constants.ts";
+import { clustersOfTemplate } from "./indexes.ts";
+
+export type Topology = NonNullable<NonNullable<Cluster["spec"]>["topology"]>;
+export type DeploymentClass = NonNullable<NonNullable<ClusterClass["spec"]["workers"]>["machineDeployments"]>[number];
+export type PoolClass = NonNullable<NonNullable<ClusterClass["spec"]["workers"]>["machinePools"]>[number];
+export type TemplateReference = ClusterClass["spec"]["infrastructure"]["templateRef"];
+
+/** A template with how to address objects of its kind and of the kind it makes. */
+export interface Template {
+  object: ContractObject;
+  kind: Kind<ContractObject>;
+  contract: ContractVersion;
+}
+
+/** All that a topology is computed from. */
+export interface Blueprint {
+  cluster: Cluster;
+  topology: Topology;
+  class: ClusterClass;
+  infrastructure: Template;
+  controlPlane: Template;
+  controlPlaneMachine: Template | undefined;
+  deployments: Map<string, { class: DeploymentClass; bootstrap: Template; infrastructure: Template }>;
+  pools: Map<string, { class: PoolClass; bootstrap: Template; infrastructure: Template }>;
+}
+
+/** What exists of a topology. */
+export interface CurrentState {
+  controlPlane: { object: ContractObject; contract: ContractVersion } | undefined;
+  infrastructure: ContractObject | undefined;
+  /** By the names they have in the topology. */
+  deployments: Map<string, MachineDeployment>;
+  pools: Map<string, MachinePool>;
+}
+
+/** Something in a class or topology that a person has to correct; not a failure of the controller. */
+export class TopologyProblem extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TopologyProblem";
+  }
+}
+
+/** Reads every template the class names; they are watched from now on. */
+export async function readBlueprint(
+  cluster: Cluster,
+  topology: Topology,
+  clusterClass: ClusterClass,
+  context: ReconcileContext,
+): Promise<Blueprint> {
+  const namespace = clusterClass.metadata.namespace ?? "";
+  const read = (reference: TemplateReference): Promise<Template> => readTemplate(reference, namespace, context);
+  const { spec } = clusterClass;
+  const deployments: Blueprint["deployments"] = new Map();
+  for (const one of spec.workers?.machineDeployments ?? [])
+    deployments.set(one.class, {
+      class: one,
+      bootstrap: await read(one.bootstrap.templateRef),
+      infrastructure: await read(one.infrastructure.templateRef),
+    });
+  const pools: Blueprint["pools"] = new Map();
+  for (const one of spec.workers?.machinePools ?? [])
+    pools.set(one.class, {
+      class: one,
+      bootstrap: await read(one.bootstrap.templateRef),
+      infrastructure: await read(one.infrastructure.templateRef),
+    });
+  const machine = spec.controlPlane.machineInfrastructure?.templateRef;
+  return {
+    cluster,
+    topology,
+    class: clusterClass,
+    infrastructure: await read(spec.infrastructure.templateRef),
+    controlPlane: await read(spec.controlPlane.templateRef),
+    controlPlaneMachine: machine === undefined ? undefined : await read(machine),
+    deployments,
+    pools,
+  };
+}
+
+async function readTemplate(
+  reference: TemplateReference,
+  namespace: string,
+  context: ReconcileContext,
+): Promise<Template> {
+  const apiGroup = parseGroupVersion(reference.apiVersion).group;
+  const resolved = resolveKind(context.cache, { apiGroup, kind: reference.kind });
+  if ("problem" in resolved) throw new TopologyProblem(resolved.problem);
+  await context.watch(resolved.kind, clustersOfTemplate);
+  const object = context.cache.get(resolved.kind, { namespace, name: reference.name });
+  if (object === undefined)
+    throw new TopologyProblem(`${reference.kind} ${namespace}/${reference.name} does not exist; create it`);
+  return { object, kind: resolved.kind, contract: resolved.contract };
+}
+
+/** Reads what exists of a cluster's topology. */
+export async function readCurrent(cluster: Cluster, context: ReconcileContext): Promise<CurrentState> {
+  const { namespace = "", name = "" } = cluster.metadata;
+  const key = clusterKey(namespace, name);
+  const owned = (object: { metadata: { labels?: Record<string, string> } }): boolean =>
+    object.metadata.labels?.[TOPOLOGY_OWNED_LABEL] !== undefined;
+  const { cache } = context;
+  const controlPlane = await readReferenced(cluster.spec?.controlPlaneRef, namespace, context);
+  const infrastructure = await readReferenced(cluster.spec?.infrastructureRef, namespace, context);
+  return {
+    controlPlane,
+    infrastructure: infrastructure?.object,
+    deployments: new Map(
+      cache
+        .byIndex(MachineDeployment, BY_CLUSTER, key)
+        .filter(owned)
+        .map((object) => [object.metadata.labels?.[TOPOLOGY_DEPLOYMENT_LABEL] ?? "", object]),
+    ),
+    pools: new Map(
+      cache
+        .byIndex(MachinePool, BY_CLUSTER, key)
+        .filter(owned)
+        .map((object) => [object.metadata.labels?.[TOPOLOGY_POOL_LABEL] ?? "", object]),
+    ),
+  };
+}
+
+async function readReferenced(
+  reference: { apiGroup: string; kind: string; name: string } | undefined,
+  namespace: string,
+  context: ReconcileContext,
+): Promise<{ object: ContractObject; contract: ContractVersion } | undefined> {
+  if (reference === undefined) return undefined;
+  const resolved = resolveKind(context.cache, reference);
+  if ("problem" in resolved) throw new TopologyProblem(resolved.problem);
+  await context.watch(resolved.kind, clusterOfLabel);
+  const object = context.cache.get(resolved.kind, { namespace, name: reference.name });
+  return object === undefined ? undefined : { object, contract: resolved.contract };
+}
+
+function clusterOfLabel(object: ContractObject, _cache: Cache): Request[] {
+  const cluster = object.metadata.labels?.["cluster.x-k8s.io/cluster-name"];
+  return cluster === undefined ? [] : [{ namespace: object.metadata.namespace ?? "", name: cluster }];
+}

@@ -1,0 +1,58 @@
+import { Cluster, ClusterClass, type ContractObject } from "@capstan/capi";
+import { type Cache, type Request, requestFor } from "@capstan/runtime";
+
+/** Clusters by the class they are made from. */
+export const BY_CLASS = "class";
+/** Classes by the templates they name. */
+const BY_TEMPLATE = "template";
+
+/** The value of BY_CLASS. */
+export function classKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+/** Adds the indexes of the topology controllers; before the cache starts. */
+export function addTopologyIndexes(cache: Cache): void {
+  cache.addIndex(Cluster, BY_CLASS, ({ metadata, spec }) => {
+    const reference = spec?.topology?.classRef;
+    return reference === undefined ? [] : [classKey(reference.namespace ?? metadata.namespace ?? "", reference.name)];
+  });
+  cache.addIndex(ClusterClass, BY_TEMPLATE, (one) =>
+    templateReferences(one).map(({ kind, name }) => `${one.metadata.namespace ?? ""}/${kind}/${name}`),
+  );
+}
+
+/** All templates a class names. */
+export function templateReferences({ spec }: ClusterClass): { apiVersion: string; kind: string; name: string }[] {
+  const workers = [...(spec.workers?.machineDeployments ?? []), ...(spec.workers?.machinePools ?? [])];
+  const machine = spec.controlPlane.machineInfrastructure?.templateRef;
+  return [
+    spec.infrastructure.templateRef,
+    spec.controlPlane.templateRef,
+    ...(machine === undefined ? [] : [machine]),
+    ...workers.flatMap((worker) => [worker.bootstrap.templateRef, worker.infrastructure.templateRef]),
+  ];
+}
+
+/** The classes that name a template. */
+export function classesOfTemplate(object: ContractObject, cache: Cache): ClusterClass[] {
+  if (!cache.synced(ClusterClass)) return [];
+  const { namespace = "", name = "" } = object.metadata;
+  return cache.byIndex(ClusterClass, BY_TEMPLATE, `${namespace}/${object.kind}/${name}`);
+}
+
+/** The Clusters made from a class. */
+export function clustersOfClass(one: ClusterClass, cache: Cache): Request[] {
+  if (!cache.synced(Cluster)) return [];
+  const key = classKey(one.metadata.namespace ?? "", one.metadata.name ?? "");
+  return cache.byIndex(Cluster, BY_CLASS, key).flatMap(requestFor);
+}
+
+/** The Clusters a template matters to: through its class, or because it was made for one. */
+export function clustersOfTemplate(object: ContractObject, cache: Cache): Request[] {
+  const own = object.metadata.labels?.["cluster.x-k8s.io/cluster-name"];
+  return [
+    ...(own === undefined ? [] : [{ namespace: object.metadata.namespace ?? "", name: own }]),
+    ...classesOfTemplate(object, cache).flatMap((one) => clustersOfClass(one, cache)),
+  ];
+}

@@ -1,0 +1,113 @@
+import semver from "semver";
+
+/** Workers may be this many minor versions behind the control plane. */
+const MAX_SKEW = 3;
+
+/** What is known of a group of workers. */
+export interface WorkerVersion {
+  name: string;
+  /** The version its Machines should have; undefined when it does not exist yet. */
+  current: string | undefined;
+  /** Whether some of its Machines have another version still. */
+  upgrading: boolean;
+  /** Whether the user put its upgrade off. */
+  deferred: boolean;
+}
+
+/** What is known of a cluster's versions. */
+export interface VersionInput {
+  wanted: string;
+  /** undefined when it does not exist yet. */
+  controlPlane: { spec: string; status: string | undefined } | undefined;
+  workers: readonly WorkerVersion[];
+  /** Versions that upgrades go through, if the class lists them. */
+  steps: readonly string[];
+  /** How many groups of workers are upgraded at a time. */
+  concurrency: number;
+}
+
+/** Which version every part should have now, and why that is not the wanted one everywhere. */
+export interface VersionPlan {
+  controlPlane: string;
+  /** Versions of workers by name; absent: not to be created yet. */
+  workers: Map<string, string>;
+  controlPlaneUpgrading: boolean;
+  controlPlanePending: boolean;
+  upgrading: string[];
+  pending: string[];
+  deferred: string[];
+  pendingCreate: string[];
+}
+
+/**
+ * Upgrades in order: the control plane first, step by step, only while everything is at rest; then workers group by group, as many
+ * at a time as allowed. New groups wait until the control plane has settled. Pure.
+ */
+export function planVersions(input: VersionInput): VersionPlan {
+  const { wanted, controlPlane, workers } = input;
+  const busy = controlPlane !== undefined && !isSettled(controlPlane);
+  const workersBusy = workers.filter((worker) => worker.upgrading).map(({ name }) => name);
+  const current = controlPlane?.spec ?? wanted;
+  const next = nextStep(current, wanted, input.steps);
+  const tooOld = next !== undefined && workers.some((worker) => skew(next, worker.current) > MAX_SKEW);
+  const starts = controlPlane !== undefined && next !== undefined && !busy && workersBusy.length === 0 && !tooOld;
+  const version = starts ? next : current;
+  const plan: VersionPlan = {
+    controlPlane: version,
+    workers: new Map(),
+    controlPlaneUpgrading: starts || (busy && controlPlane.status !== undefined),
+    controlPlanePending: next !== undefined && !starts,
+    upgrading: [...workersBusy],
+    pending: [],
+    deferred: [],
+    pendingCreate: [],
+  };
+  const stable = !busy && !starts;
+  // Workers follow when the control plane has arrived, or on the way when it could not go on without them.
+  const follow = stable && (next === undefined || tooOld);
+  for (const worker of workers) placeWorker(worker, plan, { ...input, current, stable, follow });
+  return plan;
+}
+
+function placeWorker(
+  worker: WorkerVersion,
+  plan: VersionPlan,
+  state: { wanted: string; concurrency: number; current: string; stable: boolean; follow: boolean },
+): void {
+  const { name, current } = worker;
+  if (current === undefined) {
+    if (state.stable && state.current === state.wanted) plan.workers.set(name, state.wanted);
+    else plan.pendingCreate.push(name);
+    return;
+  }
+  plan.workers.set(name, current);
+  if (current === state.current && current === state.wanted) return;
+  if (worker.deferred) plan.deferred.push(name);
+  else if (!state.follow || current === state.current || plan.upgrading.length >= state.concurrency) {
+    if (!worker.upgrading) plan.pending.push(name);
+  } else {
+    plan.workers.set(name, state.current);
+    if (!plan.upgrading.includes(name)) plan.upgrading.push(name);
+  }
+}
+
+function isSettled({ spec, status }: { spec: string; status: string | undefined }): boolean {
+  return status !== undefined && compare(status, spec) >= 0;
+}
+
+/** The next version on the way; undefined when it is reached. */
+function nextStep(current: string, wanted: string, steps: readonly string[]): string | undefined {
+  if (current === wanted) return undefined;
+  return steps.find((step) => compare(step, current) > 0 && compare(step, wanted) < 0) ?? wanted;
+}
+
+function skew(a: string, b: string | undefined): number {
+  const [x, y] = [semver.parse(a), semver.parse(b ?? a)];
+  return x === null || y === null ? 0 : x.minor - y.minor;
+}
+
+function compare(a: string, b: string): number {
+  const [x, y] = [semver.parse(a), semver.parse(b)];
+  if (x === null || y === null) return a === b ? 0 : -1;
+  return semver.compare(x, y);
+}
