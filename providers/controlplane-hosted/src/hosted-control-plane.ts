@@ -13,7 +13,7 @@ import { ensureAuthorities } from "./authorities.ts";
 import { backupStore, reconcileBackups, takeBackup } from "./backup/backups.ts";
 import { restoreSource } from "./backup/restore.ts";
 import { controllerReference, identity } from "./identity.ts";
-import { applyObjects, clusterObjects, objectsDigest } from "./join/prepare-cluster.ts";
+import { applyObjects, clusterObjects, inputDigest } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
 import { clusterNetwork } from "./network.ts";
@@ -202,7 +202,7 @@ async function prepare(
   planes: HostedControlPlanes,
 ): Promise<void> {
   const { owner } = plan;
-  const objects = clusterObjects({
+  const input = {
     clusterName: plan.clusterName,
     version: plan.version,
     endpoint: plan.endpoint,
@@ -211,9 +211,11 @@ async function prepare(
     caPem: plan.authorities.cluster.certPem,
     spec: plan.spec,
     ...(access === undefined ? {} : { access }),
-  });
-  const digest = objectsDigest(objects);
+  };
+  // The objects follow from this alone; making them costs more than a look.
+  const digest = inputDigest(input);
   if (planes.prepared.get(owner) === digest) return;
+  const objects = clusterObjects(input);
   if (access !== undefined && !planes.prepared.has(owner)) {
     await access.fill(objects);
     planes.prepared.set(owner, digest);

@@ -26,8 +26,12 @@ export async function ensureKubeconfigSecret(request: KubeconfigRequest, context
   const server = `https://${hostPort(request.endpoint.host, request.endpoint.port)}${request.path ?? ""}`;
   const existing = context.cache.get(Secret, { namespace: request.cluster.namespace, name });
   const current = secretText(existing, "value");
-  if (current !== undefined && isCurrent(current, server, request.authorities.cluster.certPem, context.clock.now()))
-    return current;
+  if (existing !== undefined && current !== undefined) {
+    // The cache hands out the same object until it changes: read once.
+    const facts = known.get(existing) ?? factsOf(current);
+    known.set(existing, facts);
+    if (isCurrent(facts, server, request.authorities.cluster.certPem, context.clock.now())) return current;
+  }
   const leaf = await issueCertificate(request.authorities.cluster, {
     commonName: "kubernetes-admin",
     organizations: ["system:masters"],
@@ -55,15 +59,29 @@ interface KubeconfigDocument {
   users?: { user?: { "client-certificate-data"?: string } }[];
 }
 
-/** Whether a kubeconfig still leads to the server, trusts its CA, and has more than half of its life before it. */
-function isCurrent(kubeconfig: string, server: string, caPem: string, nowMs: number): boolean {
+/** What decides whether a kubeconfig is still good. */
+interface KubeconfigFacts {
+  server: string | undefined;
+  caData: string | undefined;
+  /** When half of its certificate's life is over; undefined without a certificate. */
+  halfLifeMs: number | undefined;
+}
+
+const known = new WeakMap<Secret, KubeconfigFacts>();
+
+function factsOf(kubeconfig: string): KubeconfigFacts {
   const document = parse(kubeconfig) as KubeconfigDocument;
   const cluster = document.clusters?.[0]?.cluster;
-  if (cluster?.server !== server || cluster["certificate-authority-data"] !== Buffer.from(caPem).toString("base64"))
-    return false;
   const certificate = document.users?.[0]?.user?.["client-certificate-data"];
-  // One that somebody wrote without a client certificate is theirs to keep.
-  if (certificate === undefined) return true;
+  const facts = { server: cluster?.server, caData: cluster?.["certificate-authority-data"] };
+  if (certificate === undefined) return { ...facts, halfLifeMs: undefined };
   const { notBeforeMs, notAfterMs } = parseCertificate(Buffer.from(certificate, "base64").toString("utf8"));
-  return nowMs < (notBeforeMs + notAfterMs) / 2;
+  return { ...facts, halfLifeMs: (notBeforeMs + notAfterMs) / 2 };
+}
+
+/** Whether a kubeconfig still leads to the server, trusts its CA, and has more than half of its life before it. */
+function isCurrent(facts: KubeconfigFacts, server: string, caPem: string, nowMs: number): boolean {
+  if (facts.server !== server || facts.caData !== Buffer.from(caPem).toString("base64")) return false;
+  // One that somebody wrote without a client certificate is theirs to keep.
+  return facts.halfLifeMs === undefined || nowMs < facts.halfLifeMs;
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Clock, type KubeObject, stableStringify } from "@capstan/apimachinery";
+import type { Clock, KubeObject } from "@capstan/apimachinery";
 import { covers } from "./covers.ts";
 
 const KEEP_MS = 10 * 60_000;
@@ -25,9 +25,9 @@ export class ApplyMemo {
     this.#clock = clock;
   }
 
-  /** Stands for one desired state. */
+  /** Stands for one desired state. The same code builds it each time, so its keys come in the same order; if not, it is applied once more. */
   digest(desired: KubeObject): string {
-    return createHash("sha256").update(stableStringify(desired)).digest("base64");
+    return createHash("sha256").update(JSON.stringify(desired)).digest("base64");
   }
 
   /** Whether applying this to `live` again would change nothing. */

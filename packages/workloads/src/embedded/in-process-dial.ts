@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { type KeyObject, X509Certificate } from "node:crypto";
 import type { ApiRequest, ApiResponse, Clock, Transport, UserInfo, WatchEvent } from "@capstan/apimachinery";
 import { parseCertificate } from "@capstan/pki";
 import type { ClientConfig } from "@capstan/runtime";
@@ -45,19 +45,30 @@ class EmbeddedTransport implements Transport {
     if (tls?.insecure !== true && !(tls?.caPem ?? "").includes(caPem.trim()))
       throw new Error(`certificate of ${this.#config.server} is signed by an unknown authority`);
     const { certPem, token } = (await credentials?.get()) ?? {};
-    if (certPem !== undefined) return server.transport(userOf(certPem, caPem, this.#clock.now()));
+    if (certPem !== undefined) return server.transport(userOf(certPem, this.#cluster, this.#clock.now()));
     const plain = server.transport();
     return token === undefined ? plain : withHeader(plain, "authorization", `Bearer ${token}`);
   }
 }
 
 /** Who a client certificate says it is, if the authority signed it and its time is now. */
-function userOf(certPem: string, caPem: string, nowMs: number): UserInfo {
+function userOf(certPem: string, cluster: EmbeddedCluster, nowMs: number): UserInfo {
   const { subject, notBeforeMs, notAfterMs } = parseCertificate(certPem);
-  const signed = new X509Certificate(certPem).verify(new X509Certificate(caPem).publicKey);
+  const signed = new X509Certificate(certPem).verify(authorityKey(cluster));
   if (!signed || nowMs < notBeforeMs || nowMs > notAfterMs)
     throw new Error("the client certificate is not signed by the cluster's authority, or its time is not now");
   return { name: subject.commonName, groups: [...subject.organizations, "system:authenticated"] };
+}
+
+const authorityKeys = new WeakMap<EmbeddedCluster, KeyObject>();
+
+function authorityKey(cluster: EmbeddedCluster): KeyObject {
+  let key = authorityKeys.get(cluster);
+  if (key === undefined) {
+    key = new X509Certificate(cluster.caPem).publicKey;
+    authorityKeys.set(cluster, key);
+  }
+  return key;
 }
 
 function withHeader(inner: Transport, name: string, value: string): Transport {

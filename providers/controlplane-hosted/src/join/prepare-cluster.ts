@@ -37,9 +37,9 @@ export function clusterObjects(input: PrepareInput): Unstructured[] {
   ];
 }
 
-/** Identifies a set of objects: the same set is not written twice. */
-export function objectsDigest(objects: readonly Unstructured[]): string {
-  return createHash("sha256").update(JSON.stringify(objects)).digest("hex");
+/** Identifies what the objects are made from: the same ones are not written twice. */
+export function inputDigest(input: PrepareInput): string {
+  return createHash("sha256").update(JSON.stringify(input)).digest("hex");
 }
 
 /** Applies all objects, independent ones at the same time. A binding whose role changed is replaced: roleRef is immutable. */
