@@ -1,14 +1,18 @@
 /**
- * What a data directory must survive: `npm run faults [-- ROUNDS]`. Kills writers without warning, fills the disk, damages files.
+ * What the server and its data must survive: `npm run faults [-- ROUNDS]`. Kills writers and servers without warning, fills the disk,
+ * damages files, sends requests that make no sense (100 per round).
  * The seed is printed; FAULTS_SEED repeats a run's choices (not the exact moment of a kill).
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomInt, seededRandom, systemRandom } from "@capstan/apimachinery";
+import { ApiProcess } from "./api-process.ts";
 import { damageRounds } from "./damage.ts";
 import { fullDiskRound, killRound } from "./kill.ts";
+import { killServerRounds } from "./kill-server.ts";
 import { Ledger } from "./ledger.ts";
+import { malformedRounds } from "./malformed-rounds.ts";
 
 const rounds = Number(process.argv[2] ?? 100);
 const seed = Number(process.env["FAULTS_SEED"] ?? randomInt(systemRandom, 1_000_000));
@@ -40,6 +44,21 @@ try {
   console.log(
     `  ${cases} damaged files: ${refused} refused and left alone, ${cases - refused} unharmed where it counts`,
   );
+
+  const kills = Math.ceil(rounds / 5);
+  const { acknowledged, seen, expired } = await killServerRounds(join(root, "server"), kills, random);
+  console.log(
+    `  server killed ${kills} times: ${acknowledged} writes acknowledged, every watcher saw ${seen} changes, no gap, ${expired} times 410`,
+  );
+
+  const api = await ApiProcess.start(join(root, "malformed"));
+  try {
+    const statuses = await malformedRounds(api, rounds * 100, random);
+    const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+    console.log(`  ${rounds * 100} malformed requests, no crash, no stall above 100 ms (${counts.join(", ")})`);
+  } finally {
+    await api.kill("SIGKILL");
+  }
   console.log("faults: all passed");
 } finally {
   rmSync(root, { recursive: true, force: true });

@@ -78,7 +78,12 @@ function run(file: string, step: KubectlStep, namespace: string, kubeconfig: str
 /** What must be the same: without addresses, ages and whatever else the step says. */
 function visible(step: KubectlStep, result: CommandResult): object {
   const clean = (text: string): string => {
-    let cleaned = text.replace(/127\.0\.0\.1:\d+/g, "<server>").replace(/\b\d+(?:m\d+)?s\b/g, "<age>");
+    let cleaned = text
+      .replace(/127\.0\.0\.1:\d+/g, "<server>")
+      .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<uid>")
+      .replace(/(resourceVersion[\\": ]+)\d+/g, "$1<revision>")
+      .replace(/20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "<time>")
+      .replace(/\b\d+(?:m\d+)?s\b/g, "<age>");
     for (const mask of step.mask ?? []) cleaned = cleaned.replace(new RegExp(mask, "g"), "<masked>");
     // Columns are as wide as their longest value, ages included.
     return cleaned.replace(/ {2,}/g, "  ").replace(/[ \t]+$/gm, "");

@@ -108,7 +108,7 @@ export class Normaliser {
 }
 
 function entryKey(entry: Json): string {
-  const { operation, manager, apiVersion, subresource } = entry as { [key: string]: Json };
+  const { operation, manager, apiVersion, subresource } = entry as { [key: string]: string };
   return [operation, manager, apiVersion, subresource ?? ""].join("/");
 }
 

@@ -117,7 +117,7 @@ class ScriptRun {
         return undefined;
       }
       if (Date.now() > deadline)
-        throw new Error(`waited ${WAIT_MS} ms in vain for ${step.wait}: ${answer.status} ${answer.body}`);
+        throw new Error(`waited ${WAIT_MS} ms in vain for ${step.wait}: ${answer.status} ${answer.body.toString()}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -238,13 +238,10 @@ export const crds: Script = {
     {
       do: `POST ${CRDS}?fieldValidation=Strict`,
       body: {
-        ...whole(() => {}),
-        ...{
-          apiVersion: "apiextensions.k8s.io/v1",
-          kind: "CustomResourceDefinition",
-          metadata: { name: "u" },
-          spec: { unknown: 1 },
-        },
+        apiVersion: "apiextensions.k8s.io/v1",
+        kind: "CustomResourceDefinition",
+        metadata: { name: "u" },
+        spec: { unknown: 1 },
       },
     },
     // Several versions.

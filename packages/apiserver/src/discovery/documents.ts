@@ -60,6 +60,14 @@ function subresources(type: ResourceType): Subresource[] {
   return type.builtin ? all.sort((a, b) => (a.name < b.name ? -1 : 1)) : all;
 }
 
+/** The order in which upstream lists the verbs of custom resources. */
+const CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+function verbsOf(type: ResourceType): readonly string[] {
+  const verbs: readonly string[] = type.verbs;
+  return type.builtin ? verbs : CUSTOM_VERBS.filter((verb) => verbs.includes(verb));
+}
+
 const optional = (key: string, values: readonly unknown[]): object => (values.length === 0 ? {} : { [key]: values });
 
 /** apidiscovery.k8s.io/v2 APIGroupDiscoveryList. */
@@ -90,7 +98,7 @@ function aggregatedResource(type: ResourceType): object {
     responseKind: responseKind(type, type.kind),
     scope: type.namespaced ? "Namespaced" : "Cluster",
     singularResource: type.singular,
-    verbs: type.verbs,
+    verbs: verbsOf(type),
     ...optional("shortNames", type.shortNames),
     ...optional("categories", type.categories),
     ...optional("subresources", subs),
@@ -141,25 +149,13 @@ export function apiResourceListDocument(group: string, { version, types }: Versi
   };
 }
 
-/** The order in which the old form lists the verbs of custom resources. */
-const CUSTOM_VERBS: readonly string[] = [
-  "delete",
-  "deletecollection",
-  "get",
-  "list",
-  "patch",
-  "create",
-  "update",
-  "watch",
-];
-
 function apiResource(type: ResourceType): object {
   return {
     name: type.plural,
     singularName: type.singular,
     namespaced: type.namespaced,
     kind: type.kind,
-    verbs: type.builtin ? type.verbs : CUSTOM_VERBS.filter((verb) => (type.verbs as readonly string[]).includes(verb)),
+    verbs: verbsOf(type),
     ...optional("shortNames", type.shortNames),
     ...optional("categories", type.categories),
     ...(type.strategy.createOnly === undefined ? { storageVersionHash: storageVersionHash(type) } : {}),

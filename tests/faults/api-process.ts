@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { get } from "node:http";
+import { Agent, type RequestOptions, request } from "node:https";
+
+const SERVER = new URL("./api-server.js", import.meta.url).pathname;
+
+/** What a server process says about itself. */
+interface Endpoint {
+  port: number;
+  stallsPort: number;
+  caPem: string;
+  certPem: string;
+  keyPem: string;
+}
+
+/** An answer, or undefined when the connection broke. */
+export interface Answer {
+  status: number;
+  body: string;
+}
+
+/** The HTTPS server in a process of its own, which can be killed and started again on the same data. */
+export class ApiProcess {
+  readonly #child: ChildProcess;
+  readonly #agent: Agent;
+  readonly #stallsPort: number;
+  readonly port: number;
+
+  private constructor(child: ChildProcess, endpoint: Endpoint) {
+    this.#child = child;
+    this.port = endpoint.port;
+    this.#stallsPort = endpoint.stallsPort;
+    this.#agent = new Agent({
+      keepAlive: true,
+      maxSockets: 64,
+      ca: endpoint.caPem,
+      cert: endpoint.certPem,
+      key: endpoint.keyPem,
+    });
+  }
+
+  static start(directory: string, port = 0): Promise<ApiProcess> {
+    const child = spawn(process.execPath, [SERVER, directory, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+    return new Promise((resolve, reject) => {
+      let text = "";
+      child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+      child.stdout?.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+        const ready = /READY (.*)\n/.exec(text)?.[1];
+        if (ready === undefined) return;
+        child.removeAllListeners("exit");
+        resolve(new ApiProcess(child, JSON.parse(ready) as Endpoint));
+      });
+    });
+  }
+
+  /** The longest the server's event loop stood still since the last call, in milliseconds. */
+  longestStall(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const call = get({ host: "127.0.0.1", port: this.#stallsPort, path: "/reset" }, (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        response.on("end", () => resolve(Number(text)));
+      });
+      call.on("error", reject);
+    });
+  }
+
+  running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  send(method: string, path: string, headers: Record<string, string>, body?: Buffer): Promise<Answer | undefined> {
+    return new Promise((resolve) => {
+      // Without it node sends the body of a DELETE unframed.
+      const framed = body === undefined ? headers : { ...headers, "content-length": String(body.length) };
+      const call = request(this.#options(method, path, framed), (response) => {
+        let text = "";
+        response.setEncoding("latin1").on("data", (chunk: string) => {
+          text += chunk;
+        });
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
+        response.on("error", () => resolve(undefined));
+      });
+      call.setTimeout(20_000, () => call.destroy());
+      call.on("error", () => resolve(undefined));
+      call.end(body);
+    });
+  }
+
+  json(method: string, path: string, body?: unknown): Promise<Answer | undefined> {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    return this.send(method, path, { "content-type": "application/json" }, bytes);
+  }
+
+  /** Calls back with each line of a watch; resolves when the stream is over. */
+  watch(path: string, onLine: (line: string) => void): Promise<void> {
+    return new Promise((resolve) => {
+      const call = request({ ...this.#options("GET", path, {}), agent: this.#agent }, (response) => {
+        let rest = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => {
+          const lines = (rest + chunk).split("\n");
+          rest = lines.pop() ?? "";
+          for (const line of lines) onLine(line);
+        });
+        response.on("end", resolve);
+        response.on("error", () => resolve());
+        response.on("close", resolve);
+      });
+      call.on("error", () => resolve());
+      call.end();
+    });
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    const gone = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.#child.kill(signal);
+    if (this.running()) await gone;
+    this.#agent.destroy();
+  }
+
+  #options(method: string, path: string, headers: Record<string, string>): RequestOptions {
+    return { host: "127.0.0.1", port: this.port, method, path, headers, agent: this.#agent };
+  }
+}

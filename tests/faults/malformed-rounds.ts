@@ -1,0 +1,101 @@
+import type { Random } from "@capstan/apimachinery";
+import type { ApiProcess } from "./api-process.ts";
+import { type MalformedRequest, malformedRequest } from "./malformed.ts";
+
+const BATCH = 20;
+const STALL_MS = 100;
+/** Nodes's HTTP parser hangs up on methods that do not exist, before any of our code runs. */
+const PARSED = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"]);
+
+const CRD = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "gears.faults.example" },
+  spec: {
+    group: "faults.example",
+    scope: "Namespaced",
+    names: { plural: "gears", kind: "Gear" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: {
+                type: "object",
+                "x-kubernetes-validations": [{ rule: "self.replicas < 10" }],
+                properties: {
+                  replicas: { type: "integer", default: 1 },
+                  text: { type: "string", pattern: "^(a|aa)+$|x" },
+                  list: {
+                    type: "array",
+                    maxItems: 100,
+                    items: { type: "object", properties: { a: { type: "integer" } } },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+/** Sends made-up requests: each must be answered without a failure of the server's own, and none may hold up the others. */
+export async function malformedRounds(api: ApiProcess, count: number, random: Random): Promise<Map<number, number>> {
+  await api.json("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", CRD);
+  await api.json("POST", "/apis/faults.example/v1/namespaces/default/gears", {
+    apiVersion: "faults.example/v1",
+    kind: "Gear",
+    metadata: { name: "g" },
+    spec: {},
+  });
+  const statuses = new Map<number, number>();
+  // Whatever is slow only once (compiling schemas on first use) is not what is looked for.
+  for (let i = 0; i < 40; i++) await sendOne(api, malformedRequest(random));
+  await api.longestStall();
+  for (let sent = 0; sent < count; sent += BATCH) {
+    const batch = Array.from({ length: BATCH }, () => malformedRequest(random));
+    for (const status of await Promise.all(batch.map((one) => sendOne(api, one))))
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if ((await api.longestStall()) > STALL_MS) await findStall(api, batch);
+  }
+  if ((await api.json("GET", "/readyz"))?.status !== 200) throw new Error("the server is not ready any more");
+  return statuses;
+}
+
+async function sendOne(api: ApiProcess, one: MalformedRequest): Promise<number> {
+  const answer = await api.send(one.method, one.path, one.headers, one.body);
+  if (!api.running()) throw new Error(`the server died of ${describe(one)}`);
+  if (answer === undefined) {
+    if (PARSED.has(one.method) && one.method !== "TRACE") throw new Error(`no answer to ${describe(one)}`);
+    return 0;
+  }
+  // Some mistakes are a bare 500 upstream, with a text that names them; a failure of our own says that the log has the cause.
+  if (answer.status >= 500 && (answer.status !== 500 || answer.body.includes("failed inside the server")))
+    throw new Error(`${answer.status} for ${describe(one)}: ${answer.body.slice(0, 500)}`);
+  return answer.status;
+}
+
+/** Repeats the requests one by one: a busy machine stalls once, a bad request every time. */
+async function findStall(api: ApiProcess, batch: readonly MalformedRequest[]): Promise<void> {
+  for (const one of batch) {
+    let shortest = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < 3 && shortest > STALL_MS; attempt++) {
+      await api.longestStall();
+      await sendOne(api, one);
+      shortest = Math.min(shortest, await api.longestStall());
+    }
+    if (shortest > STALL_MS) throw new Error(`the event loop stood still for ${shortest} ms at ${describe(one)}`);
+  }
+}
+
+function describe({ method, path, headers, body }: MalformedRequest): string {
+  const start = body === undefined ? "" : ` ${JSON.stringify(body.subarray(0, 300).toString("latin1"))}`;
+  return `${method} ${path} ${JSON.stringify(headers)}${start} (${body?.length ?? 0} bytes)`;
+}
