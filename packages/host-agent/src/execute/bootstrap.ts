@@ -36,8 +36,6 @@ export interface BootstrapOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 20 * 60_000;
-/** Keys of cloud-config that change nothing about a node's joining and are fine to leave to the host's owner. */
-const SENTINEL = "/run/cluster-api/bootstrap-success.complete";
 
 /** Runs cloud-config as far as a host can be expected to: files, boot commands, commands. What it cannot do is refused by name. */
 export async function runBootstrap(data: string, options: BootstrapOptions): Promise<BootstrapReport> {
@@ -88,9 +86,6 @@ export async function runBootstrap(data: string, options: BootstrapOptions): Pro
   }
   return { ok: true, message: "", steps };
 }
-
-/** The sentinel that bootstrap data writes when it is done. */
-export const BOOTSTRAP_SENTINEL = SENTINEL;
 
 /** Parts that are neither done nor harmless to leave out. Users, time servers, disks and mounts are the host owner's on an own host. */
 function unsupportedParts(config: CloudConfig): string[] {
