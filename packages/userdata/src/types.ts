@@ -29,9 +29,6 @@ export interface UserDataUser {
   readonly sshAuthorizedKeys?: readonly string[] | undefined;
 }
 
-/** Names of partition types; anything else is handed on as it is. */
-export type PartitionType = "Linux" | "LinuxSwap" | "LinuxRAID" | "LVM" | "Fat32" | "NTFS" | "LinuxExtended";
-
 /** A partition table: one partition over all (`layout`), or shares of the disk. */
 export interface UserDataPartition {
   readonly device: string;

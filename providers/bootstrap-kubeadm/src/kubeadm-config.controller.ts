@@ -2,6 +2,7 @@ import { deepEqual } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
+  CONTROL_PLANE_LABEL,
   type ContractReference,
   clusterSecretName,
   KubeadmConfig,
@@ -71,12 +72,12 @@ function isOurs(reference: ContractReference | undefined): reference is Contract
   return reference?.kind === KubeadmConfig.kind && reference.apiGroup === KubeadmConfig.group;
 }
 
-/** A Machine's own config; when it is gone, all of the cluster, since it may have held the init lock. */
+/** A Machine's own config; when a control plane Machine is gone, all of the cluster, since it may have held the init lock. */
 function* machineConfigs(machine: Machine, cache: Cache): Iterable<Request> {
-  const { namespace = "", name = "" } = machine.metadata;
+  const { namespace = "", name = "", labels } = machine.metadata;
   const reference = machine.spec.bootstrap.configRef;
   if (isOurs(reference)) yield { namespace, name: reference.name };
-  if (cache.get(Machine, { namespace, name }) === undefined)
+  if (labels?.[CONTROL_PLANE_LABEL] !== undefined && cache.get(Machine, { namespace, name }) === undefined)
     yield* configsOf(cache, { namespace, name: machine.spec.clusterName });
 }
 
