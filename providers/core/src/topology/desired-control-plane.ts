@@ -1,0 +1,100 @@
+import { deepCopy, isObject, ownerReference, type Unstructured } from "@capstan/apimachinery";
+import {
+  CLUSTER_NAME_LABEL,
+  type ContractObject,
+  type ContractReference,
+  type ContractVersion,
+  objectFromTemplate,
+} from "@capstan/capi";
+import { type Blueprint, TopologyProblem } from "./blueprint.ts";
+import { TOPOLOGY_OWNED_LABEL } from "./constants.ts";
+
+/** An object that the Cluster controls, made from a patched template. */
+export function controlledObject(
+  { cluster }: Blueprint,
+  template: ContractObject,
+  name: string,
+  metadata: { labels?: Record<string, string>; annotations?: Record<string, string> } = {},
+): Unstructured {
+  const object = objectFromTemplate({
+    template,
+    name,
+    namespace: cluster.metadata.namespace ?? "",
+    clusterName: cluster.metadata.name ?? "",
+    labels: { ...metadata.labels, [TOPOLOGY_OWNED_LABEL]: "" },
+    ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
+    owner: ownerReference(cluster, { controller: true }),
+  });
+  if (object === undefined)
+    throw new TopologyProblem(
+      `${template.kind} ${template.metadata.name} has no spec.template: nothing can be made from it`,
+    );
+  return object;
+}
+
+/** Class's metadata, overridden by the topology's. */
+export function mergedMetadata(
+  ofClass: { labels?: Record<string, string>; annotations?: Record<string, string> } | undefined,
+  ofTopology: { labels?: Record<string, string>; annotations?: Record<string, string> } | undefined,
+): { labels: Record<string, string>; annotations: Record<string, string> } {
+  return {
+    labels: { ...ofClass?.labels, ...ofTopology?.labels },
+    annotations: { ...ofClass?.annotations, ...ofTopology?.annotations },
+  };
+}
+
+/** Sets what the topology alone decides: version, replicas, the template of machines and how they are handled. */
+export function controlPlaneObject(
+  blueprint: Blueprint,
+  made: Unstructured,
+  contract: ContractVersion,
+  version: string,
+  machineTemplate: ContractReference | undefined,
+): Unstructured {
+  const { topology, class: clusterClass, cluster } = blueprint;
+  const ofTopology = topology.controlPlane;
+  const ofClass = clusterClass.spec.controlPlane;
+  const object = deepCopy(made) as Unstructured & { spec?: Record<string, unknown> };
+  const spec: Record<string, unknown> = { ...object.spec, version };
+  if (ofTopology?.replicas !== undefined) spec["replicas"] = ofTopology.replicas;
+  if (ofTopology?.rollout?.after !== undefined)
+    spec["rollout"] = { ...(isObject(spec["rollout"]) ? spec["rollout"] : {}), after: ofTopology.rollout.after };
+  if (machineTemplate !== undefined) {
+    const before = isObject(spec["machineTemplate"]) ? spec["machineTemplate"] : {};
+    const metadata = mergedMetadata(ofClass.metadata, ofTopology?.metadata);
+    const inner = isObject(before["metadata"]) ? before["metadata"] : {};
+    const settings = {
+      ...optionally("readinessGates", ofTopology?.readinessGates ?? ofClass.readinessGates),
+      ...optionally("taints", ofTopology?.taints ?? ofClass.taints),
+      ...optionally("deletion", merged(ofClass.deletion, ofTopology?.deletion)),
+    };
+    const machine = isObject(before["spec"]) ? before["spec"] : {};
+    spec["machineTemplate"] = {
+      ...before,
+      metadata: {
+        labels: {
+          ...(isObject(inner["labels"]) ? inner["labels"] : {}),
+          ...metadata.labels,
+          [CLUSTER_NAME_LABEL]: cluster.metadata.name ?? "",
+          [TOPOLOGY_OWNED_LABEL]: "",
+        },
+        annotations: { ...(isObject(inner["annotations"]) ? inner["annotations"] : {}), ...metadata.annotations },
+      },
+      // The two contracts have the reference in different places.
+      ...(contract === "v1beta2"
+        ? { spec: { ...machine, ...settings, infrastructureRef: machineTemplate } }
+        : { infrastructureRef: machineTemplate }),
+    };
+  }
+  return { ...object, spec };
+}
+
+/** A field, if it has a value. */
+export function optionally<K extends string, V>(name: K, value: V | undefined): { [key in K]?: V } {
+  return (value === undefined ? {} : { [name]: value }) as { [key in K]?: V };
+}
+
+/** Fields of the second win; undefined if neither has any. */
+export function merged<T extends object>(a: T | undefined, b: T | undefined): T | undefined {
+  return a === undefined && b === undefined ? undefined : ({ ...a, ...b } as T);
+}
