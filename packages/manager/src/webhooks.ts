@@ -12,7 +12,7 @@ import { type AnyKind, KINDS } from "./kinds.ts";
 import { startWebhookServer } from "./webhook-server.ts";
 
 /** Name of our webhook configurations in a management cluster. */
-const CONFIGURATION = "capstan";
+export const WEBHOOK_CONFIGURATION = "capstan";
 
 /** Webhooks for a management cluster that is a real Kubernetes. */
 export interface WebhookOptions {
@@ -52,7 +52,7 @@ export async function serveKinds(
   const target = serving.target ?? { type: "url", base: baseUrl(serving.listen.host, server.port) };
   return {
     crdOf: (kind) => crdWithWebhook(kind, target, server.caPem),
-    configurations: webhookConfigurations(KINDS, CONFIGURATION, target, server.caPem),
+    configurations: webhookConfigurations(KINDS, WEBHOOK_CONFIGURATION, target, server.caPem),
     close: server.close,
   };
 }

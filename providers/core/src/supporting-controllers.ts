@@ -4,6 +4,7 @@ import type { Cache, Controller } from "@capstan/runtime";
 import { clusterResourceSetController } from "./cluster-resource-set/cluster-resource-set.controller.ts";
 import { addClusterResourceSetIndexes } from "./cluster-resource-set/indexes.ts";
 import { addIpamIndexes, ipamControllers } from "./ipam/ipam.controllers.ts";
+import { kubeadmControlPlaneNotice } from "./kubeadm-control-plane-notice.ts";
 import {
   addMachineHealthCheckIndexes,
   machineHealthCheckController,
@@ -24,6 +25,7 @@ export function supportingControllers({ workload, clock }: SupportingDeps): Cont
     clusterResourceSetController(workload, clock),
     ...ipamControllers(),
     machinePoolController(workload, clock),
+    kubeadmControlPlaneNotice(),
   ];
 }
 

@@ -5,6 +5,7 @@ import { get } from "./get.ts";
 import { hostAdd, hostList, hostRemove } from "./host.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { kubernetesInstall, kubernetesList, kubernetesRemove } from "./kubernetes.ts";
+import { manager } from "./manager.ts";
 import { down, status } from "./status.ts";
 import { up } from "./up.ts";
 import { version } from "./version.ts";
@@ -27,5 +28,6 @@ export const COMMANDS: readonly CommandDefinition[] = [
   kubernetesRemove,
   backup,
   restore,
+  manager,
   version,
 ];

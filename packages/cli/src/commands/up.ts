@@ -92,7 +92,8 @@ function explain(error: unknown, dataDir: string): unknown {
   return error;
 }
 
-function untilSignal(): Promise<string> {
+/** Keeps the process alive until it is asked to stop. */
+export function untilSignal(): Promise<string> {
   return new Promise((resolve) => {
     // Real handlers keep the process alive until one of them fires.
     const keepAlive = setInterval(() => undefined, 1 << 30);

@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+/**
+ * Writes what follows from the definitions of kinds: component files in the layout of a clusterctl repository, and the API
+ * reference. Runs compiled code: `npm run build` comes first. With --check nothing is written; files that are not up to
+ * date are named and the exit code is 1.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { GENERATED_FOLDERS, generatedFiles } from "@capstan/manager";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const { values } = parseArgs({ options: { check: { type: "boolean" }, help: { type: "boolean", short: "h" } } });
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+if (values.help) console.log("usage: node tools/generate/generate.mjs [--check]");
+else if (values.check) check();
+else write();
+
+function write() {
+  for (const folder of GENERATED_FOLDERS) rmSync(join(root, folder), { recursive: true, force: true });
+  for (const [path, text] of generatedFiles(version)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+    console.log(path);
+  }
+}
+
+function check() {
+  const files = generatedFiles(version);
+  const stale = [...files].filter(
+    ([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text,
+  );
+  const left = GENERATED_FOLDERS.flatMap((folder) => present(join(root, folder))).filter((path) => !files.has(path));
+  for (const path of [...stale.map(([path]) => path), ...left])
+    console.error(`${path} is not up to date: npm run generate`);
+  if (stale.length + left.length > 0) process.exitCode = 1;
+}
+
+/** @param {string} folder */
+function present(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
