@@ -11,6 +11,8 @@ import {
 } from "./machine-health-check/machine-health-check.controller.ts";
 import { addMachinePoolIndexes, machinePoolController } from "./machine-pool/machine-pool.controller.ts";
 import { addMachineIndexes } from "./shared/indexes.ts";
+import { addTopologyIndexes } from "./topology/indexes.ts";
+import { topologyControllers } from "./topology/topology.controllers.ts";
 
 /** What the controllers beside Cluster and its Machines need. */
 export interface SupportingDeps {
@@ -25,6 +27,7 @@ export function supportingControllers({ workload, clock }: SupportingDeps): Cont
     clusterResourceSetController(workload, clock),
     ...ipamControllers(),
     machinePoolController(workload, clock),
+    ...topologyControllers(),
     kubeadmControlPlaneNotice(),
   ];
 }
@@ -36,4 +39,5 @@ export function addSupportingIndexes(cache: Cache): void {
   addClusterResourceSetIndexes(cache);
   addIpamIndexes(cache);
   addMachinePoolIndexes(cache);
+  addTopologyIndexes(cache);
 }

@@ -93,6 +93,9 @@ export function clusterConditions(input: ClusterStatusInput): ConditionInput[] {
       { condition: infrastructure },
       { condition: controlPlane },
       { condition: workers },
+      ...(scope.cluster.spec?.topology === undefined
+        ? []
+        : [gateInput(scope, { conditionType: "TopologyReconciled" })]),
       ...(scope.cluster.spec?.availabilityGates ?? []).map((gate) => gateInput(scope, gate)),
     ],
     { good: "Available", bad: "NotAvailable", unknown: "AvailableUnknown" },
