@@ -21,10 +21,11 @@ class MemoryStore implements Store {
 
   async commit(entries: StoreEntry[]): Promise<void> {
     if (this.closed) throw new StoreError("the store is closed", "Open it again with openObjectStore().");
-    for (const { revision, key, bytes } of entries) {
+    for (const entry of entries) {
+      const { revision, key } = entry;
       this.log.push({ revision, key, previous: this.objects.get(key) });
-      if (bytes === null) this.objects.delete(key);
-      else this.objects.set(key, { key, revision, bytes });
+      if (isDeletion(entry)) this.objects.delete(key);
+      else this.objects.set(key, entry as StoredBytes);
       this.revision = revision;
     }
   }
@@ -61,4 +62,9 @@ class MemoryStore implements Store {
     const first = this.log.findLastIndex((record) => record.revision <= revision) + 1;
     return this.log.slice(first).reverse();
   }
+}
+
+/** Bytes are not asked for: what is kept is the entry, which can make them when history is read. */
+function isDeletion(entry: StoreEntry): boolean {
+  return entry.deleted ?? entry.bytes === null;
 }

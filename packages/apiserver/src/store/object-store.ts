@@ -205,7 +205,7 @@ class DurableObjectStore implements ObjectStore {
     this.lastRevision = revision;
     const batch = this.openBatch();
     batch.changes.push(change);
-    batch.entries.push({ revision, key, bytes: change.current?.bytes ?? null });
+    batch.entries.push(entryOf(revision, key, change.current));
     this.pending.set(key, { change, batch });
     await batch.done;
     return { changed: true, stored: change.current ?? change.deleted };
@@ -317,4 +317,17 @@ async function refuse(error: unknown, pending: PendingWrite | undefined): Promis
 
 function closedError(): StoreError {
   return new StoreError("the store is closed", "The server is stopping: repeat the request once it runs again.");
+}
+
+/** Encoding is left to stores that need it. */
+function entryOf(revision: number, key: string, current: StoredObject | undefined): StoreEntry {
+  if (current === undefined) return { revision, key, bytes: null, deleted: true };
+  return {
+    revision,
+    key,
+    deleted: false,
+    get bytes() {
+      return current.bytes;
+    },
+  };
 }

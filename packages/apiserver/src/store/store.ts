@@ -21,7 +21,10 @@ export interface Store {
 export interface StoreEntry {
   revision: number;
   key: string;
-  bytes: Uint8Array | null;
+  /** May be made when asked for: a store that keeps values in memory need not ask. */
+  readonly bytes: Uint8Array | null;
+  /** Whether `bytes` is null, told without asking for it. */
+  deleted?: boolean;
 }
 
 /** A recorded change together with what it replaced. */
@@ -32,7 +35,7 @@ export interface LoggedEntry extends StoreEntry {
 export interface StoredBytes {
   key: string;
   revision: number;
-  bytes: Uint8Array;
+  readonly bytes: Uint8Array;
 }
 
 export interface LoadedStore {

@@ -20,10 +20,9 @@ export class Stored implements StoredObject {
     return new Stored(key, revision, undefined, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
 
-  /** From a new state, which gets `revision` as its resourceVersion and is frozen; encoded once, here. */
+  /** From a new state, which gets `revision` as its resourceVersion and is frozen. A store in memory may never need its bytes. */
   static fromObject(key: string, revision: number, object: Unstructured): Stored {
-    const versioned = withRevision(object, revision);
-    return new Stored(key, revision, versioned, Buffer.from(JSON.stringify(versioned)));
+    return new Stored(key, revision, withRevision(object, revision), undefined);
   }
 
   /** The last state of a deleted object under the deletion's revision; its bytes are only needed when somebody watches. */
