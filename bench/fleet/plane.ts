@@ -21,7 +21,7 @@ export interface Plane {
 export async function startPlane(): Promise<Plane> {
   const dir = mkdtempSync(join(tmpdir(), "capstan-fleet-"));
   const clock = systemClock;
-  const log = await createLogger({ level: process.env["FLEET_LOG"] ?? "fatal" });
+  const log = await createLogger({ level: process.env["FLEET_LOG"] === undefined ? "silent" : "info" });
   const server = await createApiServer({
     store: await openLmdbStore(join(dir, "store"), { clock }),
     clock,

@@ -5,6 +5,7 @@ import {
   Machine,
   MachineDeployment,
   MachineDrainRule,
+  MachinePool,
   MachineSet,
   type ObjectOf,
 } from "@capstan/capi";
