@@ -1,4 +1,4 @@
-import { controllerOf, isReason, type KubeObject } from "@capstan/apimachinery";
+import { type ApiError, controllerOf, isReason, type KubeObject } from "@capstan/apimachinery";
 import { MachineDrainRule, type Node } from "@capstan/capi";
 import type { Cache, Client } from "@capstan/runtime";
 import type { MachineScope } from "../machine/machine-scope.ts";
@@ -142,9 +142,17 @@ async function evict(pod: Pod, { client, node, signal }: DrainInput, results: Ev
     if (isReason(error, "NotFound")) return;
     // A budget that forbids it (429) or a namespace that is going away is a state to wait for, not a failure.
     if (!isReason(error, "TooManyRequests", "Forbidden", "InternalError")) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = refusalText(error);
     results.refused.set(reason, [...(results.refused.get(reason) ?? []), text]);
   }
+}
+
+/** The server's words, with the budget it names as the cause. */
+function refusalText(error: ApiError): string {
+  const causes = (error.status.details?.causes ?? [])
+    .map(({ message }) => message)
+    .filter((text) => text !== undefined);
+  return [error.message, ...causes].join(" ");
 }
 
 const MAX_NAMES = 3;
