@@ -99,7 +99,10 @@ export const nodeReference: Codec = {
 export const emptyText: Codec = {
   up: (old) => old,
   down: (value) => value,
-  schema: ({ minLength: _, ...json }) => json,
+  schema: (json) => {
+    const { minLength: _, ...rest } = json;
+    return rest;
+  },
 };
 
 /** A map by name in v1beta1, a list of objects with `name` in v1beta2. `value`: the one field the objects have. */
