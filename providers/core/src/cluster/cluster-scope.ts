@@ -1,5 +1,5 @@
 import {
-  Cluster,
+  type Cluster,
   type ContractObject,
   type ContractReference,
   type ContractVersion,

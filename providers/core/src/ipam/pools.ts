@@ -1,8 +1,8 @@
 import { GlobalInClusterIPPool, InClusterIPPool, type IPAddressClaim } from "@capstan/capi";
 import { type Cache, keyText } from "@capstan/runtime";
 
-/** A pool of either scope. */
-export type Pool = InClusterIPPool | GlobalInClusterIPPool;
+/** A pool of either scope: both kinds have one shape. */
+export type Pool = InClusterIPPool;
 
 /** Kept on a pool while addresses of it are in use. */
 export const PROTECT_POOL_FINALIZER = "ipam.cluster.x-k8s.io/ProtectPool";

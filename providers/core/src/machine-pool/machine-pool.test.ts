@@ -161,7 +161,7 @@ describe("a MachinePool", () => {
     expect(findCondition(conditionsOf(found ?? {}), "Available")).toMatchObject({ status: "True" });
     const seen = await workload.get(NodeKind, { name: "n0" });
     expect(seen?.metadata.annotations).toMatchObject({ "cluster.x-k8s.io/owner-kind": "MachinePool" });
-    expect((seen?.["spec"] as { taints?: object[] }).taints ?? []).toEqual([]);
+    expect((seen?.["spec"] as { taints?: object[] } | undefined)?.taints ?? []).toEqual([]);
     const { writes } = plane;
     await plane.clock.advance(600_000);
     expect(plane.writes).toBe(writes);

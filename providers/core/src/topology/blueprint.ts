@@ -1,7 +1,7 @@
 import { parseGroupVersion } from "@capstan/apimachinery";
 import {
   type Cluster,
-  ClusterClass,
+  type ClusterClass,
   type ContractObject,
   type ContractVersion,
   MachineDeployment,
