@@ -29,5 +29,6 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "kept-managers": { at: ["body.metadata.managedFields"] },
   "service-defaults": { at: ["body.metadata.managedFields"] },
   "new-nodes": { at: ["body.spec.taints", "body.status"] },
+  "future-watch": { at: ["status", "body"] },
   "match-conditions": { at: ["body.message", "body.details.causes"] },
 };

@@ -80,7 +80,7 @@ export const watches: Script = {
     { watch: "short", path: `${CM}?watch=true&timeoutSeconds=1&resourceVersion=<x2.metadata.resourceVersion>` },
     { events: "short", count: 1, end: true },
     { watch: "future", path: `${CM}?watch=true&timeoutSeconds=1&resourceVersion=99999999` },
-    { events: "future", count: 1, end: true, mask: [/current: \d+/] },
+    { events: "future", count: 1, end: true, mask: [/current: \d+/], differs: "future-watch" },
     { watch: "past", path: `${CM}?watch=true&timeoutSeconds=1&resourceVersion=1` },
     { events: "past", count: 1, end: true, mask: [/\(\d+\)/] },
     {

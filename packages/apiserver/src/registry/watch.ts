@@ -41,8 +41,8 @@ export async function openWatch(
 ): Promise<WatchStream> {
   const selection = selectionOf(type, options.labelSelector, options.fieldSelector);
   const revision = parseResourceVersion(options.resourceVersion) ?? 0;
-  // A snapshot must be that new; plain changes simply begin after a revision that is yet to come.
-  if (options.sendInitialEvents === true) await reach(core, revision);
+  // A revision that is not reached soon is refused: after a restore the client would wait for it in silence.
+  await reach(core, revision);
   return {
     start: (sink) => {
       const watch = new Watch(core, type, sink, transform, selection.matches);
