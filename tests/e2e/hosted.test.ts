@@ -169,11 +169,9 @@ test("an upgrade whose kube-apiserver does not start leaves the old one serving 
 });
 
 test("the control plane is upgraded while API and pods answer", async () => {
+  const image = "registry.k8s.io/kube-proxy";
   for (const node of nodes)
-    await node.must([
-      ...["ctr", "-n", "k8s.io", "images", "tag"],
-      ...["registry.k8s.io/kube-proxy:v1.34.4", `registry.k8s.io/kube-proxy:${NEXT}`],
-    ]);
+    await node.must(["ctr", "-n", "k8s.io", "images", "tag", `${image}:v1.34.4`, `${image}:${NEXT}`]);
   const [first] = nodes;
   if (first === undefined) throw new Error("no node");
   const stopWeb = world.askWeb(first);

@@ -1,7 +1,8 @@
 import { Cluster, Secret } from "@capstan/capi";
 import { type Controller, controller, type Request } from "@capstan/runtime";
-import { type HostedControlPlanes, reconcileHostedControlPlane } from "./hosted-control-plane.ts";
+import { reconcileHostedControlPlane } from "./hosted-control-plane.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+import type { HostedControlPlanes } from "./planes.ts";
 
 const CONCURRENCY = 20;
 

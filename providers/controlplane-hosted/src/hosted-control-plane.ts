@@ -17,31 +17,17 @@ import { applyObjects, clusterObjects, inputDigest } from "./join/prepare-cluste
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
 import { clusterNetwork } from "./network.ts";
-import type { ControlPlanePlan, Placement, PlacementAccess } from "./placement/placement.ts";
+import type { ControlPlanePlan, PlacementAccess, PlacementState } from "./placement/placement.ts";
+import { FINALIZER, type HostedControlPlanes } from "./planes.ts";
 import { removeControlPlane } from "./remove.ts";
 import { controlPlaneStatus, type Progress } from "./status.ts";
 import { readUserFiles } from "./user-files.ts";
 import { specProblem } from "./validation.ts";
 import { upgradeProblem } from "./versions.ts";
 
-export const FINALIZER = "hosted.controlplane.cluster.x-k8s.io";
 const DEFAULT_ALGORITHM = "ECDSA-P256";
 /** What cannot be watched (a port that others hold, a missing program) is looked at again after this. */
 const RETRY_MS = 5_000;
-
-export type PlacementType = "Pods" | "Process" | "Embedded";
-
-/** What the controller keeps between passes; all of it can be lost at any time. */
-export interface HostedControlPlanes {
-  placements: Partial<Record<PlacementType, Placement>>;
-  defaultPlacement: PlacementType;
-  /** Digest of the objects last written into each workload cluster. */
-  prepared: Map<string, string>;
-  /** Where backups are kept on this machine; without it there are none. */
-  backupDir?: string;
-  /** Signs cluster-info for tokens as they appear. */
-  signer?: { start(signal: AbortSignal): void };
-}
 
 /** Throws away data of an earlier control plane of the same name. */
 const LEFTOVER_ANNOTATION = "capstan.dev/leftover-data";
@@ -153,7 +139,12 @@ export async function reconcileHostedControlPlane(
       if ("problem" in store) throw new Error(store.problem);
       await takeBackup(plan, placement, store, backupDir, context.clock.now(), label);
     };
-  const state = await placement.ensure(plan).finally(() => source?.release());
+  let state: PlacementState;
+  try {
+    state = await placement.ensure(plan);
+  } finally {
+    await source?.release();
+  }
   if (state.problem !== undefined) {
     await report({ step: "waiting", ...state.problem });
     return requeueAfter(RETRY_MS);
@@ -221,9 +212,8 @@ async function prepare(
     planes.prepared.set(owner, digest);
     return;
   }
-  const transport =
-    access?.connect() ??
-    httpTransport(await kubeconfigFromText(kubeconfig, { clock: context.clock }), { clock: context.clock });
+  const config = await kubeconfigFromText(kubeconfig, { clock: context.clock });
+  const transport = access?.connect() ?? planes.dial?.(config) ?? httpTransport(config, { clock: context.clock });
   try {
     const client = new Client(transport, { fieldManager: context.client.fieldManager, clock: context.clock });
     await applyObjects(client, objects, context.signal);

@@ -1,7 +1,7 @@
 export { controlPlaneOf, hostedControlPlaneController } from "./controller.ts";
-export type { HostedControlPlanes, PlacementType } from "./hosted-control-plane.ts";
 export { TokenSigner } from "./join/token-signer.ts";
 export { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 export { EmbeddedPlacement } from "./placement/embedded.ts";
 export type { Placement } from "./placement/placement.ts";
 export { type Binaries, ProcessPlacement, stopRank } from "./placement/process.ts";
+export type { HostedControlPlanes, PlacementType } from "./planes.ts";

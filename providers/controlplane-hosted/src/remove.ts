@@ -1,9 +1,9 @@
 import { pausedCondition } from "@capstan/capi";
 import { done, type ReconcileContext, type Result } from "@capstan/runtime";
-import { FINALIZER, type HostedControlPlanes } from "./hosted-control-plane.ts";
 import { identity } from "./identity.ts";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { Placement } from "./placement/placement.ts";
+import { FINALIZER, type HostedControlPlanes } from "./planes.ts";
 import { controlPlaneStatus } from "./status.ts";
 
 /** Takes everything away. Never talks to the workload cluster, which may be dead already. Backups stay: that is what they are for. */

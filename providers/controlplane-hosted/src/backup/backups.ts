@@ -13,6 +13,8 @@ import { S3Store } from "./s3-store.ts";
 /** A backup that failed is tried again after this. */
 const RETRY_MS = 60_000;
 
+const BACKED_UP: ConditionInput = { type: "BackedUp", status: "True", reason: "BackedUp", message: "" };
+
 export interface BackupReport {
   status?: NonNullable<HostedControlPlane["status"]>["backup"];
   condition?: ConditionInput;
@@ -72,18 +74,30 @@ export async function reconcileBackups(
 ): Promise<BackupReport> {
   const spec = object.spec.etcd?.backup;
   const requested = object.metadata.annotations?.[BACKUP_ANNOTATION] !== undefined;
-  if (spec === undefined && !requested) return {};
+  const known = object.status?.backup;
+  if (spec === undefined && !requested && known === undefined) return {};
   const failed = (reason: string, message: string): BackupReport => ({
     condition: { type: "BackedUp", status: "False", reason, message },
     recheckAtMs: context.clock.now() + RETRY_MS,
   });
+  const nowMs = context.clock.now();
+  const createdMs = Date.parse(object.metadata.creationTimestamp ?? "") || nowMs;
+  const input = { schedule: spec?.schedule, createdMs, nowMs };
+  if (known?.lastName !== undefined && !requested) {
+    // What is due follows from the last one; the store is asked only when one is made.
+    const last = { name: known.lastName, timeMs: backupTimeMs(known.lastName) ?? 0, sizeBytes: 0 };
+    const due = planBackup({ ...input, requested, backups: [last] });
+    if (due.type === "later" || due.type === "never")
+      return {
+        status: { ...known, ...(due.type === "later" ? { nextTime: time(due.atMs) } : {}) },
+        condition: BACKED_UP,
+        ...(due.type === "later" ? { recheckAtMs: due.atMs } : {}),
+      };
+  }
   const store = await backupStore(object, dir, context);
   if ("problem" in store) return failed("StoreNotUsable", store.problem);
   try {
     const owner = plan.owner;
-    const nowMs = context.clock.now();
-    const createdMs = Date.parse(object.metadata.creationTimestamp ?? "") || nowMs;
-    const input = { schedule: spec?.schedule, createdMs, nowMs };
     const due = planBackup({ ...input, requested, backups: await store.list(owner) });
     if (due.type === "invalid") return failed("InvalidSchedule", due.message);
     if (due.type === "now") await takeBackup(plan, placement, store, dir, nowMs);
@@ -92,7 +106,6 @@ export async function reconcileBackups(
     if (requested) await context.client.patch(object, { metadata: { annotations: { [BACKUP_ANNOTATION]: null } } });
     const next = planBackup({ ...input, requested: false, backups });
     const last = backups.at(-1);
-    const time = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
     return {
       ...(last === undefined
         ? {}
@@ -109,10 +122,14 @@ export async function reconcileBackups(
       condition:
         last === undefined
           ? { type: "BackedUp", status: "False", reason: "NoBackupYet", message: "The first one is not due yet" }
-          : { type: "BackedUp", status: "True", reason: "BackedUp", message: "" },
+          : BACKED_UP,
       ...(next.type === "later" ? { recheckAtMs: next.atMs } : {}),
     };
   } catch (error) {
     return failed("BackupFailed", error instanceof Error ? error.message : String(error));
   }
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

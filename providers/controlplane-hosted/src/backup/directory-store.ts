@@ -30,6 +30,8 @@ export class DirectoryStore implements BackupStore {
       await copyFile(snapshotFile, join(partial, SNAPSHOT));
       await writeFile(join(partial, DESCRIPTION), description, { mode: 0o600 });
       for (const file of [SNAPSHOT, DESCRIPTION]) await sync(join(partial, file));
+      // Two within one second have one name: the later one stays.
+      await rm(join(dir, name), { recursive: true, force: true });
       await rename(partial, join(dir, name));
     } catch (error) {
       await rm(partial, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "@capstan/apimachinery";
 import { request } from "undici";
@@ -132,9 +132,10 @@ export class S3Store implements BackupStore {
     if (answer.statusCode >= 200 && answer.statusCode < 300) return { status: answer.statusCode, body: answer.body };
     const text = await answer.body.text();
     const why = `${element(text, "Code") ?? answer.statusCode}: ${element(text, "Message") ?? text.slice(0, 200)}`;
-    throw Object.assign(new Error(`${method} ${url.origin}${url.pathname}: ${why}`), {
-      ...(answer.statusCode === 404 ? { code: "ENOENT" } : {}),
-    });
+    throw Object.assign(
+      new Error(`${method} ${url.origin}${url.pathname}: ${why}`),
+      answer.statusCode === 404 ? { code: "ENOENT" } : {},
+    );
   }
 }
 

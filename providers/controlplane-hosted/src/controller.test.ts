@@ -1,0 +1,300 @@
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findCondition, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
+import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { Cluster, ConfigMap, conditionsOf, Secret, secretText } from "@capstan/capi";
+import { Client } from "@capstan/runtime";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Plane } from "../../core/src/testing/plane.ts";
+import { hostedControlPlaneController } from "./controller.ts";
+import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+import { FakePlacement } from "./testing/fake-placement.ts";
+
+const namespace = "default";
+const key = { namespace, name: "c1" };
+let plane: Plane;
+let placement: FakePlacement;
+let workload: ApiServer;
+let backupDir: string;
+
+beforeEach(async () => {
+  backupDir = await mkdtemp(join(tmpdir(), "capstan-backups-"));
+  placement = new FakePlacement();
+  const clock = new VirtualClock();
+  workload = await createApiServer({ store: memoryStore(), clock, random: seededRandom(3) });
+  plane = await Plane.start({
+    crds: [Cluster, HostedControlPlane].map((kind) => kind.crd()),
+    clock,
+    controllers: () => [
+      hostedControlPlaneController({
+        placements: { Process: placement },
+        defaultPlacement: "Process",
+        prepared: new Map(),
+        backupDir,
+        dial: () => workload.admin(),
+      }),
+    ],
+  });
+});
+
+afterEach(async () => {
+  await plane.close();
+  await rm(backupDir, { recursive: true, force: true });
+});
+
+/**
+ * Repeats a check until it holds. Keys and files are made in real time, which turns of the event loop give and the virtual clock
+ * does not; the number of turns bounds it, not a time.
+ */
+async function eventually(check: () => Promise<void>): Promise<void> {
+  for (let turn = 0; ; turn++) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (turn > 2000) throw error;
+    }
+    await stat(backupDir);
+    await plane.settle(3);
+  }
+}
+
+/** Waits for a condition that reads so. */
+const told = (type: string, text: string | RegExp): Promise<void> =>
+  eventually(async () => {
+    if (typeof text === "string") expect(await condition(type)).toBe(text);
+    else expect(await condition(type)).toMatch(text);
+  });
+
+async function create(spec: object = {}, cluster: object = {}, metadata: object = {}): Promise<void> {
+  const owner = (await plane.user.create({
+    apiVersion: Cluster.apiVersion,
+    kind: "Cluster",
+    metadata: { ...key },
+    spec: {
+      controlPlaneRef: { apiGroup: HostedControlPlane.group, kind: HostedControlPlane.kind, name: "c1" },
+      ...cluster,
+    },
+  } as Unstructured)) as Cluster;
+  await plane.user.create({
+    apiVersion: HostedControlPlane.apiVersion,
+    kind: HostedControlPlane.kind,
+    metadata: {
+      ...key,
+      ...metadata,
+      ownerReferences: [{ apiVersion: Cluster.apiVersion, kind: "Cluster", name: "c1", uid: owner.metadata.uid }],
+    },
+    spec: { version: "v1.34.4", ...spec },
+  } as Unstructured);
+}
+
+const get = async (): Promise<HostedControlPlane> => {
+  const found = await plane.user.get(HostedControlPlane, key);
+  if (found === undefined) throw new Error("gone");
+  return found;
+};
+const condition = async (type: string): Promise<string> => {
+  const found = findCondition(conditionsOf(await get()), type);
+  return found === undefined ? "none" : `${found.status} ${found.reason}: ${found.message}`;
+};
+const ready = async (version = "v1.34.4"): Promise<void> => {
+  await eventually(async () => expect(placement.plans).not.toEqual([]));
+  placement.report(FakePlacement.ready(version));
+  await eventually(async () => expect((await get()).status).toMatchObject({ version, readyReplicas: 1 }));
+};
+
+test("from one object to an API that nodes can join: endpoint, keys, kubeconfig, cluster-info, initialized", async () => {
+  await create();
+  await eventually(async () =>
+    expect((await get()).spec.controlPlaneEndpoint).toEqual({ host: "10.0.0.1", port: 6443 }),
+  );
+  await told("Available", /^False ComponentsNotReady/);
+  await ready();
+  await told("Available", "True Available: ");
+  const { status } = await get();
+  expect(status).toMatchObject({
+    initialization: { controlPlaneInitialized: true },
+    externalManagedControlPlane: true,
+    version: "v1.34.4",
+    replicas: 1,
+  });
+  for (const name of ["ca", "etcd", "proxy", "sa", "kubeconfig"])
+    expect(await plane.user.get(Secret, { namespace, name: `c1-${name}` }), name).toBeDefined();
+  const inside = new Client(workload.admin(), { fieldManager: "test", clock: plane.clock });
+  expect(await inside.get(ConfigMap, { namespace: "kube-public", name: "cluster-info" })).toBeDefined();
+});
+
+test("without control plane machines there is no node to wait for: initialized never depends on one", async () => {
+  await create();
+  await ready();
+  expect((await get()).status?.initialization?.controlPlaneInitialized).toBe(true);
+  placement.report({ components: [], apiReady: false });
+  expect((await get()).status?.initialization?.controlPlaneInitialized).toBe(true);
+  await told("Available", /^False/);
+});
+
+test.each([
+  ["InvalidVersion", { version: "v1.20.0" }, {}, "not supported"],
+  ["InvalidNetwork", {}, { clusterNetwork: { services: { cidrBlocks: ["10.244.0.0/20"] } } }, "overlap"],
+  [
+    "InvalidArgument",
+    { apiServer: { extraArgs: [{ name: "etcd-servers", value: "x" }] } },
+    {},
+    "belongs to the placement",
+  ],
+  [
+    "FilesNotAvailable",
+    { apiServer: { files: [{ name: "audit.yaml", contentFrom: { secret: { name: "audit", key: "policy" } } }] } },
+    {},
+    "Secret audit has no key policy",
+  ],
+  ["PlacementNotAvailable", { placement: { type: "Pods" } }, {}, "it offers Process"],
+  ["BackupNotFound", { etcd: { restoreFrom: { backup: "20260101T000000Z" } } }, {}, "there are none"],
+])("%s: told, and nothing is started", async (reason, spec, cluster, text) => {
+  await create(spec, cluster);
+  await told("Available", new RegExp(`^False ${reason}: .*${text}`));
+  expect(placement.plans).toEqual([]);
+});
+
+test.each(["PortTaken", "AddressNotUsable", "LeftoverData"])(
+  "%s: told, looked at again, goes on by itself",
+  async (reason) => {
+    placement.reservation = { type: "failed", reason, message: "cannot listen on 10.0.0.1:6443: EADDRINUSE" };
+    await create();
+    await told("Available", `False ${reason}: cannot listen on 10.0.0.1:6443: EADDRINUSE`);
+    const tries = placement.reserved.length;
+    await plane.clock.advance(60_000);
+    expect(placement.reserved.length - tries, "no hot loop").toBeLessThanOrEqual(13);
+    placement.reservation = undefined;
+    await plane.clock.advance(6000);
+    await ready();
+    await told("Available", /^True/);
+  },
+);
+
+test.each([
+  ["BinariesMissing", "run: capstan kubernetes install v1.34.4"],
+  ["DiskFull", "ENOSPC: no space left on device"],
+])("%s is a condition, retried every few seconds", async (reason, message) => {
+  placement.state = { components: [], apiReady: false, problem: { reason, message } };
+  await create();
+  await told("Available", `False ${reason}: ${message}`);
+  const tries = placement.plans.length;
+  await plane.clock.advance(60_000);
+  expect(placement.plans.length - tries).toBeLessThanOrEqual(13);
+});
+
+test("a component that ends at once is told with its own last error line", async () => {
+  const message = "ended by itself, starting again in 0.4 s; its last error: Error: unknown flag: --nonsense";
+  placement.state = { components: [{ name: "kube-apiserver", ready: false, message, restarts: 2 }], apiReady: false };
+  await create();
+  await eventually(async () => expect(await condition("Available")).toContain("* kube-apiserver: ended by itself"));
+  await eventually(async () =>
+    expect(await condition("ControlPlaneComponentsHealthy")).toContain("Error: unknown flag: --nonsense"),
+  );
+});
+
+test("an endpoint that only this machine knows is pointed out, and does not stop anything", async () => {
+  await create({ controlPlaneEndpoint: { host: "127.0.0.1", port: 6443 } });
+  await ready();
+  await told("Available", /^True/);
+  await told("EndpointReachable", /^False LoopbackEndpoint: .*--node-address/);
+});
+
+test("a version that cannot be reached leaves the running one serving", async () => {
+  await create();
+  await ready();
+  await plane.user.patch(await get(), { spec: { version: "v1.36.0" } });
+  await told("UpToDate", /^False InvalidVersion: .*go to v1.35 first; v1.34.4 goes on serving/);
+  await told("Available", /^True/);
+  expect(placement.plans.at(-1)?.version).toBe("v1.34.4");
+});
+
+test("during an upgrade nodes are told the version that serves, afterwards the new one", async () => {
+  await create();
+  await ready();
+  const inside = new Client(workload.admin(), { fieldManager: "test", clock: plane.clock });
+  const version = async (): Promise<string> => {
+    const config = await inside.get(ConfigMap, { namespace: "kube-system", name: "kubeadm-config" });
+    return /kubernetesVersion: (\S+)/.exec(config?.data?.["ClusterConfiguration"] ?? "")?.[1] ?? "";
+  };
+  placement.state = { ...FakePlacement.ready(), upgrade: { reason: "Upgrading", message: "starting" } };
+  await plane.user.patch(await get(), { spec: { version: "v1.35.0" } });
+  await told("UpToDate", "False Upgrading: starting");
+  expect((await get()).status).toMatchObject({ version: "v1.34.4", upToDateReplicas: 0 });
+  expect(await version()).toBe("v1.34.4");
+  await ready("v1.35.0");
+  await told("UpToDate", /^True/);
+  await eventually(async () => expect(await version()).toBe("v1.35.0"));
+});
+
+test("backups: on schedule, kept in number, on demand, and the keys go with them", async () => {
+  await create({ etcd: { backup: { schedule: "0 * * * *", keep: 2 } } });
+  await ready();
+  await told("BackedUp", /^False NoBackupYet/);
+  for (let hour = 1; hour <= 4; hour++) {
+    await plane.clock.advance(3600_000);
+    await eventually(async () => expect(placement.snapshots).toHaveLength(hour));
+    await told("BackedUp", /^True/);
+    await eventually(async () =>
+      expect((await get()).status?.backup).toMatchObject({
+        count: Math.min(hour, 2),
+        lastName: `20260101T0${hour}0000Z`,
+      }),
+    );
+  }
+  await eventually(async () => expect(await readdir(join(backupDir, "default/c1"))).toHaveLength(2));
+  await plane.user.patch(await get(), { metadata: { annotations: { "capstan.dev/backup": "now" } } });
+  await eventually(async () => expect((await get()).metadata.annotations?.["capstan.dev/backup"]).toBeUndefined());
+  expect(placement.snapshots).toHaveLength(5);
+  const after = await get();
+  expect(after.status?.backup).toMatchObject({ count: 2, location: backupDir });
+  const description = await readFile(
+    join(backupDir, "default/c1", after.status?.backup?.lastName ?? "", "control-plane.json"),
+    "utf8",
+  );
+  const ca = secretText(await plane.user.get(Secret, { namespace, name: "c1-ca" }), "tls.crt");
+  expect(JSON.parse(description)).toMatchObject({ authorities: { cluster: { certPem: ca } } });
+});
+
+test("a backup restored into a new control plane brings its keys and its endpoint", async () => {
+  await create({}, {}, { annotations: { "capstan.dev/backup": "now" } });
+  await ready();
+  await told("BackedUp", /^True/);
+  const backup = (await get()).status?.backup?.lastName ?? "";
+  const ca = secretText(await plane.user.get(Secret, { namespace, name: "c1-ca" }), "tls.crt");
+  await plane.user.create({
+    apiVersion: Cluster.apiVersion,
+    kind: "Cluster",
+    metadata: { namespace, name: "c2" },
+    spec: { controlPlaneRef: { apiGroup: HostedControlPlane.group, kind: HostedControlPlane.kind, name: "c2" } },
+  } as Unstructured);
+  const cluster = await plane.user.get(Cluster, { namespace, name: "c2" });
+  await plane.user.create({
+    apiVersion: HostedControlPlane.apiVersion,
+    kind: HostedControlPlane.kind,
+    metadata: {
+      namespace,
+      name: "c2",
+      ownerReferences: [{ apiVersion: Cluster.apiVersion, kind: "Cluster", name: "c2", uid: cluster?.metadata.uid }],
+    },
+    spec: { version: "v1.34.4", etcd: { restoreFrom: { controlPlane: "c1", backup } } },
+  } as Unstructured);
+  await eventually(async () => expect(placement.plans.at(-1)?.restore?.name).toBe(`default/c1/${backup}`));
+  expect(secretText(await plane.user.get(Secret, { namespace, name: "c2-ca" }), "tls.crt")).toBe(ca);
+});
+
+test("replicas 0 hibernates; deletion takes everything away and waits for what is left", async () => {
+  await create();
+  await ready();
+  await plane.user.patch(await get(), { spec: { replicas: 0 } });
+  await told("Available", /^False Hibernated/);
+  expect(placement.hibernated).toContain("default/c1");
+  placement.left = ["etcd"];
+  await plane.user.delete(await get());
+  await told("Deleting", "True Deleting: Waiting for etcd to end");
+  placement.left = [];
+  placement.report({ components: [], apiReady: false });
+  await eventually(async () => expect(await plane.user.get(HostedControlPlane, key)).toBeUndefined());
+});

@@ -1,0 +1,22 @@
+import type { Transport } from "@capstan/apimachinery";
+import type { ClientConfig } from "@capstan/runtime";
+import type { Placement } from "./placement/placement.ts";
+
+/** Held until nothing of a control plane is left. */
+export const FINALIZER = "hosted.controlplane.cluster.x-k8s.io";
+
+export type PlacementType = "Pods" | "Process" | "Embedded";
+
+/** What the controller keeps between passes; all of it can be lost at any time. */
+export interface HostedControlPlanes {
+  placements: Partial<Record<PlacementType, Placement>>;
+  defaultPlacement: PlacementType;
+  /** Digest of the objects last written into each workload cluster. */
+  prepared: Map<string, string>;
+  /** Where backups are kept on this machine; without it there are none. */
+  backupDir?: string;
+  /** Another way to reach a new API than over the network, where there is one. */
+  dial?: (config: ClientConfig) => Transport | undefined;
+  /** Signs cluster-info for tokens as they appear. */
+  signer?: { start(signal: AbortSignal): void };
+}
