@@ -135,7 +135,8 @@ describe("names", () => {
   });
 
   test.each([
-    ["{{ .nothing.here }}-{{ .random }}", /there is no \.nothing\.here/],
+    ["{{ .nothing.here }}-{{ .random }}", /no valid name|nil/],
+    ["{{ .random", /./],
     ["Upper-{{ .random }}", /no valid name/],
   ])("%s", (template, expected) => {
     expect(() => generateName(template, {}, seededRandom(1))).toThrow(expected);
