@@ -31,6 +31,7 @@ const Request = kindRef<Unstructured>({
 });
 const READ_BY_KUBEADM = ["kubeadm-config", "kubelet-config"];
 const FIRST_POLL_MS = 10;
+const LAST_POLL_MS = 1_000;
 const GIVE_UP_MS = 60_000;
 
 /** Does what `kubeadm join` and the kubelet after it do: discovery, configuration, a client certificate for the token. */
@@ -126,7 +127,11 @@ async function clientCertificate(
     {},
     signal,
   );
-  for (let waited = 0, pause = FIRST_POLL_MS; waited < GIVE_UP_MS; waited += pause, pause *= 2) {
+  for (
+    let waited = 0, pause = FIRST_POLL_MS;
+    waited < GIVE_UP_MS;
+    waited += pause, pause = Math.min(2 * pause, LAST_POLL_MS)
+  ) {
     await sleep(deps.clock, pause, signal);
     const certificate = field(await client.get(Request, { name }, signal), "status", "certificate");
     if (typeof certificate === "string" && certificate !== "")
