@@ -1,6 +1,6 @@
 import { formatTime, type KubeObject } from "@capstan/apimachinery";
 import { Secret } from "@capstan/capi";
-import { ENROL_HOST_ANNOTATION, HOST_GROUP, hostUser, parseHostUser } from "@capstan/host-agent";
+import { ByoHost, ENROL_HOST_ANNOTATION, HOST_GROUP, hostUser, parseHostUser } from "@capstan/host-agent";
 import { type ParsedCertificateRequest, parseCertificateRequest } from "@capstan/pki";
 import { type Controller, controller, done, kindRef, type ReconcileContext } from "@capstan/runtime";
 
@@ -46,7 +46,9 @@ function shapeProblem(object: CertificateSigningRequest, parsed: ParsedCertifica
     return "the signer must be kubernetes.io/kube-apiserver-client";
   if (object.spec.usages.join() !== "client auth") return "the only usage must be client auth";
   if (parsed.organizations.join() !== HOST_GROUP) return `the only organization must be ${HOST_GROUP}`;
-  return parsed.dnsNames.length + parsed.ipAddresses.length > 0 ? "there must be no alternative names" : undefined;
+  return parsed.dnsNames.length + parsed.ipAddresses.length + parsed.otherNames > 0
+    ? "there must be no alternative names"
+    : undefined;
 }
 
 /** Who asks must hold the token made for this host, or already be this host. */
@@ -56,10 +58,16 @@ async function requesterProblem(
   context: ReconcileContext,
 ): Promise<string | undefined> {
   const username = object.spec.username ?? "";
+  const known = await context.client.get(ByoHost, host, context.signal);
+  if (known === undefined) return `there is no ByoHost ${host.namespace}/${host.name}: add it with capstan host add`;
   if (username === hostUser(host.namespace, host.name)) return undefined;
   const id = TOKEN_USER.exec(username)?.[1];
   if (id === undefined) return `${username} may not ask for a certificate of host ${host.namespace}/${host.name}`;
-  const secret = await context.client.get(Secret, { namespace: "kube-system", name: `bootstrap-token-${id}` });
+  const secret = await context.client.get(
+    Secret,
+    { namespace: "kube-system", name: `bootstrap-token-${id}` },
+    context.signal,
+  );
   if (secret === undefined) return "the token has been used already: make a new one with capstan host add";
   if (secret.metadata.annotations?.[ENROL_HOST_ANNOTATION] !== `${host.namespace}/${host.name}`)
     return "the token was made for another host";

@@ -29,8 +29,8 @@ const host = (
 });
 
 const used = { machineRef: { apiVersion: "v1", kind: "ByoMachine", namespace: "default", name: "m", uid: "u" } };
-const choose = (hosts: ByoHost[], selector?: Parameters<typeof chooseHost>[1]): string => {
-  const choice = chooseHost(hosts, selector, NOW);
+const choose = (hosts: ByoHost[], wanted: Parameters<typeof chooseHost>[1] = {}): string => {
+  const choice = chooseHost(hosts, wanted, NOW);
   return "host" in choice ? (choice.host.metadata.name ?? "") : choice.reason;
 };
 
@@ -39,8 +39,12 @@ test("the first free host by name is taken", () => {
 });
 
 test("selectors look at labels", () => {
-  expect(choose([host("a"), host("b", { labels: { disk: "ssd" } })], { matchLabels: { disk: "ssd" } })).toBe("b");
-  expect(choose([host("a")], { matchLabels: { disk: "ssd" } })).toContain("none of 1 hosts matches the selector");
+  expect(
+    choose([host("a"), host("b", { labels: { disk: "ssd" } })], { selector: { matchLabels: { disk: "ssd" } } }),
+  ).toBe("b");
+  expect(choose([host("a")], { selector: { matchLabels: { disk: "ssd" } } })).toContain(
+    "none of 1 hosts matches the selector",
+  );
 });
 
 test.each([
@@ -59,4 +63,18 @@ test("cloned hosts are told apart from whole ones", () => {
 
 test("no hosts at all leads to the command that enrols one", () => {
   expect(choose([])).toBe("there are no hosts: enrol one with: capstan host add NAME");
+});
+
+test("a failure domain is a label of the host", () => {
+  const zone = { "topology.kubernetes.io/zone": "rack-2" };
+  expect(choose([host("a"), host("b", { labels: zone })], { failureDomain: "rack-2" })).toBe("b");
+  expect(choose([host("a"), host("b", { spec: { labels: zone } })], { failureDomain: "rack-2" })).toBe("b");
+  expect(choose([host("a"), host("b", { labels: zone })], { failureDomain: "rack-1" })).toBe(
+    "none of 2 matching hosts is in failure domain rack-1: label one topology.kubernetes.io/zone=rack-1",
+  );
+});
+
+test("a host that somebody is just claiming is in use", () => {
+  const choice = chooseHost([host("a"), host("b")], {}, NOW, ({ metadata }) => metadata.name === "a");
+  expect(choice).toMatchObject({ host: { metadata: { name: "b" } } });
 });

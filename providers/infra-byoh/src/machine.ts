@@ -10,7 +10,7 @@ import {
   wait,
 } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
-import { chooseHost, isSilent } from "./choose-host.ts";
+import { chooseHost, failureDomainOf, isSilent } from "./choose-host.ts";
 import type { Hosts } from "./hosts.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
 
@@ -25,11 +25,12 @@ type Scope = MachineScope<ByoMachine, Hosts>;
 export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const { object, backend, clock } = scope;
   const host = backend.of(object);
-  if (host === undefined) return await claim(scope);
+  // A machine that had its host does not become another one: its host was taken away.
+  if (host === undefined) return object.spec?.providerID === undefined ? await claim(scope) : gone();
   const uid = object.metadata.uid ?? "";
   const bootstrap = host.status?.bootstrap;
   if (bootstrap?.machineUID === uid && bootstrap.phase === "Succeeded") return await joined(scope, host);
-  await backend.ensureRights(host);
+  await backend.ensureRights(host, scope.signal);
   if (isSilent(host, clock.now()))
     return wait(
       "HostSilent",
@@ -50,22 +51,26 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   );
 }
 
-async function claim({ object, machine, backend, clock }: Scope): Promise<Outcome> {
-  const choice = chooseHost(backend.list(object.metadata.namespace ?? ""), object.spec?.selector, clock.now());
+async function claim({ object, machine, backend, clock, signal }: Scope): Promise<Outcome> {
+  const earlier = await backend.doubtful(object, signal);
+  if (earlier !== undefined) return claimed(earlier, CONTENDED_MS);
+  const wanted = { selector: object.spec?.selector, failureDomain: machine.spec.failureDomain };
+  const hosts = backend.list(object.metadata.namespace ?? "");
+  const choice = chooseHost(hosts, wanted, clock.now(), (host) => backend.isBeingClaimed(host));
   if ("reason" in choice) {
     backend.waits(object);
     return noCapacity(choice.reason);
   }
-  const secret = machine.spec.bootstrap.dataSecretName ?? "";
-  const providerID = `byoh://${choice.host.metadata.name}/${(object.metadata.uid ?? "").slice(0, 6)}`;
-  if (!(await backend.claim(choice.host, object, secret, providerID)))
-    return wait(
-      "HostContended",
-      `another machine took host ${choice.host.metadata.name}; looking for the next`,
-      CONTENDED_MS,
-    );
-  return wait("HostClaimed", `host ${choice.host.metadata.name} is claimed; its agent takes the bootstrap data next`);
+  const name = choice.host.metadata.name ?? "";
+  const bootstrapSecret = machine.spec.bootstrap.dataSecretName ?? "";
+  const providerID = `byoh://${name}/${(object.metadata.uid ?? "").slice(0, 6)}`;
+  if (!(await backend.claim(choice.host, object, { bootstrapSecret, providerID }, signal)))
+    return wait("HostContended", `host ${name} changed while it was being claimed; looking again`, CONTENDED_MS);
+  return claimed(name);
 }
+
+const claimed = (host: string, recheckAfterMs?: number): Outcome =>
+  wait("HostClaimed", `host ${host} is claimed; its agent takes the bootstrap data next`, recheckAfterMs);
 
 /** The node is there: it gets its provider ID if its kubelet was not told one. */
 async function joined(scope: Scope, host: ByoHost): Promise<Outcome> {
@@ -76,10 +81,22 @@ async function joined(scope: Scope, host: ByoHost): Promise<Outcome> {
     const node = workload.nodes.get(name);
     if (node === undefined)
       return wait("WaitingForNode", `host ${host.metadata.name} has joined; waiting for Node ${name} to appear`, 1000);
-    if (node.spec?.providerID === undefined)
-      await workload.client.patch({ kind: NODE, name }, { spec: { providerID } });
+    const other = node.spec?.providerID;
+    // It can be set only once: what an earlier machine left must go before.
+    if (other !== undefined && other !== "")
+      return wait(
+        "NodeOfAnotherMachine",
+        `Node ${name} is ${other}, not ${providerID}: delete that Node and restart the kubelet of host ${host.metadata.name}`,
+        SILENCE_CHECK_MS,
+      );
+    await workload.client.patch({ kind: NODE, name }, { spec: { providerID } }, {}, scope.signal);
   }
-  return ready({ providerID, addresses: addressesOf(host) });
+  const failureDomain = failureDomainOf(host);
+  return ready({
+    providerID,
+    addresses: addressesOf(host),
+    ...(failureDomain === undefined ? {} : { failureDomain }),
+  });
 }
 
 const NODE = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false } as const;
@@ -98,15 +115,24 @@ function addressesOf(host: ByoHost): MachineAddress[] {
 }
 
 /** Has the agent clean the host and gives it back; a host whose agent is gone is given up and cleans itself when it returns. */
-export async function removeMachine({ object, backend, clock }: MachineRemoval<ByoMachine, Hosts>): Promise<Outcome> {
+export async function removeMachine({
+  object,
+  backend,
+  clock,
+  signal,
+}: MachineRemoval<ByoMachine, Hosts>): Promise<Outcome> {
+  backend.waitsNoMore(object);
   const host = backend.of(object);
-  if (host === undefined) return gone();
+  if (host === undefined) {
+    const earlier = await backend.doubtful(object, signal);
+    return earlier === undefined ? gone() : wait("ReleasingHost", `host ${earlier} is being released`, CONTENDED_MS);
+  }
   const uid = object.metadata.uid ?? "";
-  if (host.spec?.release === undefined) await backend.release(host, uid, formatTime(clock.now()));
+  if (host.spec?.release === undefined) await backend.release(host, uid, formatTime(clock.now()), signal);
   else if (host.status?.release?.machineUID === uid && host.status.release.phase === "Released")
-    return (await backend.letGo(host, true)) ? gone() : wait("Releasing", "", CONTENDED_MS);
+    return (await backend.letGo(host, true, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
   else if (isSilent(host, clock.now()))
-    return (await backend.letGo(host, false)) ? gone() : wait("Releasing", "", CONTENDED_MS);
+    return (await backend.letGo(host, false, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
   const failed = host.status?.release?.phase === "Failed" ? `: ${host.status.release.message ?? ""}` : "";
   return wait("ReleasingHost", `host ${host.metadata.name} is being cleaned${failed}`, SILENCE_CHECK_MS);
 }

@@ -1,0 +1,126 @@
+import { type Clock, formatTime, type Unstructured } from "@capstan/apimachinery";
+import type { ApiServer } from "@capstan/apiserver";
+import { ByoHost } from "@capstan/host-agent";
+
+const HOSTS = { group: ByoHost.group, plural: ByoHost.plural };
+const NODES = { group: "", plural: "nodes" };
+const HEARTBEAT_MS = 60_000;
+const BOOTSTRAP_MS = 5_000;
+const RELEASE_MS = 3_000;
+
+/** Agents of hosts as the API sees them: they write status alone, run one machine at a time, and may fall silent. */
+export class FakeAgents {
+  /** What runs on the hosts, whatever the API says: host to machine UID. */
+  readonly running = new Map<string, string>();
+  readonly #server: ApiServer;
+  readonly #workload: ApiServer;
+  readonly #clock: Clock;
+  readonly #names = new Set<string>();
+  readonly #silent = new Set<string>();
+  readonly #busy = new Set<string>();
+  readonly #stop: () => void;
+  #cancelBeat: () => void = () => undefined;
+
+  constructor(server: ApiServer, workload: ApiServer, clock: Clock) {
+    this.#server = server;
+    this.#workload = workload;
+    this.#clock = clock;
+    this.#stop = server.internal.watch(HOSTS, ({ name }) => this.#look(name));
+    this.#beatLater();
+  }
+
+  close(): void {
+    this.#stop();
+    this.#cancelBeat();
+  }
+
+  /** A new host whose agent has reported. */
+  async enrol(name: string, labels: Record<string, string> = {}): Promise<void> {
+    const { apiVersion, kind } = ByoHost;
+    const metadata = { namespace: "default", name, labels };
+    await this.#server.internal.create(HOSTS, { apiVersion, kind, metadata, spec: {} }, "test");
+    this.#names.add(name);
+    await this.#report(name, {});
+  }
+
+  /** The host loses its power: what runs on it is there again when it returns. */
+  silence(name: string): void {
+    this.#silent.add(name);
+  }
+
+  async wake(name: string): Promise<void> {
+    this.#silent.delete(name);
+    await this.#report(name, {});
+    this.#look(name);
+  }
+
+  host(name: string): ByoHost | undefined {
+    return this.#server.internal.get(HOSTS, "default", name) as ByoHost | undefined;
+  }
+
+  hosts(): ByoHost[] {
+    return this.#server.internal.list(HOSTS, "default") as unknown as ByoHost[];
+  }
+
+  #beatLater(): void {
+    this.#cancelBeat = this.#clock.after(HEARTBEAT_MS, () => {
+      for (const name of this.#names) if (!this.#silent.has(name)) void this.#report(name, {});
+      this.#beatLater();
+    });
+  }
+
+  #look(name: string): void {
+    const task = this.#silent.has(name) || this.#busy.has(name) ? undefined : this.#task(name);
+    if (task === undefined) return;
+    this.#busy.add(name);
+    this.#clock.after(task.ms, () => {
+      void task.run().then(() => {
+        this.#busy.delete(name);
+        this.#look(name);
+      });
+    });
+  }
+
+  #task(name: string): { ms: number; run(): Promise<void> } | undefined {
+    const { spec, status } = this.host(name) ?? {};
+    const { release, machineRef } = spec ?? {};
+    if (release !== undefined) {
+      const { machineUID } = release;
+      if (status?.release?.machineUID === machineUID && status.release.phase === "Released") return undefined;
+      return { ms: RELEASE_MS, run: () => this.#clean(name, machineUID) };
+    }
+    if (machineRef === undefined || spec?.bootstrapSecret === undefined) return undefined;
+    if (status?.bootstrap?.machineUID === machineRef.uid) return undefined;
+    return { ms: BOOTSTRAP_MS, run: () => this.#bootstrap(name, machineRef.uid) };
+  }
+
+  async #bootstrap(name: string, machineUID: string): Promise<void> {
+    if (this.#silent.has(name) || this.host(name)?.spec?.machineRef?.uid !== machineUID) return;
+    const before = this.running.get(name);
+    if (before !== undefined && before !== machineUID)
+      throw new Error(`${name} is given to ${machineUID} while it runs ${before}`);
+    this.running.set(name, machineUID);
+    if (this.#workload.internal.get(NODES, "", name) === undefined)
+      await this.#workload.internal.create(NODES, { apiVersion: "v1", kind: "Node", metadata: { name } }, "kubelet");
+    await this.#report(name, { bootstrap: { machineUID, phase: "Succeeded" } });
+  }
+
+  async #clean(name: string, machineUID: string): Promise<void> {
+    if (this.#silent.has(name)) return;
+    this.running.delete(name);
+    // As the Machine controller does when its Machine goes.
+    await this.#workload.internal.delete(NODES, "", name).catch(() => undefined);
+    await this.#report(name, { release: { machineUID, phase: "Released" } });
+  }
+
+  async #report(name: string, progress: object): Promise<void> {
+    const now = formatTime(this.#clock.now());
+    const change = (host: Unstructured): void => {
+      const ready = { type: "Ready", status: "True", reason: "AgentRunning", message: "", lastTransitionTime: now };
+      const network = [{ networkInterfaceName: "eth0", isDefault: true, ipAddrs: ["192.0.2.7/24"] }];
+      const facts = { hostinfo: { hostname: name }, network, machineID: `id-of-${name}`, lastHeartbeatTime: now };
+      host["status"] = { ...(host["status"] as object | undefined), ...facts, conditions: [ready], ...progress };
+    };
+    await this.#server.internal.update(HOSTS, "default", name, "agent", change, "status");
+  }
+}
