@@ -30,13 +30,23 @@ class EmbeddedTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    await (await this.#inner)?.close();
+    // One that never came about has nothing to close.
+    await this.#inner?.then(
+      (transport) => transport.close(),
+      () => undefined,
+    );
   }
 
   async #open(): Promise<Transport> {
     if (!this.#cluster.reachable) throw new Error(`connect ECONNREFUSED ${this.#config.server}`);
     this.#inner ??= this.#connect();
-    return await this.#inner;
+    try {
+      return await this.#inner;
+    } catch (error) {
+      // Credentials may be better the next time.
+      this.#inner = undefined;
+      throw error;
+    }
   }
 
   async #connect(): Promise<Transport> {
