@@ -14,6 +14,8 @@ let files: Map<string, Buffer>;
 /** Paths that are cut after so many bytes, once. */
 let cuts: Map<string, number>;
 let ranges: string[];
+/** Ends the connection that is to be cut. */
+let endConnection: () => void;
 let into: string;
 
 const sha = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
@@ -35,6 +37,7 @@ beforeEach(async () => {
   files = new Map();
   cuts = new Map();
   ranges = [];
+  endConnection = () => undefined;
   for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler"]) {
     files.set(`/v1.34.4/bin/linux/amd64/${name}`, program(name));
     files.set(`/v1.34.4/bin/linux/amd64/${name}.sha256`, Buffer.from(sha(program(name))));
@@ -56,8 +59,9 @@ beforeEach(async () => {
     const cut = cuts.get(request.url ?? "");
     if (cut === undefined) return void response.end(rest);
     cuts.delete(request.url ?? "");
-    // An orderly end of the connection: what was sent arrives, the rest never comes.
-    response.write(rest.subarray(0, cut), () => response.socket?.end());
+    // The rest never comes: the connection ends once the client has taken what was sent.
+    response.write(rest.subarray(0, cut));
+    endConnection = () => response.destroy();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -70,7 +74,14 @@ afterEach(async () => {
 });
 
 const install = (version = "v1.34.4"): Promise<string> =>
-  installKubernetes({ version, into, mirror: base, etcdMirror: base, architecture: "amd64" });
+  installKubernetes({
+    version,
+    into,
+    mirror: base,
+    etcdMirror: base,
+    architecture: "amd64",
+    onProgress: () => endConnection(),
+  });
 
 test("installs Kubernetes and etcd, executable, and lists and removes them", async () => {
   const bin = await install();
