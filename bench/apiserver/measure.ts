@@ -6,6 +6,7 @@ import { cpuSeconds, sleep, sum } from "../lib/usage.ts";
 import { collectionPath, type LoadReply, type LoadRequest } from "./load.ts";
 import { configMap } from "./objects.ts";
 import type { Side } from "./sides.ts";
+import { machineMs, type WatchersReply, type WatchersRequest } from "./watchers.ts";
 
 export interface CreateResult {
   perSecond: number;
@@ -14,10 +15,15 @@ export interface CreateResult {
   clientCpuPer1000: number;
 }
 
-/** Creates objects with 16 clients, after a warm-up of a tenth. */
+/** How many objects are created before measuring starts. */
+export function warmUps(count: number): number {
+  return Math.ceil(count / 5);
+}
+
+/** Creates objects with 16 clients, after a warm-up. */
 export async function measureCreates(side: Side, what: LoadRequest["what"], count: number): Promise<CreateResult> {
   const base = { endpoint: side.endpoint, what, clients: 16 };
-  await load({ ...base, count: Math.ceil(count / 5), prefix: `warm-${what}` });
+  await load({ ...base, count: warmUps(count), prefix: `warm-${what}` });
   const before = sum(side.pids, cpuSeconds);
   const reply = await load({ ...base, count, prefix: `load-${what}` });
   const cpu = sum(side.pids, cpuSeconds) - before;
@@ -42,48 +48,74 @@ function load(request: LoadRequest): Promise<LoadReply> {
   });
 }
 
-/** Time from a create's acknowledgement to its event at each of 50 watchers; negative lags (event before reply) count as zero. */
-export async function measureWatchLag(side: Side, rate: number, seconds: number): Promise<number> {
+/** What watchers saw of a stream of creates. */
+export interface LagResult {
+  p50Ms: number;
+  p99Ms: number;
+  createsPerSecond: number;
+}
+
+/**
+ * Time from a create's acknowledgement to its event at each of 50 watchers; negative lags (event before reply) count as zero.
+ * Without a rate, 16 clients create as fast as they can.
+ */
+export async function measureWatchLag(side: Side, rate: number | undefined, total: number): Promise<LagResult> {
   const watchers = 50;
-  const client = new HttpsClient(side.endpoint, watchers + 32);
-  const acknowledged = new Map<string, number>();
-  const seen = new Map<string, number[]>();
+  const prefix = rate === undefined ? "full-" : "lag-";
+  const client = new HttpsClient(side.endpoint, 64);
   const path = collectionPath("configmaps");
-  const version = (
-    JSON.parse((await client.send("GET", `${path}?limit=1`)).body.toString()) as {
-      metadata: { resourceVersion: string };
-    }
-  ).metadata.resourceVersion;
-  const stops = await Promise.all(
-    Array.from({ length: watchers }, () =>
-      client.watch(`${path}?watch=true&resourceVersion=${version}`, (line) => {
-        const name = /"name":"(lag-\d+)"/.exec(line)?.[1];
-        if (name !== undefined) seen.get(name)?.push(performance.now());
-      }),
-    ),
-  );
-  const total = rate * seconds;
+  const { body } = await client.send("GET", `${path}?limit=1`);
+  const { resourceVersion } = (JSON.parse(body.toString()) as { metadata: { resourceVersion: string } }).metadata;
+  const child = fork(fileURLToPath(new URL("./watchers.js", import.meta.url)));
+  const ask = (request: WatchersRequest): Promise<WatchersReply> =>
+    new Promise((resolve, reject) => {
+      child.once("exit", (code) => reject(new Error(`the watchers ended with ${code}`)));
+      child.once("message", (reply: WatchersReply) => {
+        child.removeAllListeners("exit");
+        resolve(reply);
+      });
+      child.send(request);
+    });
+  const query = `?watch=true&resourceVersion=${resourceVersion}`;
+  await ask({ do: "open", endpoint: side.endpoint, path: `${path}${query}`, watchers, prefix });
+  const acknowledged = new Map<string, number>();
+  const create = async (i: number): Promise<void> => {
+    const name = `${prefix}${i}`;
+    await client.send("POST", path, configMap(name));
+    acknowledged.set(name, machineMs());
+  };
   const start = performance.now();
-  const pending: Promise<unknown>[] = [];
-  for (let i = 0; i < total; i++) {
-    const due = start + (i * 1000) / rate;
-    const wait = due - performance.now();
-    if (wait > 1) await sleep(wait);
-    const name = `lag-${i}`;
-    seen.set(name, []);
-    pending.push(client.send("POST", path, configMap(name)).then(() => acknowledged.set(name, performance.now())));
-  }
-  await Promise.all(pending);
-  await sleep(1000);
-  for (const stop of stops) stop();
+  await (rate === undefined ? atOnce(16, total, create) : paced(rate, total, create));
+  const seconds = (performance.now() - start) / 1000;
+  const reply = await ask({ do: "collect", expected: total, waitMs: 30_000 });
+  child.kill();
   client.close();
   const lags: number[] = [];
   for (const [name, at] of acknowledged) {
-    const times = seen.get(name) ?? [];
+    const times = ("seen" in reply ? reply.seen[name] : undefined) ?? [];
     if (times.length !== watchers) throw new Error(`${name} reached ${times.length} of ${watchers} watchers`);
     for (const time of times) lags.push(Math.max(0, time - at));
   }
-  return percentile(lags, 0.99);
+  return { p50Ms: percentile(lags, 0.5), p99Ms: percentile(lags, 0.99), createsPerSecond: total / seconds };
+}
+
+async function atOnce(clients: number, total: number, create: (i: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const one = async (): Promise<void> => {
+    while (next < total) await create(next++);
+  };
+  await Promise.all(Array.from({ length: clients }, one));
+}
+
+async function paced(rate: number, total: number, create: (i: number) => Promise<void>): Promise<void> {
+  const start = performance.now();
+  const pending: Promise<void>[] = [];
+  for (let i = 0; i < total; i++) {
+    const wait = start + (i * 1000) / rate - performance.now();
+    if (wait > 1) await sleep(wait);
+    pending.push(create(i));
+  }
+  await Promise.all(pending);
 }
 
 /** Median milliseconds of a GET, after two warm-up rounds. */
