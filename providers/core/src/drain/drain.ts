@@ -19,8 +19,6 @@ export interface DrainInput {
 export interface DrainOutcome {
   done: boolean;
   message: string;
-  /** Whether the Node had Pods to move in this pass. */
-  evicted: boolean;
 }
 
 interface Judged {
@@ -37,7 +35,7 @@ export async function drainNode(input: DrainInput): Promise<DrainOutcome> {
   const judged = await judgedPods(input);
   const evictable = judged.filter(({ verdict }) => verdict.do === "evict");
   const waiting = judged.filter(({ verdict }) => verdict.do === "wait");
-  if (evictable.length === 0 && waiting.length === 0) return { done: true, message: "", evicted: false };
+  if (evictable.length === 0 && waiting.length === 0) return { done: true, message: "" };
   // Only the lowest order present: later ones wait until all before them are gone.
   const lowest = Math.min(...evictable.map(({ verdict }) => (verdict.do === "evict" ? verdict.order : 0)));
   const now = evictable.filter(({ verdict }) => verdict.do === "evict" && verdict.order === lowest);
@@ -46,7 +44,7 @@ export async function drainNode(input: DrainInput): Promise<DrainOutcome> {
     input,
   );
   const later = evictable.length - now.length;
-  return { done: false, message: drainMessage(results, waiting, later), evicted: true };
+  return { done: false, message: drainMessage(results, waiting, warnings(now), later) };
 }
 
 /** The Pods of a Node with what is to become of each. */
@@ -162,7 +160,23 @@ function names(list: readonly string[]): string {
   return list.slice(0, MAX_NAMES).join(", ") + more;
 }
 
-function drainMessage(results: EvictionResults, waiting: readonly Judged[], later: number): string {
+/** Pods that lose something by leaving, by what that is. */
+function warnings(judged: readonly Judged[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { pod, verdict } of judged) {
+    if (verdict.do !== "evict" || verdict.warning === undefined) continue;
+    const list = found.get(verdict.warning) ?? [];
+    found.set(verdict.warning, [...list, `${pod.metadata.namespace}/${pod.metadata.name}`]);
+  }
+  return found;
+}
+
+function drainMessage(
+  results: EvictionResults,
+  waiting: readonly Judged[],
+  warned: ReadonlyMap<string, string[]>,
+  later: number,
+): string {
   const lines: string[] = [];
   if (results.terminating.length > 0)
     lines.push(`* Pods ${names(results.terminating)}: deletionTimestamp set, but still not removed from the Node`);
@@ -172,6 +186,7 @@ function drainMessage(results: EvictionResults, waiting: readonly Judged[], late
     lines.push(
       `* Pods ${names(waiting.map(({ pod }) => `${pod.metadata.namespace}/${pod.metadata.name}`))}: waiting for them to complete`,
     );
+  for (const [warning, pods] of warned) lines.push(`* Warning: Pods ${names(pods)}: ${warning}`);
   if (later > 0) lines.push(`* ${later} Pods are evicted after those`);
   return `Drain not completed yet:\n${lines.join("\n")}`;
 }

@@ -131,8 +131,8 @@ function byRule(pod: Pod, context: PodContext): Verdict | undefined {
 
 function byDefault(pod: Pod): Verdict {
   if (controllerOf(pod) === undefined && !isFinished(pod))
-    return { do: "evict", order: 0, warning: "has no controller and will not come back" };
+    return { do: "evict", order: 0, warning: "no controller brings them back" };
   if (pod.spec?.volumes?.some((volume) => volume.emptyDir !== undefined) === true)
-    return { do: "evict", order: 0, warning: "loses what it has in emptyDir volumes" };
+    return { do: "evict", order: 0, warning: "what is in their emptyDir volumes is lost" };
   return { do: "evict", order: 0 };
 }

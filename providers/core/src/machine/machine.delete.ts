@@ -1,5 +1,5 @@
-import { formatTime, isReason } from "@capstan/apimachinery";
-import { isExternallyManagedControlPlane, MACHINE_FINALIZER, Machine, type Node } from "@capstan/capi";
+import { findCondition, formatTime, isReason } from "@capstan/apimachinery";
+import { conditionsOf, isExternallyManagedControlPlane, MACHINE_FINALIZER, Machine, type Node } from "@capstan/capi";
 import { type Client, type ReconcileContext, releaseFinalizer } from "@capstan/runtime";
 import { clusterKey } from "../cluster/indexes.ts";
 import { type DrainInput, drainNode } from "../drain/drain.ts";
@@ -108,7 +108,8 @@ class Deletion {
     try {
       const outcome = await this.#call((signal) => drainNode(this.#drainInput(node, connection.client, signal)));
       if (!outcome.done) return this.#waiting("DrainingNode", outcome.message, POLL_MS);
-      if (outcome.evicted)
+      const before = findCondition(conditionsOf(machine), "Deleting");
+      if (before?.reason === "DrainingNode")
         this.#event(
           "Normal",
           "SuccessfulDrainNode",

@@ -239,6 +239,7 @@ describe("deleting a Machine", () => {
     expect(await listed(plane, TestMachine)).toEqual([]);
     expect(await listed(plane, TestConfig)).toEqual([]);
     expect(await workload.get(NodeKind, { name: "m1" })).toBeUndefined();
+    expect(plane.events.filter(({ reason }) => reason === "SuccessfulDrainNode")).toHaveLength(1);
     expect(plane.failures).toEqual([]);
   });
 
