@@ -1,13 +1,13 @@
 import type { Unstructured } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
+import { Cluster, kindAdmissionPlugins, kindConverters, Machine } from "@capstan/capi";
 import { contractCases } from "@capstan/capi/contract-suite";
 import { silentLogger } from "@capstan/runtime";
 import { describe, test } from "vitest";
 import { MemoryBackend } from "./backend.ts";
-import { MemoryCluster } from "./kinds/memory-cluster.ts";
+import { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts";
 import { MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
 import { memoryProvider } from "./provider.ts";
-import { kindAdmission } from "./testing/admission.ts";
 import { startWorkload } from "./testing/workload.ts";
 
 const objectOf = (kind: { apiVersion: string; kind: string }, name: string, spec: object): Unstructured => ({
@@ -19,7 +19,10 @@ const objectOf = (kind: { apiVersion: string; kind: string }, name: string, spec
 
 const cases = contractCases({
   startApi: async ({ clock, random, crds }) => {
-    const server = await createApiServer({ store: memoryStore(), clock, random, admission: [kindAdmission] });
+    const kinds = [MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate];
+    const admission = kindAdmissionPlugins(kinds);
+    const converters = kindConverters([Cluster, Machine, ...kinds], (group) => `${group}/v1beta1`);
+    const server = await createApiServer({ store: memoryStore(), clock, random, admission, converters });
     await server.registerCrds(crds);
     return { transport: server.admin(), close: () => server.close() };
   },

@@ -1,5 +1,8 @@
 import { deepEqual, type KubeObject } from "@capstan/apimachinery";
 import type { FailureDomain, MachineAddress } from "../contract/types.ts";
+import { mapToList } from "../conversion/codecs.ts";
+import { move, type Rule, recode } from "../conversion/rules.ts";
+import { v1beta1 } from "../conversion/v1beta1.ts";
 import { controlPlaneEndpoint } from "../kinds/cluster.ts";
 import { machineAddresses } from "../kinds/machine.ts";
 import { condition, failureDomain, templateMetadata } from "../schema/common.ts";
@@ -8,6 +11,7 @@ import {
   defineKind,
   type KindDefinition,
   type KindObject,
+  type KindVersion,
   type PrinterColumnDefinition,
 } from "../schema/kind.ts";
 import { array, boolean, type Infer, map, object, optional, type Schema, string } from "../schema/schema.ts";
@@ -50,6 +54,8 @@ export interface InfraKindOptions<F extends Fields> {
   group?: string;
   shortNames?: string[];
   columns?: PrinterColumnDefinition[];
+  /** Serves v1beta1 as well, so that manifests written for it work: same spec, the older contract's status. */
+  alsoV1beta1?: boolean;
   /** Fields of spec that may change later; all others of a machine need a new machine. */
   mutable?: readonly (keyof F & string)[];
 }
@@ -81,6 +87,12 @@ const templateStatus = object({
   capacity: optional(map(string(), { doc: "What a machine of this template offers, for scaling up from zero." })),
 });
 
+/** What the contracts call differently in status. */
+const OLD_STATUS: readonly Rule[] = [
+  move("status.ready", "status.initialization.provisioned"),
+  move("status.v1beta2.conditions", "status.conditions"),
+];
+
 const CLUSTER_COLUMN: PrinterColumnDefinition = {
   name: "Cluster",
   type: "string",
@@ -100,12 +112,14 @@ const AGE_COLUMN: PrinterColumnDefinition = { name: "Age", type: "date", jsonPat
 
 /** Defines an infrastructure cluster with the fields, columns and labels of the contract. */
 export function infraClusterKind<F extends Fields>(options: InfraKindOptions<F>) {
+  const schema = object({
+    spec: optional(object({ ...clusterFields, ...options.spec })),
+    status: optional(clusterStatus),
+  });
   return defineKind({
     ...common(options),
-    schema: object({
-      spec: optional(object({ ...clusterFields, ...options.spec })),
-      status: optional(clusterStatus),
-    }),
+    ...olderVersion(options, schema, [...OLD_STATUS, recode("status.failureDomains", mapToList())]),
+    schema,
     columns: [CLUSTER_COLUMN, READY_COLUMN, REASON_COLUMN, ...(options.columns ?? []), AGE_COLUMN],
   });
 }
@@ -113,12 +127,14 @@ export function infraClusterKind<F extends Fields>(options: InfraKindOptions<F>)
 /** Defines an infrastructure machine; its spec never changes but for the provider ID and what `mutable` names. */
 export function infraMachineKind<F extends Fields>(options: InfraKindOptions<F>) {
   const mutable = new Set<string>(["providerID", ...(options.mutable ?? [])]);
+  const schema = object({
+    spec: optional(object({ ...machineFields, ...options.spec })),
+    status: optional(machineStatus),
+  });
   return defineKind({
     ...common(options),
-    schema: object({
-      spec: optional(object({ ...machineFields, ...options.spec })),
-      status: optional(machineStatus),
-    }),
+    ...olderVersion(options, schema, OLD_STATUS),
+    schema,
     columns: [
       CLUSTER_COLUMN,
       READY_COLUMN,
@@ -138,14 +154,14 @@ export function infraMachineKind<F extends Fields>(options: InfraKindOptions<F>)
 
 /** Defines the template of an infrastructure kind: `spec.template` with metadata and the fields of the kind, immutable. */
 export function templateKind<F extends Fields>(options: InfraKindOptions<F>) {
+  const schema = object({
+    spec: object({ template: object({ metadata: optional(templateMetadata), spec: object(options.spec) }) }),
+    status: optional(templateStatus),
+  });
   return defineKind({
     ...common(options),
-    schema: object({
-      spec: object({
-        template: object({ metadata: optional(templateMetadata), spec: object(options.spec) }),
-      }),
-      status: optional(templateStatus),
-    }),
+    ...olderVersion(options, schema, []),
+    schema,
     columns: [...(options.columns ?? []), AGE_COLUMN],
     admission: {
       validate: (object: KubeObject, old: KubeObject | undefined) =>
@@ -165,9 +181,19 @@ function common<F extends Fields>(options: InfraKindOptions<F>) {
     // Core finds CRDs by this rule.
     plural: `${options.kind.toLowerCase()}s`,
     doc: options.doc,
-    contracts: { v1beta2: version },
+    contracts: { ...(options.alsoV1beta1 === true ? { v1beta1: "v1beta1" } : {}), v1beta2: version },
     ...(options.shortNames === undefined ? {} : { shortNames: options.shortNames }),
   };
+}
+
+function olderVersion<F extends Fields>(
+  options: InfraKindOptions<F>,
+  schema: Schema,
+  rules: readonly Rule[],
+): { others?: KindVersion[] } {
+  if (options.alsoV1beta1 !== true) return {};
+  const columns = options.columns ?? [];
+  return { others: [v1beta1(options.group ?? INFRASTRUCTURE_GROUP, options.kind, schema, { rules, columns })] };
 }
 
 function fixedPart(object: KubeObject, mutable: ReadonlySet<string>): Record<string, unknown> {

@@ -1,5 +1,6 @@
-import { isObject, parseYaml, parseYamlDocuments } from "@capstan/apimachinery";
+import { isObject, parseYamlDocuments } from "@capstan/apimachinery";
 import { type BootstrapData, field, type NodeTaint } from "@capstan/capi";
+import { parseCloudConfig } from "@capstan/userdata";
 
 /** What bootstrap data tells a worker: where to join, with which token, under which name. */
 export interface JoinPlan {
@@ -35,20 +36,10 @@ export function joinPlan(data: BootstrapData, hostname: string): JoinPlan {
   };
 }
 
-/** Instance data is filled in as cloud-init does, where a machine asks for its own name. */
 function cloudConfigFiles(text: string, hostname: string): Map<string, string> {
-  const rendered = text.replaceAll(
-    /\{\{\s*(?:ds\.meta_data\.(?:local[_-]hostname|hostname|name)|v1\.local_hostname)\s*\}\}/g,
-    hostname,
-  );
-  const files = listOf(field(parseYaml(rendered), "write_files"));
-  return new Map(
-    files.flatMap((file): [string, string][] => {
-      const path = field(file, "path");
-      const content = field(file, "content");
-      return isText(path) && isText(content) ? [[path, content]] : [];
-    }),
-  );
+  const metadata = { local_hostname: hostname, "local-hostname": hostname, hostname, name: hostname };
+  const { writeFiles } = parseCloudConfig(text, { metadata });
+  return new Map(writeFiles.map(({ path, content }) => [path, content.toString("utf8")]));
 }
 
 function ignitionFiles(text: string): Map<string, string> {

@@ -30,6 +30,7 @@ export const MemoryCluster = infraClusterKind({
   kind: "MemoryCluster",
   doc: "Infrastructure of a cluster whose machines exist in memory only: for tests, demos and measuring.",
   spec: fields,
+  alsoV1beta1: true,
   columns: [{ name: "Capacity", type: "integer", jsonPath: ".spec.capacity" }],
 });
 /** A MemoryCluster object. */
@@ -40,4 +41,5 @@ export const MemoryClusterTemplate = templateKind({
   kind: "MemoryClusterTemplate",
   doc: "A template of MemoryClusters.",
   spec: fields,
+  alsoV1beta1: true,
 });

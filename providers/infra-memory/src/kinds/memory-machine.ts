@@ -33,6 +33,7 @@ export const MemoryMachine = infraMachineKind({
   kind: "MemoryMachine",
   doc: "A machine that exists in memory only; it joins its cluster with its real bootstrap data and becomes a Node.",
   spec: fields,
+  alsoV1beta1: true,
 });
 /** A MemoryMachine object. */
 export type MemoryMachine = ObjectOf<typeof MemoryMachine>;
@@ -42,4 +43,5 @@ export const MemoryMachineTemplate = templateKind({
   kind: "MemoryMachineTemplate",
   doc: "A template of MemoryMachines.",
   spec: fields,
+  alsoV1beta1: true,
 });
