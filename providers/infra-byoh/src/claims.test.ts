@@ -1,9 +1,12 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { Fleet } from "./testing/fleet.ts";
 
 const FAULTS = { refused: 0.05, answerLost: 0.1, contended: 0.3 };
 const names = (prefix: string, count: number, from = 1): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${String(i + from).padStart(2, "0")}`);
+
+// Some hundred thousand requests: seconds alone, more on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 let fleet: Fleet;
 afterEach(() => fleet.close());

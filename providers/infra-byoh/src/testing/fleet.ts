@@ -107,8 +107,12 @@ export class Fleet {
     if (manager === undefined) return;
     this.#manager = undefined;
     manager.stop.abort(new Error("killed"));
-    const ended = Promise.all([manager.running.finished, manager.cache.stop()]);
-    await this.clock.advance(0);
+    let over = false;
+    const ended = Promise.all([manager.running.finished, manager.cache.stop()]).then(() => {
+      over = true;
+    });
+    // Discovery that is being repeated does not hear of the end before its pause is over.
+    while (!over) await this.clock.advance(50);
     await ended;
   }
 
