@@ -129,16 +129,6 @@ export function mapToList(value?: string): Codec {
   };
 }
 
-/** An object whose fields differ. */
-export function nested(rules: readonly Rule[]): Codec {
-  return {
-    up: (old, context) => (isObject(old) ? transformUp(old, rules, context) : old),
-    down: (value, context) => (isObject(value) ? transformDown(value, rules, context) : value),
-    canonical: (old, context) => (isObject(old) ? canonicalCopy(old, rules, context) : old),
-    schema: (json) => deriveSchema(json, rules),
-  };
-}
-
 /** A list of objects whose fields differ. */
 export function list(rules: readonly Rule[]): Codec {
   return {
