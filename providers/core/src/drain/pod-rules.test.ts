@@ -100,7 +100,7 @@ describe("judging Pods", () => {
 test("rules are chosen by Machine and Cluster, and count by name", () => {
   const machine = { metadata: { labels: { pool: "a" } } } as unknown as Machine;
   const cluster = { metadata: { labels: { region: "eu" } } } as unknown as Cluster;
-  const selected = (key: string, value: string): DrainRule["spec"]["machines"] => [
+  const selected = (key: string, value: string): NonNullable<DrainRule["spec"]["machines"]> => [
     { selector: { matchLabels: { [key]: value } } },
   ];
   const rules = [
