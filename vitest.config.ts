@@ -24,6 +24,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "providers/*/src/**/*.test.ts", "tests/simulation/**/*.test.ts"],
     pool: "forks",
+    setupFiles: ["./tools/test/setup.ts"],
     testTimeout: 20_000,
     reporters: ["default", "./tools/test/plain-reporter.ts"],
   },

@@ -158,13 +158,17 @@ function limitMoves(
     result.set(member.name, target + keep);
     kept += keep;
   }
-  // What stays where it is does not go elsewhere: the members that would have gained wait, the least preferred first.
-  for (const member of [...ordered(pool)].reverse()) {
-    if (kept === 0) break;
-    const gains = Math.max(0, (result.get(member.name) ?? 0) - Math.max(member.current, member.min));
-    const back = Math.min(gains, kept);
-    result.set(member.name, (result.get(member.name) ?? 0) - back);
-    kept -= back;
-  }
+  // What stays where it is does not go elsewhere: the members that would have gained wait, the least preferred first, and those that
+  // would only reach their minimum last of all.
+  for (const floor of [
+    (member: MemberView) => Math.max(member.current, member.min),
+    (member: MemberView) => member.current,
+  ])
+    for (const member of [...ordered(pool)].reverse()) {
+      const planned = result.get(member.name) ?? 0;
+      const back = Math.min(Math.max(0, planned - floor(member)), kept);
+      result.set(member.name, planned - back);
+      kept -= back;
+    }
   return result;
 }
