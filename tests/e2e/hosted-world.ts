@@ -128,8 +128,10 @@ export class HostedWorld {
   }
 
   /** Asks the API again and again, each time over a new connection, until told to stop; gives back what failed. */
-  askApi(): () => Promise<string[]> {
+  askApi(): () => Promise<{ failures: string[]; longestOutageMs: number }> {
     const failures: string[] = [];
+    let longestOutageMs = 0;
+    let lastAnswer = Date.now();
     let asked = 0;
     let going = true;
     const endpoint = this.hcp("https://{.spec.controlPlaneEndpoint.host}:{.spec.controlPlaneEndpoint.port}/version");
@@ -137,15 +139,21 @@ export class HostedWorld {
       while (going) {
         const answer = await get(url);
         asked++;
-        if (answer !== 200) failures.push(`${asked}: ${answer}`);
+        if (answer === 200) lastAnswer = Date.now();
+        else {
+          failures.push(`${asked}: ${answer}`);
+          longestOutageMs = Math.max(longestOutageMs, Date.now() - lastAnswer);
+        }
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     });
     return async () => {
       going = false;
       await asking;
-      console.log(`          asked the API ${asked} times, ${failures.length} failures`);
-      return failures;
+      console.log(
+        `          asked the API ${asked} times, ${failures.length} failures, longest outage ${longestOutageMs} ms`,
+      );
+      return { failures, longestOutageMs };
     };
   }
 

@@ -165,7 +165,7 @@ test("an upgrade whose kube-apiserver does not start leaves the old one serving 
   expect(world.pids()).toEqual(before);
   await world.patch({ spec: { version: "v1.34.4" } });
   await eventually("UpToDate", async () => (await world.condition("UpToDate")).startsWith("True"));
-  expect(await stop()).toEqual([]);
+  expect((await stop()).failures).toEqual([]);
 });
 
 test("the control plane is upgraded while API and pods answer", async () => {
@@ -182,10 +182,9 @@ test("the control plane is upgraded while API and pods answer", async () => {
   );
   await eventually("UpToDate", async () => (await world.condition("UpToDate")).startsWith("True"));
   await world.available();
-  // Not one in a hundred: a kube-apiserver that begins to listen knows no rights for some tenths of a second, and one that stops
-  // resets connections that it has not accepted yet. Clients try again.
-  const failures = await stopApi();
-  expect(failures.length).toBeLessThan(20);
+  // A kube-apiserver that begins to listen knows no rights for some tenths of a second, and one that stops resets connections that it
+  // has not accepted yet. Clients try again: what counts is that none has to for long.
+  expect((await stopApi()).longestOutageMs).toBeLessThan(5000);
   const web = await stopWeb();
   expect(web.asked).toBeGreaterThan(10);
   expect(web.failed).toBe(0);
