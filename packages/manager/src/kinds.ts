@@ -21,7 +21,7 @@ import {
   MachineSet,
   WorkerPool,
 } from "@capstan/capi";
-import { HostedControlPlane } from "@capstan/controlplane-hosted";
+import { HostedControlPlane, HostedControlPlaneTemplate } from "@capstan/controlplane-hosted";
 import { ByoHost } from "@capstan/host-agent";
 import { ByoCluster, ByoClusterTemplate, ByoMachine, ByoMachineTemplate } from "@capstan/infra-byoh";
 import { MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate } from "@capstan/infra-memory";
@@ -54,6 +54,7 @@ export const KINDS: readonly AnyKind[] = [
   KubeadmControlPlane,
   KubeadmControlPlaneTemplate,
   HostedControlPlane,
+  HostedControlPlaneTemplate,
   MetaCluster,
   ByoHost,
   ByoCluster,

@@ -63,6 +63,8 @@ export const up: CommandDefinition = {
     });
     const seconds = ((systemClock.monotonic() - started) / 1000).toFixed(1);
     io.out(`Capstan is up after ${seconds} s: ${standalone.server}\n`);
+    if (process.getuid?.() !== 0)
+      io.err("Not root: hosted control planes share one user and are not protected from each other on this machine.\n");
     io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n\nNext:\n`);
     io.out(`  export KUBECONFIG=${standalone.kubeconfig}\n`);
     io.out("  kubectl get clusters -A\n");

@@ -115,21 +115,8 @@ const etcd = object({
 
 const addon = object({ enabled: optional(boolean({ doc: "false leaves it out.", default: true })) });
 
-const spec = object({
-  version: string({
-    doc: "Kubernetes version. Up by at most one minor, never down.",
-    pattern: KUBERNETES_VERSION_PATTERN,
-    maxLength: 64,
-  }),
-  replicas: optional(
-    integer({
-      doc: "kube-apiservers. 0 hibernates the control plane; its data is kept.",
-      minimum: 0,
-      maximum: 9,
-      default: 1,
-    }),
-  ),
-  controlPlaneEndpoint: optional(endpoint),
+/** What a class of control planes can say of each: all but the version, the size and the address. */
+const sharedFields = {
   placement: optional(
     object(
       { type: string({ doc: "Where it runs.", enum: ["Pods", "Process", "Embedded"] }) },
@@ -188,6 +175,24 @@ const spec = object({
   imageRepository: optional(
     string({ doc: "Where images of add-ons (and of Pods) come from.", default: "registry.k8s.io", maxLength: 255 }),
   ),
+};
+
+const spec = object({
+  version: string({
+    doc: "Kubernetes version. Up by at most one minor, never down.",
+    pattern: KUBERNETES_VERSION_PATTERN,
+    maxLength: 64,
+  }),
+  replicas: optional(
+    integer({
+      doc: "kube-apiservers. 0 hibernates the control plane; its data is kept.",
+      minimum: 0,
+      maximum: 9,
+      default: 1,
+    }),
+  ),
+  controlPlaneEndpoint: optional(endpoint),
+  ...sharedFields,
 });
 
 const versionCount = object({ version: string({ maxLength: 64 }), replicas: integer({ minimum: 0 }) });
@@ -221,6 +226,10 @@ const status = object({
 });
 
 export type HostedControlPlaneSpec = Infer<typeof spec>;
+
+/** The part of a spec that a class of control planes can say. */
+export const classSpec: Schema<Omit<HostedControlPlaneSpec, "version" | "replicas" | "controlPlaneEndpoint">> =
+  object(sharedFields);
 
 /** A control plane that runs inside the management plane: no Machine, no Node. */
 export const HostedControlPlane = defineKind({
