@@ -37,9 +37,12 @@ export function clusterObjects(input: PrepareInput): Unstructured[] {
   ];
 }
 
-/** Identifies what the objects are made from: the same ones are not written twice. */
+/** Identifies what the objects are made from: the same ones are not written twice. Of the spec only the add-ons count. */
 export function inputDigest(input: PrepareInput): string {
-  return createHash("sha256").update(JSON.stringify(input)).digest("hex");
+  const { spec, ...rest } = input;
+  return createHash("sha256")
+    .update(JSON.stringify([rest, spec.addons]))
+    .digest("hex");
 }
 
 /** Applies all objects, independent ones at the same time. A binding whose role changed is replaced: roleRef is immutable. */
