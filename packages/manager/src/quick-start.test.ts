@@ -140,9 +140,11 @@ spec: { template: { spec: {} } }
 const key = { namespace: "default", name: "quick" };
 
 async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 300; i++) {
+  for (let i = 0; i < 1500; i++) {
     if (await reached()) return;
     await clock.advance(200);
+    // Keys are made in threads, in real time: let them finish before virtual time goes on.
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const cluster = await client.get(Cluster, key);
   throw new Error(
