@@ -1,0 +1,2 @@
+/** Bare metal as machines. */
+export {};
