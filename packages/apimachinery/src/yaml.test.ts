@@ -54,3 +54,11 @@ test("what is written is read back", () => {
     { numRuns: 50 },
   );
 });
+
+test("a key that is written twice is refused in Go's words, however many there are", () => {
+  expect(() => parseYaml("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n")).toThrow(
+    'error converting YAML to JSON: yaml: unmarshal errors:\n  line 5: key "c" already set in map',
+  );
+  const many = Array.from({ length: 5000 }, (_, i) => `k${i}: 1`).join("\n");
+  expect(Object.keys(parseYaml(many) as object)).toHaveLength(5000);
+});

@@ -1,4 +1,4 @@
-import { Document, parseAllDocuments, stringify, type Tags, visit } from "yaml";
+import { Document, isScalar, parseAllDocuments, stringify, type Tags, visit, type YAMLMap } from "yaml";
 import { badRequest } from "./errors.ts";
 
 /** Tags of YAML 1.1 that turn text into something JSON lacks, or `1:30` into 90: Kubernetes' reader keeps those as text. */
@@ -33,11 +33,18 @@ function parseJsonObject(text: string): unknown {
 /** Reads a stream of YAML documents; empty ones are left out. Throws BadRequest with line and column. */
 export function parseYamlDocuments(text: string): unknown[] {
   try {
-    const documents = parseAllDocuments(text, { version: "1.1", customTags: keepText, logLevel: "error" });
+    const documents = parseAllDocuments(text, {
+      version: "1.1",
+      customTags: keepText,
+      logLevel: "error",
+      // The library compares each key with all before it.
+      uniqueKeys: false,
+    });
     const out: unknown[] = [];
     for (const document of Array.isArray(documents) ? (documents as Document[]) : []) {
       const [error] = document.errors;
       if (error !== undefined) throw badRequest(`error converting YAML to JSON: yaml: ${error.message.trimEnd()}`);
+      visit(document, { Map: (_, node) => refuseRepeatedKeys(node, text) });
       const value: unknown = document.toJS({ maxAliasCount: 1000 });
       if (value !== null && value !== undefined) out.push(value);
     }
@@ -47,6 +54,21 @@ export function parseYamlDocuments(text: string): unknown[] {
       throw badRequest("error converting YAML to JSON: yaml: the document is nested too deeply");
     if (error instanceof ReferenceError) throw badRequest(`error converting YAML to JSON: yaml: ${error.message}`);
     throw error;
+  }
+}
+
+/** In Go's words. */
+function refuseRepeatedKeys(map: YAMLMap, text: string): void {
+  const seen = new Set<unknown>();
+  for (const { key } of map.items) {
+    if (!isScalar(key) || key.value === "<<") continue;
+    if (seen.has(key.value)) {
+      const line = text.slice(0, key.range?.[0] ?? 0).split("\n").length;
+      throw badRequest(
+        `error converting YAML to JSON: yaml: unmarshal errors:\n  line ${line}: key ${JSON.stringify(key.value)} already set in map`,
+      );
+    }
+    seen.add(key.value);
   }
 }
 

@@ -5,7 +5,7 @@ import { deepCopy, deepEqual, isObject, type JsonObject, setOwn } from "../json.
 /** More operations in one patch are refused, as upstream does. */
 const MAX_OPERATIONS = 10_000;
 /** Bound on values that are copied, compared or shifted in one patch: doubling copies fill no memory, nothing blocks for long. */
-const MAX_WORK = 2_000_000;
+const MAX_WORK = 300_000;
 
 interface Operation {
   readonly op: string;

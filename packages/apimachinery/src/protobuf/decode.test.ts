@@ -108,6 +108,13 @@ test("unknown kinds are 415, custom resources too", () => {
   expect(() => decodeKubernetesProtobuf(envelope("x/v1", "Widget", []))).toThrow(/send it as application\/json/);
 });
 
+test("a body of countless tiny fields is refused before it holds up others", () => {
+  const raw = Buffer.alloc(1_000_000, Buffer.from([0x12, 0]));
+  const length = [...Buffer.from([0x80 | (raw.length & 127), 0x80 | ((raw.length >> 7) & 127), raw.length >> 14])];
+  const head = envelope("v1", "ConfigMap", []).subarray(0, -1);
+  expect(() => decodeKubernetesProtobuf(Buffer.concat([head, Uint8Array.from(length), raw]))).toThrow(/too large/);
+});
+
 test("no bytes crash the decoder", () => {
   fc.assert(
     fc.property(

@@ -1,4 +1,4 @@
-import { badRequest } from "../errors.ts";
+import { badRequest, requestEntityTooLarge } from "../errors.ts";
 
 function malformed(): Error {
   return badRequest("the protobuf body is cut off or malformed: send the whole message");
@@ -8,6 +8,8 @@ const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
 const FIXED32 = 5;
+/** Most fields of one body: reading a million of them would hold up everybody else. */
+const MAX_FIELDS = 100_000;
 const utf8 = new TextDecoder("utf-8");
 
 /** Walks over the fields of a message without copying; groups do not occur in Kubernetes' types and are refused. */
@@ -20,16 +22,19 @@ export class WireReader {
   #wire = VARINT;
   #integer = 0;
   #from = 0;
+  readonly #budget: { fields: number };
 
-  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length, budget = { fields: MAX_FIELDS }) {
     this.#bytes = bytes;
     this.#at = start;
     this.#end = end;
+    this.#budget = budget;
   }
 
   /** Goes to the next field; false at the end of the message. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
+    if (--this.#budget.fields < 0) throw requestEntityTooLarge(`the body has more than ${MAX_FIELDS} protobuf fields`);
     const tag = this.#varint();
     this.number = Math.floor(tag / 8);
     if (this.number < 1) throw malformed();
@@ -84,7 +89,7 @@ export class WireReader {
   /** The field as a message of its own. */
   message(): WireReader {
     if (this.#wire !== BYTES) throw badRequest("the protobuf body has a number where a message or text belongs");
-    return new WireReader(this.#bytes, this.#from, this.#at);
+    return new WireReader(this.#bytes, this.#from, this.#at, this.#budget);
   }
 
   #skip(length: number): void {

@@ -26,7 +26,7 @@ function validate(object: Unstructured): FieldError[] {
   for (const key of Object.keys(data))
     if (Object.hasOwn(binary, key))
       errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
-  errors.push(...configKeyErrors("binaryData", binary));
+  for (const error of configKeyErrors("binaryData", binary)) errors.push(error);
   let size = 0;
   for (const value of Object.values(data)) size += Buffer.byteLength(text(value));
   for (const value of Object.values(binary)) size += decodedLength(text(value));

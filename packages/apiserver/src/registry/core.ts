@@ -31,6 +31,8 @@ export interface WriteRequest {
   /** Who will own the fields: the fieldManager parameter or the user agent's name. */
   readonly manager: string;
   warn(text: string): void;
+  /** Set when the body is large: other requests go on between the steps of the write. */
+  readonly pause?: () => Promise<void>;
 }
 
 /** What a write answers with. */

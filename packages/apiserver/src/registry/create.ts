@@ -39,7 +39,9 @@ export async function createObject(write: WriteRequest, draft: Unstructured, own
   dropDuplicateOwners(meta, write.warn);
   warnBareFinalizers(type, meta, undefined, write.warn);
   isolateCreate(type, draft);
+  if (write.pause !== undefined) await write.pause();
   if (!owned) ownCreated(write, draft);
+  if (write.pause !== undefined) await write.pause();
   const admission = admissionFor(write, "CREATE", draft, undefined, createOptions(write));
   const mutating = runMutating(admission);
   if (mutating !== undefined) await mutating;
@@ -69,6 +71,7 @@ async function storeNew(write: WriteRequest, admission: Admission, draft: Unstru
     const name = draft.metadata.name ?? "";
     const validating = runValidating(admission);
     if (validating !== undefined) await validating;
+    if (write.pause !== undefined) await write.pause();
     const key = storageKey(type, write.namespace, name);
     if (core.store.peek(key) === undefined) {
       if (write.options.dryRun) return { status: 201, object: draft };

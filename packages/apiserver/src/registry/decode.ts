@@ -59,7 +59,8 @@ export function finishDecoding(
   }
   if (isCustom(type)) {
     const schema = compiledSchema(type.schema);
-    if (!type.custom.preserveUnknownFields) context.unknown.push(...schema.prune(object, { root: true }));
+    if (!type.custom.preserveUnknownFields)
+      for (const path of schema.prune(object, { root: true })) context.unknown.push(path);
     schema.applyDefaults(object);
   } else {
     decodeBuiltin(type.schema, object, context);
@@ -68,6 +69,9 @@ export function finishDecoding(
   complain(context.unknown, validation, errorPrefix, isCustom(type) ? undefined : Object.keys(value));
   return object;
 }
+
+/** Go's typed decoder remembers no more than this. */
+const MAX_COMPLAINTS = 100;
 
 /** The field at the top of the object that a complaint is about. */
 function topOf(complaint: string): string {
@@ -82,8 +86,12 @@ function complain(
   order: readonly string[] | undefined,
 ): void {
   if (validation.mode === "Ignore" || (unknown.length === 0 && validation.duplicates.length === 0)) return;
-  const texts = [...validation.duplicates, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
-  if (order !== undefined) texts.sort((a, b) => order.indexOf(topOf(a)) - order.indexOf(topOf(b)));
+  let texts = [...validation.duplicates, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
+  if (order !== undefined) {
+    const places = new Map(order.map((name, place) => [name, place]));
+    const place = (text: string): number => places.get(topOf(text)) ?? -1;
+    texts = texts.sort((a, b) => place(a) - place(b)).slice(0, MAX_COMPLAINTS);
+  }
   if (validation.mode === "Strict") throw badRequest(`${errorPrefix}strict decoding error: ${texts.join(", ")}`);
   for (const text of texts) validation.warn(text);
 }

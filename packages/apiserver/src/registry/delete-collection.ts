@@ -3,6 +3,10 @@ import type { DeleteOptions, ListOptions } from "../server/query-options.ts";
 import type { WriteRequest } from "./core.ts";
 import { deleteObject } from "./delete.ts";
 import { type ListPage, listObjects } from "./list.ts";
+import type { View } from "./views.ts";
+
+/** Enough to fill a commit, few enough that others are served in between. */
+const AT_ONCE = 200;
 
 /** Deletes everything a list with the same selectors shows, each with the same options; answers with that list. */
 export async function deleteCollection(
@@ -11,17 +15,17 @@ export async function deleteCollection(
   options: DeleteOptions,
 ): Promise<ListPage> {
   const page = await listObjects(write.core, write.type, write.namespace, list);
-  await Promise.all(
-    page.items.map(async ({ object }) => {
-      const { name = "", namespace = "" } = object.metadata;
-      const attributes = { ...write.attributes, verb: "delete", name, namespace };
-      try {
-        await deleteObject({ ...write, name, attributes }, options);
-      } catch (error) {
-        // Somebody else deleted it first: that is what was wanted.
-        if (!(error instanceof ApiError && error.code === 404)) throw error;
-      }
-    }),
-  );
+  const deleteOne = async ({ object }: View): Promise<void> => {
+    const { name = "", namespace = "" } = object.metadata;
+    const attributes = { ...write.attributes, verb: "delete", name, namespace };
+    try {
+      await deleteObject({ ...write, name, attributes }, options);
+    } catch (error) {
+      // Somebody else deleted it first: that is what was wanted.
+      if (!(error instanceof ApiError && error.code === 404)) throw error;
+    }
+  };
+  for (let i = 0; i < page.items.length; i += AT_ONCE)
+    await Promise.all(page.items.slice(i, i + AT_ONCE).map(deleteOne));
   return page;
 }

@@ -1,4 +1,5 @@
 import { ApiError, conflict, deepEqual, notFound, type Unstructured } from "@capstan/apimachinery";
+import { breathe } from "../breathe.ts";
 import type { StoredObject } from "../store/object-store.types.ts";
 import { type Admission, admissionFor, runMutating, runValidating } from "./admission.ts";
 import { groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
@@ -31,7 +32,7 @@ class Overtaken extends Error {}
 
 /**
  * Changes one object: `change` sees the newest state and returns what the client wants; the rest of the pipeline runs on it. Without
- * webhooks nothing awaits between reading and writing, so one attempt is enough.
+ * webhooks and large bodies nothing awaits between reading and writing, so one attempt is enough.
  */
 export async function updateObject(
   write: WriteRequest,
@@ -47,7 +48,8 @@ export async function updateObject(
       throw notFound(groupResource(type), write.name);
     }
     try {
-      return await updateOnce(write, key, base, change);
+      const paused = base.large && write.pause === undefined ? { ...write, pause: breathe } : write;
+      return await updateOnce(paused, key, base, change);
     } catch (error) {
       if (error instanceof Overtaken) {
         if (attempt < ATTEMPTS) continue;
@@ -78,7 +80,9 @@ async function updateOnce(
   dropDuplicateOwners(draft.metadata, write.warn);
   warnBareFinalizers(type, draft.metadata, old.metadata, write.warn);
   const next = isolateUpdate(type, draft, old, write.subresource, owned);
+  if (write.pause !== undefined) await write.pause();
   if (!owned) ownUpdated(write, next, old, draft.metadata);
+  if (write.pause !== undefined) await write.pause();
   const admission = admissionFor(write, "UPDATE", next, old, updateOptions(write));
   const mutating = runMutating(admission);
   if (mutating !== undefined) await mutating;
@@ -111,6 +115,7 @@ async function finish(
   for (const text of type.strategy.warnings?.(next, old) ?? []) write.warn(text);
   const validating = runValidating(admission);
   if (validating !== undefined) await validating;
+  if (write.pause !== undefined) await write.pause();
   const vanishes = mustVanish(type, next);
   if (write.options.dryRun) return { status: 200, object: next };
   if (!vanishes && deepEqual(next, old)) {

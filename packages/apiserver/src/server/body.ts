@@ -1,13 +1,15 @@
 import {
+  ApiError,
   badRequest,
   decodeKubernetesProtobuf,
   deepCopy,
   MAX_DEPTH,
   parseYaml,
+  requestEntityTooLarge,
   unsupportedMediaType,
 } from "@capstan/apimachinery";
 import { goJsonError, summarizeBody } from "./go-json-error.ts";
-import { countKeys, duplicateFields, opensTooDeep } from "./json-scan.ts";
+import { countKeys, duplicateFields, hasTooManyValues, MAX_VALUES, structureProblem } from "./json-scan.ts";
 import { parseYamlInWorker } from "./yaml-worker.ts";
 
 /** A request's body as it arrives: bytes from a socket, or a value in process. */
@@ -23,8 +25,16 @@ export interface ParsedBody {
   readonly duplicates: readonly string[];
 }
 
-/** Parsing YAML takes some 0.5 ms per 10 KiB: larger bodies must not hold up other requests. */
-const YAML_IN_WORKER_BYTES = 256 * 1024;
+/** Parsing YAML takes up to 2 ms per KiB: larger bodies must not hold up other requests. */
+const YAML_IN_WORKER_BYTES = 32 * 1024;
+
+/** Each step of writing an object takes some ten milliseconds per MiB: between those of larger bodies other requests go on. */
+const LARGE_BYTES = 128 * 1024;
+
+/** Whether working on a body takes so long that others should be let in between. */
+export function isLarge(body: RequestBody): boolean {
+  return body.type === "bytes" && body.bytes.length > LARGE_BYTES;
+}
 
 /** `application/json; charset=utf-8` → `application/json`. */
 export function mediaTypeOf(contentType: string | undefined): string {
@@ -88,8 +98,9 @@ export async function parseApplyBody(body: RequestBody): Promise<ParsedBody> {
   if (first === "{") {
     try {
       return parseJson(body.bytes.toString(), badRequest);
-    } catch {
+    } catch (error) {
       // Flow-style YAML looks like JSON at first.
+      if (error instanceof ApiError && error.code === 413) throw error;
     }
   }
   return { value: await parseYamlBody(body.bytes, (why) => badRequest(`error decoding YAML: ${why}`)), duplicates: [] };
@@ -101,7 +112,8 @@ function firstVisible(bytes: Buffer): string {
 }
 
 function parseJson(text: string, refuse: (why: string) => Error): ParsedBody {
-  if (opensTooDeep(text)) throw tooDeep();
+  const problem = structureProblem(text);
+  if (problem !== undefined) throw problem === "deep" ? tooDeep() : tooMany();
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -122,7 +134,12 @@ async function parseYamlBody(bytes: Buffer, refuse: (why: string) => Error): Pro
     throw refuse(error instanceof Error ? error.message : "yaml: cannot be parsed");
   }
   if (countKeys(value) === undefined) throw tooDeep();
+  if (hasTooManyValues(value)) throw tooMany();
   return value;
+}
+
+function tooMany(): Error {
+  return requestEntityTooLarge(`the body has more than ${MAX_VALUES} values: split the object`);
 }
 
 function tooDeep(): Error {

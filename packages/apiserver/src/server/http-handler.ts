@@ -8,6 +8,7 @@ import { type HttpResponse, writeReply } from "./http-reply.ts";
 import { writeWatch } from "./http-watch.ts";
 import { type Reply, statusReply } from "./reply.ts";
 import { wantsWatch } from "./request-info.ts";
+import { addWarning } from "./warnings.ts";
 
 /** What a server's socket side works with. */
 export interface HttpHandlerDeps {
@@ -125,9 +126,7 @@ export class HttpHandler {
       },
       body: () => readBody(request),
       warnings,
-      warn: (text) => {
-        if (!warnings.includes(text)) warnings.push(text);
-      },
+      warn: (text) => addWarning(warnings, text),
     };
   }
 

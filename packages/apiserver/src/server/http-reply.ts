@@ -1,5 +1,6 @@
 import { gzip } from "node:zlib";
 import { toGoYaml } from "@capstan/apimachinery";
+import { breathe } from "../breathe.ts";
 import type { ApiCall } from "./api-call.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Reply, ReplyBody } from "./reply.ts";
@@ -17,6 +18,8 @@ export interface HttpResponse {
 
 const GZIP_MIN_BYTES = 128 * 1024;
 const WRITE_AT_ONCE_BYTES = 256 * 1024;
+const ITEMS = Buffer.from("items:\n");
+const YAML_ITEMS_AT_ONCE = 20;
 
 /** Writes everything but a watch. Lists go out piece by piece, so that a large one neither doubles in memory nor blocks. */
 export async function writeReply(response: HttpResponse, call: ApiCall, reply: Reply, auditId: string): Promise<void> {
@@ -26,7 +29,7 @@ export async function writeReply(response: HttpResponse, call: ApiCall, reply: R
     response.end();
     return;
   }
-  const chunks = encode(call, reply.body, headers);
+  const chunks = await encode(call, reply.body, headers);
   let size = 0;
   for (const chunk of chunks) size += chunk.length;
   if (call.method === "HEAD") {
@@ -85,7 +88,7 @@ function encode(
   call: ApiCall,
   body: ReplyBody,
   headers: Record<string, string | number | string[]>,
-): readonly Buffer[] {
+): readonly Buffer[] | Promise<readonly Buffer[]> {
   if (body.type === "raw") {
     headers["Content-Type"] = body.contentType;
     return [typeof body.bytes === "string" ? Buffer.from(body.bytes) : body.bytes];
@@ -93,10 +96,30 @@ function encode(
   if (body.type === "watch") return [];
   if (wantsYaml(call)) {
     headers["Content-Type"] = "application/yaml";
-    return [Buffer.from(toGoYaml(body.type === "list" ? body.object() : body.object))];
+    return yamlPieces(body.type === "list" ? body.object() : body.object);
   }
   if (body.type === "list") return body.chunks;
   return [body.bytes ?? Buffer.from(JSON.stringify(body.object))];
+}
+
+/** Items are written one by one, with time for others in between: YAML takes a hundred times as long as JSON. */
+async function yamlPieces(object: object): Promise<readonly Buffer[]> {
+  const { items } = object as { items?: unknown };
+  if (!Array.isArray(items) || items.length === 0) return [Buffer.from(toGoYaml(object))];
+  const pieces: Buffer[] = [];
+  for (const [name, value] of Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (name !== "items") {
+      pieces.push(Buffer.from(toGoYaml({ [name]: value as unknown })));
+      continue;
+    }
+    pieces.push(ITEMS);
+    for (let i = 0; i < items.length; i += YAML_ITEMS_AT_ONCE) {
+      const some = toGoYaml({ items: items.slice(i, i + YAML_ITEMS_AT_ONCE) as unknown[] });
+      pieces.push(Buffer.from(some.slice(ITEMS.length)));
+      await breathe();
+    }
+  }
+  return pieces;
 }
 
 function wantsYaml(call: ApiCall): boolean {

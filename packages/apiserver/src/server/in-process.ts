@@ -12,6 +12,7 @@ import type { OutgoingEvent } from "../registry/watch-events.ts";
 import type { ApiCall } from "./api-call.ts";
 import type { RequestBody } from "./body.ts";
 import type { Reply } from "./reply.ts";
+import { addWarning } from "./warnings.ts";
 
 /** A watcher in process that falls behind by this many events is cut off, like a slow socket. */
 const MAX_WAITING_EVENTS = 50_000;
@@ -133,9 +134,7 @@ function callOf(request: ApiRequest, user: UserInfo | undefined): ApiCall {
     ...(user === undefined ? {} : { user }),
     body: () => bodyOf(request.body),
     warnings,
-    warn: (text) => {
-      if (!warnings.includes(text)) warnings.push(text);
-    },
+    warn: (text) => addWarning(warnings, text),
   };
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countKeys, duplicateFields, opensTooDeep } from "./json-scan.ts";
+import { countKeys, duplicateFields, hasTooManyValues, structureProblem } from "./json-scan.ts";
 
 const complaints = (text: string): string[] => duplicateFields(text, countKeys(JSON.parse(text)) ?? -1);
 
@@ -39,11 +39,19 @@ describe("countKeys", () => {
   });
 });
 
-describe("opensTooDeep", () => {
-  it("sees brackets, not what is in strings", () => {
+describe("structureProblem", () => {
+  it("sees brackets and commas, not what is in strings", () => {
     const filler = " ".repeat(70_000);
-    expect(opensTooDeep(`${"[".repeat(1002)}${filler}`)).toBe(true);
-    expect(opensTooDeep(`"${"[".repeat(2000)}\\"${"[".repeat(2000)}"${filler}`)).toBe(false);
-    expect(opensTooDeep(`[${"[],".repeat(30_000)}[]]`)).toBe(false);
+    expect(structureProblem(`${"[".repeat(1002)}${filler}`)).toBe("deep");
+    expect(structureProblem(`"${"[".repeat(2000)}\\"${"[".repeat(2000)}"${filler}`)).toBeUndefined();
+    expect(structureProblem(`[${"[],".repeat(20_000)}[]]`)).toBeUndefined();
+    expect(structureProblem(`[${"[],".repeat(30_000)}[]]`)).toBe("many");
+    expect(structureProblem(`"${",".repeat(60_000)}"${filler}`)).toBeUndefined();
+  });
+
+  it("agrees with counting the parsed values", () => {
+    expect(hasTooManyValues(Array.from({ length: 50_001 }, () => 1))).toBe(true);
+    expect(hasTooManyValues({ a: Array.from({ length: 24_000 }, () => ({ b: null })) })).toBe(false);
+    expect(hasTooManyValues({ a: Array.from({ length: 26_000 }, () => ({ b: null })) })).toBe(true);
   });
 });

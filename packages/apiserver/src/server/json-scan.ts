@@ -3,19 +3,44 @@ import { MAX_DEPTH } from "@capstan/apimachinery";
 const LONG_TEXT = 64 * 1024;
 const QUOTE = 34;
 const BACKSLASH = 92;
+const COMMA = 44;
 
-/** Whether a long text opens more brackets than may be nested: parsing a million of them would hold up everybody else. */
-export function opensTooDeep(text: string): boolean {
-  if (text.length < LONG_TEXT) return false;
+/**
+ * Most values (fields, items) of one body. Every step of a write walks over all of them; a kube-apiserver works on twice as many until
+ * the request times out.
+ */
+export const MAX_VALUES = 50_000;
+
+/** Whether a long JSON text is nested too deep or holds too many values: parsing a million of them would hold up everybody else. */
+export function structureProblem(text: string): "deep" | "many" | undefined {
+  if (text.length < LONG_TEXT) return undefined;
   let depth = 0;
+  let values = 0;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     if (c === 91 || c === 123) {
-      if (++depth > MAX_DEPTH + 1) return true;
-    } else if (c === 93 || c === 125) depth--;
+      values++;
+      if (++depth > MAX_DEPTH + 1) return "deep";
+    } else if (c === COMMA) values++;
+    else if (c === 93 || c === 125) depth--;
     else if (c === QUOTE) {
       for (i++; i < text.length && text.charCodeAt(i) !== QUOTE; i++) if (text.charCodeAt(i) === BACKSLASH) i++;
     }
+  }
+  return values > MAX_VALUES ? "many" : undefined;
+}
+
+/** Whether a parsed value holds too many values, for bodies that are not JSON. */
+export function hasTooManyValues(value: unknown): boolean {
+  const waiting: unknown[] = [value];
+  let values = 0;
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next !== "object" || next === null) continue;
+    const inner: unknown[] = Array.isArray(next) ? next : Object.values(next);
+    values += inner.length;
+    if (values > MAX_VALUES) return true;
+    for (const item of inner) if (typeof item === "object") waiting.push(item);
   }
   return false;
 }

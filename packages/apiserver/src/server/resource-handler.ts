@@ -7,6 +7,7 @@ import {
   type Unstructured,
   type UserInfo,
 } from "@capstan/apimachinery";
+import { breathe } from "../breathe.ts";
 import { applyObject } from "../registry/apply.ts";
 import { groupResource, type RegistryCore, type WriteOutcome, type WriteRequest } from "../registry/core.ts";
 import { createObject } from "../registry/create.ts";
@@ -23,7 +24,7 @@ import { updateObject } from "../registry/update.ts";
 import { openWatch } from "../registry/watch.ts";
 import type { RequestAttributes, ResourceType, SubresourceType, Verb } from "../types.ts";
 import type { ApiCall } from "./api-call.ts";
-import { mediaTypeOf, parseApplyBody, parseJsonPatchBody, parseObjectBody } from "./body.ts";
+import { isLarge, mediaTypeOf, parseApplyBody, parseJsonPatchBody, parseObjectBody } from "./body.ts";
 import { negotiate, type Representation, servesMediaType } from "./negotiation.ts";
 import {
   type DeleteOptions,
@@ -151,8 +152,8 @@ async function handleCreate(request: Request): Promise<Reply> {
   const how = presentation(request);
   const options = parseWriteOptions(request.call.query, "CreateOptions", false);
   if (request.type.namespaced && request.namespace === "") throw notSupported(request);
-  const { draft } = await readObject(request, options);
-  const outcome = await createObject(writeRequest(request, options, ""), draft);
+  const { draft, large } = await readObject(request, options);
+  const outcome = await createObject(writeRequest(request, options, "", large), draft);
   return present(request, outcome, how);
 }
 
@@ -160,8 +161,8 @@ async function handleUpdate(request: Request, subresource: string): Promise<Repl
   const how = presentation(request);
   const { type, info } = request;
   const options = parseWriteOptions(request.call.query, "UpdateOptions", false);
-  const { draft, copy } = await readObject(request, options);
-  const write = writeRequest(request, options, subresource);
+  const { draft, copy, large } = await readObject(request, options);
+  const write = writeRequest(request, options, subresource, large);
   const create = type.strategy.allowCreateOnUpdate && subresource === "";
   const outcome = await updateObject(
     write,
@@ -185,12 +186,14 @@ async function handlePatch(request: Request, subresource: string): Promise<Reply
   const { type, call } = request;
   const patchType = patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
   const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
-  const write = writeRequest(request, options, subresource);
+  const body = await call.body();
+  const write = writeRequest(request, options, subresource, isLarge(body));
   if (patchType === "apply") {
-    const { value, duplicates } = await parseApplyBody(await call.body());
+    const { value, duplicates } = await parseApplyBody(body);
+    if (write.pause !== undefined) await write.pause();
     return present(request, await applyObject(write, value, validation(request, options, duplicates)), how);
   }
-  const { value, duplicates } = parseJsonPatchBody(await call.body(), patchType === "strategic");
+  const { value, duplicates } = parseJsonPatchBody(body, patchType === "strategic");
   return present(request, await patchObject(write, patchType, value, validation(request, options, duplicates)), how);
 }
 
@@ -295,7 +298,7 @@ async function handleOther(request: Request, subresource: SubresourceType, verb:
   return objectReply(result.status, result.object);
 }
 
-function writeRequest(request: Request, options: WriteOptions, subresource: string): WriteRequest {
+function writeRequest(request: Request, options: WriteOptions, subresource: string, large = false): WriteRequest {
   const { core, type, namespace, info, user, attributes, call } = request;
   return {
     core,
@@ -308,6 +311,7 @@ function writeRequest(request: Request, options: WriteOptions, subresource: stri
     options,
     manager: options.fieldManager === "" ? managerOf(call.headers["user-agent"]) : options.fieldManager,
     warn: call.warn,
+    ...(large ? { pause: breathe } : {}),
   };
 }
 
@@ -335,11 +339,13 @@ function validation(request: Request, options: WriteOptions, duplicates: readonl
 async function readObject(
   request: Request,
   options: WriteOptions,
-): Promise<{ draft: Unstructured; copy: () => Unstructured }> {
+): Promise<{ draft: Unstructured; copy: () => Unstructured; large: boolean }> {
   const { call, type } = request;
   const mediaType = mediaTypeOf(call.headers["content-type"]);
   const body = await call.body();
   const parsed = await parseObjectBody(body, mediaType, type.kind, !isCustom(type));
+  const large = isLarge(body);
+  if (large) await breathe();
   const draft = decodeObject(type, parsed.value, validation(request, options, parsed.duplicates));
   let used = false;
   const copy = (): Unstructured => {
@@ -349,7 +355,7 @@ async function readObject(
     }
     return structuredClone(draft);
   };
-  return { draft, copy };
+  return { draft, copy, large };
 }
 
 async function readDeleteOptions(request: Request): Promise<DeleteOptions> {

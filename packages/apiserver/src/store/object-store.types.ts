@@ -7,6 +7,8 @@ export interface StoredObject {
   readonly revision: number;
   readonly object: Unstructured;
   readonly bytes: Buffer;
+  /** Known to be so long that others should be let in between the steps of working on it. */
+  readonly large: boolean;
 }
 
 export interface StoredChange {

@@ -1,6 +1,8 @@
 import { deepFreeze, type Unstructured } from "@capstan/apimachinery";
 import type { StoredObject } from "./object-store.types.ts";
 
+const LARGE_BYTES = 128 * 1024;
+
 /** A stored object whose parsed form or bytes are made when first asked for: history is mostly never looked at. */
 export class Stored implements StoredObject {
   readonly key: string;
@@ -33,6 +35,11 @@ export class Stored implements StoredObject {
   get object(): Unstructured {
     this.parsed ??= deepFreeze(JSON.parse((this.encoded ?? Buffer.alloc(0)).toString()) as Unstructured);
     return this.parsed;
+  }
+
+  /** Whether its JSON is known and long: working on it takes a while. */
+  get large(): boolean {
+    return (this.encoded?.length ?? 0) > LARGE_BYTES;
   }
 
   get bytes(): Buffer {
