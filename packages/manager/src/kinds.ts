@@ -26,6 +26,7 @@ import { ByoHost } from "@capstan/host-agent";
 import { ByoCluster, ByoClusterTemplate, ByoMachine, ByoMachineTemplate } from "@capstan/infra-byoh";
 import { MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate } from "@capstan/infra-memory";
 import { MetaCluster } from "@capstan/infra-meta";
+import { BareMetalHost, HardwareData } from "@capstan/infra-metal3";
 
 /** A kind whatever its type. */
 export type AnyKind = Pick<
@@ -61,6 +62,8 @@ export const KINDS: readonly AnyKind[] = [
   ByoClusterTemplate,
   ByoMachine,
   ByoMachineTemplate,
+  BareMetalHost,
+  HardwareData,
   MemoryCluster,
   MemoryClusterTemplate,
   MemoryMachine,

@@ -1,0 +1,110 @@
+import { array, boolean, integer, object, optional, string } from "@capstan/capi";
+
+/** How the firmware boots. */
+export const BOOT_MODES = ["UEFI", "UEFISecureBoot", "legacy"] as const;
+
+/** Which disk the operating system goes to; all given hints must fit. */
+export const rootDeviceHints = object(
+  {
+    deviceName: optional(string({ doc: "Path like /dev/vda or /dev/disk/by-path/….", maxLength: 1024 })),
+    hctl: optional(string({ doc: "SCSI location like 3:0:0:0.", maxLength: 64 })),
+    model: optional(string({ doc: "Part of the model.", maxLength: 256 })),
+    vendor: optional(string({ doc: "Part of the vendor.", maxLength: 256 })),
+    serialNumber: optional(string({ doc: "Serial number.", maxLength: 256 })),
+    minSizeGigabytes: optional(integer({ doc: "Smallest size in GB.", minimum: 0 })),
+    wwn: optional(string({ doc: "World wide name.", maxLength: 256 })),
+    wwnWithExtension: optional(string({ maxLength: 256 })),
+    wwnVendorExtension: optional(string({ maxLength: 256 })),
+    rotational: optional(boolean({ doc: "Whether the disk turns." })),
+  },
+  { doc: "Which disk the operating system goes to; all given hints must fit." },
+);
+
+/** What is written to, or booted by, a host. */
+export const hostImage = object(
+  {
+    url: string({ doc: "Where the image is: http(s)://, file:// or oci://.", maxLength: 4096 }),
+    checksum: optional(
+      string({
+        doc: "Digest, or the address of a file with digests; needed unless the format is live-iso or the address is oci://.",
+        maxLength: 4096,
+      }),
+    ),
+    checksumType: optional(
+      string({ doc: "Algorithm of the digest; auto goes by its length.", enum: ["md5", "sha256", "sha512", "auto"] }),
+    ),
+    format: optional(
+      string({
+        doc: "Format of the image; live-iso is booted as virtual media and nothing is written to a disk.",
+        enum: ["raw", "qcow2", "vdi", "vmdk", "live-iso"],
+      }),
+    ),
+    ociAuthSecretName: optional(string({ doc: "Secret with the credentials of the registry.", maxLength: 253 })),
+  },
+  { doc: "What the host runs." },
+);
+
+const hardwareVolume = object({
+  sizeGibibytes: optional(integer({ minimum: 0 })),
+  level: string({ enum: ["0", "1", "2", "5", "6", "1+0", "5+0", "6+0"] }),
+  name: optional(string({ maxLength: 64 })),
+  rotational: optional(boolean()),
+  numberOfPhysicalDisks: optional(integer({ minimum: 1 })),
+  controller: optional(string({ maxLength: 256 })),
+  physicalDisks: optional(array(string({ maxLength: 256 }))),
+});
+
+const softwareVolume = object({
+  sizeGibibytes: optional(integer({ minimum: 0 })),
+  level: string({ enum: ["0", "1", "1+0"] }),
+  physicalDisks: optional(array(rootDeviceHints, { minItems: 2 })),
+});
+
+/** RAID volumes of a host. */
+export const raidConfig = object(
+  {
+    hardwareRAIDVolumes: optional(array(hardwareVolume, { doc: "Volumes of the controller; empty removes all." })),
+    softwareRAIDVolumes: optional(
+      array(softwareVolume, { doc: "Volumes of the operating system; empty removes all.", maxItems: 2 }),
+    ),
+  },
+  { doc: "RAID volumes; what is not said stays as it is." },
+);
+
+/** A deploy step of the agent instead of writing an image. */
+export const customDeploy = object(
+  { method: string({ doc: "Name of the deploy step.", maxLength: 256 }) },
+  { doc: "A deploy step of the agent instead of writing an image." },
+);
+
+/** Settings of the firmware, no longer accepted by upstream. */
+export const firmwareConfig = object({
+  virtualizationEnabled: optional(boolean()),
+  simultaneousMultithreadingEnabled: optional(boolean()),
+  sriovEnabled: optional(boolean()),
+});
+
+/** Name of a Secret, with its namespace. */
+export const secretReference = (doc: string) =>
+  object(
+    {
+      name: optional(string({ doc: "Name of the Secret.", maxLength: 253 })),
+      namespace: optional(string({ doc: "Namespace of the Secret; must be the host's own.", maxLength: 63 })),
+    },
+    { doc },
+  );
+
+/** A reference to any object, as core/v1 has it. */
+export const objectReference = (doc: string) =>
+  object(
+    {
+      apiVersion: optional(string({ maxLength: 317 })),
+      kind: optional(string({ maxLength: 63 })),
+      namespace: optional(string({ maxLength: 63 })),
+      name: optional(string({ maxLength: 253 })),
+      uid: optional(string({ maxLength: 128 })),
+      resourceVersion: optional(string({ maxLength: 128 })),
+      fieldPath: optional(string({ maxLength: 1024 })),
+    },
+    { doc, mapType: "atomic" },
+  );

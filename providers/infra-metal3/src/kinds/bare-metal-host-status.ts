@@ -1,0 +1,113 @@
+import { boolean, conditions, type Infer, integer, object, optional, string, time } from "@capstan/capi";
+import {
+  BOOT_MODES,
+  customDeploy,
+  firmwareConfig,
+  hostImage,
+  raidConfig,
+  rootDeviceHints,
+  secretReference,
+} from "./bare-metal-host-parts.ts";
+import { hardwareDetails } from "./hardware-details.ts";
+
+/** Where a host is on its way; `ready` and `match profile` are names of earlier releases. */
+export const PROVISIONING_STATES = [
+  "",
+  "unmanaged",
+  "registering",
+  "match profile",
+  "inspecting",
+  "preparing",
+  "ready",
+  "available",
+  "provisioning",
+  "provisioned",
+  "externally provisioned",
+  "deprovisioning",
+  "powering off before delete",
+  "deleting",
+] as const;
+export type ProvisioningState = (typeof PROVISIONING_STATES)[number];
+
+export const OPERATIONAL_STATUSES = ["", "OK", "discovered", "error", "delayed", "detached", "servicing"] as const;
+export type OperationalStatus = (typeof OPERATIONAL_STATUSES)[number];
+
+export const ERROR_TYPES = [
+  "provisioned registration error",
+  "registration error",
+  "inspection error",
+  "preparation error",
+  "provisioning error",
+  "power management error",
+  "detach error",
+  "servicing error",
+] as const;
+export type HostErrorType = (typeof ERROR_TYPES)[number];
+
+const credentials = (doc: string) =>
+  object(
+    {
+      credentials: optional(secretReference("The Secret.")),
+      credentialsVersion: optional(string({ doc: "resourceVersion of the Secret.", maxLength: 128 })),
+    },
+    { doc },
+  );
+
+const operation = object({ start: optional(time()), end: optional(time()) });
+
+/** What was last applied; compared with spec to see changes. */
+const provisioning = object({
+  state: string({ doc: "Where the host is on its way.", maxLength: 64 }),
+  ID: string({ doc: "What the driver calls the host.", maxLength: 1024 }),
+  image: optional(
+    // Upstream writes an empty image where none was written.
+    object({ ...imageFields(), url: optional(string({ maxLength: 4096 })) }),
+  ),
+  rootDeviceHints: optional(rootDeviceHints),
+  bootMode: optional(string({ enum: BOOT_MODES })),
+  raid: optional(raidConfig),
+  firmware: optional(firmwareConfig),
+  customDeploy: optional(customDeploy),
+});
+
+function imageFields() {
+  return {
+    checksum: optional(string({ maxLength: 4096 })),
+    checksumType: optional(string({ maxLength: 16 })),
+    format: optional(string({ maxLength: 16 })),
+    ociAuthSecretName: optional(string({ maxLength: 253 })),
+  };
+}
+
+/** What is known of a host. */
+export const hostStatus = object({
+  operationalStatus: string({ doc: "Whether the host is well.", maxLength: 32 }),
+  errorType: optional(string({ doc: "What went wrong.", enum: ERROR_TYPES })),
+  errorMessage: string({
+    doc: "What was tried, what the other side said and what to do; empty when all is well.",
+    maxLength: 32768,
+  }),
+  errorCount: integer({ doc: "How often it went wrong in a row.", default: 0 }),
+  provisioningFailCount: optional(integer({ doc: "How often provisioning of the same image failed.", minimum: 0 })),
+  lastAttemptedImage: optional(hostImage),
+  provisioning,
+  goodCredentials: optional(credentials("The last credentials that worked.")),
+  triedCredentials: optional(credentials("The last credentials that were tried.")),
+  poweredOn: boolean({ doc: "Whether the host is powered on, as its management controller says." }),
+  hardwareProfile: optional(string({ maxLength: 64 })),
+  hardware: optional(hardwareDetails),
+  lastUpdated: optional(time({ doc: "When the status last changed." })),
+  operationHistory: optional(
+    object(
+      {
+        register: optional(operation),
+        inspect: optional(operation),
+        provision: optional(operation),
+        deprovision: optional(operation),
+      },
+      { doc: "When each operation last ran." },
+    ),
+  ),
+  conditions: optional(conditions),
+});
+export type BareMetalHostStatus = Infer<typeof hostStatus>;

@@ -1,0 +1,46 @@
+import { defineKind, type ObjectOf, object, optional } from "@capstan/capi";
+import { hostSpec } from "./bare-metal-host-spec.ts";
+import { hostStatus } from "./bare-metal-host-status.ts";
+
+/** Holds a host until it is powered off and forgotten by its driver. */
+export const HOST_FINALIZER = "baremetalhost.metal3.io";
+/** Any value stops the host controller. */
+export const HOST_PAUSED_ANNOTATION = "baremetalhost.metal3.io/paused";
+/** The status as JSON, for a move; restored once when the status is empty. */
+export const HOST_STATUS_ANNOTATION = "baremetalhost.metal3.io/status";
+/** The driver lets go of the host, which goes on running. */
+export const HOST_DETACHED_ANNOTATION = "baremetalhost.metal3.io/detached";
+/** `disabled`, or anything else to inspect again. */
+export const HOST_INSPECT_ANNOTATION = "inspect.metal3.io";
+/** Hardware details given by a person where inspection is disabled. */
+export const HOST_HARDWARE_ANNOTATION = "inspect.metal3.io/hardwaredetails";
+/** Reboots once; with `/KEY` after it the host stays off until the annotation is removed. */
+export const HOST_REBOOT_ANNOTATION = "reboot.metal3.io";
+
+/** A physical machine with a management controller. */
+export const BareMetalHost = defineKind({
+  group: "metal3.io",
+  version: "v1alpha1",
+  kind: "BareMetalHost",
+  plural: "baremetalhosts",
+  shortNames: ["bmh", "bmhost"],
+  categories: ["metal3"],
+  labels: {
+    "clusterctl.cluster.x-k8s.io": "",
+    "cluster.x-k8s.io/provider": "infrastructure-metal3",
+    // The Secrets and HardwareData that a host owns move with it.
+    "clusterctl.cluster.x-k8s.io/move-hierarchy": "",
+  },
+  doc: "A physical machine with a management controller: registered, inspected, provisioned, powered on and off.",
+  schema: object({ spec: hostSpec, status: optional(hostStatus) }),
+  columns: [
+    { name: "Status", type: "string", jsonPath: ".status.operationalStatus", priority: 1 },
+    { name: "State", type: "string", jsonPath: ".status.provisioning.state" },
+    { name: "Consumer", type: "string", jsonPath: ".spec.consumerRef.name" },
+    { name: "BMC", type: "string", jsonPath: ".spec.bmc.address", priority: 1 },
+    { name: "Online", type: "string", jsonPath: ".spec.online" },
+    { name: "Error", type: "string", jsonPath: ".status.errorType" },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+});
+export type BareMetalHost = ObjectOf<typeof BareMetalHost>;
