@@ -12,7 +12,7 @@ import {
 import { ensureAuthorities } from "./authorities.ts";
 import { backupStore, reconcileBackups, takeBackup } from "./backup/backups.ts";
 import { restoreSource } from "./backup/restore.ts";
-import { controllerReference, identity } from "./identity.ts";
+import { controllerReference, identity, placedObject } from "./identity.ts";
 import { applyObjects, clusterObjects, inputDigest } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
@@ -98,7 +98,9 @@ export async function reconcileHostedControlPlane(
   if (validEndpoint(object.spec.controlPlaneEndpoint) === undefined)
     await context.client.patch(object, { spec: { controlPlaneEndpoint: endpoint } });
   if (object.spec.replicas === 0)
-    return await reported(report({ step: "hibernated", state: await placement.hibernate(owner) }));
+    return await reported(
+      report({ step: "hibernated", state: await placement.hibernate(owner, placedObject(object)) }),
+    );
 
   const ownerReference = controllerReference(object);
   const key = { namespace: request.namespace, name: cluster.metadata.name ?? "" };

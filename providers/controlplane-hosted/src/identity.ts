@@ -1,5 +1,6 @@
 import type { OwnerReference } from "@capstan/apimachinery";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+import type { PlacedObject } from "./placement/placement.ts";
 
 /** What names an object, for applying parts of it. */
 export function identity(object: HostedControlPlane): {
@@ -12,6 +13,16 @@ export function identity(object: HostedControlPlane): {
     apiVersion: HostedControlPlane.apiVersion,
     kind: HostedControlPlane.kind,
     metadata: { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) },
+  };
+}
+
+/** What a placement needs to know to stop or remove a control plane. */
+export function placedObject(object: HostedControlPlane): PlacedObject {
+  const { uid, deletionTimestamp } = object.metadata;
+  return {
+    spec: object.spec,
+    ...(uid === undefined ? {} : { objectUid: uid }),
+    ...(deletionTimestamp === undefined ? {} : { deletingSinceMs: Date.parse(deletionTimestamp) }),
   };
 }
 

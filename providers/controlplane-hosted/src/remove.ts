@@ -1,10 +1,13 @@
 import { pausedCondition } from "@capstan/capi";
-import { done, type ReconcileContext, type Result } from "@capstan/runtime";
-import { identity } from "./identity.ts";
+import { done, type ReconcileContext, type Result, requeueAfter } from "@capstan/runtime";
+import { identity, placedObject } from "./identity.ts";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { Placement } from "./placement/placement.ts";
 import { FINALIZER, type HostedControlPlanes } from "./planes.ts";
 import { controlPlaneStatus } from "./status.ts";
+
+/** What is on its way out is looked at again after this, when no watch told before. */
+const RECHECK_MS = 2_000;
 
 /** Takes everything away. Never talks to the workload cluster, which may be dead already. Backups stay: that is what they are for. */
 export async function removeControlPlane(
@@ -16,7 +19,7 @@ export async function removeControlPlane(
 ): Promise<Result> {
   const finalizers = object.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) return done();
-  const left = (await placement?.remove(owner)) ?? [];
+  const left = (await placement?.remove(owner, placedObject(object))) ?? [];
   planes.prepared.delete(owner);
   if (left.length > 0) {
     const status = controlPlaneStatus({
@@ -28,7 +31,7 @@ export async function removeControlPlane(
     await context.client.ensure({ ...identity(object), status } as HostedControlPlane, object, {
       subresource: "status",
     });
-    return done();
+    return requeueAfter(RECHECK_MS);
   }
   await context.client.patch(object, {
     metadata: {

@@ -15,6 +15,12 @@ export interface ComponentContext {
   apiPort: number;
   /** Ports of health and metrics. */
   ports: { controllerManager: number; scheduler: number };
+  /** Address that kube-controller-manager and kube-scheduler serve health and metrics on; loopback unless others must reach it. */
+  healthAddress?: string;
+  /** Whether two of a kind may run at a time, so that they must agree on one that works. */
+  leaderElect?: boolean;
+  /** Name of the file that leads kube-apiserver's calls into the cluster through konnectivity. */
+  egressSelectorFile?: string;
   /** The members of etcd, by index. */
   etcd: readonly EtcdMember[];
 }

@@ -41,6 +41,8 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
     // Without it a stop waits a minute for open watches.
     ["shutdown-watch-termination-grace-period", "2s"],
   ];
+  if (context.egressSelectorFile !== undefined)
+    flags.push(["egress-selector-config-file", `$FILES/${context.egressSelectorFile}`]);
   return renderFlags(flags, context.spec.apiServer?.extraArgs);
 }
 

@@ -4,7 +4,7 @@ import { type ComponentContext, renderFlags } from "./context.ts";
 export function kubeControllerManagerArguments(context: ComponentContext): string[] {
   return renderFlags(
     [
-      ["bind-address", "127.0.0.1"],
+      ["bind-address", context.healthAddress ?? "127.0.0.1"],
       ["secure-port", String(context.ports.controllerManager)],
       ["kubeconfig", "$FILES/controller-manager.conf"],
       ["authentication-kubeconfig", "$FILES/controller-manager.conf"],
@@ -21,7 +21,7 @@ export function kubeControllerManagerArguments(context: ComponentContext): strin
       ["cluster-cidr", context.network.podCidrs.join(",")],
       ["service-cluster-ip-range", context.network.serviceCidrs.join(",")],
       ["cluster-name", context.clusterName],
-      ["leader-elect", "false"],
+      ["leader-elect", String(context.leaderElect ?? false)],
       ["profiling", "false"],
     ],
     context.spec.controllerManager?.extraArgs,

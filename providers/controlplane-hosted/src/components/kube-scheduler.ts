@@ -4,12 +4,12 @@ import { type ComponentContext, renderFlags } from "./context.ts";
 export function kubeSchedulerArguments(context: ComponentContext): string[] {
   return renderFlags(
     [
-      ["bind-address", "127.0.0.1"],
+      ["bind-address", context.healthAddress ?? "127.0.0.1"],
       ["secure-port", String(context.ports.scheduler)],
       ["kubeconfig", "$FILES/scheduler.conf"],
       ["authentication-kubeconfig", "$FILES/scheduler.conf"],
       ["authorization-kubeconfig", "$FILES/scheduler.conf"],
-      ["leader-elect", "false"],
+      ["leader-elect", String(context.leaderElect ?? false)],
       ["profiling", "false"],
     ],
     context.spec.scheduler?.extraArgs,

@@ -18,6 +18,7 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "permit-address-sharing",
     "cert-dir",
     "client-ca-file",
+    "egress-selector-config-file",
     "enable-bootstrap-token-auth",
     "endpoint-reconciler-type",
     "etcd-servers",

@@ -5,6 +5,7 @@ import {
   defineKind,
   type Infer,
   integer,
+  map,
   type ObjectOf,
   object,
   optional,
@@ -47,7 +48,25 @@ const file = object({
   ),
 });
 
+const amounts = map(string({ maxLength: 32 }), {
+  doc: "Kubernetes quantities, such as `cpu: 250m` and `memory: 512Mi`.",
+});
+
+/** What a component's container is given, where it is one. */
+const containerFields = {
+  image: optional(
+    string({ doc: "Pods: image of the component; by default that of the version.", minLength: 1, maxLength: 512 }),
+  ),
+  resources: optional(
+    object(
+      { requests: optional(amounts), limits: optional(amounts) },
+      { doc: "Pods: what the container asks for and may use; by default kubeadm's requests and no limits." },
+    ),
+  ),
+};
+
 const component = object({
+  ...containerFields,
   extraArgs: optional(
     array(argument, { doc: "More flags. Flags that the placement owns are refused.", maxItems: 100 }),
   ),
@@ -77,6 +96,7 @@ const s3 = object({
 });
 
 const etcd = object({
+  ...containerFields,
   replicas: optional(
     integer({
       doc: "Members: 1, 3 or 5.",
@@ -87,7 +107,8 @@ const etcd = object({
   storage: optional(
     object({
       type: optional(string({ enum: ["PersistentVolumeClaim", "EmptyDir"] })),
-      size: optional(string({ maxLength: 32 })),
+      size: optional(string({ doc: "Of each member's volume, 8Gi unless set.", maxLength: 32 })),
+      storageClassName: optional(string({ doc: "The host cluster's default class unless set.", maxLength: 253 })),
     }),
   ),
   backup: optional(

@@ -1,9 +1,16 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
 import { type CertificateAndKey, type KeyAlgorithm, parseCertificate } from "@capstan/pki";
 import { type Authorities, type CertificateSpec, issue } from "../certificates.ts";
+
+/** Where certificates are kept: a file beside processes, a Secret beside pods. */
+export interface LeafStorage {
+  /** What was saved last; undefined when nothing was. */
+  load(): Promise<string | undefined>;
+  save(text: string): Promise<void>;
+}
 
 interface StoredLeaf extends CertificateAndKey {
   /** What it was made from: another description or another CA means another certificate. */
@@ -11,17 +18,17 @@ interface StoredLeaf extends CertificateAndKey {
 }
 
 /**
- * Leaf certificates of one control plane, kept in a file so that a restart does not change them, and renewed when less than a third of
- * their life is left.
+ * Leaf certificates of one control plane, kept so that a restart of the manager does not change them, and renewed when less than a
+ * third of their life is left.
  */
 export class LeafStore {
-  private readonly path: string;
+  private readonly storage: LeafStorage;
   private readonly clock: Clock;
   private readonly random: Random;
   private leaves: Record<string, StoredLeaf> | undefined;
 
-  constructor(dir: string, clock: Clock, random: Random) {
-    this.path = join(dir, "certificates.json");
+  constructor(storage: LeafStorage, clock: Clock, random: Random) {
+    this.storage = storage;
     this.clock = clock;
     this.random = random;
   }
@@ -46,7 +53,7 @@ export class LeafStore {
       next[spec.name] = { ...made, fingerprint };
       changed = true;
     }
-    if (changed) await this.save(next);
+    if (changed) await this.storage.save(JSON.stringify(next));
     this.leaves = next;
     return next;
   }
@@ -63,17 +70,24 @@ export class LeafStore {
   private async load(): Promise<Record<string, StoredLeaf>> {
     if (this.leaves !== undefined) return this.leaves;
     try {
-      return JSON.parse(await readFile(this.path, "utf8")) as Record<string, StoredLeaf>;
+      return JSON.parse((await this.storage.load()) ?? "{}") as Record<string, StoredLeaf>;
     } catch {
       return {};
     }
   }
+}
 
-  private async save(leaves: Record<string, StoredLeaf>): Promise<void> {
-    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-    await writeFile(`${this.path}.new`, JSON.stringify(leaves), { mode: 0o600 });
-    await rename(`${this.path}.new`, this.path);
-  }
+/** Certificates in a file of a control plane's folder. */
+export function leafFile(dir: string): LeafStorage {
+  const path = join(dir, "certificates.json");
+  return {
+    load: () => readFile(path, "utf8").catch(() => undefined),
+    save: async (text) => {
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      await writeFile(`${path}.new`, text, { mode: 0o600 });
+      await rename(`${path}.new`, path);
+    },
+  };
 }
 
 function dueMs(leaf: CertificateAndKey): number {

@@ -13,9 +13,9 @@ export interface Placement {
   /** Makes the components run as planned and tells how they are. */
   ensure(plan: ControlPlanePlan): Promise<PlacementState>;
   /** Stops the components and keeps the data. */
-  hibernate(owner: string): Promise<PlacementState>;
+  hibernate(owner: string, placed: PlacedObject): Promise<PlacementState>;
   /** Takes everything away. Returns what is still there, nothing when done. */
-  remove(owner: string): Promise<string[]>;
+  remove(owner: string, placed: PlacedObject): Promise<string[]>;
   /** Saves a snapshot of etcd's data to a file, where the placement can. */
   snapshot?(plan: ControlPlanePlan, file: string): Promise<void>;
   /** Calls back when a component of an owner changes. Returns a function that unsubscribes. */
@@ -36,6 +36,14 @@ export interface PlacementAccess {
   connect(): Transport;
   /** Stores what is missing of these objects in a new API. */
   fill(objects: readonly Unstructured[]): Promise<void>;
+}
+
+/** What stopping and removing need to know of a HostedControlPlane. */
+export interface PlacedObject {
+  spec: HostedControlPlaneSpec;
+  objectUid?: string;
+  /** When its deletion was asked for: what does not answer is not waited for without end. */
+  deletingSinceMs?: number;
 }
 
 export interface ReserveRequest {
@@ -88,6 +96,8 @@ export interface PlacementState {
   apiReady: boolean;
   /** The version that serves. */
   version?: string;
+  /** Where agents of konnectivity find their servers, when there are some. */
+  konnectivity?: { host: string; port: number };
   /** kube-apiservers that answer. */
   readyReplicas?: number;
   /** Set while what runs is not what is wanted. */

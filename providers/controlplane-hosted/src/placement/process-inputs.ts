@@ -5,7 +5,7 @@ import { certificateSpecs } from "../certificates.ts";
 import type { ComponentContext, EtcdMember } from "../components/context.ts";
 import { hostPort } from "../network.ts";
 import { componentFiles } from "./component-files.ts";
-import { LeafStore } from "./leaf-store.ts";
+import { LeafStore, leafFile } from "./leaf-store.ts";
 import type { ControlPlanePlan, ReserveRequest } from "./placement.ts";
 import type { PlaneRecord } from "./plane-record.ts";
 import { loopbackOf, type ProgramInput, servingName } from "./process-programs.ts";
@@ -80,7 +80,7 @@ export class ProcessInputs {
   private leafStore(owner: string): LeafStore {
     let store = this.leaves.get(owner);
     if (store === undefined) {
-      store = new LeafStore(join(this.options.root, owner), this.options.clock, this.options.random);
+      store = new LeafStore(leafFile(join(this.options.root, owner)), this.options.clock, this.options.random);
       this.leaves.set(owner, store);
     }
     return store;
