@@ -45,7 +45,41 @@ export {
   resolveKind,
 } from "./contract/resolve-kind.ts";
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
+export { list, mapToList } from "./conversion/codecs.ts";
+export {
+  type Codec,
+  computed,
+  move,
+  newOnly,
+  oldOnly,
+  optionalInOld,
+  type Rule as ConversionRule,
+  recode,
+  under,
+} from "./conversion/rules.ts";
+export { FAILURE } from "./conversion/shared-rules.ts";
+export { v1beta1 } from "./conversion/v1beta1.ts";
 export { type Cause, isTroubled, type ObjectNode, summaryOf, why } from "./explain/why.ts";
+export {
+  AddressBook,
+  type AddressObjects,
+  type PoolCounts,
+  type PoolRanges,
+  type PoolReader,
+} from "./ipam/address-book.ts";
+export {
+  type AddressRange,
+  addressText,
+  contains,
+  countOf,
+  difference,
+  networkOf,
+  type ParsedRange,
+  parseAddress,
+  parseRange,
+  union,
+} from "./ipam/address-ranges.ts";
+export { Waiters } from "./ipam/waiters.ts";
 export { ALL_KINDS, type AnyKind } from "./kinds/all.ts";
 export { Cluster } from "./kinds/cluster.ts";
 export { ClusterClass } from "./kinds/cluster-class.ts";
@@ -73,6 +107,7 @@ export { MachineDrainRule } from "./kinds/machine-drain-rule.ts";
 export { MachineHealthCheck } from "./kinds/machine-health-check.ts";
 export { MachinePool } from "./kinds/machine-pool.ts";
 export { MachineSet } from "./kinds/machine-set.ts";
+export { deprecatedStatus } from "./kinds/shared-status.ts";
 export { WorkerPool } from "./kinds/worker-pool.ts";
 export {
   condition,

@@ -7,7 +7,7 @@ import { finalizerOf, hold, letGo } from "./finalizer.ts";
 import type { InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
 import { type Outcome, wait } from "./outcome.ts";
 import { ownerCluster } from "./owners.ts";
-import { deletingCondition, errorCondition, nextLook, readyCondition, writeStatus } from "./report.ts";
+import { deletingCondition, errorCondition, keptStatus, nextLook, readyCondition, writeStatus } from "./report.ts";
 import type { InfraClusterRemoval, InfraClusterScope, ProviderScope } from "./scope.ts";
 
 /** Index of infrastructure objects by the Cluster their label names. */
@@ -40,7 +40,7 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
   const report = (fields: object, ...conditions: Parameters<typeof writeStatus>[2]): Promise<void> =>
     writeStatus(
       context.cache.get<C>(definition.kind, request) ?? object,
-      { ...kept(object), ...fields },
+      { ...keptStatus(object), ...fields },
       [...conditions, paused],
       context,
     );
@@ -59,7 +59,7 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
       await letGo(object, definition.kind, context);
       return done();
     }
-    await report({}, deletingCondition(outcome));
+    await report(outcome.status ?? {}, deletingCondition(outcome), ...(outcome.conditions ?? []));
     return nextLook(outcome);
   }
   if (cluster === undefined) {
@@ -79,7 +79,12 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
     throw error;
   }
   if (outcome.type === "ready") await offerEndpoint(object, outcome, context);
-  await report(provisioned(outcome), readyCondition(outcome), deletingCondition());
+  await report(
+    { ...provisioned(outcome), ...outcome.status },
+    readyCondition(outcome),
+    deletingCondition(),
+    ...(outcome.conditions ?? []),
+  );
   return nextLook(outcome);
 }
 
@@ -98,15 +103,6 @@ function provisioned(outcome: Outcome): object {
   if (outcome.type !== "ready") return {};
   const { failureDomains } = outcome;
   return { initialization: { provisioned: true }, ...(failureDomains === undefined ? {} : { failureDomains }) };
-}
-
-/** What stays from before: flags of the contract never go back. */
-function kept(object: InfraClusterObject): object {
-  const { initialization, failureDomains } = object.status ?? {};
-  return {
-    ...(initialization === undefined ? {} : { initialization }),
-    ...(failureDomains === undefined ? {} : { failureDomains }),
-  };
 }
 
 function machinesOf(

@@ -9,6 +9,7 @@ import { condition, failureDomain, templateMetadata } from "../schema/common.ts"
 import {
   type AdmissionProblem,
   defineKind,
+  type KindAdmission,
   type KindDefinition,
   type KindObject,
   type KindVersion,
@@ -56,8 +57,24 @@ export interface InfraKindOptions<F extends Fields> {
   columns?: PrinterColumnDefinition[];
   /** Serves v1beta1 as well, so that manifests written for it work: same spec, the older contract's status. */
   alsoV1beta1?: boolean;
+  /** Differences of v1beta1 beyond those of the contract. */
+  rules?: readonly Rule[];
   /** Fields of spec that may change later; all others of a machine need a new machine. */
   mutable?: readonly (keyof F & string)[];
+  /** Checks and defaults of the provider's own. */
+  admission?: Pick<KindAdmission<KubeObject>, "default" | "validate">;
+}
+
+/** A kind whose status says more than the contract. */
+export interface InfraStatusOptions<S extends Fields> {
+  /** Fields of status beside those of the contract. */
+  status?: S;
+}
+
+/** A template that says more than what its objects look like. */
+export interface TemplateOptions<O extends Fields> {
+  /** Fields of spec beside `template`. */
+  beside?: O;
 }
 
 const conditions = array(condition, { listType: "map", keys: ["type"], maxItems: 32 });
@@ -67,21 +84,21 @@ const initialization = object(
 );
 
 const clusterFields = { controlPlaneEndpoint: optional(controlPlaneEndpoint) };
-const clusterStatus = object({
+const clusterStatus = {
   conditions: optional(conditions),
   initialization: optional(initialization),
   failureDomains: optional(array(failureDomain, { listType: "map", keys: ["name"], maxItems: 100 })),
-});
+};
 
 const machineFields = {
   providerID: optional(string({ doc: "Names the machine; its Node has the same.", minLength: 1, maxLength: 512 })),
 };
-const machineStatus = object({
+const machineStatus = {
   conditions: optional(conditions),
   initialization: optional(initialization),
   addresses: optional(machineAddresses),
   failureDomain: optional(string({ doc: "Where the machine really is.", minLength: 1, maxLength: 256 })),
-});
+};
 
 const templateStatus = object({
   capacity: optional(map(string(), { doc: "What a machine of this template offers, for scaling up from zero." })),
@@ -111,25 +128,30 @@ const REASON_COLUMN: PrinterColumnDefinition = {
 const AGE_COLUMN: PrinterColumnDefinition = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 
 /** Defines an infrastructure cluster with the fields, columns and labels of the contract. */
-export function infraClusterKind<F extends Fields>(options: InfraKindOptions<F>) {
+export function infraClusterKind<F extends Fields, S extends Fields = Record<never, never>>(
+  options: InfraKindOptions<F> & InfraStatusOptions<S>,
+) {
   const schema = object({
     spec: optional(object({ ...clusterFields, ...options.spec })),
-    status: optional(clusterStatus),
+    status: optional(object({ ...clusterStatus, ...(options.status as S) })),
   });
   return defineKind({
     ...common(options),
     ...olderVersion(options, schema, [...OLD_STATUS, recode("status.failureDomains", mapToList())]),
     schema,
     columns: [CLUSTER_COLUMN, READY_COLUMN, REASON_COLUMN, ...(options.columns ?? []), AGE_COLUMN],
+    ...(options.admission === undefined ? {} : { admission: options.admission }),
   });
 }
 
 /** Defines an infrastructure machine; its spec never changes but for the provider ID and what `mutable` names. */
-export function infraMachineKind<F extends Fields>(options: InfraKindOptions<F>) {
+export function infraMachineKind<F extends Fields, S extends Fields = Record<never, never>>(
+  options: InfraKindOptions<F> & InfraStatusOptions<S>,
+) {
   const mutable = new Set<string>(["providerID", ...(options.mutable ?? [])]);
   const schema = object({
     spec: optional(object({ ...machineFields, ...options.spec })),
-    status: optional(machineStatus),
+    status: optional(object({ ...machineStatus, ...(options.status as S) })),
   });
   return defineKind({
     ...common(options),
@@ -144,18 +166,28 @@ export function infraMachineKind<F extends Fields>(options: InfraKindOptions<F>)
       AGE_COLUMN,
     ],
     admission: {
-      validate: (object: KubeObject, old: KubeObject | undefined) =>
-        old === undefined || deepEqual(fixedPart(object, mutable), fixedPart(old, mutable))
-          ? []
-          : immutable(object, "spec", `change its template instead, which replaces machines one by one`),
+      ...options.admission,
+      validate: (object: KubeObject, old: KubeObject | undefined) => {
+        const fixed =
+          old === undefined || deepEqual(fixedPart(specOf(object), mutable), fixedPart(specOf(old), mutable))
+            ? []
+            : immutable(object, "spec", `change its template instead, which replaces machines one by one`);
+        return [...fixed, ...(options.admission?.validate?.(object, old) ?? [])];
+      },
     },
   });
 }
 
 /** Defines the template of an infrastructure kind: `spec.template` with metadata and the fields of the kind, immutable. */
-export function templateKind<F extends Fields>(options: InfraKindOptions<F>) {
+export function templateKind<F extends Fields, O extends Fields = Record<never, never>>(
+  options: InfraKindOptions<F> & TemplateOptions<O>,
+) {
+  const mutable = new Set<string>(options.mutable ?? []);
   const schema = object({
-    spec: object({ template: object({ metadata: optional(templateMetadata), spec: object(options.spec) }) }),
+    spec: object({
+      template: object({ metadata: optional(templateMetadata), spec: object(options.spec) }),
+      ...(options.beside as O),
+    }),
     status: optional(templateStatus),
   });
   return defineKind({
@@ -164,10 +196,15 @@ export function templateKind<F extends Fields>(options: InfraKindOptions<F>) {
     schema,
     columns: [...(options.columns ?? []), AGE_COLUMN],
     admission: {
-      validate: (object: KubeObject, old: KubeObject | undefined) =>
-        old === undefined || deepEqual(templateSpec(object), templateSpec(old))
-          ? []
-          : immutable(object, "spec.template.spec", `create another ${options.kind} and refer to that one`),
+      ...options.admission,
+      validate: (object: KubeObject, old: KubeObject | undefined) => {
+        const fixed =
+          old === undefined ||
+          deepEqual(fixedPart(templateSpec(object), mutable), fixedPart(templateSpec(old), mutable))
+            ? []
+            : immutable(object, "spec.template.spec", `create another ${options.kind} and refer to that one`);
+        return [...fixed, ...(options.admission?.validate?.(object, old) ?? [])];
+      },
     },
   });
 }
@@ -193,16 +230,20 @@ function olderVersion<F extends Fields>(
 ): { others?: KindVersion[] } {
   if (options.alsoV1beta1 !== true) return {};
   const columns = options.columns ?? [];
-  return { others: [v1beta1(options.group ?? INFRASTRUCTURE_GROUP, options.kind, schema, { rules, columns })] };
+  const all = [...(options.rules ?? []), ...rules];
+  return { others: [v1beta1(options.group ?? INFRASTRUCTURE_GROUP, options.kind, schema, { rules: all, columns })] };
 }
 
-function fixedPart(object: KubeObject, mutable: ReadonlySet<string>): Record<string, unknown> {
-  const { spec = {} } = object as { spec?: Record<string, unknown> };
+function fixedPart(spec: Record<string, unknown>, mutable: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(spec).filter(([name]) => !mutable.has(name)));
 }
 
-function templateSpec(object: KubeObject): unknown {
-  return (object as { spec?: { template?: { spec?: unknown } } }).spec?.template?.spec;
+function specOf(object: KubeObject): Record<string, unknown> {
+  return (object as { spec?: Record<string, unknown> }).spec ?? {};
+}
+
+function templateSpec(object: KubeObject): Record<string, unknown> {
+  return (object as { spec?: { template?: { spec?: Record<string, unknown> } } }).spec?.template?.spec ?? {};
 }
 
 function immutable(object: KubeObject, field: string, cure: string): AdmissionProblem[] {

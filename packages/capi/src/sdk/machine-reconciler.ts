@@ -11,7 +11,15 @@ import { finalizerOf, hold, letGo } from "./finalizer.ts";
 import type { AnyKindDefinition, InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
 import { failed, type Outcome, wait } from "./outcome.ts";
 import { clusterOfMachine, ownerMachine } from "./owners.ts";
-import { deletingCondition, errorCondition, nextLook, readyCondition, type Waiting, writeStatus } from "./report.ts";
+import {
+  deletingCondition,
+  errorCondition,
+  keptStatus,
+  nextLook,
+  readyCondition,
+  type Waiting,
+  writeStatus,
+} from "./report.ts";
 import type { BootstrapData, MachineRemoval, MachineScope, ProviderScope } from "./scope.ts";
 
 /** A Secret with bootstrap data that is named but not there (yet). */
@@ -25,6 +33,8 @@ export interface MachineDefinition<M extends InfraMachineObject, B, C extends In
   ensure(scope: MachineScope<M, B, C>): Promise<Outcome>;
   /** Called until it reports `gone`; must be safe to repeat, also when nothing was ever made. */
   remove(scope: MachineRemoval<M, B>): Promise<Outcome>;
+  /** Called instead of the others while a machine or its Cluster is paused, for providers that pause what the machine uses. */
+  paused?(scope: MachineRemoval<M, B>): Promise<void>;
   /** Calls `changed` when the outside world changed; returns a function that ends it. Without it there are only rechecks. */
   watch?(backend: B, changed: (machine: Request) => void): () => void;
 }
@@ -46,11 +56,12 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
   const report = (fields: object, ...conditions: Parameters<typeof writeStatus>[2]): Promise<void> =>
     writeStatus(
       context.cache.get<M>(definition.kind, request) ?? object,
-      { ...kept(object), ...fields },
+      { ...keptStatus(object), ...fields },
       [...conditions, paused],
       context,
     );
   if (paused.status === "True") {
+    await definition.paused?.({ ...provider, object, machine, cluster });
     await report({});
     return done();
   }
@@ -61,7 +72,7 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
       await letGo(object, definition.kind, context);
       return done();
     }
-    await report({}, deletingCondition(outcome));
+    await report(outcome.status ?? {}, deletingCondition(outcome), ...(outcome.conditions ?? []));
     return nextLook(outcome);
   }
   const early = missing(object, machine, cluster);
@@ -92,7 +103,12 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
   }
   if (outcome.type === "ready" && outcome.providerID !== undefined && object.spec?.providerID === undefined)
     await context.client.patch(object, { spec: { providerID: outcome.providerID } }, {}, context.signal);
-  await report(provisioned(outcome), readyCondition(outcome), deletingCondition());
+  await report(
+    { ...provisioned(outcome), ...outcome.status },
+    readyCondition(outcome),
+    deletingCondition(),
+    ...(outcome.conditions ?? []),
+  );
   return nextLook(outcome);
 }
 
@@ -172,16 +188,6 @@ function provisioned(outcome: Outcome): object {
   const { addresses, failureDomain } = outcome;
   return {
     initialization: { provisioned: true },
-    ...(addresses === undefined ? {} : { addresses }),
-    ...(failureDomain === undefined ? {} : { failureDomain }),
-  };
-}
-
-/** What stays from before: flags of the contract never go back. */
-function kept(object: InfraMachineObject): object {
-  const { initialization, addresses, failureDomain } = object.status ?? {};
-  return {
-    ...(initialization === undefined ? {} : { initialization }),
     ...(addresses === undefined ? {} : { addresses }),
     ...(failureDomain === undefined ? {} : { failureDomain }),
   };

@@ -1,7 +1,18 @@
+import type { ConditionInput } from "../contract/conditions.ts";
 import type { FailureDomain, MachineAddress } from "../contract/types.ts";
 
+/** What a provider says of an object beyond the contract, whatever the outcome is. */
+export interface OwnReport {
+  /** Fields of status of the provider's own; those not given stay as they were. */
+  status?: Record<string, unknown>;
+  /** Conditions of the provider's own; those not given stay as they were. */
+  conditions?: readonly ConditionInput[];
+}
+
 /** What a provider function reports back (DESIGN §12). A thrown error means: try again with back-off. */
-export type Outcome =
+export type Outcome = OwnReport & OutcomeOf;
+
+type OutcomeOf =
   | {
       type: "ready";
       providerID?: string;

@@ -79,7 +79,11 @@ export function nextLook(outcome: Outcome): Result {
   }
 }
 
-const OWN_CONDITIONS = ["Ready", "Deleting", "Paused"];
+/** What stays of a status when an outcome says nothing of it: flags of the contract never go back. */
+export function keptStatus(object: { status?: object }): object {
+  const { conditions: _, ...rest } = (object.status ?? {}) as { conditions?: unknown };
+  return rest;
+}
 
 /** Writes the status of an object: the given fields and conditions; conditions not given stay as they were. */
 export async function writeStatus<T extends KubeObject>(
@@ -90,7 +94,7 @@ export async function writeStatus<T extends KubeObject>(
 ): Promise<void> {
   const existing: Condition[] = conditionsOf(object as { status?: unknown });
   const kept = existing
-    .filter(({ type }) => OWN_CONDITIONS.includes(type) && !computed.some((condition) => condition.type === type))
+    .filter(({ type }) => !computed.some((condition) => condition.type === type))
     .map(({ type, status, reason, message }) => ({ type, status, reason, message }));
   const conditions = withTransitionTimes(
     [...computed, ...kept],

@@ -7,6 +7,7 @@ import {
   IPAddress,
   IPAddressClaim,
   pausedCondition,
+  type Waiters,
   withTransitionTimes,
 } from "@capstan/capi";
 import {
@@ -29,7 +30,6 @@ import {
   poolOfClaim,
   RELEASE_ADDRESS_FINALIZER,
 } from "./pools.ts";
-import type { Waiters } from "./waiters.ts";
 
 /** What the controller keeps between passes. */
 export interface ClaimDeps {

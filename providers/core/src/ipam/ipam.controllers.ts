@@ -5,6 +5,7 @@ import {
   InClusterIPPool,
   IPAddress,
   IPAddressClaim,
+  Waiters,
 } from "@capstan/capi";
 import {
   type Cache,
@@ -19,9 +20,8 @@ import {
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { addressKey, reconcileClaim } from "./claim.reconcile.ts";
 import { reconcilePool } from "./pool.reconcile.ts";
-import { PoolBook } from "./pool-book.ts";
+import { openPoolBook, type PoolBook } from "./pool-book.ts";
 import { BY_ADDRESS, BY_POOL, type Pool, poolKeyOf } from "./pools.ts";
-import { Waiters } from "./waiters.ts";
 
 const CONCURRENCY = 20;
 
@@ -43,7 +43,7 @@ export function ipamControllers(): Controller[] {
   const written = new Map<string, number>();
   let opened: { cache: Cache; book: PoolBook } | undefined;
   const book = ({ cache, signal }: ReconcileContext): PoolBook => {
-    if (opened?.cache !== cache) opened = { cache, book: new PoolBook(cache, signal, (pool) => waiters.wake(pool)) };
+    if (opened?.cache !== cache) opened = { cache, book: openPoolBook(cache, signal, (pool) => waiters.wake(pool)) };
     return opened.book;
   };
   const claims = controller("ip-address-claim")

@@ -1,13 +1,13 @@
-import type { InClusterIPPool } from "@capstan/capi";
 import {
   type AddressRange,
   difference,
+  type InClusterIPPool,
   networkOf,
   type ParsedRange,
   parseAddress,
   parseRange,
   union,
-} from "./address-ranges.ts";
+} from "@capstan/capi";
 
 /** What a pool can give away. */
 export interface PoolAddresses {

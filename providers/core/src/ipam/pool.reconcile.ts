@@ -1,5 +1,5 @@
 import { isReason } from "@capstan/apimachinery";
-import { type ConditionInput, conditionsOf, withTransitionTimes } from "@capstan/capi";
+import { type ConditionInput, conditionsOf, type Waiters, withTransitionTimes } from "@capstan/capi";
 import {
   done,
   ensureFinalizer,
@@ -12,7 +12,6 @@ import {
 } from "@capstan/runtime";
 import type { PoolBook } from "./pool-book.ts";
 import { type Pool, PROTECT_POOL_FINALIZER, poolKeyOf } from "./pools.ts";
-import type { Waiters } from "./waiters.ts";
 
 /** Numbers that change with every claim are written at most this often. */
 const STATUS_PAUSE_MS = 1000;

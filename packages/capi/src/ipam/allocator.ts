@@ -1,4 +1,8 @@
+import { type Random, randomFloat } from "@capstan/apimachinery";
 import { type AddressRange, contains, countOf } from "./address-ranges.ts";
+
+/** How often chance is asked for a free address. */
+const ATTEMPTS = 32;
 
 /**
  * Gives away the lowest free address. All addresses below a cursor are taken or in a heap of returned ones, so that taking and
@@ -62,6 +66,25 @@ export class Allocator {
     return address;
   }
 
+  /** Takes a certain address; false when it is not in the pool or somebody else than `ally` holds it. */
+  takeAt(address: bigint, holder: string, ally?: string): boolean {
+    const others = [...(this.#holders.get(address) ?? [])].filter((other) => other !== holder && other !== ally);
+    if (others.length > 0 || !contains(this.ranges, address)) return false;
+    this.hold(address, holder);
+    return true;
+  }
+
+  /** Takes some free address by chance; the lowest when chance finds none soon, as in a pool that is nearly empty. */
+  takeAny(holder: string, random: Random): bigint | undefined {
+    for (let attempt = 0; attempt < ATTEMPTS && this.free > 0n; attempt++) {
+      const address = nth(this.ranges, below(this.total, random));
+      if (address === undefined || this.#holders.has(address)) continue;
+      this.hold(address, holder);
+      return address;
+    }
+    return this.take(holder);
+  }
+
   #isPassed(address: bigint): boolean {
     const range = this.ranges[this.#range];
     return range === undefined || address < this.#cursor;
@@ -85,6 +108,25 @@ export class Allocator {
     }
     return undefined;
   }
+}
+
+/** A number from 0 up to, but without, the bound. */
+function below(bound: bigint, random: Random): bigint {
+  const scale = 1n << 32n;
+  let value = 0n;
+  for (let size = bound; size > 0n; size /= scale)
+    value = value * scale + BigInt(Math.floor(randomFloat(random) * 2 ** 32));
+  return value % bound;
+}
+
+function nth(ranges: readonly AddressRange[], index: bigint): bigint | undefined {
+  let left = index;
+  for (const { first, last } of ranges) {
+    const size = last - first + 1n;
+    if (left < size) return first + left;
+    left -= size;
+  }
+  return undefined;
 }
 
 function push(heap: bigint[], value: bigint): void {

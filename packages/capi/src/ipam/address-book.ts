@@ -1,0 +1,203 @@
+import type { KubeObject, Random } from "@capstan/apimachinery";
+import type { Cache, Kind } from "@capstan/runtime";
+import { type AddressRange, addressText, parseAddress } from "./address-ranges.ts";
+import { Allocator } from "./allocator.ts";
+
+/** What a pool has to give. */
+export interface PoolRanges {
+  family: 4 | 6;
+  ranges: readonly AddressRange[];
+  /** Addresses kept for holders that may come later. */
+  kept?: ReadonlyMap<string, string>;
+}
+
+/** How pools of one kind are read. */
+export interface PoolReader<P, R extends PoolRanges = PoolRanges> {
+  /** One name per pool, the same that `AddressObjects.pool` gives. */
+  key(pool: P): string;
+  /** Changes whenever the pool's addresses do. */
+  version(pool: P): string;
+  /** What it has, or what is wrong with its spec. */
+  ranges(pool: P): R | { problem: string };
+}
+
+/** How objects of one kind say which address is whose. */
+export interface AddressObjects<A extends KubeObject> {
+  kind: Kind<A>;
+  /** The pool the address is from; undefined for pools that are not ours. */
+  pool(object: A): string | undefined;
+  /** Who holds it, in the words of `reserve`. */
+  holder(object: A): string;
+  address(object: A): string;
+}
+
+/** The numbers of a pool's status. */
+export interface PoolCounts {
+  total: bigint;
+  free: bigint;
+  used: number;
+  outOfRange: number;
+}
+
+/** A certain address, or any by chance; the lowest free one unless said. */
+export interface Wish {
+  address?: string;
+  random?: Random;
+}
+
+interface Entry<R> {
+  version: string;
+  addresses: R | { problem: string };
+  allocator: Allocator;
+}
+
+/**
+ * Who holds which address of which pool: all address objects there are, seen through the cache, and those about to be created. An
+ * address is reserved in the same step in which it is found free, so that two claims never get the same one; a reservation whose
+ * write may or may not have happened stays until the object is seen.
+ */
+export class AddressBook<P, R extends PoolRanges = PoolRanges> {
+  readonly #held = new Map<string, Map<string, string>>();
+  readonly #reserved = new Map<string, { pool: string; address: string }>();
+  readonly #entries = new Map<string, Entry<R>>();
+  readonly #pools: PoolReader<P, R>;
+  readonly #onReturn: (pool: string) => void;
+
+  constructor(pools: PoolReader<P, R>, onReturn: (pool: string) => void) {
+    this.#pools = pools;
+    this.#onReturn = onReturn;
+  }
+
+  /** Follows the objects that hold addresses until the signal. */
+  follow<A extends KubeObject>(cache: Cache, objects: AddressObjects<A>, signal: AbortSignal): void {
+    const tell = (object: A, change: (pool: string, holder: string, address: string) => void): void => {
+      const pool = objects.pool(object);
+      if (pool !== undefined) change(pool, objects.holder(object), objects.address(object));
+    };
+    const remove = cache.informer(objects.kind).addHandler({
+      add: (object) => tell(object, (...facts) => this.#appeared(...facts)),
+      delete: (object) => tell(object, (...facts) => this.#vanished(...facts)),
+    });
+    signal.addEventListener("abort", remove, { once: true });
+  }
+
+  /** What a pool has to give, or what is wrong with its spec. */
+  addresses(pool: P): R | { problem: string } {
+    return this.#entry(pool).addresses;
+  }
+
+  /** The numbers of a pool. */
+  counts(pool: P): PoolCounts {
+    const { allocator } = this.#entry(pool);
+    return {
+      total: allocator.total,
+      free: allocator.free,
+      used: allocator.taken + allocator.outOfRange,
+      outOfRange: allocator.outOfRange,
+    };
+  }
+
+  /** Whether anybody holds an address of a pool or is about to. */
+  inUse(pool: P): boolean {
+    const key = this.#pools.key(pool);
+    return this.#held.has(key) || [...this.#reserved.values()].some((reservation) => reservation.pool === key);
+  }
+
+  /** What is held of a pool: holder to address. */
+  held(pool: P): ReadonlyMap<string, string> {
+    return this.#held.get(this.#pools.key(pool)) ?? new Map();
+  }
+
+  /** Reserves an address for a claim, or gives the one it reserved before; undefined when there is none. */
+  reserve(pool: P, claim: string, wish: Wish = {}): string | undefined {
+    const key = this.#pools.key(pool);
+    const before = this.#reserved.get(claim);
+    if (before?.pool === key) return before.address;
+    const { addresses, allocator } = this.#entry(pool);
+    if ("problem" in addresses) return undefined;
+    const value = take(allocator, claim, addresses.family, wish);
+    if (value === undefined) return undefined;
+    const address = addressText(value, addresses.family);
+    this.#reserved.set(claim, { pool: key, address });
+    return address;
+  }
+
+  /** Gives a reservation back of which it is certain that no object was made. */
+  cancel(claim: string): void {
+    const reservation = this.#reserved.get(claim);
+    if (reservation === undefined) return;
+    this.#reserved.delete(claim);
+    if (this.#held.get(reservation.pool)?.get(claim) === reservation.address) return;
+    this.#free(reservation.pool, reservation.address, claim);
+  }
+
+  /** A pool that is gone needs no entry. */
+  forget(pool: string): void {
+    this.#entries.delete(pool);
+  }
+
+  #appeared(pool: string, holder: string, address: string): void {
+    let held = this.#held.get(pool);
+    if (held === undefined) {
+      held = new Map();
+      this.#held.set(pool, held);
+    }
+    held.set(holder, address);
+    const entry = this.#entries.get(pool);
+    if (entry !== undefined) entry.allocator.hold(valueOf(address, entry.addresses), holder);
+    const reservation = this.#reserved.get(holder);
+    if (reservation === undefined) return;
+    this.#reserved.delete(holder);
+    // Somebody else made the object, with another address than the one kept for it.
+    if (reservation.address !== address || reservation.pool !== pool)
+      this.#free(reservation.pool, reservation.address, holder);
+  }
+
+  #vanished(pool: string, holder: string, address: string): void {
+    const held = this.#held.get(pool);
+    if (held?.get(holder) === address && held.delete(holder) && held.size === 0) this.#held.delete(pool);
+    this.#free(pool, address, holder);
+  }
+
+  #free(pool: string, address: string, holder: string): void {
+    const entry = this.#entries.get(pool);
+    if (entry !== undefined) entry.allocator.release(valueOf(address, entry.addresses), holder);
+    this.#onReturn(pool);
+  }
+
+  /** Built anew when the pool changes: from what is held, kept and reserved. */
+  #entry(pool: P): Entry<R> {
+    const key = this.#pools.key(pool);
+    const version = this.#pools.version(pool);
+    const known = this.#entries.get(key);
+    if (known?.version === version) return known;
+    const addresses = this.#pools.ranges(pool);
+    const allocator = new Allocator("problem" in addresses ? [] : addresses.ranges);
+    const hold = (holder: string, address: string): void => allocator.hold(valueOf(address, addresses), holder);
+    if (!("problem" in addresses)) for (const [holder, address] of addresses.kept ?? []) hold(keeper(holder), address);
+    for (const [holder, address] of this.#held.get(key) ?? []) hold(holder, address);
+    for (const [holder, reservation] of this.#reserved) if (reservation.pool === key) hold(holder, reservation.address);
+    const entry: Entry<R> = { version, addresses, allocator };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+}
+
+/** Holds what is kept for somebody until it comes. */
+const keeper = (holder: string): string => `kept for ${holder}`;
+
+function take(allocator: Allocator, claim: string, family: 4 | 6, wish: Wish): bigint | undefined {
+  if (wish.address !== undefined) {
+    const wanted = parseAddress(wish.address);
+    if (wanted?.family !== family) return undefined;
+    return allocator.takeAt(wanted.value, claim, keeper(claim)) ? wanted.value : undefined;
+  }
+  return wish.random === undefined ? allocator.take(claim) : allocator.takeAny(claim, wish.random);
+}
+
+/** An address of the other family, or text that is none, is outside of every range. */
+function valueOf(text: string, addresses: PoolRanges | { problem: string }): bigint {
+  const parsed = parseAddress(text);
+  if (parsed === undefined) return -1n;
+  return "problem" in addresses || parsed.family === addresses.family ? parsed.value : -2n - parsed.value;
+}
