@@ -46,6 +46,7 @@ export {
 } from "./contract/resolve-kind.ts";
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
 export { list, mapToList } from "./conversion/codecs.ts";
+export { OLD_CONDITIONS } from "./conversion/old-conditions.ts";
 export {
   type Codec,
   computed,

@@ -23,7 +23,15 @@ import {
 } from "@capstan/capi";
 import { HostedControlPlane, HostedControlPlaneTemplate } from "@capstan/controlplane-hosted";
 import { ByoHost } from "@capstan/host-agent";
-import { ByoCluster, ByoClusterTemplate, ByoMachine, ByoMachineTemplate } from "@capstan/infra-byoh";
+import {
+  BootstrapKubeconfig,
+  ByoCluster,
+  ByoClusterTemplate,
+  ByoMachine,
+  ByoMachineTemplate,
+  K8sInstallerConfig,
+  K8sInstallerConfigTemplate,
+} from "@capstan/infra-byoh";
 import { MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate } from "@capstan/infra-memory";
 import { MetaCluster } from "@capstan/infra-meta";
 import { BareMetalHost, HardwareData } from "@capstan/infra-metal3";
@@ -64,6 +72,9 @@ export const KINDS: readonly AnyKind[] = [
   ByoMachineTemplate,
   BareMetalHost,
   HardwareData,
+  K8sInstallerConfig,
+  K8sInstallerConfigTemplate,
+  BootstrapKubeconfig,
   MemoryCluster,
   MemoryClusterTemplate,
   MemoryMachine,

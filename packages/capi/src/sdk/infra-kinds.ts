@@ -1,6 +1,7 @@
 import { deepEqual, type KubeObject } from "@capstan/apimachinery";
 import type { FailureDomain, MachineAddress } from "../contract/types.ts";
 import { mapToList } from "../conversion/codecs.ts";
+import { OLD_CONDITIONS } from "../conversion/old-conditions.ts";
 import { move, type Rule, recode } from "../conversion/rules.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { controlPlaneEndpoint } from "../kinds/cluster.ts";
@@ -105,10 +106,7 @@ const templateStatus = object({
 });
 
 /** What the contracts call differently in status. */
-const OLD_STATUS: readonly Rule[] = [
-  move("status.ready", "status.initialization.provisioned"),
-  move("status.v1beta2.conditions", "status.conditions"),
-];
+const OLD_STATUS: readonly Rule[] = [move("status.ready", "status.initialization.provisioned"), ...OLD_CONDITIONS];
 
 const CLUSTER_COLUMN: PrinterColumnDefinition = {
   name: "Cluster",

@@ -15,6 +15,7 @@ export const ByoCluster = infraClusterKind({
   doc: "A cluster on hosts that their owner brings. It makes nothing: the hosts are there.",
   shortNames: ["byoc"],
   spec: fields,
+  alsoV1beta1: true,
 });
 export type ByoCluster = ObjectOf<typeof ByoCluster>;
 
@@ -23,4 +24,5 @@ export const ByoClusterTemplate = templateKind({
   doc: "A template of ByoClusters.",
   shortNames: ["byoct"],
   spec: fields,
+  alsoV1beta1: true,
 });

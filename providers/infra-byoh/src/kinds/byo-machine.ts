@@ -17,7 +17,19 @@ const selector = object(
   { doc: "Which ByoHosts qualify; all when absent." },
 );
 
-const fields = { selector: optional(selector) };
+const installerRef = object(
+  {
+    apiVersion: string({ maxLength: 253 }),
+    kind: string({ maxLength: 63 }),
+    name: string({ maxLength: 253 }),
+    namespace: optional(string({ maxLength: 63 })),
+  },
+  {
+    doc: "A template such as K8sInstallerConfigTemplate: Kubernetes is installed on the host by it. Without it the host brings its own.",
+  },
+);
+
+const fields = { selector: optional(selector), installerRef: optional(installerRef) };
 
 /** A machine that is a host of one's own. */
 export const ByoMachine = infraMachineKind({
@@ -25,6 +37,7 @@ export const ByoMachine = infraMachineKind({
   doc: "A machine that runs on a host its owner brought: it claims a free ByoHost and gives it back clean.",
   shortNames: ["byom"],
   spec: fields,
+  alsoV1beta1: true,
 });
 export type ByoMachine = ObjectOf<typeof ByoMachine>;
 
@@ -32,4 +45,5 @@ export const ByoMachineTemplate = templateKind({
   kind: "ByoMachineTemplate",
   doc: "A template of ByoMachines.",
   spec: fields,
+  alsoV1beta1: true,
 });

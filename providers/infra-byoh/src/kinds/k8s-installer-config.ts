@@ -1,0 +1,84 @@
+import {
+  array,
+  boolean,
+  condition,
+  defineKind,
+  INFRASTRUCTURE_GROUP,
+  type ObjectOf,
+  OLD_CONDITIONS,
+  object,
+  optional,
+  string,
+  templateKind,
+  v1beta1,
+} from "@capstan/capi";
+
+const fields = {
+  bundleRepo: string({
+    doc: "Where the parts are: a folder on the host, or an http:// or https:// mirror laid out as dl.k8s.io/release.",
+    minLength: 1,
+    maxLength: 2048,
+  }),
+  bundleType: optional(string({ doc: "Always k8s.", maxLength: 63 })),
+  files: optional(
+    array(
+      object({
+        name: string({ doc: "Path below bundleRepo.", minLength: 1, maxLength: 1024 }),
+        path: string({
+          doc: "Where it goes on the host; a folder when it is unpacked.",
+          pattern: "^/",
+          maxLength: 1024,
+        }),
+        sha256: string({ doc: "Its checksum.", pattern: "^[0-9a-f]{64}$" }),
+        mode: optional(string({ doc: "Octal; 0755 unless said.", pattern: "^0?[0-7]{3}$" })),
+        unpack: optional(boolean({ doc: "true: a .tar.gz whose contents go into the folder." })),
+      }),
+      {
+        doc: "What is installed instead of kubeadm, kubelet and kubectl of the machine's version.",
+        maxItems: 64,
+      },
+    ),
+  ),
+};
+
+const secretRef = object({
+  name: string({ maxLength: 253 }),
+  namespace: optional(string({ maxLength: 63 })),
+  kind: optional(string({ maxLength: 63 })),
+  apiVersion: optional(string({ maxLength: 253 })),
+});
+
+const schema = object({
+  spec: object(fields),
+  status: optional(
+    object({
+      ready: optional(boolean()),
+      installationSecret: optional(secretRef),
+      conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
+    }),
+  ),
+});
+
+/** How Kubernetes gets onto a host, for one machine. */
+export const K8sInstallerConfig = defineKind({
+  group: INFRASTRUCTURE_GROUP,
+  version: "v1beta2",
+  kind: "K8sInstallerConfig",
+  plural: "k8sinstallerconfigs",
+  doc: "Says where the Kubernetes parts of a machine's host come from; made from a template for each ByoMachine that asks for it.",
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  columns: [
+    { name: "Repo", type: "string", jsonPath: ".spec.bundleRepo" },
+    { name: "Ready", type: "boolean", jsonPath: ".status.ready" },
+  ],
+  others: [v1beta1(INFRASTRUCTURE_GROUP, "K8sInstallerConfig", schema, { rules: OLD_CONDITIONS, columns: [] })],
+});
+export type K8sInstallerConfig = ObjectOf<typeof K8sInstallerConfig>;
+
+export const K8sInstallerConfigTemplate = templateKind({
+  kind: "K8sInstallerConfigTemplate",
+  doc: "A template of K8sInstallerConfigs.",
+  spec: fields,
+  alsoV1beta1: true,
+});
