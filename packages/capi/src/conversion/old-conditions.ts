@@ -24,6 +24,7 @@ export const OLD_CONDITIONS: readonly Rule[] = [
 ];
 
 /** In v1beta1 only what is false has a severity. */
-function oldCondition({ observedGeneration: _, ...condition }: Record<string, unknown>): Record<string, unknown> {
+function oldCondition(today: Record<string, unknown>): Record<string, unknown> {
+  const { observedGeneration: _, ...condition } = today;
   return condition["status"] === "False" ? { ...condition, severity: "Info" } : condition;
 }
