@@ -1,15 +1,8 @@
-import { systemClock } from "@capstan/apimachinery";
-import { readInstance } from "@capstan/manager";
+import { type Clock, systemClock } from "@capstan/apimachinery";
+import { readInstance } from "@capstan/manager/instance";
 import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
 import { type CommandInput, UserError } from "./command.ts";
-import { defaultDataDir } from "./data-dir.ts";
-
-/** Options of every command that talks to an API. */
-export const API_OPTIONS = [
-  { flags: "--kubeconfig <file>", summary: "Kubeconfig of the management cluster" },
-  { flags: "--context <name>", summary: "Context of the kubeconfig" },
-  { flags: "--data <dir>", summary: "Data directory of the standalone instance" },
-];
+import { dataDirOf, textOption } from "./options.ts";
 
 export interface ApiTarget {
   client: Client;
@@ -18,31 +11,47 @@ export interface ApiTarget {
   server: string;
   /** Whom the server is trusted by; empty when the system's own authorities are. */
   caPem: string;
+  /** Data directory of the instance on this machine, when that is what is meant. */
+  dataDir?: string;
   close(): Promise<void>;
 }
 
+/** The clock of a command. */
+export function clockOf(input: Pick<CommandInput, "io">): Clock {
+  return input.io.clock ?? systemClock;
+}
+
 /** The API that is meant: --kubeconfig, else KUBECONFIG, else the standalone instance that runs here, else kubectl's own choice. */
-export async function openTarget({ options, io }: CommandInput): Promise<ApiTarget> {
-  const explicit = options["kubeconfig"];
-  const context = options["context"];
-  const instance = await readInstance(String(options["data"] ?? defaultDataDir(io.env)));
+export async function openTarget(input: CommandInput): Promise<ApiTarget> {
+  const { io } = input;
+  if (io.target !== undefined) return io.target;
+  const explicit = textOption(input, "kubeconfig");
+  const context = textOption(input, "context");
+  const dataDir = dataDirOf(input);
+  const instance = await readInstance(dataDir);
   const fromEnvironment = io.env["KUBECONFIG"] !== undefined && io.env["KUBECONFIG"] !== "";
-  const path = typeof explicit === "string" ? explicit : fromEnvironment ? undefined : instance?.kubeconfig;
+  const path = explicit ?? (fromEnvironment ? undefined : instance?.kubeconfig);
   try {
     const config = await loadKubeconfig({
       clock: systemClock,
       environment: io.env,
       ...(path === undefined ? {} : { path }),
-      ...(typeof context === "string" ? { context } : {}),
+      ...(context === undefined ? {} : { context }),
     });
     const transport = httpTransport(config, { clock: systemClock });
-    const client = new Client(transport, { fieldManager: "capstan-cli", clock: systemClock });
-    const local = path !== undefined && path === instance?.kubeconfig;
+    const client = new Client(transport, {
+      fieldManager: "capstan-cli",
+      clock: systemClock,
+      onWarning: (text) => io.err(`warning: ${text}\n`),
+    });
+    // Also when KUBECONFIG names the instance's own file, which is what `up` tells people to do.
+    const local = instance !== undefined && config.server === instance.server;
     return {
       client,
       description: local ? `the instance on this machine (${config.server})` : config.server,
       server: config.server,
       caPem: config.tls?.caPem ?? "",
+      ...(local ? { dataDir } : {}),
       close: () => transport.close(),
     };
   } catch (error) {

@@ -1,4 +1,10 @@
-/** Commands are data: parsing, help, completion and the reference are all made from these values. */
+import type { Clock } from "@capstan/apimachinery";
+import type { ApiTarget } from "./api-target.ts";
+
+/**
+ * Commands are data: parsing, help, completion and the reference are all made from these values. What carries a command out lives in
+ * `NAME.run.ts` beside it and is loaded when it runs, so that help and completion load nothing else.
+ */
 export interface CommandDefinition {
   /** Words that name it, e.g. `describe cluster`. */
   name: string;
@@ -8,13 +14,22 @@ export interface CommandDefinition {
   arguments?: ArgumentDefinition[];
   options?: OptionDefinition[];
   examples?: { command: string; does: string }[];
+  /** Works, but is for programs: neither help nor the reference show it. */
+  hidden?: boolean;
   run(input: CommandInput): Promise<number>;
 }
+
+/** What the words after a command or an option stand for, so that completion can offer them. */
+export type Completes = "clusters" | "namespaces" | "types" | "names" | "files" | "directories";
 
 export interface ArgumentDefinition {
   name: string;
   summary: string;
   required?: boolean;
+  /** Takes all words that are left. */
+  variadic?: boolean;
+  choices?: string[];
+  completes?: Completes;
 }
 
 export interface OptionDefinition {
@@ -23,11 +38,16 @@ export interface OptionDefinition {
   summary: string;
   default?: string;
   choices?: string[];
+  /** May be given several times; its values are in `lists`. */
+  repeatable?: boolean;
+  completes?: Completes;
 }
 
 export interface CommandInput {
   arguments: string[];
   options: Record<string, string | boolean | undefined>;
+  /** Values of options that may be given several times. */
+  lists: Record<string, string[]>;
   io: CommandIo;
 }
 
@@ -36,18 +56,42 @@ export interface CommandIo {
   out(text: string): void;
   err(text: string): void;
   env: Readonly<Record<string, string | undefined>>;
+  /** Whether a person sits at both ends: questions may be asked. */
   interactive: boolean;
+  /** Asks a person; the text typed, without line end. */
+  ask?(question: string): Promise<string>;
+  /** All of standard input. */
+  stdin?(): Promise<string>;
+  /** Aborted when the user interrupts; only commands that wait ask for it. */
+  interrupted?(): AbortSignal;
+  /** Whether `out` and `err` take colours, and whether `err` is a terminal whose lines may be drawn again. */
+  terminal?: { outColors: boolean; errColors: boolean; redraw: boolean; columns: number };
+  /** Real time unless a test says otherwise. */
+  clock?: Clock;
+  /** Goes to this API whatever options and environment say: for tests. */
+  target?: ApiTarget;
 }
 
 /** A mistake of the user's or of the world: printed without a stack, with the next step. */
 export class UserError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
+  /** What the line begins with: an API server's refusals read as kubectl's users know them. */
+  readonly prefix: string;
 
-  constructor(message: string, options: { hint?: string; exitCode?: number } = {}) {
+  constructor(message: string, options: { hint?: string; exitCode?: number; prefix?: string } = {}) {
     super(message);
     this.name = "UserError";
     this.hint = options.hint;
     this.exitCode = options.exitCode ?? 1;
+    this.prefix = options.prefix ?? "error";
   }
 }
+
+/** A command line that cannot be meant: exit code 2. */
+export function usageError(message: string, hint?: string): UserError {
+  return new UserError(message, { exitCode: 2, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** Exit code of a command that the user interrupted. */
+export const INTERRUPTED = 130;

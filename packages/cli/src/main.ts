@@ -1,9 +1,13 @@
 #!/usr/bin/env node
+import { processIo } from "./interaction.ts";
 import { runProgram } from "./program.ts";
 
-process.exitCode = await runProgram(process.argv.slice(2), {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-  env: process.env,
-  interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+// A reader that has seen enough (`capstan get … | head`) is no error.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
 });
+// Timers of the system clock do not keep a process alive; a command that waits for one is still at work.
+const working = setInterval(() => undefined, 1 << 30);
+process.exitCode = await runProgram(process.argv.slice(2), processIo());
+clearInterval(working);

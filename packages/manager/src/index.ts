@@ -1,4 +1,3 @@
-export { requestBackup } from "./control-socket.ts";
 export { GENERATED_FOLDERS, generatedFiles } from "./generate/files.ts";
 export { installKinds } from "./install-kinds.ts";
 export { type InstanceRecord, readInstance } from "./instance.ts";

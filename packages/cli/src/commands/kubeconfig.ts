@@ -1,6 +1,5 @@
-import { Secret, secretText } from "@capstan/capi";
-import { type CommandDefinition, UserError } from "../command.ts";
-import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS, clusterNames, withTarget } from "./with-cluster.ts";
+import type { CommandDefinition } from "../command.ts";
+import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
 export const kubeconfig: CommandDefinition = {
   name: "kubeconfig",
@@ -10,15 +9,5 @@ export const kubeconfig: CommandDefinition = {
   examples: [
     { command: "capstan kubeconfig demo > demo.kubeconfig", does: "keep it in a file for kubectl --kubeconfig" },
   ],
-  run: (input) =>
-    withTarget(input, async (target) => {
-      const { namespace, name } = clusterNames(input);
-      const text = secretText(await target.client.get(Secret, { namespace, name: `${name}-kubeconfig` }), "value");
-      if (text === undefined)
-        throw new UserError(`cluster ${namespace}/${name} has no kubeconfig yet`, {
-          hint: `see what it waits for: capstan why ${name} -n ${namespace}`,
-        });
-      input.io.out(text);
-      return 0;
-    }),
+  run: async (input) => (await import("./kubeconfig.run.ts")).runKubeconfig(input),
 };

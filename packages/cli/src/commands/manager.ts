@@ -1,24 +1,5 @@
-import { systemClock, systemRandom } from "@capstan/apimachinery";
-import { type KindServing, startManager } from "@capstan/manager";
-import { createLogger, httpTransport, inClusterConfig, loadKubeconfig } from "@capstan/runtime";
-import { type CommandDefinition, UserError } from "../command.ts";
-import { defaultDataDir, kubernetesCacheDirs } from "../data-dir.ts";
-import { parseListen, untilSignal } from "./up.ts";
-
-type Options = Readonly<Record<string, unknown>>;
-
-/** How a management cluster that is a real Kubernetes gets our kinds converted and checked. */
-export function kindServing(options: Options): KindServing {
-  const listen = options["webhookListen"];
-  if (typeof listen !== "string") return "stored-version-only";
-  const service = options["webhookService"];
-  if (service === undefined) return { listen: parseListen(listen) };
-  const match = /^([a-z0-9-]+)\/([a-z0-9-]+)$/.exec(String(service));
-  if (match === null)
-    throw new UserError(`--webhook-service ${String(service)} is not NAMESPACE/NAME`, { exitCode: 2 });
-  const [, namespace = "", name = ""] = match;
-  return { listen: parseListen(listen), target: { type: "service", namespace, name, port: 443 } };
-}
+import type { CommandDefinition } from "../command.ts";
+import { DATA_OPTION, LOG_LEVEL_OPTION } from "../options.ts";
 
 export const manager: CommandDefinition = {
   name: "manager",
@@ -26,21 +7,16 @@ export const manager: CommandDefinition = {
   details:
     "Inside a cluster it uses its service account, elsewhere --kubeconfig or KUBECONFIG. Without --webhook-listen only the stored versions of kinds are served and their rules are not checked on writing.",
   options: [
-    { flags: "--kubeconfig <file>", summary: "Kubeconfig of the management cluster" },
+    { flags: "--kubeconfig <file>", summary: "Kubeconfig of the management cluster", completes: "files" },
     { flags: "--context <name>", summary: "Context of the kubeconfig" },
-    { flags: "--data <dir>", summary: "Data directory (default: $XDG_DATA_HOME/capstan)" },
+    DATA_OPTION,
     { flags: "--node-address <address>", summary: "Address that nodes reach hosted control planes at" },
     { flags: "--webhook-listen <address>", summary: "Serve conversion and admission webhooks at this address" },
     {
       flags: "--webhook-service <namespace/name>",
       summary: "Service that leads to them (default: the address itself)",
     },
-    {
-      flags: "--log-level <level>",
-      summary: "What is logged",
-      default: "warn",
-      choices: ["debug", "info", "warn", "error", "silent"],
-    },
+    LOG_LEVEL_OPTION,
   ],
   examples: [
     {
@@ -48,37 +24,5 @@ export const manager: CommandDefinition = {
       does: "run beside the cluster",
     },
   ],
-  run: async ({ options, io }) => {
-    const { kubeconfig, context, nodeAddress } = options;
-    const kinds = kindServing(options);
-    const inside =
-      kubeconfig === undefined ? await inClusterConfig({ clock: systemClock, environment: io.env }) : undefined;
-    const config =
-      inside ??
-      (await loadKubeconfig({
-        clock: systemClock,
-        environment: io.env,
-        ...(typeof kubeconfig === "string" ? { path: kubeconfig } : {}),
-        ...(typeof context === "string" ? { context } : {}),
-      }));
-    const log = await createLogger({ level: String(options["logLevel"] ?? "warn") as "warn" });
-    const stop = untilSignal();
-    const transport = httpTransport(config, { clock: systemClock });
-    const running = await startManager({
-      transport,
-      kinds,
-      dataDir: String(options["data"] ?? defaultDataDir(io.env)),
-      kubernetesDirs: kubernetesCacheDirs(io.env),
-      ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
-      clock: systemClock,
-      random: systemRandom,
-      log,
-    });
-    io.out(`Controllers run on ${config.server}\n`);
-    const signal = await stop;
-    io.err(`\n${signal}: stopping the controllers\n`);
-    await running.stop();
-    await transport.close();
-    return 0;
-  },
+  run: async (input) => (await import("./manager.run.ts")).runManager(input),
 };

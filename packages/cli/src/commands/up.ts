@@ -1,22 +1,7 @@
-import { systemClock, systemRandom } from "@capstan/apimachinery";
-import { AlreadyRunningError, startStandalone } from "@capstan/manager";
-import { createLogger } from "@capstan/runtime";
-import { type CommandDefinition, UserError } from "../command.ts";
-import { defaultDataDir, kubernetesCacheDirs } from "../data-dir.ts";
-import { runDemo } from "../demo.ts";
-import { VERSION } from "../version.ts";
+import type { CommandDefinition } from "../command.ts";
+import { DATA_OPTION, LOG_LEVEL_OPTION } from "../options.ts";
 
-const DEFAULT_LISTEN = "127.0.0.1:6446";
-
-/** Parses `host:port`, `[v6]:port`, `:port` or `port`. */
-export function parseListen(text: string): { host: string; port: number } {
-  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(text) ?? /^()()(\d+)$/.exec(text);
-  const port = Number(match?.[3]);
-  if (match === null || !Number.isInteger(port) || port > 65535)
-    throw new UserError(`--listen ${text} is not an address like 127.0.0.1:6446`, { exitCode: 2 });
-  const host = match[1] ?? match[2] ?? "";
-  return { host: host === "" ? "127.0.0.1" : host, port };
-}
+export const DEFAULT_LISTEN = "127.0.0.1:6446";
 
 export const up: CommandDefinition = {
   name: "up",
@@ -24,85 +9,28 @@ export const up: CommandDefinition = {
   details:
     "One process holds the embedded Kubernetes API and all controllers; its data is one directory. Ctrl-C stops it together with the hosted control planes it runs; their data stays.",
   options: [
-    { flags: "--data <dir>", summary: "Data directory (default: $XDG_DATA_HOME/capstan)" },
+    DATA_OPTION,
     { flags: "--listen <address>", summary: "Address of the API", default: DEFAULT_LISTEN },
     {
       flags: "--node-address <address>",
       summary: "Address of this machine that nodes reach hosted control planes at (default: 127.0.0.1)",
     },
     { flags: "--demo", summary: "Build a mixed cluster in memory to play with" },
-    { flags: "--encryption-key-file <file>", summary: "Encrypt Secrets at rest with the keys of this file" },
-    { flags: "--audit-log <file>", summary: "Record every request here, without the contents of Secrets" },
     {
-      flags: "--log-level <level>",
-      summary: "What is logged",
-      default: "warn",
-      choices: ["debug", "info", "warn", "error", "silent"],
+      flags: "--encryption-key-file <file>",
+      summary: "Encrypt Secrets at rest with the keys of this file",
+      completes: "files",
     },
+    {
+      flags: "--audit-log <file>",
+      summary: "Record every request here, without the contents of Secrets",
+      completes: "files",
+    },
+    LOG_LEVEL_OPTION,
   ],
-  examples: [{ command: "capstan up --node-address 192.168.10.5", does: "serve nodes of the local network" }],
-  run: async ({ options, io }) => {
-    const dataDir = String(options["data"] ?? defaultDataDir(io.env));
-    const log = await createLogger({ level: String(options["logLevel"] ?? "warn") as "warn" });
-    const started = systemClock.monotonic();
-    const stop = untilSignal();
-    const nodeAddress = options["nodeAddress"];
-    const standalone = await startStandalone({
-      dataDir,
-      listen: parseListen(String(options["listen"] ?? DEFAULT_LISTEN)),
-      ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
-      ...(typeof options["encryptionKeyFile"] === "string" ? { encryptionKeyFile: options["encryptionKeyFile"] } : {}),
-      ...(typeof options["auditLog"] === "string" ? { auditLog: options["auditLog"] } : {}),
-      kubernetesDirs: kubernetesCacheDirs(io.env),
-      version: VERSION,
-      clock: systemClock,
-      random: systemRandom,
-      log,
-    }).catch((error: unknown) => {
-      throw explain(error, dataDir);
-    });
-    const seconds = ((systemClock.monotonic() - started) / 1000).toFixed(1);
-    io.out(`Capstan is up after ${seconds} s: ${standalone.server}\n`);
-    if (process.getuid?.() !== 0)
-      io.err("Not root: hosted control planes share one user and are not protected from each other on this machine.\n");
-    io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n\nNext:\n`);
-    io.out(`  export KUBECONFIG=${standalone.kubeconfig}\n`);
-    io.out("  kubectl get clusters -A\n");
-    io.out("  kubectl apply -f docs/examples/hosted.yaml && capstan describe cluster demo\n");
-    if (options["demo"] === true) await runDemo(standalone.kubeconfig, io);
-    const signal = await stop;
-    io.err(`\n${signal}: stopping the controllers and the hosted control planes; their data stays in ${dataDir}\n`);
-    await standalone.close(true);
-    return 0;
-  },
+  examples: [
+    { command: "capstan up --demo", does: "try it without any machine" },
+    { command: "capstan up --node-address 192.168.10.5", does: "serve nodes of the local network" },
+  ],
+  run: async (input) => (await import("./up.run.ts")).runUp(input),
 };
-
-function explain(error: unknown, dataDir: string): unknown {
-  if (error instanceof AlreadyRunningError)
-    return new UserError(error.message, {
-      hint: `use it (capstan status), stop it (capstan down), or choose another directory with --data`,
-    });
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "EADDRINUSE")
-    return new UserError("the API's address is in use by another program", {
-      hint: "choose another one with --listen",
-    });
-  if (code === "EACCES")
-    return new UserError(`no permission to write to ${dataDir}`, { hint: "choose another directory with --data" });
-  const cure = (error as { cure?: string }).cure;
-  if (cure !== undefined && error instanceof Error) return new UserError(error.message, { hint: cure });
-  return error;
-}
-
-/** Keeps the process alive until it is asked to stop. */
-export function untilSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    // Real handlers keep the process alive until one of them fires.
-    const keepAlive = setInterval(() => undefined, 1 << 30);
-    for (const signal of ["SIGINT", "SIGTERM"] as const)
-      process.once(signal, () => {
-        clearInterval(keepAlive);
-        resolve(signal);
-      });
-  });
-}

@@ -1,20 +1,12 @@
 import type { ObjectNode } from "@capstan/capi";
-import { API_OPTIONS, type ApiTarget, openTarget } from "../api-target.ts";
-import { readClusterTree } from "../cluster-tree.ts";
-import { type CommandInput, UserError } from "../command.ts";
-
-/** Arguments and options of commands about one cluster. */
-export const CLUSTER_ARGUMENT = { name: "name", summary: "Name of the cluster" };
-export const NAMESPACE_OPTION = {
-  flags: "-n, --namespace <name>",
-  summary: "Namespace of the cluster",
-  default: "default",
-};
-export const CLUSTER_OPTIONS = [NAMESPACE_OPTION, ...API_OPTIONS];
+import { type ApiTarget, openTarget } from "./api-target.ts";
+import { readClusterTree } from "./cluster-tree.ts";
+import { type CommandInput, UserError } from "./command.ts";
+import { namespaceOf } from "./options.ts";
 
 /** Names of a command about one cluster. */
 export function clusterNames(input: CommandInput): { namespace: string; name: string } {
-  return { namespace: String(input.options["namespace"] ?? "default"), name: input.arguments[0] ?? "" };
+  return { namespace: namespaceOf(input), name: input.arguments[0] ?? "" };
 }
 
 /** Runs `use` with an open connection and closes it again. */

@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import { readInstance, requestBackup } from "@capstan/manager/instance";
+import { type CommandInput, UserError } from "../command.ts";
+import { dataDirOf } from "../options.ts";
+
+export async function runBackup(input: CommandInput): Promise<number> {
+  const {
+    arguments: [dir = ""],
+    io,
+  } = input;
+  const dataDir = dataDirOf(input);
+  if ((await readInstance(dataDir)) === undefined)
+    throw new UserError(`capstan does not run on ${dataDir}`, {
+      hint: "start it with: capstan up, or copy its stopped data directory",
+    });
+  await requestBackup(dataDir, resolve(dir)).catch(withCure);
+  io.out(`Backup written to ${resolve(dir)}\n`);
+  io.err("Restore it into a new data directory with: capstan restore DIR --data NEW\n");
+  return 0;
+}
+
+export async function runRestore(input: CommandInput): Promise<number> {
+  const {
+    arguments: [dir = ""],
+    io,
+  } = input;
+  const dataDir = dataDirOf(input);
+  const { AlreadyRunningError, restoreStandalone } = await import("@capstan/manager");
+  await restoreStandalone(resolve(dir), dataDir).catch((error: unknown) => {
+    if (error instanceof AlreadyRunningError)
+      throw new UserError(error.message, { hint: "stop it first: capstan down" });
+    return withCure(error);
+  });
+  io.out(`Restored into ${dataDir}\n`);
+  io.err(`Start it with: capstan up --data ${dataDir}\n`);
+  return 0;
+}
+
+function withCure(error: unknown): never {
+  const cure = (error as { cure?: string }).cure;
+  if (cure !== undefined && error instanceof Error) throw new UserError(error.message, { hint: cure });
+  throw error;
+}

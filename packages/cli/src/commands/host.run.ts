@@ -1,0 +1,93 @@
+import { systemClock, systemRandom } from "@capstan/apimachinery";
+import {
+  ByoHost,
+  byoHost,
+  enrolmentLine,
+  enrolmentRoles,
+  enrolmentSecret,
+  hostRights,
+  newEnrolmentToken,
+} from "@capstan/host-agent";
+import { type CommandInput, UserError } from "../command.ts";
+import { renderTable } from "../table.ts";
+import { withTarget } from "../with-cluster.ts";
+
+export function runHostAdd(input: CommandInput): Promise<number> {
+  return withTarget(input, async (target) => {
+    const [name = ""] = input.arguments;
+    const { options, io } = input;
+    const namespace = String(options["namespace"] ?? "default");
+    if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name))
+      throw new UserError(`${JSON.stringify(name)} is not a host name of lower-case letters, digits and dashes`, {
+        exitCode: 2,
+      });
+    const token = newEnrolmentToken(systemRandom);
+    const objects = [
+      ...enrolmentRoles(),
+      byoHost(namespace, name, parseLabels(options["labels"])),
+      ...hostRights(namespace, name, []),
+      enrolmentSecret(token, namespace, name, systemClock),
+    ];
+    for (const object of objects) await target.client.apply(object);
+    const server = typeof options["server"] === "string" ? options["server"] : target.server;
+    const line = enrolmentLine({ server, caPem: target.caPem, namespace, name, token });
+    io.err(`Host ${namespace}/${name} is known at ${target.description}. Run on the host, as root:\n\n`);
+    io.out(`node capstan-host-agent.cjs --enrol ${line}\n`);
+    return 0;
+  });
+}
+
+function parseLabels(text: string | boolean | undefined): Record<string, string> {
+  if (typeof text !== "string") return {};
+  return Object.fromEntries(
+    text.split(",").map((pair) => {
+      const [key, value, ...rest] = pair.split("=");
+      if (key === undefined || key === "" || value === undefined || rest.length > 0)
+        throw new UserError(`--labels ${text}: ${JSON.stringify(pair)} is not KEY=VALUE`, { exitCode: 2 });
+      return [key, value];
+    }),
+  );
+}
+
+export function runHostList(input: CommandInput): Promise<number> {
+  return withTarget(input, async (target) => {
+    const { items } = await target.client.list(ByoHost, {
+      namespace: String(input.options["namespace"] ?? "default"),
+    });
+    if (items.length === 0) {
+      input.io.err("No hosts. Enrol one with: capstan host add NAME\n");
+      return 0;
+    }
+    const rows = items.map((host) => {
+      const ready = host.status?.conditions?.find((condition) => condition.type === "Ready");
+      const address = host.status?.network?.find((device) => device.isDefault === true)?.ipAddrs?.[0] ?? "";
+      return [
+        host.metadata.name ?? "",
+        ready?.status ?? "Unknown",
+        host.spec?.machineRef?.name ?? "",
+        address,
+        host.status?.hostinfo?.osimage ?? "",
+      ];
+    });
+    input.io.out(`${renderTable(["NAME", "READY", "MACHINE", "ADDRESS", "OS"], rows)}\n`);
+    return 0;
+  });
+}
+
+export function runHostRemove(input: CommandInput): Promise<number> {
+  return withTarget(input, async (target) => {
+    const [name = ""] = input.arguments;
+    const namespace = String(input.options["namespace"] ?? "default");
+    const host = await target.client.get(ByoHost, { namespace, name });
+    if (host === undefined)
+      throw new UserError(`host ${namespace}/${name} not found`, { hint: "list all with: capstan host list" });
+    if (host.spec?.machineRef !== undefined)
+      throw new UserError(`host ${name} is in use by machine ${host.spec.machineRef.name}`, {
+        hint: "delete or scale down its machines first",
+      });
+    for (const right of hostRights(namespace, name, [])) await target.client.delete(right);
+    await target.client.delete(host);
+    input.io.out(`host ${namespace}/${name} removed\n`);
+    return 0;
+  });
+}

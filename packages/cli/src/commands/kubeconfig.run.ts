@@ -1,0 +1,16 @@
+import { Secret, secretText } from "@capstan/capi";
+import { type CommandInput, UserError } from "../command.ts";
+import { clusterNames, withTarget } from "../with-cluster.ts";
+
+export function runKubeconfig(input: CommandInput): Promise<number> {
+  return withTarget(input, async (target) => {
+    const { namespace, name } = clusterNames(input);
+    const text = secretText(await target.client.get(Secret, { namespace, name: `${name}-kubeconfig` }), "value");
+    if (text === undefined)
+      throw new UserError(`cluster ${namespace}/${name} has no kubeconfig yet`, {
+        hint: `see what it waits for: capstan why ${name} -n ${namespace}`,
+      });
+    input.io.out(text);
+    return 0;
+  });
+}

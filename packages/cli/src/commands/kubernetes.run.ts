@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { installKubernetes, listKubernetes, removeKubernetes } from "@capstan/manager";
+import { type CommandInput, UserError } from "../command.ts";
+import { kubernetesCacheDirs } from "../data-dir.ts";
+import { dataDirOf } from "../options.ts";
+
+function folder(input: CommandInput): string {
+  return join(dataDirOf(input), "kubernetes");
+}
+
+const text = (value: string | boolean | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+export async function runInstall(input: CommandInput): Promise<number> {
+  const [version = ""] = input.arguments;
+  const { options, io } = input;
+  const values = {
+    from: text(options["from"]),
+    mirror: text(options["mirror"]),
+    etcdMirror: text(options["etcdMirror"]),
+    etcdVersion: text(options["etcdVersion"]),
+  };
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  let shown = -1;
+  const bin = await installKubernetes({
+    version,
+    into: folder(input),
+    ...given,
+    onProgress: (what, received, total) => {
+      const percent = total === undefined ? 0 : Math.floor((received / total) * 10) * 10;
+      if (percent === shown) return;
+      shown = percent;
+      io.err(`${what}: ${percent} %\n`);
+    },
+  }).catch((error: unknown) => {
+    const cure = (error as { cure?: string }).cure;
+    throw cure === undefined || !(error instanceof Error) ? error : new UserError(error.message, { hint: cure });
+  });
+  io.out(`Kubernetes ${version} is in ${bin}\n`);
+  return 0;
+}
+
+export async function runList(input: CommandInput): Promise<number> {
+  const folders = [folder(input), ...kubernetesCacheDirs(input.io.env)];
+  let found = 0;
+  for (const place of folders)
+    for (const version of await listKubernetes(place)) {
+      input.io.out(`${version}\t${join(place, version, "bin")}\n`);
+      found++;
+    }
+  if (found === 0) input.io.err("No Kubernetes is installed. Install one with: capstan kubernetes install v1.34.4\n");
+  return 0;
+}
+
+export async function runRemove(input: CommandInput): Promise<number> {
+  const [version = ""] = input.arguments;
+  if (!(await removeKubernetes(folder(input), version)))
+    throw new UserError(`Kubernetes ${version} is not installed in ${folder(input)}`, {
+      hint: "see what is: capstan kubernetes list",
+    });
+  input.io.out(`Kubernetes ${version} removed\n`);
+  return 0;
+}

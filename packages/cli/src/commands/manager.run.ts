@@ -1,0 +1,57 @@
+import { systemClock, systemRandom } from "@capstan/apimachinery";
+import { type KindServing, startManager } from "@capstan/manager";
+import { createLogger, httpTransport, inClusterConfig, loadKubeconfig } from "@capstan/runtime";
+import { type CommandInput, UserError } from "../command.ts";
+import { kubernetesCacheDirs } from "../data-dir.ts";
+import { dataDirOf } from "../options.ts";
+import { parseListen, untilSignal } from "./up.run.ts";
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** How a management cluster that is a real Kubernetes gets our kinds converted and checked. */
+export function kindServing(options: Options): KindServing {
+  const listen = options["webhookListen"];
+  if (typeof listen !== "string") return "stored-version-only";
+  const service = options["webhookService"];
+  if (service === undefined) return { listen: parseListen(listen) };
+  const match = /^([a-z0-9-]+)\/([a-z0-9-]+)$/.exec(String(service));
+  if (match === null)
+    throw new UserError(`--webhook-service ${String(service)} is not NAMESPACE/NAME`, { exitCode: 2 });
+  const [, namespace = "", name = ""] = match;
+  return { listen: parseListen(listen), target: { type: "service", namespace, name, port: 443 } };
+}
+
+export async function runManager(input: CommandInput): Promise<number> {
+  const { options, io } = input;
+  const { kubeconfig, context, nodeAddress } = options;
+  const kinds = kindServing(options);
+  const inside =
+    kubeconfig === undefined ? await inClusterConfig({ clock: systemClock, environment: io.env }) : undefined;
+  const config =
+    inside ??
+    (await loadKubeconfig({
+      clock: systemClock,
+      environment: io.env,
+      ...(typeof kubeconfig === "string" ? { path: kubeconfig } : {}),
+      ...(typeof context === "string" ? { context } : {}),
+    }));
+  const log = await createLogger({ level: String(options["logLevel"] ?? "warn") as "warn" });
+  const stop = untilSignal();
+  const transport = httpTransport(config, { clock: systemClock });
+  const running = await startManager({
+    transport,
+    kinds,
+    dataDir: dataDirOf(input),
+    kubernetesDirs: kubernetesCacheDirs(io.env),
+    ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
+    clock: systemClock,
+    random: systemRandom,
+    log,
+  });
+  io.out(`Controllers run on ${config.server}\n`);
+  const signal = await stop;
+  io.err(`\n${signal}: stopping the controllers\n`);
+  await running.stop();
+  await transport.close();
+  return 0;
+}

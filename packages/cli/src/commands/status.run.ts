@@ -1,0 +1,32 @@
+import { readInstance } from "@capstan/manager/instance";
+import type { CommandInput } from "../command.ts";
+import { dataDirOf } from "../options.ts";
+
+export async function runStatus(input: CommandInput): Promise<number> {
+  const { io } = input;
+  const dataDir = dataDirOf(input);
+  const instance = await readInstance(dataDir);
+  if (instance === undefined) {
+    io.out(`capstan does not run on ${dataDir}\n`);
+    io.err("Start it with: capstan up\n");
+    return 1;
+  }
+  io.out(`capstan ${instance.version} runs since ${instance.startedAt} (pid ${instance.pid})\n`);
+  io.out(`Server:     ${instance.server}\nKubeconfig: ${instance.kubeconfig}\nData:       ${dataDir}\n`);
+  return 0;
+}
+
+export async function runDown(input: CommandInput): Promise<number> {
+  const { io } = input;
+  const dataDir = dataDirOf(input);
+  const instance = await readInstance(dataDir);
+  if (instance === undefined) {
+    io.err(`capstan does not run on ${dataDir}: nothing to stop\n`);
+    return 0;
+  }
+  process.kill(instance.pid, "SIGTERM");
+  io.err(`Stopping capstan (pid ${instance.pid}) …\n`);
+  while ((await readInstance(dataDir)) !== undefined) await new Promise((resolve) => setTimeout(resolve, 100));
+  io.err("Stopped. Start it again with: capstan up\n");
+  return 0;
+}

@@ -1,0 +1,43 @@
+import { ApiError } from "@capstan/apimachinery";
+import { UserError } from "./command.ts";
+
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** What to do about refusals of an API server. */
+const CURES: Record<string, string> = {
+  Unauthorized: "sign in again: the credentials of this kubeconfig are not accepted",
+  Forbidden: "ask an administrator for the right, or use a kubeconfig that has it",
+  Conflict: "someone else changed it meanwhile: look at it and try again",
+};
+
+/** Errors of the API, the network and the system, in kubectl's words and with a next step where one is known. */
+export function explainError(error: unknown, env: Readonly<Record<string, string | undefined>>): UserError {
+  if (error instanceof ApiError) {
+    const { reason } = error;
+    const hint = CURES[reason];
+    const prefix = `Error from server (${reason === "" ? String(error.code) : reason})`;
+    return new UserError(error.message, { prefix, ...(hint === undefined ? {} : { hint }) });
+  }
+  if (!(error instanceof Error)) return new UserError(String(error));
+  const cure = (error as { cure?: string }).cure;
+  if (cure !== undefined) return new UserError(error.message, { hint: cure });
+  const code = codeOf(error);
+  if (code !== undefined && UNREACHABLE.has(code))
+    return new UserError(`the API server cannot be reached (${error.message === "" ? code : error.message})`, {
+      hint: "start one with: capstan up, or see which one is meant: capstan status",
+    });
+  if (env["CAPSTAN_DEBUG"] !== undefined) return new UserError(error.stack ?? error.message);
+  return new UserError(error.message, { hint: "CAPSTAN_DEBUG=1 shows where it came from" });
+}
+
+function codeOf(error: Error): string | undefined {
+  const { code, cause } = error as NodeJS.ErrnoException & { cause?: unknown };
+  return code ?? (cause instanceof Error ? codeOf(cause) : undefined);
+}

@@ -1,0 +1,53 @@
+import { createInterface } from "node:readline/promises";
+import type { CommandIo } from "./command.ts";
+
+/** How long an interrupted command may take to say where things stand. */
+const FAREWELL_MS = 2000;
+
+/** The terminal of this process. */
+export function processIo(): CommandIo {
+  const { stdin, stdout, stderr, env } = process;
+  const plain = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== "";
+  const forced = env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "" && env["FORCE_COLOR"] !== "0";
+  const colors = (isTerminal: boolean): boolean => forced || (isTerminal && !plain && env["TERM"] !== "dumb");
+  let interruption: AbortSignal | undefined;
+  return {
+    out: (text) => stdout.write(text),
+    err: (text) => stderr.write(text),
+    env,
+    interactive: stdin.isTTY === true && stderr.isTTY === true,
+    terminal: {
+      outColors: colors(stdout.isTTY === true),
+      errColors: colors(stderr.isTTY === true),
+      redraw: stderr.isTTY === true && env["TERM"] !== "dumb",
+      columns: stderr.columns ?? 0,
+    },
+    ask: async (question) => {
+      const lines = createInterface({ input: stdin, output: stderr });
+      try {
+        return await lines.question(question);
+      } finally {
+        lines.close();
+      }
+    },
+    stdin: async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of stdin) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks).toString("utf8");
+    },
+    interrupted: () => (interruption ??= onInterrupt()),
+  };
+}
+
+/** The first Ctrl-C lets the command say where things stand; the second, or a command that does not end, ends at once. */
+function onInterrupt(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(130);
+      controller.abort(new Error("interrupted"));
+      setTimeout(() => process.exit(130), FAREWELL_MS).unref();
+    });
+  }
+  return controller.signal;
+}
