@@ -16,14 +16,21 @@ import {
   type KeyAlgorithm,
 } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
-import type { Authorities } from "./certificates.ts";
+import type { Authorities, AuthorityKey } from "./certificates.ts";
+import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
+import {
+  type AuthorityData,
+  afterStep,
+  authoritiesEndMs,
+  type RotationReport,
+  rotationState,
+  rotationStep,
+  wantedPhase,
+} from "./rotation.ts";
 
 const TEN_YEARS_MS = 3650 * 24 * 3600_000;
 
-interface Material {
-  crt: string;
-  key: string;
-}
+type Material = Pick<AuthorityData, "crt" | "key">;
 
 export interface AuthoritiesRequest {
   cluster: ClusterKey;
@@ -35,9 +42,12 @@ export interface AuthoritiesRequest {
   known?: Authorities;
   /** The cluster's authority serves as all others, which are not made. */
   single?: boolean;
+  rotation?: NonNullable<HostedControlPlaneSpec["certificates"]>["rotation"];
 }
 
-export type AuthoritiesResult = { authorities: Authorities } | { problem: string };
+export type AuthoritiesResult =
+  | { authorities: Authorities; rotation: RotationReport[]; endMs: number }
+  | { problem: string };
 
 /** The CAs and the service account key from the Secrets Cluster API users know; existing ones are used, missing ones made. */
 export async function ensureAuthorities(
@@ -45,44 +55,64 @@ export async function ensureAuthorities(
   context: ReconcileContext,
 ): Promise<AuthoritiesResult> {
   const { known, algorithm } = request;
-  const ca = (commonName: string, restored: CertificateAndKey | undefined) => (): Promise<Material> =>
-    restored === undefined
-      ? createCa(commonName, algorithm, context)
-      : Promise.resolve({ crt: restored.certPem, key: restored.keyPem });
-  const restoredAccount = known?.serviceAccount;
-  const serviceAccount = (): Promise<Material> =>
-    restoredAccount === undefined
-      ? createServiceAccount(algorithm)
-      : Promise.resolve({ crt: restoredAccount.publicKeyPem, key: restoredAccount.privateKeyPem });
-  const cluster = (): Promise<Material | { problem: string }> =>
-    ensureSecret("ca", ca("kubernetes", known?.cluster), request, context);
-  if (request.single === true) {
-    const made = await cluster();
-    return "problem" in made ? made : { authorities: singleAuthority(made) };
-  }
-  const results = await Promise.all([
-    cluster(),
-    ensureSecret("etcd", ca("etcd-ca", known?.etcd), request, context),
-    ensureSecret("proxy", ca("front-proxy-ca", known?.frontProxy), request, context),
-    ensureSecret("sa", serviceAccount, request, context),
-  ]);
-  const problem = results.find((result) => "problem" in result);
-  if (problem !== undefined && "problem" in problem) return problem;
-  const [root, etcd, proxy, account] = results as Material[];
-  if (root === undefined || etcd === undefined || proxy === undefined || account === undefined)
-    return { problem: "no authorities" };
-  const pair = (material: Material): { certPem: string; keyPem: string } => ({
-    certPem: material.crt,
-    keyPem: material.key,
-  });
-  return {
-    authorities: {
-      cluster: pair(root),
-      etcd: pair(etcd),
-      frontProxy: pair(proxy),
-      serviceAccount: { publicKeyPem: account.crt, privateKeyPem: account.key },
-    },
+  const one = (
+    authority: AuthorityKey,
+    purpose: SecretPurpose,
+    make: () => Promise<Material>,
+  ): Promise<Ensured | { problem: string }> => {
+    const restored = known === undefined ? undefined : restoredData(known, authority);
+    return ensureSecret({ authority, purpose, make, restored }, request, context);
   };
+  const ca = (commonName: string) => (): Promise<Material> => createCa(commonName, algorithm, context);
+  const cluster = one("cluster", "ca", ca("kubernetes"));
+  if (request.single === true) {
+    const made = await cluster;
+    if ("problem" in made) return made;
+    const authorities = singleAuthority(made.data);
+    return { authorities, rotation: [made.report], endMs: authoritiesEndMs(authorities) };
+  }
+  const [root, etcd, proxy, account] = await Promise.all([
+    cluster,
+    one("etcd", "etcd", ca("etcd-ca")),
+    one("frontProxy", "proxy", ca("front-proxy-ca")),
+    one("serviceAccount", "sa", () => createServiceAccount(algorithm)),
+  ]);
+  if ("problem" in root) return root;
+  if ("problem" in etcd) return etcd;
+  if ("problem" in proxy) return proxy;
+  if ("problem" in account) return account;
+  const pair = ({ data }: Ensured): CertificateAndKey => ({ certPem: data.crt, keyPem: data.key });
+  const also = Object.fromEntries(
+    [root, etcd, proxy, account].flatMap(({ data, report }) => {
+      const other = data.previousCrt ?? data.nextCrt;
+      return other === undefined ? [] : [[report.authority, other]];
+    }),
+  );
+  const { nextCrt, nextKey } = root.data;
+  const authorities: Authorities = {
+    cluster: pair(root),
+    etcd: pair(etcd),
+    frontProxy: pair(proxy),
+    serviceAccount: { publicKeyPem: account.data.crt, privateKeyPem: account.data.key },
+    ...(Object.keys(also).length === 0 ? {} : { also }),
+    ...(nextCrt === undefined || nextKey === undefined ? {} : { nodeSigner: { certPem: nextCrt, keyPem: nextKey } }),
+  };
+  const rotation = [root, etcd, proxy, account].map(({ report }) => report);
+  return { authorities, rotation, endMs: authoritiesEndMs(authorities) };
+}
+
+interface Ensured {
+  data: AuthorityData;
+  report: RotationReport;
+}
+
+/** What a restored control plane's Secret holds: both of two authorities between which the backup was made stay trusted. */
+function restoredData(known: Authorities, authority: AuthorityKey): AuthorityData {
+  const also = known.also?.[authority];
+  const rest = also === undefined ? {} : { previousCrt: also };
+  if (authority === "serviceAccount")
+    return { crt: known.serviceAccount.publicKeyPem, key: known.serviceAccount.privateKeyPem, ...rest };
+  return { crt: known[authority].certPem, key: known[authority].keyPem, ...rest };
 }
 
 function singleAuthority({ crt, key }: Material): Authorities {
@@ -116,46 +146,96 @@ async function createServiceAccount(algorithm: KeyAlgorithm): Promise<Material> 
   return { crt: made.publicKeyPem, key: made.privateKeyPem };
 }
 
+interface Wanted {
+  authority: AuthorityKey;
+  purpose: SecretPurpose;
+  make: () => Promise<Material>;
+  restored: AuthorityData | undefined;
+}
+
 async function ensureSecret(
-  purpose: SecretPurpose,
-  make: () => Promise<Material>,
+  wanted: Wanted,
   request: AuthoritiesRequest,
   context: ReconcileContext,
-): Promise<Material | { problem: string }> {
-  const name = clusterSecretName(request.cluster.name, purpose);
+): Promise<Ensured | { problem: string }> {
+  const name = clusterSecretName(request.cluster.name, wanted.purpose);
   const key = { namespace: request.cluster.namespace, name };
   // The cache holds only labelled Secrets; one that a user brought may have no label yet.
   const existing = context.cache.get(Secret, key) ?? (await context.client.get(Secret, key));
-  if (existing !== undefined) return await use(existing, request, context);
+  if (existing !== undefined) return await use(existing, wanted, request, context);
   if (!request.mayCreate)
     return {
       problem: `Secret ${name} is gone; nodes trust what was in it, so it is not made anew: restore it from a backup`,
     };
-  const material = await make();
+  const data = wanted.restored ?? (await wanted.make());
   try {
-    await context.client.create(clusterSecret(request, name, { "tls.crt": material.crt, "tls.key": material.key }));
+    await context.client.create(clusterSecret(request, name, secretData(data)));
   } catch (error) {
     if (!isReason(error, "AlreadyExists")) throw error;
     const other = await context.client.get(Secret, key);
     return other === undefined
       ? { problem: `Secret ${name} vanished while it was read` }
-      : await use(other, request, context);
+      : await use(other, wanted, request, context);
   }
-  return material;
+  return { data, report: { authority: wanted.authority, state: rotationState(data) } };
 }
 
 async function use(
   secret: Secret,
+  wanted: Wanted,
   request: AuthoritiesRequest,
   context: ReconcileContext,
-): Promise<Material | { problem: string }> {
+): Promise<Ensured | { problem: string }> {
   const crt = secretText(secret, "tls.crt");
   const key = secretText(secret, "tls.key");
   if (crt === undefined || key === undefined)
     return { problem: `Secret ${secret.metadata.name} must have both tls.crt and tls.key` };
   if (secret.metadata.labels?.[CLUSTER_NAME_LABEL] === undefined)
     await context.client.patch(secret, { metadata: { labels: { [CLUSTER_NAME_LABEL]: request.cluster.name } } });
-  return { crt, key };
+  const data: AuthorityData = { crt, key };
+  for (const [field, name] of Object.entries(ROTATION_KEYS)) {
+    const text = secretText(secret, name);
+    if (text !== undefined) data[field as keyof typeof ROTATION_KEYS] = text;
+  }
+  return await rotate(secret, data, wanted, request, context);
+}
+
+/** Takes the step of a rotation that is due, in one write. */
+async function rotate(
+  secret: Secret,
+  data: AuthorityData,
+  { authority, make }: Wanted,
+  request: AuthoritiesRequest,
+  context: ReconcileContext,
+): Promise<Ensured> {
+  const state = rotationState(data);
+  const step = rotationStep(state, wantedPhase(request.rotation, authority));
+  if (step.type === "none") return { data, report: { authority, state } };
+  if (request.single === true)
+    return { data, report: { authority, state, problem: "this placement cannot rotate; make a new control plane" } };
+  if (step.type === "refused") return { data, report: { authority, state, problem: step.why } };
+  const next = afterStep(data, step.type, step.type === "make" ? await make() : undefined);
+  const encoded = secretData(next);
+  const removed = Object.values(ROTATION_KEYS).filter((name) => encoded[name] === undefined);
+  await context.client.patch(secret, {
+    metadata: { resourceVersion: secret.metadata.resourceVersion },
+    data: { ...base64Values(encoded), ...Object.fromEntries(removed.map((name) => [name, null])) },
+  });
+  return { data: next, report: { authority, state: rotationState(next) } };
+}
+
+const ROTATION_KEYS = { nextCrt: "next.crt", nextKey: "next.key", previousCrt: "previous.crt" } as const;
+
+function secretData(data: AuthorityData): Record<string, string> {
+  const rest = Object.entries(ROTATION_KEYS).flatMap(([field, name]) => {
+    const text = data[field as keyof typeof ROTATION_KEYS];
+    return text === undefined ? [] : [[name, text]];
+  });
+  return { "tls.crt": data.crt, "tls.key": data.key, ...(Object.fromEntries(rest) as Record<string, string>) };
+}
+
+function base64Values(data: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
 }
 
 /** A Secret of the cluster, owned by the control plane so that it goes with it. */
@@ -174,6 +254,6 @@ export function clusterSecret(
       ownerReferences: [request.owner],
     },
     type: CLUSTER_SECRET_TYPE,
-    data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
+    data: base64Values(data),
   };
 }

@@ -1,108 +1,36 @@
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findCondition, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
-import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Cluster, ConfigMap, conditionsOf, Secret, secretText } from "@capstan/capi";
+import type { Unstructured } from "@capstan/apimachinery";
+import { Cluster, ConfigMap, Secret, secretText } from "@capstan/capi";
 import { Client } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Plane } from "../../core/src/testing/plane.ts";
-import { hostedControlPlaneController } from "./controller.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { FakePlacement } from "./testing/fake-placement.ts";
+import { HostedPlane } from "./testing/hosted-plane.ts";
 
 const namespace = "default";
 const key = { namespace, name: "c1" };
-let plane: Plane;
+let hosted: HostedPlane;
+let plane: HostedPlane["plane"];
 let placement: FakePlacement;
-let workload: ApiServer;
+let workload: HostedPlane["workload"];
 let backupDir: string;
 
 beforeEach(async () => {
-  backupDir = await mkdtemp(join(tmpdir(), "capstan-backups-"));
-  placement = new FakePlacement();
-  const clock = new VirtualClock();
-  workload = await createApiServer({ store: memoryStore(), clock, random: seededRandom(3) });
-  plane = await Plane.start({
-    crds: [Cluster, HostedControlPlane].map((kind) => kind.crd()),
-    clock,
-    controllers: () => [
-      hostedControlPlaneController({
-        placements: { Process: placement },
-        defaultPlacement: "Process",
-        prepared: new Map(),
-        backupDir,
-        dial: () => workload.admin(),
-      }),
-    ],
-  });
+  hosted = await HostedPlane.start();
+  ({ plane, placement, workload, backupDir } = hosted);
 });
 
 afterEach(async () => {
-  await plane.close();
-  await rm(backupDir, { recursive: true, force: true });
+  await hosted.close();
 });
 
-/**
- * Repeats a check until it holds. Keys and files are made in real time, which turns of the event loop give and the virtual clock
- * does not; the number of turns bounds it, not a time.
- */
-async function eventually(check: () => Promise<void>): Promise<void> {
-  for (let turn = 0; ; turn++) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (turn > 2000) throw error;
-    }
-    await stat(backupDir);
-    await plane.settle(3);
-  }
-}
-
-/** Waits for a condition that reads so. */
-const told = (type: string, text: string | RegExp): Promise<void> =>
-  eventually(async () => {
-    if (typeof text === "string") expect(await condition(type)).toBe(text);
-    else expect(await condition(type)).toMatch(text);
-  });
-
-async function create(spec: object = {}, cluster: object = {}, metadata: object = {}): Promise<void> {
-  const owner = (await plane.user.create({
-    apiVersion: Cluster.apiVersion,
-    kind: "Cluster",
-    metadata: { ...key },
-    spec: {
-      controlPlaneRef: { apiGroup: HostedControlPlane.group, kind: HostedControlPlane.kind, name: "c1" },
-      ...cluster,
-    },
-  } as Unstructured)) as Cluster;
-  await plane.user.create({
-    apiVersion: HostedControlPlane.apiVersion,
-    kind: HostedControlPlane.kind,
-    metadata: {
-      ...key,
-      ...metadata,
-      ownerReferences: [{ apiVersion: Cluster.apiVersion, kind: "Cluster", name: "c1", uid: owner.metadata.uid }],
-    },
-    spec: { version: "v1.34.4", ...spec },
-  } as Unstructured);
-}
-
-const get = async (): Promise<HostedControlPlane> => {
-  const found = await plane.user.get(HostedControlPlane, key);
-  if (found === undefined) throw new Error("gone");
-  return found;
-};
-const condition = async (type: string): Promise<string> => {
-  const found = findCondition(conditionsOf(await get()), type);
-  return found === undefined ? "none" : `${found.status} ${found.reason}: ${found.message}`;
-};
-const ready = async (version = "v1.34.4"): Promise<void> => {
-  await eventually(async () => expect(placement.plans).not.toEqual([]));
-  placement.report(FakePlacement.ready(version));
-  await eventually(async () => expect((await get()).status).toMatchObject({ version, readyReplicas: 1 }));
-};
+const eventually = (check: () => Promise<void>): Promise<void> => hosted.eventually(check);
+const told = (type: string, text: string | RegExp): Promise<void> => hosted.told(type, text);
+const create = (...args: Parameters<HostedPlane["create"]>): Promise<void> => hosted.create(...args);
+const get = (): Promise<HostedControlPlane> => hosted.get();
+const condition = (type: string): Promise<string> => hosted.condition(type);
+const ready = (version?: string): Promise<void> => hosted.ready(version);
 
 test("from one object to an API that nodes can join: endpoint, keys, kubeconfig, cluster-info, initialized", async () => {
   await create();

@@ -12,6 +12,7 @@ import {
 import { ensureAuthorities } from "./authorities.ts";
 import { backupStore, reconcileBackups, takeBackup } from "./backup/backups.ts";
 import { restoreSource } from "./backup/restore.ts";
+import { trusted } from "./certificates.ts";
 import { controllerReference, identity, placedObject } from "./identity.ts";
 import { applyObjects, clusterObjects, inputDigest } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
@@ -20,6 +21,7 @@ import { clusterNetwork } from "./network.ts";
 import type { ControlPlanePlan, PlacementAccess, PlacementState } from "./placement/placement.ts";
 import { FINALIZER, type HostedControlPlanes } from "./planes.ts";
 import { removeControlPlane } from "./remove.ts";
+import { authoritiesCondition, EXPIRY_NOTICE_MS } from "./rotation.ts";
 import { controlPlaneStatus, type Progress } from "./status.ts";
 import { readUserFiles } from "./user-files.ts";
 import { specProblem } from "./validation.ts";
@@ -112,10 +114,12 @@ export async function reconcileHostedControlPlane(
       mayCreate: object.status?.initialization?.controlPlaneInitialized !== true,
       ...(source === undefined ? {} : { known: source.description.authorities }),
       ...(placement.singleAuthority === true ? { single: true } : {}),
+      ...(object.spec.certificates?.rotation === undefined ? {} : { rotation: object.spec.certificates.rotation }),
     },
     context,
   );
   if ("problem" in made) return await reported(report(waiting("CertificatesNotAvailable", made.problem)));
+  const authorities = authoritiesCondition(made.rotation, made.endMs, context.clock.now());
   const files = await readUserFiles(object, context);
   if ("problem" in files) return await reported(report(waiting("FilesNotAvailable", files.problem)));
 
@@ -151,6 +155,7 @@ export async function reconcileHostedControlPlane(
     await report({ step: "waiting", ...state.problem });
     return requeueAfter(RETRY_MS);
   }
+  let renewAtMs = noticeMs(made.endMs, context.clock.now());
   if (state.apiReady) {
     const access = placement.access?.(owner);
     const kubeconfig = await ensureKubeconfigSecret(
@@ -158,7 +163,9 @@ export async function reconcileHostedControlPlane(
       context,
     );
     try {
-      await prepare({ ...plan, version: state.version ?? plan.version }, kubeconfig, access, context, planes);
+      const serving = { ...plan, version: state.version ?? plan.version };
+      await prepare(serving, kubeconfig.text, access, context, planes);
+      renewAtMs = Math.min(renewAtMs, kubeconfig.renewAtMs);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       await report(
@@ -181,8 +188,10 @@ export async function reconcileHostedControlPlane(
     state: { ...state, ...(upgrade === undefined ? {} : { upgrade }) },
     prepared,
     backup,
+    authorities,
   });
-  const nextMs = Math.min(state.recheckAtMs ?? Infinity, backup.recheckAtMs ?? Infinity) - context.clock.now();
+  const nextAtMs = Math.min(state.recheckAtMs ?? Infinity, backup.recheckAtMs ?? Infinity, renewAtMs);
+  const nextMs = nextAtMs - context.clock.now();
   return Number.isFinite(nextMs) ? requeueAfter(Math.max(nextMs, 0)) : done();
 }
 
@@ -201,7 +210,7 @@ async function prepare(
     endpoint: plan.endpoint,
     network: plan.network,
     imageRepository: plan.spec.imageRepository ?? "registry.k8s.io",
-    caPem: plan.authorities.cluster.certPem,
+    caPem: trusted(plan.authorities, "cluster"),
     spec: plan.spec,
     ...(access === undefined ? {} : { access }),
   };
@@ -223,6 +232,12 @@ async function prepare(
   } finally {
     await transport.close();
   }
+}
+
+/** When to tell that an authority ends soon, if that has not been told yet. */
+function noticeMs(endMs: number, nowMs: number): number {
+  const at = endMs - EXPIRY_NOTICE_MS;
+  return at > nowMs ? at : Infinity;
 }
 
 function pathOf(access: PlacementAccess | undefined): { path?: string; serverName?: string } {

@@ -1,10 +1,10 @@
 import type { OwnerReference } from "@capstan/apimachinery";
 import { type ClusterKey, clusterSecretName, Secret, secretText } from "@capstan/capi";
-import { buildKubeconfig, issueCertificate, parseCertificate } from "@capstan/pki";
+import { buildKubeconfig, type CertificateAndKey, issueCertificate, parseCertificate } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
 import { parse } from "yaml";
 import { clusterSecret } from "./authorities.ts";
-import type { Authorities } from "./certificates.ts";
+import { type Authorities, trusted } from "./certificates.ts";
 import { hostPort } from "./network.ts";
 
 const YEAR_MS = 365 * 24 * 3600_000;
@@ -20,8 +20,14 @@ export interface KubeconfigRequest {
   authorities: Authorities;
 }
 
-/** The admin kubeconfig in `<cluster>-kubeconfig`, made anew when half of its certificate's life is over. Returns its text. */
-export async function ensureKubeconfigSecret(request: KubeconfigRequest, context: ReconcileContext): Promise<string> {
+/**
+ * The admin kubeconfig in `<cluster>-kubeconfig`, made anew when half of its certificate's life is over or its authority was rotated.
+ * Returns its text and when it is due again.
+ */
+export async function ensureKubeconfigSecret(
+  request: KubeconfigRequest,
+  context: ReconcileContext,
+): Promise<{ text: string; renewAtMs: number }> {
   const name = clusterSecretName(request.cluster.name, "kubeconfig");
   const server = `https://${hostPort(request.endpoint.host, request.endpoint.port)}${request.path ?? ""}`;
   const existing = context.cache.get(Secret, { namespace: request.cluster.namespace, name });
@@ -30,7 +36,8 @@ export async function ensureKubeconfigSecret(request: KubeconfigRequest, context
     // The cache hands out the same object until it changes: read once.
     const facts = known.get(existing) ?? factsOf(current);
     known.set(existing, facts);
-    if (isCurrent(facts, server, request.authorities.cluster.certPem, context.clock.now())) return current;
+    if (isCurrent(facts, server, request.authorities, context.clock.now()))
+      return { text: current, renewAtMs: facts.halfLifeMs ?? Infinity };
   }
   const leaf = await issueCertificate(request.authorities.cluster, {
     commonName: "kubernetes-admin",
@@ -43,7 +50,7 @@ export async function ensureKubeconfigSecret(request: KubeconfigRequest, context
   const kubeconfig = buildKubeconfig({
     server,
     ...(request.serverName === undefined ? {} : { tlsServerName: request.serverName }),
-    caPem: request.authorities.cluster.certPem,
+    caPem: trusted(request.authorities, "cluster"),
     clusterName: request.cluster.name,
     userName: `${request.cluster.name}-admin`,
     contextName: `${request.cluster.name}-admin@${request.cluster.name}`,
@@ -51,7 +58,7 @@ export async function ensureKubeconfigSecret(request: KubeconfigRequest, context
     clientKeyPem: leaf.keyPem,
   });
   await context.client.apply(clusterSecret(request, name, { value: kubeconfig }));
-  return kubeconfig;
+  return { text: kubeconfig, renewAtMs: context.clock.now() + YEAR_MS / 2 };
 }
 
 interface KubeconfigDocument {
@@ -65,6 +72,8 @@ interface KubeconfigFacts {
   caData: string | undefined;
   /** When half of its certificate's life is over; undefined without a certificate. */
   halfLifeMs: number | undefined;
+  /** Key id of what signed its certificate. */
+  signedBy: string | undefined;
 }
 
 const known = new WeakMap<Secret, KubeconfigFacts>();
@@ -74,14 +83,24 @@ function factsOf(kubeconfig: string): KubeconfigFacts {
   const cluster = document.clusters?.[0]?.cluster;
   const certificate = document.users?.[0]?.user?.["client-certificate-data"];
   const facts = { server: cluster?.server, caData: cluster?.["certificate-authority-data"] };
-  if (certificate === undefined) return { ...facts, halfLifeMs: undefined };
-  const { notBeforeMs, notAfterMs } = parseCertificate(Buffer.from(certificate, "base64").toString("utf8"));
-  return { ...facts, halfLifeMs: (notBeforeMs + notAfterMs) / 2 };
+  if (certificate === undefined) return { ...facts, halfLifeMs: undefined, signedBy: undefined };
+  const parsed = parseCertificate(Buffer.from(certificate, "base64").toString("utf8"));
+  return { ...facts, halfLifeMs: (parsed.notBeforeMs + parsed.notAfterMs) / 2, signedBy: parsed.authorityKeyId };
 }
 
-/** Whether a kubeconfig still leads to the server, trusts its CA, and has more than half of its life before it. */
-function isCurrent(facts: KubeconfigFacts, server: string, caPem: string, nowMs: number): boolean {
-  if (facts.server !== server || facts.caData !== Buffer.from(caPem).toString("base64")) return false;
+/** Whether a kubeconfig still leads to the server, trusts its CA, is signed by it, and has more than half of its life before it. */
+function isCurrent(facts: KubeconfigFacts, server: string, authorities: Authorities, nowMs: number): boolean {
+  const caData = Buffer.from(trusted(authorities, "cluster")).toString("base64");
+  if (facts.server !== server || facts.caData !== caData) return false;
   // One that somebody wrote without a client certificate is theirs to keep.
-  return facts.halfLifeMs === undefined || nowMs < facts.halfLifeMs;
+  if (facts.halfLifeMs === undefined) return true;
+  return nowMs < facts.halfLifeMs && isSignedBy(facts, authorities.cluster);
+}
+
+const keyIds = new WeakMap<CertificateAndKey, string | undefined>();
+
+function isSignedBy(facts: KubeconfigFacts, authority: CertificateAndKey): boolean {
+  if (!keyIds.has(authority)) keyIds.set(authority, parseCertificate(authority.certPem).subjectKeyId);
+  const id = keyIds.get(authority);
+  return id === undefined || id === facts.signedBy;
 }

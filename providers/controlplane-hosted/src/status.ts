@@ -8,7 +8,7 @@ export type Progress =
   | { step: "paused" }
   | { step: "waiting"; reason: string; message: string }
   | { step: "hibernated"; state: PlacementState }
-  | { step: "running"; state: PlacementState; prepared: boolean; backup?: BackupReport }
+  | { step: "running"; state: PlacementState; prepared: boolean; backup?: BackupReport; authorities?: ConditionInput }
   | { step: "deleting"; message: string };
 
 export interface StatusInput {
@@ -60,6 +60,7 @@ function conditions(input: StatusInput, serving: boolean): ConditionInput[] {
     ...upgradeCondition(progress),
     ...loopbackCondition(input),
     ...(progress.step === "running" && progress.backup?.condition !== undefined ? [progress.backup.condition] : []),
+    ...(progress.step === "running" && progress.authorities !== undefined ? [progress.authorities] : []),
     deleting,
     input.paused,
   ];

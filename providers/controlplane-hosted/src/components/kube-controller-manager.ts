@@ -12,8 +12,8 @@ export function kubeControllerManagerArguments(context: ComponentContext): strin
       ["client-ca-file", "$FILES/ca.crt"],
       ["requestheader-client-ca-file", "$FILES/front-proxy-ca.crt"],
       ["root-ca-file", "$FILES/ca.crt"],
-      ["cluster-signing-cert-file", "$FILES/ca.crt"],
-      ["cluster-signing-key-file", "$FILES/ca.key"],
+      ["cluster-signing-cert-file", "$FILES/ca-signing.crt"],
+      ["cluster-signing-key-file", "$FILES/ca-signing.key"],
       ["service-account-private-key-file", "$FILES/sa.key"],
       ["use-service-account-credentials", "true"],
       ["controllers", "*,bootstrapsigner,tokencleaner"],
@@ -30,7 +30,8 @@ export function kubeControllerManagerArguments(context: ComponentContext): strin
 
 export const KUBE_CONTROLLER_MANAGER_FILES = [
   "ca.crt",
-  "ca.key",
+  "ca-signing.crt",
+  "ca-signing.key",
   "front-proxy-ca.crt",
   "sa.key",
   "controller-manager.conf",

@@ -134,6 +134,20 @@ const etcd = object({
   extraArgs: optional(array(argument, { maxItems: 100 })),
 });
 
+const rotation = object({
+  phase: string({
+    doc: "How far to rotate: `Trust` makes new authorities and has them trusted beside the old, `Issue` has everything issued by the new, `Retire` ends the trust in the old. One after the other; condition AuthoritiesCurrent says what to do between them.",
+    enum: ["Trust", "Issue", "Retire"],
+  }),
+  authorities: optional(
+    array(string({ enum: ["Cluster", "Etcd", "FrontProxy", "ServiceAccount"] }), {
+      doc: "Which ones; all when empty.",
+      listType: "set",
+      maxItems: 4,
+    }),
+  ),
+});
+
 const addon = object({ enabled: optional(boolean({ doc: "false leaves it out.", default: true })) });
 
 /** What a class of control planes can say of each: all but the version, the size and the address. */
@@ -179,6 +193,7 @@ const sharedFields = {
   certificates: optional(
     object({
       encryptionAlgorithm: optional(string({ enum: ["ECDSA-P256", "ECDSA-P384", "RSA-2048", "RSA-3072", "RSA-4096"] })),
+      rotation: optional(rotation),
     }),
   ),
   addons: optional(

@@ -1,6 +1,6 @@
 import type { CertificateAndKey } from "@capstan/pki";
 import { stringify } from "yaml";
-import type { Authorities } from "../certificates.ts";
+import { type Authorities, trusted } from "../certificates.ts";
 
 /** Every file of a control plane, named as kubeadm names them below its pki folder. */
 export function componentFiles(
@@ -10,11 +10,13 @@ export function componentFiles(
   clusterName: string,
 ): Record<string, string> {
   const files: Record<string, string> = {
-    "ca.crt": authorities.cluster.certPem,
-    "ca.key": authorities.cluster.keyPem,
-    "etcd/ca.crt": authorities.etcd.certPem,
-    "front-proxy-ca.crt": authorities.frontProxy.certPem,
-    "sa.pub": authorities.serviceAccount.publicKeyPem,
+    "ca.crt": trusted(authorities, "cluster"),
+    // kube-controller-manager takes one certificate to sign with and no bundle.
+    "ca-signing.crt": (authorities.nodeSigner ?? authorities.cluster).certPem,
+    "ca-signing.key": (authorities.nodeSigner ?? authorities.cluster).keyPem,
+    "etcd/ca.crt": trusted(authorities, "etcd"),
+    "front-proxy-ca.crt": trusted(authorities, "frontProxy"),
+    "sa.pub": trusted(authorities, "serviceAccount"),
     "sa.key": authorities.serviceAccount.privateKeyPem,
   };
   for (const [name, leaf] of Object.entries(leaves)) {
@@ -22,7 +24,7 @@ export function componentFiles(
     files[`${name}.key`] = leaf.keyPem;
   }
   for (const name of ["controller-manager", "scheduler"])
-    files[`${name}.conf`] = fileKubeconfig(name, localServer, clusterName, authorities.cluster.certPem);
+    files[`${name}.conf`] = fileKubeconfig(name, localServer, clusterName, trusted(authorities, "cluster"));
   return files;
 }
 

@@ -62,8 +62,8 @@ export function apiserverProgram(input: ProgramInput, dir: string, name: string,
   return program(input, name, join(dir, "kube-apiserver"), {
     args: kubeApiserverArguments(context),
     secretFiles: { ...files, ...input.plan.userFiles.apiServer },
-    // kube-apiserver reads these again by itself; the service account's keys are the ones it does not.
-    reloadedFiles: Object.keys(files).filter((file) => !file.startsWith("sa.")),
+    // kube-apiserver reads these again by itself; the service account's keys and whom it trusts as etcd are what it does not.
+    reloadedFiles: Object.keys(files).filter((file) => !file.startsWith("sa.") && file !== "etcd/ca.crt"),
     probe: {
       url: `https://${hostPort(loopbackOf(context.bindAddress), port)}/readyz`,
       servedBy: servingName(name),
