@@ -143,6 +143,7 @@ export {
   integer,
   intOrString,
   map,
+  type OptionalSchema,
   object,
   openObject,
   optional,

@@ -10,3 +10,9 @@ export {
   HOST_STATUS_ANNOTATION,
 } from "./kinds/bare-metal-host.ts";
 export { HARDWARE_DATA_FINALIZER, HardwareData } from "./kinds/hardware-data.ts";
+export { Metal3IPAddress } from "./kinds/ip-address.ts";
+export { IPClaim } from "./kinds/ip-claim.ts";
+export { IPPool } from "./kinds/ip-pool.ts";
+export { Metal3Cluster, Metal3ClusterTemplate } from "./kinds/metal3-cluster.ts";
+export { Metal3Data, Metal3DataClaim, Metal3DataTemplate } from "./kinds/metal3-data.ts";
+export { Metal3Machine, Metal3MachineTemplate } from "./kinds/metal3-machine.ts";

@@ -1,27 +1,41 @@
 import { type Random, randomFloat } from "@capstan/apimachinery";
-import { type AddressRange, contains, countOf } from "./address-ranges.ts";
+import { type AddressRange, countOf } from "./address-ranges.ts";
 
 /** How often chance is asked for a free address. */
 const ATTEMPTS = 32;
 
+/** A range and the rank of its first address: ranks count all addresses of the pool in the order they are given away. */
+interface RankedRange extends AddressRange {
+  rank: bigint;
+}
+
 /**
- * Gives away the lowest free address. All addresses below a cursor are taken or in a heap of returned ones, so that taking and
- * returning cost the logarithm of what was returned, however large the pool is.
+ * Gives away the first free address, in the order of the ranges. All addresses below a cursor are taken or in a heap of returned
+ * ones, so that taking and returning cost the logarithm of what was returned, however large the pool is.
  */
 export class Allocator {
+  /** Ranges that do not overlap, in the order they are used up. */
   readonly ranges: readonly AddressRange[];
   readonly total: bigint;
+  readonly #inOrder: readonly RankedRange[];
+  readonly #byAddress: readonly RankedRange[];
   /** Who holds an address: normally one, more only after a fault. */
   readonly #holders = new Map<bigint, Set<string>>();
+  /** Ranks below the cursor that are free again. */
   readonly #returned: bigint[] = [];
-  #range = 0;
-  #cursor: bigint;
+  #cursor = 0n;
   #taken = 0;
 
   constructor(ranges: readonly AddressRange[]) {
     this.ranges = ranges;
     this.total = countOf(ranges);
-    this.#cursor = ranges[0]?.first ?? 0n;
+    let rank = 0n;
+    this.#inOrder = ranges.map(({ first, last }) => {
+      const ranked = { first, last, rank };
+      rank += last - first + 1n;
+      return ranked;
+    });
+    this.#byAddress = [...this.#inOrder].sort((a, b) => (a.first < b.first ? -1 : 1));
   }
 
   /** Addresses of the pool that somebody holds. */
@@ -46,7 +60,7 @@ export class Allocator {
       return;
     }
     this.#holders.set(address, new Set([holder]));
-    if (contains(this.ranges, address)) this.#taken++;
+    if (this.#rankOf(address) !== undefined) this.#taken++;
   }
 
   /** Notes that somebody does not hold an address any more. */
@@ -54,14 +68,15 @@ export class Allocator {
     const holders = this.#holders.get(address);
     if (holders?.delete(holder) !== true || holders.size > 0) return;
     this.#holders.delete(address);
-    if (!contains(this.ranges, address)) return;
+    const rank = this.#rankOf(address);
+    if (rank === undefined) return;
     this.#taken--;
-    if (this.#isPassed(address)) push(this.#returned, address);
+    if (rank < this.#cursor) push(this.#returned, rank);
   }
 
-  /** Takes the lowest free address for somebody; undefined when none is left. */
+  /** Takes the first free address for somebody; undefined when none is left. */
   take(holder: string): bigint | undefined {
-    const address = this.#lowestReturned() ?? this.#advance();
+    const address = this.#firstReturned() ?? this.#advance();
     if (address !== undefined) this.hold(address, holder);
     return address;
   }
@@ -69,15 +84,15 @@ export class Allocator {
   /** Takes a certain address; false when it is not in the pool or somebody else than `ally` holds it. */
   takeAt(address: bigint, holder: string, ally?: string): boolean {
     const others = [...(this.#holders.get(address) ?? [])].filter((other) => other !== holder && other !== ally);
-    if (others.length > 0 || !contains(this.ranges, address)) return false;
+    if (others.length > 0 || this.#rankOf(address) === undefined) return false;
     this.hold(address, holder);
     return true;
   }
 
-  /** Takes some free address by chance; the lowest when chance finds none soon, as in a pool that is nearly empty. */
+  /** Takes some free address by chance; the first when chance finds none soon, as in a pool that is nearly empty. */
   takeAny(holder: string, random: Random): bigint | undefined {
     for (let attempt = 0; attempt < ATTEMPTS && this.free > 0n; attempt++) {
-      const address = nth(this.ranges, below(this.total, random));
+      const address = this.#at(below(this.total, random));
       if (address === undefined || this.#holders.has(address)) continue;
       this.hold(address, holder);
       return address;
@@ -85,29 +100,45 @@ export class Allocator {
     return this.take(holder);
   }
 
-  #isPassed(address: bigint): boolean {
-    const range = this.ranges[this.#range];
-    return range === undefined || address < this.#cursor;
-  }
-
-  #lowestReturned(): bigint | undefined {
+  #firstReturned(): bigint | undefined {
     for (;;) {
-      const address = pop(this.#returned);
+      const rank = pop(this.#returned);
+      const address = rank === undefined ? undefined : this.#at(rank);
       // One that was returned may have been taken since, by an object that somebody restored.
       if (address === undefined || !this.#holders.has(address)) return address;
     }
   }
 
   #advance(): bigint | undefined {
-    for (let range = this.ranges[this.#range]; range !== undefined; range = this.ranges[++this.#range]) {
-      if (this.#cursor < range.first) this.#cursor = range.first;
-      while (this.#cursor <= range.last) {
-        const address = this.#cursor++;
-        if (!this.#holders.has(address)) return address;
-      }
+    while (this.#cursor < this.total) {
+      const address = this.#at(this.#cursor++);
+      if (address !== undefined && !this.#holders.has(address)) return address;
     }
     return undefined;
   }
+
+  #rankOf(address: bigint): bigint | undefined {
+    const range = lastWhere(this.#byAddress, ({ first }) => first <= address);
+    return range === undefined || address > range.last ? undefined : range.rank + address - range.first;
+  }
+
+  #at(rank: bigint): bigint | undefined {
+    const range = lastWhere(this.#inOrder, (candidate) => candidate.rank <= rank);
+    return range === undefined ? undefined : range.first + rank - range.rank;
+  }
+}
+
+/** The last of sorted ranges that fulfils what all before it fulfil. */
+function lastWhere(ranges: readonly RankedRange[], holds: (range: RankedRange) => boolean): RankedRange | undefined {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const range = ranges[middle];
+    if (range !== undefined && holds(range)) low = middle + 1;
+    else high = middle;
+  }
+  return ranges[low - 1];
 }
 
 /** A number from 0 up to, but without, the bound. */
@@ -117,16 +148,6 @@ function below(bound: bigint, random: Random): bigint {
   for (let size = bound; size > 0n; size /= scale)
     value = value * scale + BigInt(Math.floor(randomFloat(random) * 2 ** 32));
   return value % bound;
-}
-
-function nth(ranges: readonly AddressRange[], index: bigint): bigint | undefined {
-  let left = index;
-  for (const { first, last } of ranges) {
-    const size = last - first + 1n;
-    if (left < size) return first + left;
-    left -= size;
-  }
-  return undefined;
 }
 
 function push(heap: bigint[], value: bigint): void {

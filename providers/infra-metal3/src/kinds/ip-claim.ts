@@ -1,0 +1,32 @@
+import { defineKind, type ObjectOf, object, optional, string } from "@capstan/capi";
+import { objectReference } from "./bare-metal-host-parts.ts";
+import { METAL3_IPAM_GROUP } from "./ip-pool.ts";
+import { AGE_COLUMN, CLUSTER_COLUMN } from "./metal3-shared.ts";
+
+/** A claim may ask for a certain address by this annotation. */
+export const REQUESTED_ADDRESS_ANNOTATION = "ipAddress";
+
+const shared = { group: METAL3_IPAM_GROUP, version: "v1alpha1" };
+
+/** Asks an IPPool for an address. */
+export const IPClaim = defineKind({
+  ...shared,
+  kind: "IPClaim",
+  plural: "ipclaims",
+  shortNames: ["ipc", "ipclaim", "m3ipc", "m3ipclaim", "metal3ipc", "metal3ipclaim"],
+  doc: "Asks an IPPool for one address.",
+  schema: object({
+    spec: object(
+      { pool: objectReference("The IPPool; never changes.") },
+      { rules: [{ rule: "self.pool == oldSelf.pool", message: "pool cannot change; make another claim" }] },
+    ),
+    status: optional(
+      object({
+        address: optional(objectReference("The IPAddress.")),
+        errorMessage: optional(string({ doc: "Why there is none (yet).", maxLength: 32768 })),
+      }),
+    ),
+  }),
+  columns: [CLUSTER_COLUMN, AGE_COLUMN],
+});
+export type IPClaim = ObjectOf<typeof IPClaim>;

@@ -1,0 +1,76 @@
+import {
+  array,
+  defineKind,
+  type Infer,
+  integer,
+  map,
+  type ObjectOf,
+  object,
+  optional,
+  string,
+  time,
+} from "@capstan/capi";
+import { ipPoolProblems } from "./ip-pool-rules.ts";
+import { AGE_COLUMN, CLUSTER_COLUMN } from "./metal3-shared.ts";
+
+/** Group of Metal3's IP address manager. */
+export const METAL3_IPAM_GROUP = "ipam.metal3.io";
+
+const address = (doc: string) => string({ doc, minLength: 1, maxLength: 45 });
+const network = {
+  prefix: optional(integer({ doc: "Length of the network's prefix.", minimum: 0, maximum: 128 })),
+  gateway: optional(address("The network's gateway.")),
+  dnsServers: optional(array(address("A server."), { doc: "DNS servers.", maxItems: 32 })),
+};
+
+const spec = object({
+  clusterName: optional(string({ doc: "Cluster it belongs to.", minLength: 1, maxLength: 63 })),
+  pools: optional(
+    array(
+      object({
+        start: optional(address("First address.")),
+        end: optional(address("Last address.")),
+        subnet: optional(string({ doc: "Network that bounds the addresses.", minLength: 1, maxLength: 49 })),
+        ...network,
+      }),
+      { doc: "Where addresses come from, in this order.", maxItems: 256 },
+    ),
+  ),
+  allocationStrategy: optional(
+    string({ doc: "Lowest free address, or any.", enum: ["sequential", "random"], default: "sequential" }),
+  ),
+  preAllocations: optional(map(address("An address."), { doc: "Addresses kept for claims of these names." })),
+  ...network,
+  namePrefix: string({
+    doc: "What the names of its IPAddresses begin with.",
+    minLength: 1,
+    maxLength: 200,
+    rules: [{ rule: "self == oldSelf", message: "namePrefix cannot change" }],
+  }),
+});
+
+/** What an IPPool is asked to be. */
+export type IPPoolSpec = Infer<typeof spec>;
+
+/** Addresses for IPClaims. */
+export const IPPool = defineKind({
+  group: METAL3_IPAM_GROUP,
+  version: "v1alpha1",
+  kind: "IPPool",
+  plural: "ippools",
+  shortNames: ["ipp", "ippool", "m3ipp", "m3ippool", "metal3ipp", "metal3ippool"],
+  doc: "A pool of addresses for IPClaims, and for IPAddressClaims of Cluster API that name it.",
+  labels: { "cluster.x-k8s.io/v1beta1": "v1alpha1", "cluster.x-k8s.io/v1beta2": "v1alpha1" },
+  schema: object({
+    spec,
+    status: optional(
+      object({
+        lastUpdated: optional(time({ doc: "When addresses were last given away or returned." })),
+        indexes: optional(map(address("An address."), { doc: "Which claim has which address." })),
+      }),
+    ),
+  }),
+  columns: [CLUSTER_COLUMN, AGE_COLUMN],
+  admission: { validate: (pool, old) => ipPoolProblems(pool.spec, old?.spec, old?.status?.indexes ?? {}) },
+});
+export type IPPool = ObjectOf<typeof IPPool>;

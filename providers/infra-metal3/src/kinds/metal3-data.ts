@@ -1,0 +1,140 @@
+import {
+  array,
+  boolean,
+  defineKind,
+  INFRASTRUCTURE_GROUP,
+  integer,
+  mapToList,
+  type ObjectOf,
+  object,
+  oldOnly,
+  optional,
+  recode,
+  string,
+  time,
+  v1beta1,
+} from "@capstan/capi";
+import { secretReference } from "./bare-metal-host-parts.ts";
+import { META_DATA_RULES, metaData } from "./metal3-meta-data.ts";
+import { NETWORK_DATA_RULES, networkData } from "./metal3-network-data.ts";
+import { AGE_COLUMN, CLUSTER_COLUMN, metal3Reference, objectReferenceCodec } from "./metal3-shared.ts";
+
+const group = INFRASTRUCTURE_GROUP;
+const shared = { group, version: "v1beta2", contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" } };
+const errorMessage = optional(string({ doc: "What went wrong.", maxLength: 32768 }));
+
+const template = object({
+  spec: object(
+    {
+      clusterName: optional(string({ doc: "Cluster it belongs to.", minLength: 1, maxLength: 63 })),
+      metaData: optional(metaData),
+      networkData: optional(networkData),
+    },
+    {
+      rules: [
+        {
+          rule: "has(self.metaData) == has(oldSelf.metaData)",
+          message: "metaData cannot change; make another template",
+        },
+        {
+          rule: "has(self.networkData) == has(oldSelf.networkData)",
+          message: "networkData cannot change; make another template",
+        },
+      ],
+    },
+  ),
+  status: optional(
+    object({
+      lastUpdated: optional(time({ doc: "When the indexes last changed." })),
+      indexes: optional(
+        array(
+          object({
+            name: string({ doc: "Name of the Metal3DataClaim.", minLength: 1, maxLength: 253 }),
+            index: optional(integer({ doc: "Its index.", minimum: 0 })),
+          }),
+          { doc: "Which claim has which index.", listType: "map", keys: ["name"] },
+        ),
+      ),
+    }),
+  ),
+});
+
+/** What the meta data and network data of machines look like. */
+export const Metal3DataTemplate = defineKind({
+  ...shared,
+  kind: "Metal3DataTemplate",
+  plural: "metal3datatemplates",
+  shortNames: ["m3dt", "m3datatemplate", "metal3datatemplate"],
+  doc: "Describes the meta data and network data that machines on bare metal boot with.",
+  labels: { "clusterctl.cluster.x-k8s.io/move": "" },
+  schema: template,
+  columns: [CLUSTER_COLUMN, AGE_COLUMN],
+  others: [
+    v1beta1(group, "Metal3DataTemplate", template, {
+      rules: [
+        oldOnly("spec.templateReference", string()),
+        ...META_DATA_RULES,
+        ...NETWORK_DATA_RULES,
+        recode("status.indexes", mapToList("index")),
+      ],
+      columns: [CLUSTER_COLUMN, AGE_COLUMN],
+    }),
+  ],
+});
+export type Metal3DataTemplate = ObjectOf<typeof Metal3DataTemplate>;
+
+const claim = object({
+  spec: object({ template: metal3Reference("The Metal3DataTemplate.") }),
+  status: optional(object({ renderedData: optional(metal3Reference("The Metal3Data.")), errorMessage })),
+});
+
+/** Asks for data rendered from a template. */
+export const Metal3DataClaim = defineKind({
+  ...shared,
+  kind: "Metal3DataClaim",
+  plural: "metal3dataclaims",
+  shortNames: ["m3dc", "m3dataclaim", "metal3dataclaim"],
+  doc: "Asks for the data of one machine, rendered from a Metal3DataTemplate.",
+  schema: claim,
+  columns: [CLUSTER_COLUMN, AGE_COLUMN],
+  others: [
+    v1beta1(group, "Metal3DataClaim", claim, {
+      rules: [recode("spec.template", objectReferenceCodec), recode("status.renderedData", objectReferenceCodec)],
+      columns: [CLUSTER_COLUMN, AGE_COLUMN],
+    }),
+  ],
+});
+export type Metal3DataClaim = ObjectOf<typeof Metal3DataClaim>;
+
+const data = object({
+  spec: object({
+    index: optional(integer({ doc: "Its place among those of the same template, from 0.", minimum: 0 })),
+    template: metal3Reference("The Metal3DataTemplate it is rendered from."),
+    claim: metal3Reference("The Metal3DataClaim it is for."),
+    metaData: optional(secretReference("Secret with the meta data.")),
+    networkData: optional(secretReference("Secret with the network data.")),
+  }),
+  status: optional(object({ ready: optional(boolean({ doc: "Whether the Secrets are there." })), errorMessage })),
+});
+
+/** What was rendered for one machine. */
+export const Metal3Data = defineKind({
+  ...shared,
+  kind: "Metal3Data",
+  plural: "metal3datas",
+  shortNames: ["m3d", "m3data", "metal3data"],
+  doc: "The data of one machine: its index, and the Secrets with its meta data and network data.",
+  schema: data,
+  columns: [CLUSTER_COLUMN, AGE_COLUMN],
+  others: [
+    v1beta1(group, "Metal3Data", data, {
+      rules: [
+        oldOnly("spec.templateReference", string()),
+        recode("spec.claim", objectReferenceCodec),
+        recode("spec.template", objectReferenceCodec),
+      ],
+      columns: [CLUSTER_COLUMN, AGE_COLUMN],
+    }),
+  ],
+});
+export type Metal3Data = ObjectOf<typeof Metal3Data>;

@@ -1,0 +1,65 @@
+import { array, boolean, type Infer, integer, move, object, optional, type Schema, string } from "@capstan/capi";
+import { sourceObject } from "./metal3-shared.ts";
+
+const text = (doc: string) => string({ doc, minLength: 1, maxLength: 512 });
+const key = text("Key of the value.");
+
+/** A list in which each key stands once; upstream's limits. */
+const byKey = <T>(item: Schema<T>, doc: string) =>
+  optional(array(item, { doc, listType: "map", keys: ["key"], minItems: 1, maxItems: 512 }));
+
+const fromPool = object({
+  key,
+  name: text("Name of the pool."),
+  apiGroup: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 253 })),
+  kind: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 63 })),
+});
+
+/** What becomes meta data: a flat map of texts. */
+export const metaData = object(
+  {
+    strings: byKey(object({ key, value: string({ doc: "The value.", maxLength: 4096 }) }), "Values as they are."),
+    objectNames: byKey(object({ key, object: sourceObject }), "Names of objects."),
+    indexes: byKey(
+      object({
+        key,
+        offset: optional(integer({ doc: "Added to the index.", minimum: 0, default: 0 })),
+        step: optional(integer({ doc: "What the index is multiplied by.", minimum: 1, default: 1 })),
+        prefix: optional(text("Put before.")),
+        suffix: optional(text("Put after.")),
+      }),
+      "Numbers computed from the index of the data.",
+    ),
+    namespaces: byKey(object({ key }), "The namespace."),
+    ipAddressesFromPool: byKey(fromPool, "Addresses given by pools."),
+    prefixesFromPool: byKey(fromPool, "Lengths of the prefixes of such addresses."),
+    gatewaysFromPool: byKey(fromPool, "Gateways of such addresses."),
+    dnsServersFromPool: byKey(fromPool, "DNS servers of such addresses, separated by commas."),
+    fromHostInterfaces: byKey(
+      object(
+        {
+          key,
+          interface: optional(text("Name of the interface.")),
+          fromBootMAC: optional(boolean({ doc: "The interface that boots." })),
+        },
+        { rules: [{ rule: "has(self.interface) || has(self.fromBootMAC)", message: "give interface or fromBootMAC" }] },
+      ),
+      "MAC addresses of interfaces of the host.",
+    ),
+    fromLabels: byKey(object({ key, object: sourceObject, label: text("Key of the label.") }), "Labels of objects."),
+    fromAnnotations: byKey(
+      object({ key, object: sourceObject, annotation: text("Key of the annotation.") }),
+      "Annotations of objects.",
+    ),
+  },
+  {
+    doc: "What becomes meta data.",
+    rules: [{ rule: "self == oldSelf", message: "metaData cannot change; make another template" }],
+  },
+);
+export type MetaData = Infer<typeof metaData>;
+
+/** What v1beta1 calls differently. */
+export const META_DATA_RULES = ["ipAddresses", "prefixes", "gateways", "dnsServers"].map((name) =>
+  move(`spec.metaData.${name}FromIPPool`, `spec.metaData.${name}FromPool`),
+);
