@@ -63,7 +63,7 @@ test("manifests of v1beta1 say the same in v1beta2", () => {
   const machine = convert(Metal3Machine, {
     apiVersion: `${group}/v1beta1`,
     spec: { image: { url: "http://i/x.qcow2", checksum: "abc", format: "qcow2" }, dataTemplate: { name: "t" } },
-    status: { ready: true, conditions: [] },
+    status: { ready: true, failureReason: "CreateError" },
   });
   expect(machine?.["spec"]).toEqual({
     image: { url: "http://i/x.qcow2", checksum: "abc", diskFormat: "qcow2" },
@@ -71,7 +71,7 @@ test("manifests of v1beta1 say the same in v1beta2", () => {
   });
   expect(machine?.["status"]).toEqual({
     initialization: { provisioned: true },
-    deprecated: { v1beta1: { conditions: [] } },
+    deprecated: { v1beta1: { failureReason: "CreateError" } },
   });
   const template = convert(Metal3DataTemplate, {
     apiVersion: `${group}/v1beta1`,

@@ -20,10 +20,8 @@ import { imageProblems } from "./metal3-image.ts";
 import { metal3Reference, objectReferenceCodec, SHARED_STATUS_RULES, sharedStatus } from "./metal3-shared.ts";
 
 /** Comparisons as upstream takes them and as Kubernetes spells them. */
-const OPERATORS = [
-  ...["in", "notin", "=", "==", "!=", "exists", "!", "gt", "lt"],
-  ...["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"],
-] as const;
+const WORDS = ["in", "notin", "exists", "gt", "lt", "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] as const;
+const OPERATORS = [...WORDS, "=", "==", "!=", "!"] as const;
 
 const hostSelector = object(
   {

@@ -4,7 +4,7 @@ import {
   type ConversionRule,
   deprecatedStatus,
   FAILURE,
-  move,
+  newOnly,
   object,
   optional,
   string,
@@ -43,10 +43,7 @@ export const sharedStatus = {
 };
 
 /** What v1beta1 calls differently in those. */
-export const SHARED_STATUS_RULES: readonly ConversionRule[] = [
-  move("status.conditions", "status.deprecated.v1beta1.conditions"),
-  ...FAILURE,
-];
+export const SHARED_STATUS_RULES: readonly ConversionRule[] = [...FAILURE, newOnly("status.deprecated")];
 
 const text = { type: "string" } as const;
 
