@@ -32,6 +32,7 @@ import {
 import { byohProvider } from "@capstan/infra-byoh";
 import { memoryProvider } from "@capstan/infra-memory";
 import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
+import { bareMetalHosts, type MemoryBmcOptions, MemoryBmcs } from "@capstan/infra-metal3";
 import {
   Cache,
   Client,
@@ -87,16 +88,19 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   addWorkerPoolIndexes(cache);
   addBootstrapKubeadmIndexes(cache);
   const embedded = embeddedClusters(options);
-  const memory = memoryProvider({
+  const simulation: MemoryBmcOptions = {
     clock,
     random,
     log,
     seed: 1,
     connect: (config, hint) => embedded.dial(config, hint) ?? httpTransport(config, { clock }),
-  });
+  };
+  const memory = memoryProvider(simulation);
   memory.addIndexes(cache);
   const byoh = byohProvider();
   byoh.addIndexes(cache);
+  const metalHosts = bareMetalHosts({ clock, random, drivers: { memory: new MemoryBmcs(simulation) } });
+  metalHosts.addIndexes(cache);
   const workload = new WorkloadConnections({ cache, clock, random, log, dial: (config) => embedded.dial(config) });
   const processes = await processPlacement(options);
   const controllers: Controller[] = [
@@ -105,6 +109,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...metaControllers(),
     ...memory.controllers({ workload }),
     ...byoh.controllers({ workload }),
+    ...metalHosts.controllers(),
     workerPoolController(),
     ...bootstrapKubeadmControllers({ workload, cache }),
     hostedControlPlaneController({

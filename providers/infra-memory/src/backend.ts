@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock, Random } from "@capstan/apimachinery";
 import type { Logger, Request } from "@capstan/runtime";
-import { Guest, type GuestProgram } from "./guest.ts";
-import type { Connect } from "./join/discovery.ts";
+import { type Connect, Guest, type GuestProgram } from "@capstan/workloads";
 import type { Fault } from "./kinds/memory-machine.ts";
 
 /** What the simulated world is made with. */

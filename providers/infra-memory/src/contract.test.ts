@@ -3,12 +3,12 @@ import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster, kindAdmissionPlugins, kindConverters, Machine } from "@capstan/capi";
 import { contractCases } from "@capstan/capi/contract-suite";
 import { silentLogger } from "@capstan/runtime";
+import { startWorkload } from "@capstan/workloads/testing";
 import { describe, test } from "vitest";
 import { MemoryBackend } from "./backend.ts";
 import { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts";
 import { MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
 import { memoryProvider } from "./provider.ts";
-import { startWorkload } from "./testing/workload.ts";
 
 const objectOf = (kind: { apiVersion: string; kind: string }, name: string, spec: object): Unstructured => ({
   apiVersion: kind.apiVersion,

@@ -1,6 +1,5 @@
 export type { BackendOptions } from "./backend.ts";
 export { BOOT_SECONDS_ANNOTATION, FAULT_ANNOTATION } from "./faults.ts";
-export type { Connect } from "./join/discovery.ts";
 export { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts";
 export { FAULTS, type Fault, MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
 export { memoryProvider } from "./provider.ts";

@@ -2,12 +2,12 @@ import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachi
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster, conditionsOf, kindConverters, Machine, type Node, Secret } from "@capstan/capi";
 import { Cache, Client, kindRef, silentLogger, silentRecorder, startControllers } from "@capstan/runtime";
+import { startWorkload, type TestWorkload } from "@capstan/workloads/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BOOT_SECONDS_ANNOTATION, FAULT_ANNOTATION } from "./faults.ts";
 import { MemoryCluster } from "./kinds/memory-cluster.ts";
 import { MemoryMachine } from "./kinds/memory-machine.ts";
 import { memoryProvider } from "./provider.ts";
-import { startWorkload, type TestWorkload } from "./testing/workload.ts";
 
 let clock: VirtualClock;
 let client: Client;

@@ -9,14 +9,11 @@ import {
   ready,
   wait,
 } from "@capstan/capi";
+import { type GuestProgram, type JoinPlan, joinCluster, joinPlan, kubeletOver, nodeOf } from "@capstan/workloads";
 import type { MemoryBackend } from "./backend.ts";
 import { behaviourOf } from "./faults.ts";
-import type { GuestProgram } from "./guest.ts";
-import { joinCluster, kubeletOver } from "./join/kubelet.ts";
-import { type JoinPlan, joinPlan } from "./join/plan.ts";
 import type { MemoryCluster } from "./kinds/memory-cluster.ts";
 import type { MemoryMachine } from "./kinds/memory-machine.ts";
-import { nodeOf } from "./node.ts";
 
 type Scope = MachineScope<MemoryMachine, MemoryBackend, MemoryCluster>;
 

@@ -14,29 +14,37 @@ export interface HostIdentity {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** `spec.bmc.address`. */
   readonly address: string;
   readonly credentials: BmcCredentials;
   readonly disableCertificateVerification: boolean;
-  readonly bootMACAddress?: string;
+  readonly bootMACAddress: string | undefined;
   readonly bootMode: "UEFI" | "UEFISecureBoot" | "legacy";
-  /** What the driver called the host when it registered it. */
-  readonly id: string | undefined;
+  /** For drivers whose behaviour can be set there. */
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
-/**
- * What a driver call comes to. `working`: nothing to do but to ask again after a while, with the same arguments; `failed`: the other
- * side refused or does not answer, `message` says what was tried, what it said and what to do.
- */
+/** Why a call failed: `message` says what was tried, what the other side said and what to do. */
+export interface StepFailure {
+  readonly type: "failed";
+  readonly message: string;
+  /** The management controller does not answer or does not let us in. */
+  readonly access?: "unreachable" | "refused";
+  /** Trying the same again cannot help. */
+  readonly fatal?: boolean;
+}
+
+/** What a driver call comes to; `working`: ask again after a while, with the same arguments. */
 export type StepResult<T = undefined> =
   | { readonly type: "done"; readonly value: T }
   | { readonly type: "working"; readonly what: string; readonly againAfterMs: number }
-  | { readonly type: "failed"; readonly message: string; readonly credentials?: boolean };
+  | StepFailure;
 
-/** What a host boots with. */
+/** What a host boots. */
 export interface ProvisionRequest {
-  readonly image: NonNullable<BareMetalHostSpec["image"]>;
-  /** Files of the config drive; absent when the host has no user data. */
-  readonly configDrive: ConfigDriveData | undefined;
+  readonly image: NonNullable<BareMetalHostSpec["image"]> | undefined;
+  readonly customDeploy: string | undefined;
+  readonly configDrive: ConfigDriveData;
 }
 
 /** Contents of a config drive. */
@@ -46,16 +54,17 @@ export interface ConfigDriveData {
   readonly networkData: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** soft asks the operating system, hard takes the power. */
 export type PowerOffMode = "soft" | "hard";
 
 /**
  * A driver: the only part that talks to management controllers. Every call may be repeated at any point, also by a new process:
- * a driver looks at the machine and does the next step.
+ * a driver looks at the machine and does the next step. It never throws for what the other side does.
  */
 export interface Provisioner {
   /** Makes sure that the host answers and that the credentials are right; gives the driver's name for it. */
   register(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ id: string }>>;
-  inspect(host: HostIdentity, restart: boolean, signal: AbortSignal): Promise<StepResult<HardwareDetails>>;
+  inspect(host: HostIdentity, signal: AbortSignal): Promise<StepResult<HardwareDetails>>;
   /** Whether the host is powered on. */
   power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ on: boolean }>>;
   powerOn(host: HostIdentity, signal: AbortSignal): Promise<StepResult>;
@@ -66,8 +75,25 @@ export interface Provisioner {
   prepare(host: HostIdentity, spec: BareMetalHostSpec, signal: AbortSignal): Promise<StepResult>;
   provision(host: HostIdentity, request: ProvisionRequest, signal: AbortSignal): Promise<StepResult>;
   deprovision(host: HostIdentity, cleaning: "metadata" | "disabled", signal: AbortSignal): Promise<StepResult>;
-  /** Takes a host over that already runs what it should. */
-  adopt(host: HostIdentity, signal: AbortSignal): Promise<StepResult>;
+  /** Takes a host over that already runs what it should; called once by every process. */
+  adopt(host: HostIdentity, request: ProvisionRequest | undefined, signal: AbortSignal): Promise<StepResult>;
   /** Forgets the host; its power stays as it is. */
   release(host: HostIdentity, signal: AbortSignal): Promise<StepResult>;
+}
+
+/** A call that has come to its end. */
+export function finished(): StepResult;
+export function finished<T>(value: T): StepResult<T>;
+export function finished(value?: unknown): StepResult<unknown> {
+  return { type: "done", value };
+}
+
+/** A call that goes on. */
+export function working(what: string, againAfterMs: number): StepResult<never> {
+  return { type: "working", what, againAfterMs };
+}
+
+/** A call that failed. */
+export function failure(message: string, more: Pick<StepFailure, "access" | "fatal"> = {}): StepFailure {
+  return { type: "failed", message, ...more };
 }

@@ -3,8 +3,8 @@ import { type Clock, formatTime, type Random, type Unstructured } from "@capstan
 import type { Node, WorkloadClusters } from "@capstan/capi";
 import { type CertificateAndKey, createCertificateAuthority, publicKeyPin } from "@capstan/pki";
 import { Client, kindRef } from "@capstan/runtime";
-import { EmbeddedClusters } from "@capstan/workloads";
-import type { Connect } from "../join/discovery.ts";
+import { EmbeddedClusters } from "../embedded/embedded-clusters.ts";
+import type { Connect } from "../simulated/discovery.ts";
 
 const TOKEN_ID = "abcdef";
 const TOKEN_SECRET = "0123456789abcdef";

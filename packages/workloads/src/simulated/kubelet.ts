@@ -2,9 +2,9 @@ import { type Clock, isReason, type Random, randomSuffix, sleep, type Unstructur
 import { field, type Node } from "@capstan/capi";
 import { createCertificateRequest } from "@capstan/pki";
 import { Client, type ClientConfig, fixedCredentials, kindRef } from "@capstan/runtime";
-import { readyCondition } from "../node.ts";
 import { type Connect, discover, messageOf } from "./discovery.ts";
-import type { JoinPlan } from "./plan.ts";
+import type { JoinPlan } from "./join-plan.ts";
+import { readyCondition } from "./node.ts";
 
 /** What joining needs beside the plan. */
 export interface JoinDeps {

@@ -3,7 +3,9 @@ import type { MachineAddress, Node, NodeTaint } from "@capstan/capi";
 /** What a simulated kubelet knows of its machine. */
 export interface NodeFacts {
   readonly name: string;
+  /** Empty: whoever runs the cluster sets it later. */
   readonly providerID: string;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly version: string;
   readonly addresses: readonly MachineAddress[];
   readonly capacity: Readonly<Record<string, string>>;
@@ -34,9 +36,13 @@ export function nodeOf(facts: NodeFacts): Node {
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
         ...(facts.failureDomain === undefined ? {} : { "topology.kubernetes.io/zone": facts.failureDomain }),
+        ...facts.labels,
       },
     },
-    spec: { providerID: facts.providerID, ...(facts.taints.length === 0 ? {} : { taints: [...facts.taints] }) },
+    spec: {
+      ...(facts.providerID === "" ? {} : { providerID: facts.providerID }),
+      ...(facts.taints.length === 0 ? {} : { taints: [...facts.taints] }),
+    },
     status: {
       addresses: [...facts.addresses],
       nodeInfo: {

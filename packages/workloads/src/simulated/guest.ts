@@ -1,7 +1,7 @@
 import type { Clock } from "@capstan/apimachinery";
 import type { Logger } from "@capstan/runtime";
 import { redactText } from "@capstan/runtime";
-import type { Kubelet } from "./join/kubelet.ts";
+import type { Kubelet } from "./kubelet.ts";
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 30_000;

@@ -3,7 +3,7 @@ import { parseYaml, type Transport } from "@capstan/apimachinery";
 import { type ConfigMap, field } from "@capstan/capi";
 import { publicKeyPin } from "@capstan/pki";
 import type { ClientConfig } from "@capstan/runtime";
-import type { JoinPlan } from "./plan.ts";
+import type { JoinPlan } from "./join-plan.ts";
 
 /** Opens a connection to an API server; `caCertHashes` tell servers apart that share an address. */
 export type Connect = (config: ClientConfig, hint?: { caCertHashes?: readonly string[] }) => Transport;

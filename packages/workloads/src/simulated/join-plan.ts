@@ -10,14 +10,20 @@ export interface JoinPlan {
   readonly caCertHashes: readonly string[];
   readonly nodeName: string;
   readonly taints: readonly NodeTaint[];
+  /** What `nodeRegistration.kubeletExtraArgs` hands the kubelet, e.g. `node-labels` and `provider-id`. */
+  readonly kubeletArgs: Readonly<Record<string, string>>;
 }
 
 const JOIN_FILES = ["/run/kubeadm/kubeadm-join-config.yaml", "/etc/kubeadm.yml"];
 
 /** Reads the kubeadm configuration out of bootstrap data, as the machine would by running it. Throws when there is none. */
-export function joinPlan(data: BootstrapData, hostname: string): JoinPlan {
+export function joinPlan(
+  data: BootstrapData,
+  hostname: string,
+  metadata: Readonly<Record<string, unknown>> = {},
+): JoinPlan {
   const text = Buffer.from(data.bytes).toString("utf8");
-  const files = data.format === "ignition" ? ignitionFiles(text) : cloudConfigFiles(text, hostname);
+  const files = data.format === "ignition" ? ignitionFiles(text) : cloudConfigFiles(text, hostname, metadata);
   const content = JOIN_FILES.map((path) => files.get(path)).find((found) => found !== undefined);
   if (content === undefined)
     throw new Error(`the bootstrap data holds none of ${JOIN_FILES.join(", ")}: only workers can be simulated`);
@@ -33,11 +39,16 @@ export function joinPlan(data: BootstrapData, hostname: string): JoinPlan {
     caCertHashes: listOf(field(join, "discovery", "bootstrapToken", "caCertHashes")).filter(isText),
     nodeName: isText(name) && name !== "" ? name : hostname,
     taints: listOf(field(join, "nodeRegistration", "taints")).filter(isObject) as unknown as NodeTaint[],
+    kubeletArgs: argumentsOf(field(join, "nodeRegistration", "kubeletExtraArgs")),
   };
 }
 
-function cloudConfigFiles(text: string, hostname: string): Map<string, string> {
-  const metadata = { local_hostname: hostname, "local-hostname": hostname, hostname, name: hostname };
+function cloudConfigFiles(
+  text: string,
+  hostname: string,
+  more: Readonly<Record<string, unknown>>,
+): Map<string, string> {
+  const metadata = { local_hostname: hostname, "local-hostname": hostname, hostname, name: hostname, ...more };
   const { writeFiles } = parseCloudConfig(text, { metadata });
   return new Map(writeFiles.map(({ path, content }) => [path, content.toString("utf8")]));
 }
@@ -59,6 +70,14 @@ function dataUrl(source: string): string {
   return source.slice(0, comma).endsWith(";base64")
     ? Buffer.from(body, "base64").toString("utf8")
     : decodeURIComponent(body);
+}
+
+/** A list of names and values since v1beta4, a map before. */
+function argumentsOf(value: unknown): Record<string, string> {
+  const pairs = Array.isArray(value)
+    ? value.map((entry): [unknown, unknown] => [field(entry, "name"), field(entry, "value")])
+    : Object.entries(isObject(value) ? value : {});
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair.every(isText)));
 }
 
 function listOf(value: unknown): unknown[] {

@@ -1,0 +1,1 @@
+export { startWorkload, type TestWorkload } from "./workload.ts";

@@ -1,0 +1,45 @@
+import type { Cache } from "@capstan/runtime";
+import { BareMetalHost } from "../kinds/bare-metal-host.ts";
+
+const BY_MAC = "boot-mac";
+const BY_BMC = "bmc-address";
+
+/** Adds the indexes that show hosts which are the same machine; before the cache starts. */
+export function addHostIndexes(cache: Cache): void {
+  cache.addIndex(BareMetalHost, BY_MAC, (host) => macOf(host));
+  cache.addIndex(BareMetalHost, BY_BMC, (host) => bmcOf(host));
+}
+
+/** Hosts with the MAC address or the management controller of this one. */
+export function sameMachine(cache: Cache, host: BareMetalHost): BareMetalHost[] {
+  const same = [
+    ...macOf(host).flatMap((mac) => cache.byIndex(BareMetalHost, BY_MAC, mac)),
+    ...bmcOf(host).flatMap((address) => cache.byIndex(BareMetalHost, BY_BMC, address)),
+  ];
+  return same.filter(({ metadata }) => metadata.uid !== host.metadata.uid);
+}
+
+/** Which other host is the same machine and was there first, told to people; undefined if none. */
+export function conflictOf(cache: Cache, host: BareMetalHost): string | undefined {
+  const first = sameMachine(cache, host)
+    .filter((other) => rank(other) < rank(host))
+    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
+  if (first === undefined) return undefined;
+  const mac = macOf(host)[0];
+  const what = mac !== undefined && macOf(first)[0] === mac ? `MAC address ${mac}` : `BMC address ${bmcOf(host)[0]}`;
+  return `The ${what} is also that of BareMetalHost ${first.metadata.namespace}/${first.metadata.name}: one machine must not be two hosts; correct or delete one of them`;
+}
+
+/** Who was there first wins; names decide between two of the same second. */
+function rank({ metadata }: BareMetalHost): string {
+  return `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
+}
+
+function macOf({ spec }: BareMetalHost): string[] {
+  return spec?.bootMACAddress === undefined ? [] : [spec.bootMACAddress.toLowerCase().replaceAll("-", ":")];
+}
+
+function bmcOf({ spec }: BareMetalHost): string[] {
+  const address = spec?.bmc?.address;
+  return address === undefined || address === "" ? [] : [address.replace(/\/+$/, "").toLowerCase()];
+}

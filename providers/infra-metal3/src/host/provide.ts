@@ -1,0 +1,33 @@
+import type { Clock, Random } from "@capstan/apimachinery";
+import type { Cache, Controller } from "@capstan/runtime";
+import { bareMetalHostController } from "./controller.ts";
+import { BmcSecrets } from "./credentials.ts";
+import { addHostIndexes } from "./hosts.ts";
+import type { HostDeps } from "./reconcile.ts";
+import { DEFAULT_LIMITS, type HostLimits } from "./step.ts";
+import { UpstreamOperator } from "./upstream.ts";
+
+/** What the host half of the provider is made with. */
+export interface BareMetalHostsOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly drivers: HostDeps["drivers"];
+  readonly limits?: Partial<HostLimits>;
+}
+
+/** The host half of the provider, as a manager loads it. Stays off as long as upstream's baremetal-operator runs. */
+export function bareMetalHosts(options: BareMetalHostsOptions): {
+  addIndexes(cache: Cache): void;
+  controllers(): Controller[];
+} {
+  const { clock, random, drivers } = options;
+  const secrets = new BmcSecrets({ clock, random });
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  return {
+    addIndexes: (cache) => {
+      addHostIndexes(cache);
+      secrets.bind(cache.client.withFieldManager("capstan-baremetalhost"));
+    },
+    controllers: () => [bareMetalHostController({ drivers, secrets, limits, upstream: new UpstreamOperator(clock) })],
+  };
+}

@@ -1,0 +1,74 @@
+import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
+import type { HostErrorType, ProvisioningState } from "../kinds/bare-metal-host-status.ts";
+import type { PowerOffMode } from "../provisioner/provisioner.ts";
+import type { HostStatus } from "./status.ts";
+
+/** What is known about the way to the management controller. */
+export type Access =
+  | { readonly type: "none" }
+  /** The Secret is missing or not complete, or the address cannot be used. */
+  | { readonly type: "bad"; readonly message: string }
+  | { readonly type: "good"; readonly secret: string; readonly version: string };
+
+/** What a process remembers of a host between two looks at it; all of it may be lost. */
+export interface HostMemory {
+  /** Changes when a person or another controller changed something: then back-off is over. */
+  readonly fingerprint: string;
+  /** The call that failed, and when it may be repeated. */
+  readonly retry?: { readonly op: Operation; readonly atMs: number; readonly fingerprint: string };
+  /** The call under way. */
+  readonly running?: { readonly op: string; readonly sinceMs: number };
+  readonly softOffSinceMs?: number;
+  /** When the power was last asked for. */
+  readonly polledAtMs?: number;
+  /** Whether the driver was told of the host by this process. */
+  readonly adopted?: boolean;
+}
+
+/** All that the next step depends on. */
+export interface HostView {
+  readonly host: BareMetalHost;
+  readonly status: HostStatus;
+  readonly access: Access;
+  /** Another host that is the same machine, told to people. */
+  readonly conflict: string | undefined;
+  readonly memory: HostMemory;
+  readonly nowMs: number;
+  readonly limits: HostLimits;
+}
+
+/** How patient the controller is. */
+export interface HostLimits {
+  /** How often the power of a host at rest is looked at. */
+  readonly pollMs: number;
+  /** After this many failures the same image is not tried again. */
+  readonly provisioningRetries: number;
+  /** After this many failures deletion goes on without the management controller. */
+  readonly deletionRetries: number;
+}
+
+export const DEFAULT_LIMITS: HostLimits = { pollMs: 120_000, provisioningRetries: 5, deletionRetries: 3 };
+
+/** A call of the driver. */
+export type DriverCall =
+  | { readonly op: "register" | "inspect" | "prepare" | "provision" | "deprovision" | "adopt" | "release" }
+  | { readonly op: "power" | "powerOn" }
+  | { readonly op: "powerOff" | "reboot"; readonly mode: PowerOffMode };
+export type Operation = DriverCall["op"];
+
+/** What to do with a host next. */
+export type Step =
+  /** Nothing: a watch wakes it, or time. */
+  | { readonly type: "wait"; readonly afterMs?: number }
+  | { readonly type: "enter"; readonly state: ProvisioningState; readonly gaveUp?: string }
+  | { readonly type: "call"; readonly call: DriverCall }
+  /** Something is wrong that no call can mend. */
+  | { readonly type: "refuse"; readonly error: HostErrorType; readonly message: string; readonly op: Operation }
+  /** The one-time reboot has happened so far as to be forgotten. */
+  | { readonly type: "rebooted" }
+  /** The image that failed is no longer wanted. */
+  | { readonly type: "recover" }
+  /** The host is no longer detached. */
+  | { readonly type: "attach" }
+  /** Nothing is left to do for a host that is being deleted. */
+  | { readonly type: "forget" };

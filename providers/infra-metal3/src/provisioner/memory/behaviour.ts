@@ -1,0 +1,61 @@
+import { parseDuration } from "@capstan/apimachinery";
+import { parseBmcAddress } from "../bmc-address.ts";
+import type { HostIdentity } from "../provisioner.ts";
+
+/** What can be wrong with a simulated machine. */
+export const BMC_FAULTS = [
+  /** The management controller does not answer. */
+  "unreachable",
+  /** It refuses the credentials. */
+  "wrong-credentials",
+  /** Its certificate is signed by nobody known. */
+  "self-signed",
+  /** It accepts every power request and does nothing. */
+  "power-lies",
+  /** It refuses virtual media. */
+  "media-refused",
+  /** The image is not what its checksum says. */
+  "bad-checksum",
+  /** The machine is on, but nothing starts on it. */
+  "never-boots",
+  /** Its inventory cannot be read. */
+  "inspection-fails",
+  /** Every change of power takes a minute. */
+  "slow",
+] as const;
+export type BmcFault = (typeof BMC_FAULTS)[number];
+
+/** Faults of a host, comma separated; replaces those of its address. */
+export const BMC_FAULTS_ANNOTATION = "memory.capstan.dev/faults";
+
+/** How a simulated machine behaves. */
+export interface Behaviour {
+  readonly faults: ReadonlySet<string>;
+  /** Time of every answer. */
+  readonly latencyMs: number;
+  readonly powerMs: number;
+  /** From power on to the operating system. */
+  readonly bootMs: number;
+}
+
+/** Reads `memory://NAME?latency=50ms&power=1s&boot=20s&faults=slow` and the annotation. */
+export function behaviourOf(host: HostIdentity): Behaviour {
+  const { query } = parseBmcAddress(host.address);
+  const text = host.annotations[BMC_FAULTS_ANNOTATION] ?? query.get("faults") ?? "";
+  const faults = new Set(text.split(",").map((fault) => fault.trim()));
+  return {
+    faults,
+    latencyMs: durationOf(query.get("latency"), 0),
+    powerMs: faults.has("slow") ? 60_000 : durationOf(query.get("power"), 1_000),
+    bootMs: durationOf(query.get("boot"), 5_000),
+  };
+}
+
+function durationOf(text: string | null, fallback: number): number {
+  if (text === null) return fallback;
+  try {
+    return Math.max(0, parseDuration(text));
+  } catch {
+    return fallback;
+  }
+}

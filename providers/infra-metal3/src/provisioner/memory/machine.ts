@@ -1,0 +1,70 @@
+import type { Clock } from "@capstan/apimachinery";
+
+/** A system that runs on a machine. */
+export interface RunningSystem {
+  /** Whether it has power. */
+  powered(on: boolean): void;
+  /** It is taken off the machine. */
+  stop(): void;
+}
+
+/** One simulated machine: power that takes time to change, media, and what boots from it. */
+export class MemoryMachine {
+  readonly #clock: Clock;
+  #on = false;
+  #change: { to: boolean; atMs: number } | undefined;
+  #system: RunningSystem | undefined;
+  #cancelBoot: (() => void) | undefined;
+  /** What is in the drive: names the content. */
+  media: string | undefined;
+  /** Starts what is in the drive. */
+  boot: (() => RunningSystem) | undefined;
+  bootMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get on(): boolean {
+    this.#settle();
+    return this.#on;
+  }
+
+  /** Asks for a power state; gives the time until it is reached. */
+  setPower(on: boolean, afterMs: number): number {
+    this.#settle();
+    if (this.#on === on) {
+      this.#change = undefined;
+      return 0;
+    }
+    if (this.#change?.to !== on) this.#change = { to: on, atMs: this.#clock.now() + afterMs };
+    this.#settle();
+    return this.#change === undefined ? 0 : this.#change.atMs - this.#clock.now();
+  }
+
+  /** Takes the media out; what ran from it is gone. */
+  eject(): void {
+    this.media = undefined;
+    this.boot = undefined;
+    this.#cancelBoot?.();
+    this.#cancelBoot = undefined;
+    this.#system?.stop();
+    this.#system = undefined;
+  }
+
+  #settle(): void {
+    const change = this.#change;
+    if (change === undefined || change.atMs > this.#clock.now()) return;
+    this.#change = undefined;
+    this.#on = change.to;
+    this.#cancelBoot?.();
+    this.#cancelBoot = undefined;
+    if (!this.#on || this.#system !== undefined) this.#system?.powered(this.#on);
+    else if (this.boot !== undefined) this.#cancelBoot = this.#clock.after(this.bootMs, () => this.#start());
+  }
+
+  #start(): void {
+    this.#cancelBoot = undefined;
+    this.#system = this.boot?.();
+  }
+}

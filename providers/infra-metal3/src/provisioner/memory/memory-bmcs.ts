@@ -1,0 +1,194 @@
+import { type Clock, type Random, sleep, stableStringify } from "@capstan/apimachinery";
+import type { Logger } from "@capstan/runtime";
+import type { Connect } from "@capstan/workloads";
+import type { HardwareDetails } from "../../kinds/hardware-details.ts";
+import { InFlight } from "../in-flight.ts";
+import {
+  failure,
+  finished,
+  type HostIdentity,
+  type PowerOffMode,
+  type Provisioner,
+  type ProvisionRequest,
+  type StepFailure,
+  type StepResult,
+  working,
+} from "../provisioner.ts";
+import { type Behaviour, behaviourOf } from "./behaviour.ts";
+import { bootFromConfigDrive } from "./guest.ts";
+import { inventoryOf } from "./inventory.ts";
+import { MemoryMachine } from "./machine.ts";
+
+/** What simulated management controllers are made with. */
+export interface MemoryBmcOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Decides everything that differs between machines. */
+  readonly seed: number;
+  /** How machines reach the API they join. */
+  readonly connect: Connect;
+  /** Requests at a time; default 2 for each management controller and 512 over all. */
+  readonly limits?: { readonly perKey: number; readonly total: number };
+}
+
+const ASK_AGAIN_MS = 1_000;
+
+/** Management controllers and their machines in memory: deterministic, with latency and faults. */
+export class MemoryBmcs implements Provisioner {
+  readonly inFlight: InFlight;
+  readonly #options: MemoryBmcOptions;
+  readonly #machines = new Map<string, MemoryMachine>();
+
+  constructor(options: MemoryBmcOptions) {
+    this.#options = options;
+    this.inFlight = new InFlight(options.limits ?? { perKey: 2, total: 512 });
+  }
+
+  /** Whether the machine at an address is on, and what is in its drive; for tests. */
+  look(address: string): { on: boolean; media: string | undefined } | undefined {
+    const machine = this.#machines.get(nameOf(address));
+    return machine === undefined ? undefined : { on: machine.on, media: machine.media };
+  }
+
+  /** Somebody pressed the button. */
+  press(address: string, on: boolean): void {
+    this.#machine(address).setPower(on, 0);
+  }
+
+  async register(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ id: string }>> {
+    return await this.#ask(host, signal, async () => finished({ id: nameOf(host.address) }));
+  }
+
+  async inspect(host: HostIdentity, signal: AbortSignal): Promise<StepResult<HardwareDetails>> {
+    return await this.#ask<HardwareDetails>(host, signal, async ({ faults }) =>
+      faults.has("inspection-fails")
+        ? failure("GET /Systems/1/Processors: the management controller answered 500: fault inspection-fails is set")
+        : finished(inventoryOf(host, this.#options.seed)),
+    );
+  }
+
+  async power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ on: boolean }>> {
+    return await this.#ask(host, signal, async () => finished({ on: this.#machine(host.address).on }));
+  }
+
+  async powerOn(host: HostIdentity, signal: AbortSignal): Promise<StepResult> {
+    return await this.#ask(host, signal, async (behaviour) => this.#setPower(host, true, behaviour));
+  }
+
+  async powerOff(host: HostIdentity, _mode: PowerOffMode, signal: AbortSignal): Promise<StepResult> {
+    return await this.#ask(host, signal, async (behaviour) => this.#setPower(host, false, behaviour));
+  }
+
+  async reboot(host: HostIdentity, _mode: PowerOffMode, signal: AbortSignal): Promise<StepResult> {
+    return await this.#ask(host, signal, async (behaviour) => {
+      this.#machine(host.address).setPower(false, 0);
+      return this.#setPower(host, true, { ...behaviour, powerMs: 0 });
+    });
+  }
+
+  async prepare(host: HostIdentity, _spec: unknown, signal: AbortSignal): Promise<StepResult> {
+    return await this.#ask(host, signal, async () => finished());
+  }
+
+  async provision(host: HostIdentity, request: ProvisionRequest, signal: AbortSignal): Promise<StepResult> {
+    return await this.#ask(host, signal, async (behaviour) => {
+      const machine = this.#machine(host.address);
+      const media = stableStringify(request);
+      if (behaviour.faults.has("bad-checksum"))
+        return failure(`The image ${request.image?.url} is not what spec.image.checksum says: correct one of them`, {
+          fatal: true,
+        });
+      if (machine.media !== media) {
+        const off = this.#setPower(host, false, behaviour);
+        if (off.type !== "done") return off;
+        if (behaviour.faults.has("media-refused"))
+          return failure("InsertMedia: the management controller answered 400: fault media-refused is set");
+        this.#insert(host, request, behaviour);
+      }
+      return this.#setPower(host, true, behaviour);
+    });
+  }
+
+  async deprovision(host: HostIdentity, _cleaning: unknown, signal: AbortSignal): Promise<StepResult> {
+    return await this.#ask(host, signal, async (behaviour) => {
+      const off = this.#setPower(host, false, behaviour);
+      if (off.type === "done") this.#machine(host.address).eject();
+      return off;
+    });
+  }
+
+  /** After a restart of the process the machine is as it was before: on, with its media. */
+  async adopt(host: HostIdentity, request: ProvisionRequest | undefined, signal: AbortSignal): Promise<StepResult> {
+    return await this.#ask(host, signal, async (behaviour) => {
+      if (this.#machines.has(nameOf(host.address)) || request === undefined) return finished();
+      this.#insert(host, request, behaviour);
+      this.#machine(host.address).setPower(true, 0);
+      return finished();
+    });
+  }
+
+  async release(): Promise<StepResult> {
+    return finished();
+  }
+
+  #insert(host: HostIdentity, request: ProvisionRequest, behaviour: Behaviour): void {
+    const machine = this.#machine(host.address);
+    machine.eject();
+    machine.media = stableStringify(request);
+    machine.bootMs = behaviour.bootMs;
+    const boots = request.configDrive.userData !== undefined && !behaviour.faults.has("never-boots");
+    machine.boot = boots ? () => bootFromConfigDrive(host, request, this.#options) : undefined;
+  }
+
+  #setPower(host: HostIdentity, on: boolean, behaviour: Behaviour): StepResult {
+    const machine = this.#machine(host.address);
+    if (machine.on === on) return finished();
+    const what = `Reset ${on ? "On" : "ForceOff"} was accepted, but the power is still ${on ? "off" : "on"}`;
+    if (behaviour.faults.has("power-lies")) return working(what, ASK_AGAIN_MS);
+    const leftMs = machine.setPower(on, behaviour.powerMs);
+    return leftMs === 0 ? finished() : working(what, leftMs);
+  }
+
+  #machine(address: string): MemoryMachine {
+    const name = nameOf(address);
+    const machine = this.#machines.get(name) ?? new MemoryMachine(this.#options.clock);
+    this.#machines.set(name, machine);
+    return machine;
+  }
+
+  async #ask<T>(
+    host: HostIdentity,
+    signal: AbortSignal,
+    answer: (behaviour: Behaviour) => Promise<StepResult<T>>,
+  ): Promise<StepResult<T>> {
+    const behaviour = behaviourOf(host);
+    return await this.inFlight.run(nameOf(host.address), signal, async () => {
+      if (behaviour.latencyMs > 0) await sleep(this.#options.clock, behaviour.latencyMs, signal);
+      return accessProblem(host, behaviour) ?? (await answer(behaviour));
+    });
+  }
+}
+
+function accessProblem(host: HostIdentity, { faults }: Behaviour): StepFailure | undefined {
+  const where = `GET ${host.address.split("?")[0]}`;
+  if (faults.has("unreachable"))
+    return failure(`${where}: connect ECONNREFUSED: is the management controller on and its address right?`, {
+      access: "unreachable",
+    });
+  if (faults.has("self-signed") && !host.disableCertificateVerification && host.credentials.ca === undefined)
+    return failure(
+      `${where}: self-signed certificate: put its CA into ca.crt of the credentials Secret, or set spec.bmc.disableCertificateVerification`,
+      { access: "unreachable" },
+    );
+  if (faults.has("wrong-credentials") || host.credentials.password === "wrong")
+    return failure(
+      `${where}: 401 Unauthorized: correct username and password in the Secret of spec.bmc.credentialsName`,
+      { access: "refused" },
+    );
+  return undefined;
+}
+
+function nameOf(address: string): string {
+  return address.split("?")[0] ?? address;
+}
