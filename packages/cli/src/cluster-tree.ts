@@ -1,62 +1,168 @@
 import type { KubeObject, Unstructured } from "@capstan/apimachinery";
 import {
+  CLUSTER_NAME_LABEL,
   Cluster,
+  CONTROL_PLANE_LABEL,
   type ContractReference,
-  conditionsOf,
+  DEPLOYMENT_NAME_LABEL,
+  field,
+  INFRASTRUCTURE_GROUP,
   Machine,
   MachineDeployment,
-  type ObjectNode,
+  MachinePool,
+  MachineSet,
+  SET_NAME_LABEL,
+  WorkerPool,
 } from "@capstan/capi";
-import type { Client } from "@capstan/runtime";
+import type { Client, Kind } from "@capstan/runtime";
+import { resourceTypes } from "./resource-types.ts";
+import { clusterCounts, machineCounts, replicaCounts, type TreeObject, toNode } from "./tree-object.ts";
 
-const CLUSTER_NAME = "cluster.x-k8s.io/cluster-name";
-const DEPLOYMENT_NAME = "cluster.x-k8s.io/deployment-name";
+/** What of a tree is wanted beyond the usual. */
+export interface TreeOptions {
+  machineSets?: boolean;
+}
 
 /** Reads a Cluster and all that belongs to it; undefined when there is no such Cluster. */
 export async function readClusterTree(
   client: Client,
   namespace: string,
   name: string,
-): Promise<ObjectNode | undefined> {
+  options: TreeOptions = {},
+): Promise<TreeObject | undefined> {
   const cluster = await client.get(Cluster, { namespace, name });
   if (cluster === undefined) return undefined;
-  const ofCluster = { namespace, labelSelector: `${CLUSTER_NAME}=${name}` };
-  const [infrastructure, controlPlane, deployments, machines] = await Promise.all([
-    readReference(client, namespace, cluster.spec?.infrastructureRef),
-    readReference(client, namespace, cluster.spec?.controlPlaneRef),
-    client.list(MachineDeployment, ofCluster),
-    client.list(Machine, ofCluster),
-  ]);
-  const machineNodes = new Map<string, ObjectNode[]>();
-  for (const machine of machines.items) {
-    const deployment = machine.metadata.labels?.[DEPLOYMENT_NAME] ?? "";
-    machineNodes.set(deployment, [
-      ...(machineNodes.get(deployment) ?? []),
-      await machineNode(client, namespace, machine),
+  const ofCluster = { namespace, labelSelector: `${CLUSTER_NAME_LABEL}=${name}` };
+  const [infrastructures, controlPlane, deployments, machineSets, machinePools, machines, workerPools] =
+    await Promise.all([
+      readInfrastructures(client, cluster),
+      readReference(client, namespace, cluster.spec?.controlPlaneRef),
+      client.list(MachineDeployment, ofCluster).then(({ items }) => items),
+      options.machineSets === true ? client.list(MachineSet, ofCluster).then(({ items }) => items) : [],
+      listIfServed(client, MachinePool, ofCluster),
+      client.list(Machine, ofCluster).then(({ items }) => items),
+      listIfServed(client, WorkerPool, { namespace }),
     ]);
-  }
+  const machineNodes = await readMachines(client, ofCluster, machines);
+  const nodesOf = (chosen: Machine[]): TreeObject[] => chosen.flatMap((machine) => machineNodes.get(machine) ?? []);
+  const labelled = (label: string, value: string): Machine[] =>
+    machines.filter((machine) => machine.metadata.labels?.[label] === value);
+  const deploymentNode = (deployment: MachineDeployment): TreeObject => {
+    const ownName = deployment.metadata.name ?? "";
+    const sets = machineSets.filter((set) => set.metadata.labels?.[DEPLOYMENT_NAME_LABEL] === ownName);
+    const children =
+      options.machineSets === true
+        ? sets.map((set) => toNode(set, nodesOf(labelled(SET_NAME_LABEL, set.metadata.name ?? "")), replicaCounts(set)))
+        : nodesOf(labelled(DEPLOYMENT_NAME_LABEL, ownName));
+    return toNode(deployment, children, replicaCounts(deployment));
+  };
+  const pools = workerPools.filter((pool) => pool.spec.clusterName === name);
+  const ownedByPool = new Set<MachineDeployment>();
+  const poolNodes = pools.map((pool) => {
+    const own = deployments.filter((deployment) =>
+      (deployment.metadata.ownerReferences ?? []).some(({ uid }) => uid === pool.metadata.uid),
+    );
+    for (const deployment of own) ownedByPool.add(deployment);
+    return toNode(pool, own.map(deploymentNode), replicaCounts(pool));
+  });
+  const loose = machines.filter(
+    (machine) =>
+      machine.metadata.labels?.[DEPLOYMENT_NAME_LABEL] === undefined &&
+      machine.metadata.labels?.[CONTROL_PLANE_LABEL] === undefined,
+  );
   const workers = [
-    ...deployments.items.map((deployment) =>
-      toNode(deployment, machineNodes.get(deployment.metadata.name ?? "") ?? []),
-    ),
-    ...(machineNodes.get("") ?? []),
+    ...poolNodes,
+    ...deployments.filter((deployment) => !ownedByPool.has(deployment)).map(deploymentNode),
+    ...machinePools.map((pool) => toNode(pool, [], replicaCounts(pool))),
+    ...nodesOf(loose),
   ];
-  return toNode(cluster, [
-    ...(infrastructure === undefined ? [] : [{ ...toNode(infrastructure, []), role: "ClusterInfrastructure" }]),
-    ...(controlPlane === undefined ? [] : [{ ...toNode(controlPlane, []), role: "ControlPlane" }]),
-    ...workers.map((worker) => ({ ...worker, role: "Workers" })),
-  ]);
+  const planeMachines = nodesOf(
+    machines.filter((machine) => machine.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined),
+  );
+  return toNode(
+    cluster,
+    [
+      ...infrastructures,
+      ...(controlPlane === undefined
+        ? planeMachines
+        : [{ ...toNode(controlPlane, planeMachines, replicaCounts(controlPlane)), role: "ControlPlane" }]),
+      ...workers.map((worker) => ({ ...worker, role: "Workers" })),
+    ],
+    clusterCounts(cluster),
+  );
 }
 
-async function machineNode(client: Client, namespace: string, machine: Machine): Promise<ObjectNode> {
-  const [infrastructure, bootstrap] = await Promise.all([
-    readReference(client, namespace, machine.spec.infrastructureRef),
-    readReference(client, namespace, machine.spec.bootstrap.configRef),
+/** The infrastructure of a cluster: the one it names, with the parts of a MetaCluster below, and those that stand beside it. */
+async function readInfrastructures(client: Client, cluster: Cluster): Promise<TreeObject[]> {
+  const namespace = cluster.metadata.namespace ?? "";
+  const name = cluster.metadata.name ?? "";
+  const reference = cluster.spec?.infrastructureRef;
+  const [main, kinds] = await Promise.all([readReference(client, namespace, reference), infraClusterKinds(client)]);
+  const parts = (field(main, "spec", "infrastructureRefs") ?? []) as ContractReference[];
+  const children = await Promise.all(parts.map((part) => readReference(client, namespace, part)));
+  const shown = new Set([main, ...children].map((object) => `${object?.kind}/${object?.metadata.name}`));
+  const labelled = await Promise.all(
+    kinds.map((kind) => listIfServed(client, kind, { namespace, labelSelector: `${CLUSTER_NAME_LABEL}=${name}` })),
+  );
+  const beside = labelled.flat().filter((object) => !shown.has(`${object.kind}/${object.metadata.name}`));
+  const below = children.flatMap((child) => (child === undefined ? [] : [toNode(child, [])]));
+  return [...(main === undefined ? [] : [toNode(main, below)]), ...beside.map((object) => toNode(object, []))].map(
+    (node) => ({ ...node, role: "ClusterInfrastructure" }),
+  );
+}
+
+/** By the contract the kinds of infrastructure clusters end in Cluster. */
+async function infraClusterKinds(client: Client): Promise<Kind[]> {
+  const types = await resourceTypes(client);
+  return types.filter(({ group, kind }) => group === INFRASTRUCTURE_GROUP && kind.endsWith("Cluster"));
+}
+
+/** Machines with what they are made of. Their parts are read one list per kind, not one by one. */
+async function readMachines(
+  client: Client,
+  ofCluster: { namespace: string; labelSelector: string },
+  machines: readonly Machine[],
+): Promise<Map<Machine, TreeObject[]>> {
+  const references = machines.flatMap((machine) => [
+    machine.spec.infrastructureRef,
+    ...(machine.spec.bootstrap.configRef === undefined ? [] : [machine.spec.bootstrap.configRef]),
   ]);
-  return toNode(machine, [
-    ...(infrastructure === undefined ? [] : [{ ...toNode(infrastructure, []), role: "MachineInfrastructure" }]),
-    ...(bootstrap === undefined ? [] : [{ ...toNode(bootstrap, []), role: "BootstrapConfig" }]),
-  ]);
+  const kinds = new Map(references.map(({ apiGroup, kind }) => [`${apiGroup}/${kind}`, { apiGroup, kind }]));
+  const parts = new Map<string, Unstructured>();
+  await Promise.all(
+    [...kinds.values()].map(async ({ apiGroup, kind }) => {
+      const found = await client.mapper.preferred(apiGroup, kind).catch(() => undefined);
+      if (found === undefined) return;
+      for (const part of await listIfServed(client, found, ofCluster)) parts.set(`${kind}/${part.metadata.name}`, part);
+    }),
+  );
+  const partNode = (reference: ContractReference | undefined, role: string): TreeObject[] => {
+    const part = reference === undefined ? undefined : parts.get(`${reference.kind}/${reference.name}`);
+    return part === undefined ? [] : [{ ...toNode(part, []), role }];
+  };
+  return new Map(
+    machines.map((machine) => {
+      const children = [
+        ...partNode(machine.spec.infrastructureRef, "MachineInfrastructure"),
+        ...partNode(machine.spec.bootstrap.configRef, "BootstrapConfig"),
+      ];
+      return [machine, [toNode(machine, children, machineCounts(machine))]];
+    }),
+  );
+}
+
+/** The objects of a kind; none when the server does not serve it, as upstream's core does not serve ours. */
+async function listIfServed<T extends KubeObject>(
+  client: Client,
+  kind: Kind<T>,
+  options: { namespace: string; labelSelector?: string },
+): Promise<T[]> {
+  try {
+    return (await client.list(kind, options)).items;
+  } catch (error) {
+    if ((error as { reason?: string }).reason === "NotFound") return [];
+    throw error;
+  }
 }
 
 async function readReference(
@@ -67,14 +173,4 @@ async function readReference(
   if (reference === undefined) return undefined;
   const kind = await client.mapper.preferred(reference.apiGroup, reference.kind).catch(() => undefined);
   return kind === undefined ? undefined : await client.get(kind, { namespace, name: reference.name });
-}
-
-function toNode(object: KubeObject, children: ObjectNode[]): ObjectNode {
-  return {
-    kind: object.kind,
-    name: object.metadata.name ?? "",
-    conditions: conditionsOf(object as { status?: unknown }),
-    deleting: object.metadata.deletionTimestamp !== undefined,
-    children,
-  };
 }

@@ -2,6 +2,8 @@
 export interface TreeNode {
   name: string;
   cells: string[];
+  /** Lines that belong to the node itself, drawn before its children and further in. */
+  details?: TreeNode[];
   children: TreeNode[];
 }
 
@@ -10,36 +12,69 @@ interface Row {
   cells: string[];
 }
 
+/** How a cell looks beyond its text, once its place is known; colours take no room. */
+export type PaintCell = (text: string, header: string) => string;
+
 const GUTTER = "  ";
+const MESSAGE_WIDTH = 100;
 
 /** Renders a tree as kubectl-style columns with the name column drawn as a tree. */
-export function renderTree(headers: string[], roots: TreeNode[]): string {
+export function renderTree(headers: string[], roots: TreeNode[], paint: PaintCell = (text) => text): string {
   const rows: Row[] = [{ label: headers[0] ?? "", cells: headers.slice(1) }];
   for (const root of roots) addRows(root, "", "", rows);
-  const widths = rows.reduce<number[]>(
-    (found, row) => [row.label, ...row.cells].map((text, i) => Math.max(found[i] ?? 0, text.length)),
-    [],
-  );
-  return rows.map((row) => formatRow(row, widths)).join("\n");
+  const widths: number[] = [];
+  for (const { label, cells } of rows)
+    [label, ...cells].forEach((text, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, text.length);
+    });
+  return rows.map((row, at) => formatRow(row, widths, headers, at === 0 ? (text) => text : paint)).join("\n");
 }
 
-function formatRow(row: Row, widths: number[]): string {
-  return [row.label, ...row.cells]
-    .map((text, i) => text.padEnd(widths[i] ?? 0))
-    .join(GUTTER)
-    .trimEnd();
+function formatRow({ label, cells }: Row, widths: number[], headers: string[], paint: PaintCell): string {
+  const texts = [label, ...cells];
+  const last = texts.findLastIndex((text) => text !== "");
+  return texts
+    .slice(0, last + 1)
+    .map((text, column) => {
+      const padding = column === last ? "" : " ".repeat((widths[column] ?? 0) - text.length);
+      return paint(text, headers[column] ?? "") + padding;
+    })
+    .join(GUTTER);
 }
 
 function addRows(node: TreeNode, lead: string, childLead: string, rows: Row[]): void {
+  const details = node.details ?? [];
   // A long message continues on lines of its own, below its column, with the tree drawn through.
-  const lines = node.cells.map((cell) => cell.split("\n"));
+  const lines = node.cells.map((cell) => cell.split("\n").flatMap((line) => wrap(line, MESSAGE_WIDTH)));
   const height = Math.max(1, ...lines.map((parts) => parts.length));
+  const below = node.children.length > 0 ? "│" : " ";
+  const more = node.children.length + details.length > 0 ? (details.length > 0 ? `${below}   │` : below) : "";
   for (let line = 0; line < height; line++) {
-    const label = line === 0 ? lead + node.name : childLead + (node.children.length > 0 ? "│" : "");
+    const label = line === 0 ? lead + node.name : (childLead + more).trimEnd();
     rows.push({ label, cells: lines.map((parts) => parts[line] ?? "") });
   }
+  details.forEach((detail, index) => {
+    const last = index === details.length - 1;
+    const inner = `${childLead}${below}   `;
+    addRows(detail, inner + (last ? "└─" : "├─"), inner + (last ? "" : "│"), rows);
+  });
   node.children.forEach((child, index) => {
     const last = index === node.children.length - 1;
     addRows(child, childLead + (last ? "└─" : "├─"), childLead + (last ? "  " : "│ "), rows);
   });
+}
+
+/** Breaks a long line between words and keeps its indentation. */
+function wrap(line: string, width: number): string[] {
+  if (line.length <= width) return [line];
+  const indent = /^[\s*]*/.exec(line)?.[0].replace(/\S/g, " ") ?? "";
+  const out: string[] = [];
+  let current = "";
+  for (const word of line.split(" ")) {
+    if (current.trim() !== "" && current.length + 1 + word.length > width) {
+      out.push(current);
+      current = indent + word;
+    } else current = current === "" ? word : `${current} ${word}`;
+  }
+  return [...out, current];
 }

@@ -1,13 +1,22 @@
 import type { CommandDefinition } from "../command.ts";
 import { backup, restore } from "./backup.ts";
+import { complete, completion } from "./completion.ts";
+import { createCluster } from "./create-cluster.ts";
+import { deleteCluster } from "./delete-cluster.ts";
 import { describeCluster } from "./describe-cluster.ts";
+import { events } from "./events.ts";
+import { generateCluster, generateYaml } from "./generate.ts";
 import { get } from "./get.ts";
 import { hostAdd, hostList, hostRemove } from "./host.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { kubernetesInstall, kubernetesList, kubernetesRemove } from "./kubernetes.ts";
+import { logs } from "./logs.ts";
 import { manager } from "./manager.ts";
+import { pause, resume } from "./pause.ts";
+import { scale } from "./scale.ts";
 import { down, status } from "./status.ts";
 import { up } from "./up.ts";
+import { upgradeApply, upgradePlan } from "./upgrade.ts";
 import { version } from "./version.ts";
 import { why } from "./why.ts";
 
@@ -27,10 +36,21 @@ export const COMMANDS: readonly CommandDefinition[] = [
   up,
   status,
   down,
+  createCluster,
   get,
   describeCluster,
   why,
+  events,
+  logs,
   kubeconfig,
+  scale,
+  upgradePlan,
+  upgradeApply,
+  pause,
+  resume,
+  deleteCluster,
+  generateCluster,
+  generateYaml,
   hostAdd,
   hostList,
   hostRemove,
@@ -40,5 +60,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   backup,
   restore,
   manager,
+  completion,
   version,
+  complete,
 ];

@@ -4,8 +4,15 @@ import { VERSION } from "../version.ts";
 export const version: CommandDefinition = {
   name: "version",
   summary: "Print the version of this command",
-  run: ({ io }) => {
+  options: [{ flags: "-o, --output <format>", summary: "json or yaml", choices: ["json", "yaml"] }],
+  run: async ({ options, io }) => {
+    const { output } = options;
+    if (typeof output === "string") {
+      const format = (await import("../output.ts")).parseOutput(output);
+      if (format.type === "text") io.out(format.render({ capstan: VERSION, node: process.version }));
+      return 0;
+    }
     io.out(`capstan ${VERSION} (node ${process.version})\n`);
-    return Promise.resolve(0);
+    return 0;
   },
 };

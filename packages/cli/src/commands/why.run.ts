@@ -1,7 +1,7 @@
-import { formatAge } from "@capstan/apimachinery";
-import { type Cause, why as causesOf } from "@capstan/capi";
+import { why as causesOf } from "@capstan/capi";
 import { clockOf } from "../api-target.ts";
 import type { CommandInput } from "../command.ts";
+import { renderChain } from "../render-chain.ts";
 import { withCluster } from "../with-cluster.ts";
 
 export function runWhy(input: CommandInput): Promise<number> {
@@ -12,19 +12,4 @@ export function runWhy(input: CommandInput): Promise<number> {
     );
     return Promise.resolve(0);
   });
-}
-
-/** One cause a paragraph, each indented below what it explains. */
-export function renderChain(chain: readonly Cause[], nowMs: number): string {
-  return chain
-    .map((cause, depth) => {
-      const lead = depth === 0 ? "" : `${"   ".repeat(depth - 1)}└─ `;
-      const indent = " ".repeat(lead.length + 3);
-      const since = formatAge(nowMs - Date.parse(cause.since));
-      const head = `${lead}${cause.kind}/${cause.name}: ${cause.condition} is ${cause.status} for ${since} (${cause.reason})`;
-      const text = cause.message.split("\n").filter((line) => line !== "");
-      return [head, ...text.map((line) => `${indent}${line}`)].join("\n");
-    })
-    .join("\n")
-    .concat("\n");
 }

@@ -1,0 +1,34 @@
+import { type CommandDefinition, usageError } from "../command.ts";
+
+export const completion: CommandDefinition = {
+  name: "completion",
+  summary: "Print a script that completes commands, options and names in a shell",
+  details: "What is offered comes from the definitions of the commands and from the API that is meant.",
+  arguments: [{ name: "shell", summary: "Which shell", choices: ["bash", "zsh", "fish"] }],
+  examples: [
+    { command: "source <(capstan completion bash)", does: "in this bash; put the line into ~/.bashrc to keep it" },
+    { command: "capstan completion zsh > ~/.zfunc/_capstan", does: "zsh, with fpath+=~/.zfunc before compinit" },
+    { command: "capstan completion fish > ~/.config/fish/completions/capstan.fish", does: "fish" },
+  ],
+  run: async ({ arguments: [shell = ""], io }) => {
+    const { completionScript } = await import("../completion/scripts.ts");
+    const script = completionScript(shell);
+    if (script === undefined) throw usageError(`no completion for ${shell}`);
+    io.out(script);
+    return 0;
+  },
+};
+
+/** What the scripts call: the words so far, the last one being typed. */
+export const complete: CommandDefinition = {
+  name: "__complete",
+  summary: "Print what the last word can become",
+  hidden: true,
+  arguments: [{ name: "words", summary: "Words of the command line", required: false, variadic: true }],
+  run: async (input) => {
+    const { completions } = await import("../completion/complete.ts");
+    const { COMMANDS } = await import("./index.ts");
+    for (const line of await completions(COMMANDS, input.arguments, input.io)) input.io.out(`${line}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,16 @@
+import type { CommandDefinition } from "../command.ts";
+import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
+
+export const events: CommandDefinition = {
+  name: "events",
+  summary: "Show what happened to a cluster and its parts, oldest first",
+  arguments: [CLUSTER_ARGUMENT],
+  options: [
+    { flags: "-w, --watch", summary: "Go on with what happens next" },
+    { flags: "--types <types>", summary: "Only these: Normal, Warning" },
+    { flags: "-o, --output <format>", summary: "json or yaml" },
+    ...CLUSTER_OPTIONS,
+  ],
+  examples: [{ command: "capstan events demo --types Warning", does: "what went wrong lately" }],
+  run: async (input) => (await import("./events.run.ts")).runEvents(input),
+};

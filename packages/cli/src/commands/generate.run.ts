@@ -1,0 +1,146 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { parseYamlDocuments, toGoYaml, type Unstructured } from "@capstan/apimachinery";
+import { ConfigMap } from "@capstan/capi";
+import { type CommandInput, UserError, usageError } from "../command.ts";
+import type { ProviderName } from "../create/providers.ts";
+import { textOption } from "../options.ts";
+import { builtInTemplate } from "../template/built-in.ts";
+import { fillTemplate, type LookUp, templateVariables } from "../template/process.ts";
+import { variableValues } from "../template/variables.ts";
+import { withTarget } from "../with-cluster.ts";
+
+export async function runGenerateYaml(input: CommandInput): Promise<number> {
+  const template = await readSource(input, textOption(input, "from") ?? "-");
+  if (input.options["listVariables"] === true) {
+    const names = [...templateVariables(template).keys()];
+    if (names.length > 0) input.io.out(`Variables:\n${names.map((name) => `  - ${name}\n`).join("")}`);
+    input.io.out("\n");
+    return 0;
+  }
+  const lookUp = await variableValues(input.io.env, textOption(input, "config"));
+  input.io.out(joinYaml(documentsOf(fillTemplate(template, lookUp))));
+  return 0;
+}
+
+export async function runGenerateCluster(input: CommandInput): Promise<number> {
+  const [name = ""] = input.arguments;
+  const namespace = textOption(input, "targetNamespace") ?? "default";
+  const template = await clusterTemplate(input, namespace);
+  const environment = await variableValues(input.io.env, textOption(input, "config"));
+  const set: Record<string, string | undefined> = {
+    CLUSTER_NAME: name,
+    NAMESPACE: namespace,
+    KUBERNETES_VERSION: textOption(input, "kubernetesVersion"),
+    CONTROL_PLANE_MACHINE_COUNT: count(input, "controlPlaneMachineCount"),
+    WORKER_MACHINE_COUNT: count(input, "workerMachineCount"),
+    CLUSTER_CLASS_NAMESPACE:
+      textOption(input, "targetNamespace") ?? environment("CLUSTER_CLASS_NAMESPACE") ?? namespace,
+  };
+  const fallback: Record<string, string> = { CONTROL_PLANE_MACHINE_COUNT: "1", WORKER_MACHINE_COUNT: "0" };
+  const lookUp: LookUp = (variable) => set[variable] ?? environment(variable) ?? fallback[variable];
+  if (input.options["listVariables"] === true) {
+    input.io.out(variableList(template, lookUp, Object.keys(set)));
+    return 0;
+  }
+  const objects = documentsOf(fillTemplate(template, lookUp)).map((object) => inNamespace(object, namespace));
+  const text = joinYaml(objects);
+  const file = textOption(input, "writeTo");
+  if (file === undefined || file === "-") input.io.out(text);
+  else await writeFile(file, text, { mode: 0o600 });
+  return 0;
+}
+
+function count(input: CommandInput, option: string): string | undefined {
+  const text = textOption(input, option);
+  if (text !== undefined && !/^\d+$/.test(text))
+    throw usageError(`${JSON.stringify(text)} is not a number of machines`);
+  return text;
+}
+
+/** Where the template comes from; exactly one place. */
+async function clusterTemplate(input: CommandInput, namespace: string): Promise<string> {
+  const from = textOption(input, "from");
+  const map = textOption(input, "fromConfigMap");
+  const provider = textOption(input, "infrastructure");
+  const given = [from, map, provider].filter((source) => source !== undefined);
+  if (given.length !== 1)
+    throw usageError(
+      given.length === 0 ? "no template is named" : "several templates are named",
+      "one of: -i PROVIDER, --from FILE|URL|-, --from-config-map NAME",
+    );
+  if (from !== undefined) return await readSource(input, from);
+  if (provider !== undefined) return builtInTemplate(provider as ProviderName);
+  return await withTarget(input, async ({ client }) => {
+    const key = { namespace: textOption(input, "fromConfigMapNamespace") ?? namespace, name: map ?? "" };
+    const object = (await client.get(ConfigMap, key)) as { data?: Record<string, string> } | undefined;
+    const text = object?.data?.[textOption(input, "fromConfigMapKey") ?? "template"];
+    if (text === undefined)
+      throw new UserError(`ConfigMap ${key.namespace}/${key.name} is not there or has no such key`, {
+        hint: "name it with --from-config-map-namespace and --from-config-map-key",
+      });
+    return text;
+  });
+}
+
+async function readSource(input: CommandInput, source: string): Promise<string> {
+  if (source === "-") {
+    if (input.io.stdin === undefined) throw usageError("standard input cannot be read", "--from FILE");
+    return await input.io.stdin();
+  }
+  if (/^https?:\/\//.test(source)) return await download(source);
+  return await readFile(source, "utf8").catch((error: unknown) => {
+    throw new UserError(`${source} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}
+
+/** A page of a GitHub file is not the file: what is behind it is asked for. */
+async function download(address: string): Promise<string> {
+  const blob = /^https:\/\/github\.com\/([^/]+\/[^/]+)\/blob\/(.+)$/.exec(address);
+  const url = blob === null ? address : `https://raw.githubusercontent.com/${blob[1]}/${blob[2]}`;
+  const response = await fetch(url).catch((error: unknown) => {
+    throw new UserError(`${url} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  if (!response.ok) throw new UserError(`${url} answers ${response.status}`);
+  return await response.text();
+}
+
+function documentsOf(text: string): Unstructured[] {
+  return parseYamlDocuments(text).flatMap((document) => {
+    const object = document as Unstructured & { items?: Unstructured[] };
+    return object.kind === "List" && Array.isArray(object.items) ? object.items : [object];
+  });
+}
+
+const CLUSTER_SCOPED =
+  /^(Namespace|Node|PersistentVolume|PodSecurityPolicy|CertificateSigningRequest|MutatingWebhookConfiguration|ValidatingWebhookConfiguration|CustomResourceDefinition|StorageClass|VolumeAttachment|PriorityClass|ClusterRole|ClusterRoleBinding|APIService|ClusterIssuer|RuntimeClass|IngressClass)$/;
+
+/** All objects of a cluster live in one namespace: `move` and many controllers count on it. */
+function inNamespace(object: Unstructured, namespace: string): Unstructured {
+  if (object.kind === "Namespace") return { ...object, metadata: { ...object.metadata, name: namespace } };
+  if (CLUSTER_SCOPED.test(object.kind)) return object;
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}
+
+/** As clusterctl joins documents. */
+function joinYaml(objects: readonly Unstructured[]): string {
+  return objects.map((object) => toGoYaml(object)).join("---\n");
+}
+
+function variableList(template: string, lookUp: LookUp, known: readonly string[]): string {
+  const required: string[] = [];
+  const optional: [string, string][] = [];
+  for (const [name, standard] of templateVariables(template)) {
+    const value = known.includes(name) ? lookUp(name) : undefined;
+    const shown = value ?? (standard === undefined || standard.startsWith('"') ? standard : JSON.stringify(standard));
+    if (shown === undefined) required.push(name);
+    else optional.push([`  - ${name}`, `(defaults to ${shown})`]);
+  }
+  const width = Math.max(0, ...optional.map(([name]) => name.length));
+  const parts = [
+    ...(required.length === 0 ? [] : [`Required Variables:\n${required.map((name) => `  - ${name}\n`).join("")}`]),
+    ...(optional.length === 0
+      ? []
+      : [`\nOptional Variables:\n${optional.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join("")}`]),
+  ];
+  return `${parts.join("")}\n`;
+}

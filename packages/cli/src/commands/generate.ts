@@ -1,0 +1,62 @@
+import type { CommandDefinition, OptionDefinition } from "../command.ts";
+import { API_OPTIONS } from "../options.ts";
+
+const TEMPLATE_OPTIONS: OptionDefinition[] = [
+  { flags: "--list-variables", summary: "Print the variables of the template instead" },
+  {
+    flags: "--config <file>",
+    summary: "File with values of variables (default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml)",
+    completes: "files",
+  },
+];
+
+export const generateCluster: CommandDefinition = {
+  name: "generate cluster",
+  summary: "Print the manifests of a cluster from a template, with clusterctl's variables and functions",
+  details:
+    "Variables come from flags, else the environment, else the config file. CLUSTER_NAME, NAMESPACE, KUBERNETES_VERSION, CONTROL_PLANE_MACHINE_COUNT and WORKER_MACHINE_COUNT are set from the flags.",
+  arguments: [{ name: "name", summary: "Name of the cluster" }],
+  options: [
+    {
+      flags: "-i, --infrastructure <provider>",
+      summary: "Provider whose template is taken",
+      choices: ["memory", "byoh", "metal3"],
+    },
+    { flags: "--from <source>", summary: "Template: a file, a URL, or - for standard input", completes: "files" },
+    { flags: "--from-config-map <name>", summary: "Template: a ConfigMap of the management cluster" },
+    { flags: "--from-config-map-namespace <name>", summary: "Its namespace (default: that of the cluster)" },
+    { flags: "--from-config-map-key <key>", summary: "Its key", default: "template" },
+    { flags: "--kubernetes-version <version>", summary: "Version of Kubernetes" },
+    { flags: "--control-plane-machine-count <count>", summary: "Machines of the control plane (default: 1)" },
+    { flags: "--worker-machine-count <count>", summary: "Workers (default: 0)" },
+    { flags: "-n, --target-namespace <name>", summary: "Namespace of the cluster", completes: "namespaces" },
+    { flags: "--write-to <file>", summary: "Write to this file instead of standard output", completes: "files" },
+    ...TEMPLATE_OPTIONS,
+    ...API_OPTIONS,
+  ],
+  examples: [
+    {
+      command:
+        "capstan generate cluster c1 -i byoh --kubernetes-version v1.34.4 --worker-machine-count 2 | kubectl apply -f -",
+      does: "a cluster on hosts of your own",
+    },
+    { command: "capstan generate cluster c1 --from template.yaml --list-variables", does: "what a template asks for" },
+  ],
+  run: async (input) => (await import("./generate.run.ts")).runGenerateCluster(input),
+};
+
+export const generateYaml: CommandDefinition = {
+  name: "generate yaml",
+  summary: "Fill any template, with clusterctl's variables and functions",
+  options: [
+    {
+      flags: "--from <source>",
+      summary: "Template: a file, a URL, or - for standard input",
+      default: "-",
+      completes: "files",
+    },
+    ...TEMPLATE_OPTIONS,
+  ],
+  examples: [{ command: "cat template.yaml | NAME=c1 capstan generate yaml", does: "fill one from standard input" }],
+  run: async (input) => (await import("./generate.run.ts")).runGenerateYaml(input),
+};

@@ -1,0 +1,19 @@
+import type { CommandDefinition } from "../command.ts";
+import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
+
+export const pause: CommandDefinition = {
+  name: "pause",
+  summary: "Stop all work on a cluster; what runs goes on running",
+  arguments: [CLUSTER_ARGUMENT],
+  options: CLUSTER_OPTIONS,
+  examples: [{ command: "capstan pause demo", does: "before maintenance by hand" }],
+  run: async (input) => (await import("./pause.run.ts")).runPause(input, true),
+};
+
+export const resume: CommandDefinition = {
+  name: "resume",
+  summary: "Go on with a paused cluster",
+  arguments: [CLUSTER_ARGUMENT],
+  options: CLUSTER_OPTIONS,
+  run: async (input) => (await import("./pause.run.ts")).runPause(input, false),
+};

@@ -1,0 +1,25 @@
+import type { CommandDefinition } from "../command.ts";
+import { API_OPTIONS } from "../options.ts";
+import { WAIT_OPTIONS } from "./create-cluster.ts";
+
+export const scale: CommandDefinition = {
+  name: "scale",
+  summary: "Set how many replicas something has: a group of workers, a pool, a control plane",
+  details:
+    "TYPE is anything with replicas: machinedeployment (md), workerpool (wp), hostedcontrolplane (hcp), machineset, machinepool. `cluster` means the workers of a cluster that has one group of them.",
+  arguments: [
+    { name: "type", summary: "TYPE, or TYPE/NAME", completes: "types" },
+    { name: "name", summary: "Name of the object", required: false, completes: "names" },
+  ],
+  options: [
+    { flags: "--replicas <count>", summary: "How many there shall be" },
+    ...WAIT_OPTIONS,
+    { flags: "-n, --namespace <name>", summary: "Namespace", default: "default", completes: "namespaces" },
+    ...API_OPTIONS,
+  ],
+  examples: [
+    { command: "capstan scale workerpool general --replicas 6", does: "wherever there is room" },
+    { command: "capstan scale hcp/demo --replicas 0 --no-wait", does: "hibernate a control plane; its data stays" },
+  ],
+  run: async (input) => (await import("./scale.run.ts")).runScale(input),
+};

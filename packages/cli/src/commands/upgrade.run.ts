@@ -1,0 +1,160 @@
+import { join } from "node:path";
+import { Cluster, WorkerPool } from "@capstan/capi";
+import { type ApiTarget, clockOf } from "../api-target.ts";
+import { type ClusterVersions, readVersions, type Versioned } from "../cluster-versions.ts";
+import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
+import { kubernetesCacheDirs } from "../data-dir.ts";
+import { durationMs } from "../duration.ts";
+import { explainWait } from "../explain-wait.ts";
+import { followCluster } from "../follow-cluster.ts";
+import { canUpgrade, compareVersions, installedVersions } from "../kubernetes-versions.ts";
+import { namespaceOf, textOption } from "../options.ts";
+import { renderTable } from "../table.ts";
+import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
+
+export function runUpgradePlan(input: CommandInput): Promise<number> {
+  return withTarget(input, async (target) => {
+    const [name] = input.arguments;
+    const everywhere = input.options["allNamespaces"] === true;
+    const namespace = namespaceOf(input);
+    const clusters =
+      name === undefined
+        ? (await target.client.list(Cluster, everywhere ? {} : { namespace })).items
+        : [await clusterNamed(target, namespace, name)];
+    if (clusters.length === 0) {
+      input.io.err(everywhere ? "No clusters found\n" : `No clusters found in ${namespace} namespace.\n`);
+      return 0;
+    }
+    const installed = await versionsHere(input, target);
+    const rows: string[][] = [];
+    for (const cluster of clusters) {
+      const versions = await readVersions(target.client, cluster);
+      const plane = versions.controlPlane;
+      const workers = [...new Set(versions.workers.map(({ version }) => version))].sort(compareVersions);
+      const targets = installed.filter((version) => plane !== undefined && canUpgrade(plane.version, version));
+      rows.push([
+        ...(everywhere ? [cluster.metadata.namespace ?? ""] : []),
+        cluster.metadata.name ?? "",
+        plane === undefined ? "-" : plane.settled ? plane.version : `${plane.running || "-"} → ${plane.version}`,
+        workers.join(",") || "-",
+        targets.join(",") || "-",
+        noteOf(versions),
+      ]);
+    }
+    const headers = ["NAME", "CONTROL PLANE", "WORKERS", "CAN GO TO", "NOTE"];
+    input.io.out(`${renderTable(everywhere ? ["NAMESPACE", ...headers] : headers, rows)}\n`);
+    input.io.err("Only installed versions are listed; another one: capstan kubernetes install VERSION\n");
+    return 0;
+  });
+}
+
+function noteOf({ controlPlane, workers }: ClusterVersions): string {
+  if (controlPlane === undefined) return "no control plane";
+  if (!controlPlane.settled) return "the control plane is being upgraded";
+  if (workers.some(({ settled }) => !settled)) return "workers are being replaced";
+  const behind = workers.filter(({ version }) => compareVersions(version, controlPlane.version) < 0);
+  return behind.length === 0
+    ? "up to date"
+    : `workers are behind: capstan upgrade apply NAME --to ${controlPlane.version}`;
+}
+
+async function versionsHere(input: CommandInput, target: ApiTarget): Promise<string[]> {
+  const own = target.dataDir === undefined ? [] : [join(target.dataDir, "kubernetes")];
+  return await installedVersions([...own, ...kubernetesCacheDirs(input.io.env)]);
+}
+
+async function clusterNamed(target: ApiTarget, namespace: string, name: string): Promise<Cluster> {
+  const cluster = await target.client.get(Cluster, { namespace, name });
+  if (cluster === undefined) throw noSuchCluster(target, namespace, name);
+  return cluster;
+}
+
+export function runUpgradeApply(input: CommandInput): Promise<number> {
+  const to = textOption(input, "to");
+  if (to === undefined || !/^v\d+\.\d+\.\d+/.test(to))
+    throw usageError("--to is missing or no version", "see what is possible: capstan upgrade plan");
+  return withTarget(input, async (target) => {
+    const { namespace, name } = clusterNames(input);
+    const cluster = await clusterNamed(target, namespace, name);
+    const { controlPlane, workers } = await readVersions(target.client, cluster);
+    if (cluster.spec?.topology !== undefined)
+      throw new UserError(`the versions of ${namespace}/${name} are its topology's`, {
+        hint: `kubectl patch cluster ${name} --type=merge -p '{"spec":{"topology":{"version":"${to}"}}}'`,
+      });
+    if (controlPlane === undefined) throw new UserError(`cluster ${namespace}/${name} has no control plane to upgrade`);
+    if (controlPlane.version !== to && !canUpgrade(controlPlane.version, to))
+      throw new UserError(`${controlPlane.version} cannot go to ${to}: one minor up at most, never down`, {
+        hint: `see what is possible: capstan upgrade plan ${name}`,
+      });
+    input.io.err(`Upgrading cluster ${namespace}/${name} to ${to} in ${target.description}\n`);
+    const steps: (() => Promise<void>)[] = [];
+    if (controlPlane.version !== to)
+      steps.push(async () => {
+        await target.client.patch(controlPlane.object, { spec: { version: to } });
+      });
+    const controlPlaneCode = await step(input, target, "control plane", to, steps, (now) => now.controlPlane);
+    if (controlPlaneCode !== 0) return controlPlaneCode;
+    if (input.options["controlPlaneOnly"] !== true)
+      for (const group of workers) {
+        const code = await upgradeWorkers(input, target, group, to);
+        if (code !== 0) return code;
+      }
+    input.io.out(`cluster/${name} ${input.options["wait"] === false ? "goes" : "went"} to ${to}\n`);
+    return 0;
+  });
+}
+
+async function upgradeWorkers(input: CommandInput, target: ApiTarget, group: Versioned, to: string): Promise<number> {
+  const { kind, metadata } = group.object;
+  const patch = async (): Promise<void> => {
+    await target.client.patch(group.object, { spec: { template: { spec: { version: to } } } });
+  };
+  const label = `${kind === WorkerPool.kind ? "pool" : "workers"} ${metadata.name ?? ""}`;
+  return await step(input, target, label, to, group.version === to ? [] : [patch], (now) =>
+    now.workers.find(({ object }) => object.kind === kind && object.metadata.name === metadata.name),
+  );
+}
+
+/** Does one step and waits until it is done; 0, or the exit code of an interruption. */
+async function step(
+  input: CommandInput,
+  target: ApiTarget,
+  label: string,
+  to: string,
+  writes: readonly (() => Promise<void>)[],
+  read: (now: ClusterVersions) => Versioned | undefined,
+): Promise<number> {
+  const { io } = input;
+  const { namespace, name } = clusterNames(input);
+  for (const write of writes) await write();
+  if (input.options["wait"] === false) return 0;
+  const clock = clockOf(input);
+  const { end, tree } = await followCluster({
+    client: target.client,
+    namespace,
+    name,
+    io,
+    clock,
+    timeoutMs: durationMs("--timeout", String(input.options["timeout"] ?? "30m")),
+    done: async () => {
+      const cluster = await target.client.get(Cluster, { namespace, name });
+      const now = cluster === undefined ? undefined : read(await readVersions(target.client, cluster));
+      return now !== undefined && now.version === to && now.settled;
+    },
+  });
+  if (end === "done") {
+    io.err(`${label}: ${to}\n`);
+    return 0;
+  }
+  if (end === "interrupted") {
+    io.err(`Interrupted. The upgrade of the ${label} goes on; the same command goes on with the rest.\n`);
+    return INTERRUPTED;
+  }
+  explainWait(io, tree, clock.now());
+  throw new UserError(
+    end === "gone" ? `cluster ${namespace}/${name} was deleted meanwhile` : `${label}: not at ${to} in time`,
+    {
+      hint: `look what it waits for: capstan why ${name} -n ${namespace}; then the same command again`,
+    },
+  );
+}

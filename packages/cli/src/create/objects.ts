@@ -1,0 +1,83 @@
+import type { Unstructured } from "@capstan/apimachinery";
+import type { ClusterPlan, WorkerGroup } from "./plan.ts";
+import { PROVIDERS } from "./providers.ts";
+
+const CORE = "cluster.x-k8s.io";
+const INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io";
+const BOOTSTRAP = "bootstrap.cluster.x-k8s.io";
+const CONTROL_PLANE = "controlplane.cluster.x-k8s.io";
+
+/** Holds the plan a cluster was made from, so that an interrupted `create` can go on. */
+export const PLAN_ANNOTATION = "capstan.dev/created-from";
+
+/** All objects of a planned cluster, the Cluster first: as soon as it is there, `describe`, `delete` and a second `create` know it. */
+export function clusterObjects(plan: ClusterPlan): Unstructured[] {
+  const { name } = plan;
+  const providers = [...new Set(plan.workers.map(({ provider }) => provider))].map((provider) => PROVIDERS[provider]);
+  const [first] = providers;
+  // One provider's infrastructure can be named directly; several are held together by a MetaCluster.
+  const infrastructureKind = providers.length > 1 ? "MetaCluster" : first?.clusterKind;
+  const object = (group: string, kind: string, ownName: string, spec: object): Unstructured => ({
+    apiVersion: `${group}/v1beta2`,
+    kind,
+    metadata: {
+      name: ownName,
+      namespace: plan.namespace,
+      // So that everything of a cluster is found by its name, also what only its owner references tie to it.
+      ...(kind === "Cluster" ? {} : { labels: { "cluster.x-k8s.io/cluster-name": name } }),
+    },
+    spec,
+  });
+  const reference = (group: string, kind: string, ownName = name): object => ({
+    apiGroup: group,
+    kind,
+    name: ownName,
+  });
+  const cluster = object(CORE, "Cluster", name, {
+    clusterNetwork: { services: { cidrBlocks: plan.serviceCidrs }, pods: { cidrBlocks: plan.podCidrs } },
+    ...(infrastructureKind === undefined ? {} : { infrastructureRef: reference(INFRASTRUCTURE, infrastructureKind) }),
+    controlPlaneRef: reference(CONTROL_PLANE, "HostedControlPlane"),
+  });
+  if (Object.keys(plan.labels).length > 0) cluster.metadata.labels = plan.labels;
+  cluster.metadata.annotations = { [PLAN_ANNOTATION]: JSON.stringify(plan) };
+  const meta = object(INFRASTRUCTURE, "MetaCluster", name, {
+    infrastructureRefs: providers.map(({ clusterKind }) => reference(INFRASTRUCTURE, clusterKind)),
+  });
+  const workers = (group: WorkerGroup): Unstructured[] => {
+    const own = `${name}-${group.name}`;
+    const { templateKind, machineSpec } = PROVIDERS[group.provider];
+    const selected = { "capstan.dev/worker-group": own };
+    return [
+      object(BOOTSTRAP, "KubeadmConfigTemplate", own, {
+        template: { spec: { joinConfiguration: { nodeRegistration: {} } } },
+      }),
+      object(INFRASTRUCTURE, templateKind, own, { template: { spec: machineSpec(group.select, group.settings) } }),
+      object(CORE, "MachineDeployment", own, {
+        clusterName: name,
+        replicas: group.replicas,
+        selector: { matchLabels: selected },
+        template: {
+          metadata: { labels: selected },
+          spec: {
+            clusterName: name,
+            version: plan.version,
+            bootstrap: { configRef: reference(BOOTSTRAP, "KubeadmConfigTemplate", own) },
+            infrastructureRef: reference(INFRASTRUCTURE, templateKind, own),
+          },
+        },
+      }),
+    ];
+  };
+  return [
+    cluster,
+    ...(providers.length > 1 ? [meta] : []),
+    ...providers.map(({ clusterKind, clusterSpec }) => object(INFRASTRUCTURE, clusterKind, name, clusterSpec)),
+    object(CONTROL_PLANE, "HostedControlPlane", name, {
+      version: plan.version,
+      ...(plan.replicas === undefined ? {} : { replicas: plan.replicas }),
+      ...(plan.endpoint === undefined ? {} : { controlPlaneEndpoint: plan.endpoint }),
+      ...(plan.placement === undefined ? {} : { placement: { type: plan.placement } }),
+    }),
+    ...plan.workers.flatMap(workers),
+  ];
+}

@@ -1,0 +1,35 @@
+import { readdir } from "node:fs/promises";
+
+/** A Kubernetes version in numbers. */
+export interface KubernetesVersion {
+  major: number;
+  minor: number;
+  patch: number;
+}
+
+/** Reads `v1.34.4`; undefined when it is no version. */
+export function parseVersion(text: string): KubernetesVersion | undefined {
+  const match = /^v?(\d+)\.(\d+)\.(\d+)/.exec(text);
+  if (match === null) return undefined;
+  return { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]) };
+}
+
+/** Orders versions from old to new; what is no version comes first. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [parseVersion(a), parseVersion(b)];
+  if (left === undefined || right === undefined) return (left === undefined ? 0 : 1) - (right === undefined ? 0 : 1);
+  return left.major - right.major || left.minor - right.minor || left.patch - right.patch;
+}
+
+/** Kubernetes' own rule: never down, and at most one minor up. */
+export function canUpgrade(from: string, to: string): boolean {
+  const [before, after] = [parseVersion(from), parseVersion(to)];
+  if (before === undefined || after === undefined) return false;
+  return compareVersions(from, to) < 0 && before.major === after.major && after.minor - before.minor <= 1;
+}
+
+/** Versions whose programs lie in these folders, old to new. */
+export async function installedVersions(folders: readonly string[]): Promise<string[]> {
+  const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
+  return [...new Set(names.flat().filter((name) => /^v\d+\.\d+\.\d+$/.test(name)))].sort(compareVersions);
+}

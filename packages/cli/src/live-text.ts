@@ -1,0 +1,48 @@
+import type { CommandIo } from "./command.ts";
+
+/** Text on standard error that changes in place on a terminal; elsewhere only what is said with `line` appears. */
+export class LiveText {
+  readonly #io: CommandIo;
+  #lines = 0;
+
+  constructor(io: CommandIo) {
+    this.#io = io;
+  }
+
+  /** Whether pictures are drawn. */
+  get live(): boolean {
+    return this.#io.terminal?.redraw === true;
+  }
+
+  /** Draws the picture in place of the one before. */
+  draw(text: string): void {
+    if (!this.live) return;
+    // A line that the terminal breaks in two would not be erased whole.
+    const width = Math.max(20, this.#io.terminal?.columns ?? 80) - 1;
+    const lines = text.split("\n").map((line) => (line.length > width ? `${line.slice(0, width - 1)}…` : line));
+    this.#io.err(`${this.#erase()}${lines.join("\n")}\n`);
+    this.#lines = lines.length;
+  }
+
+  /** Says something that stays. */
+  line(text: string): void {
+    this.#io.err(`${this.#erase()}${text}\n`);
+    this.#lines = 0;
+  }
+
+  /** In place where that is possible, else as a line that stays. */
+  show(text: string): void {
+    if (this.live) this.draw(text);
+    else this.line(text);
+  }
+
+  /** Takes the picture away. */
+  clear(): void {
+    if (this.#lines > 0) this.#io.err(this.#erase());
+    this.#lines = 0;
+  }
+
+  #erase(): string {
+    return this.#lines === 0 ? "" : `\u001b[${this.#lines}A\u001b[0J`;
+  }
+}

@@ -1,0 +1,47 @@
+import { UserError } from "../command.ts";
+import { applyOperator } from "./functions.ts";
+import { parseTemplate, type TemplatePart } from "./parse.ts";
+
+/** Finds a variable's value; undefined when it has none. */
+export type LookUp = (name: string) => string | undefined;
+
+/** Old templates write `${ VAR }`. */
+const SPACED = /\$\{\s+[A-Za-z0-9_$]+\s+\}|\$\{\s+[A-Za-z0-9_$]+\}|\$\{[A-Za-z0-9_$]+\s+\}/g;
+
+function read(text: string): TemplatePart[] {
+  return parseTemplate(text.replace(SPACED, (found) => found.replace(/\s/g, "")));
+}
+
+/** The variables of a template and their defaults; a variable that must be set has none. */
+export function templateVariables(text: string): Map<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  for (const part of read(text)) {
+    if (typeof part === "string" || found.has(part.name)) continue;
+    // What the first place says counts, as clusterctl does it.
+    const standard = part.arguments.map((arg) => (typeof arg === "string" ? arg : `\${${arg.name}}`)).join("");
+    found.set(part.name, standard === "" ? undefined : standard);
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Fills a template; every variable without value and default is named. */
+export function fillTemplate(text: string, lookUp: LookUp): string {
+  const missing = [...templateVariables(text)]
+    .filter(([name, standard]) => standard === undefined && lookUp(name) === undefined)
+    .map(([name]) => name);
+  if (missing.length > 0)
+    throw new UserError(`value for variables [${missing.join(", ")}] is not set`, {
+      hint: `set them in the environment (${missing[0]}=… capstan generate …) or in the clusterctl config file`,
+    });
+  return fill(read(text), lookUp);
+}
+
+function fill(parts: readonly TemplatePart[], lookUp: LookUp): string {
+  return parts
+    .map((part) => {
+      if (typeof part === "string") return part;
+      const args = part.arguments.map((arg) => fill([arg], lookUp));
+      return applyOperator(part.operator, lookUp(part.name) ?? "", args);
+    })
+    .join("");
+}
