@@ -8,6 +8,8 @@ const FILE = "control.sock";
 export interface ControlActions {
   /** Writes a consistent copy of the store while running. */
   backup(path: string): Promise<void>;
+  /** A new address that signs in to the dashboard once; undefined without a dashboard. */
+  signInLink(): string | undefined;
 }
 
 /**
@@ -27,6 +29,10 @@ export async function serveControl(dataDir: string, actions: ControlActions): Pr
       text += chunk;
     });
     incoming.on("end", () => {
+      if (incoming.method === "POST" && incoming.url === "/sign-in-link") {
+        finish(200, { link: actions.signInLink() });
+        return;
+      }
       const target = parsePath(text);
       if (incoming.method !== "POST" || incoming.url !== "/backup" || target === undefined) {
         finish(400, { message: "unknown request" });
@@ -63,24 +69,34 @@ function parsePath(text: string): string | undefined {
 }
 
 /** Asks the running instance of a data directory for a backup; `path` is absolute. */
-export function requestBackup(dataDir: string, path: string): Promise<void> {
+export async function requestBackup(dataDir: string, path: string): Promise<void> {
+  await ask(dataDir, "/backup", { path });
+}
+
+/** Asks the running instance for an address that signs in to its dashboard once; undefined when it serves none. */
+export async function requestSignInLink(dataDir: string): Promise<string | undefined> {
+  const { link } = (await ask(dataDir, "/sign-in-link", {})) as { link?: string };
+  return link;
+}
+
+function ask(dataDir: string, path: string, body: object): Promise<object> {
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath: join(dataDir, FILE), method: "POST", path: "/backup" }, (response) => {
+    const call = request({ socketPath: join(dataDir, FILE), method: "POST", path }, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
         text += chunk;
       });
       response.on("end", () => {
+        const answer = JSON.parse(text) as { message: string; cure?: string };
         if (response.statusCode === 200) {
-          resolve();
+          resolve(answer);
           return;
         }
-        const answer = JSON.parse(text) as { message: string; cure?: string };
         reject(Object.assign(new Error(answer.message), answer.cure === undefined ? {} : { cure: answer.cure }));
       });
     });
     call.on("error", reject);
-    call.end(JSON.stringify({ path }));
+    call.end(JSON.stringify(body));
   });
 }

@@ -1,3 +1,16 @@
+export type {
+  Chip,
+  ClusterItem,
+  Counts,
+  FleetRow,
+  HostRow,
+  ObjectFacts,
+  ObjectItem,
+  PoolMember,
+  SessionInfo,
+  StreamMessage,
+  TimelineItem,
+} from "./dashboard/protocol.ts";
 export { GENERATED_FOLDERS, generatedFiles } from "./generate/files.ts";
 export { installKinds } from "./install-kinds.ts";
 export { type InstanceRecord, readInstance } from "./instance.ts";

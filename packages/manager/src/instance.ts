@@ -8,6 +8,8 @@ export interface InstanceRecord {
   kubeconfig: string;
   startedAt: string;
   version: string;
+  /** Address of the dashboard, if it is served. */
+  dashboard?: string;
 }
 
 const FILE = "instance.json";

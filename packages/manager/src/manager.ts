@@ -66,6 +66,8 @@ export interface ManagerOptions {
 
 /** A running set of controllers. */
 export interface Manager {
+  /** What the controllers see of the management API. */
+  readonly cache: Cache;
   /** Stops the controllers; programs that they started go on running and are adopted by the next manager. */
   stop(): Promise<void>;
   /** Stops the controllers and everything they run on this machine. */
@@ -145,6 +147,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     await embedded.close();
   };
   return {
+    cache,
     stop: async () => {
       await stop();
       processes.workloads.release();

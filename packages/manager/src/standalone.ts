@@ -5,8 +5,10 @@ import { type ApiServer, auditFile, createApiServer, openLmdbStore, readEncrypti
 import { buildKubeconfig } from "@capstan/pki";
 import type { Logger } from "@capstan/runtime";
 import { serveControl } from "./control-socket.ts";
+import { actingInProcess } from "./dashboard/acting.ts";
+import { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
 import { readInstance, removeInstance, writeInstance } from "./instance.ts";
-import { ensureInstancePki } from "./instance-pki.ts";
+import { ensureInstancePki, type InstancePki } from "./instance-pki.ts";
 import { kindRules } from "./kind-rules.ts";
 import { KINDS } from "./kinds.ts";
 import { type Manager, startManager } from "./manager.ts";
@@ -20,6 +22,8 @@ export interface StandaloneOptions {
   encryptionKeyFile?: string;
   /** Every request is recorded here, one JSON line each, without the contents of Secrets. */
   auditLog?: string;
+  /** Serves the dashboard, if given. `anyPort`: another port if this one is in use. */
+  dashboard?: { pageDir: string; listen: { host: string; port: number }; anyPort?: boolean };
   version: string;
   clock: Clock;
   random: Random;
@@ -31,9 +35,14 @@ export interface Standalone {
   server: string;
   kubeconfig: string;
   manager: Manager;
+  /** Its address, and one that signs in once with the rights of the kubeconfig. */
+  dashboard?: { url: string; signInLink(): string };
   /** Stops controllers and API; hosted control planes go on unless `withPrograms`. */
   close(withPrograms: boolean): Promise<void>;
 }
+
+/** Whoever can read what this process prints can read the kubeconfig too: the link gives the same rights. */
+const ADMIN_USER = { name: "capstan-admin", groups: ["system:masters", "system:authenticated"] };
 
 /** Another instance already runs on the data directory. */
 export class AlreadyRunningError extends Error {
@@ -103,19 +112,26 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     random,
     log,
   });
-  const stopControl = await serveControl(dataDir, { backup: (path) => store.backup(path) });
+  const dashboard = await dashboardOf(options, { api, manager, pki });
+  const signInLink = (): string | undefined => dashboard?.signInLink(ADMIN_USER);
+  const stopControl = await serveControl(dataDir, { backup: (path) => store.backup(path), signInLink });
   await writeInstance(dataDir, {
     pid: process.pid,
     server,
     kubeconfig,
     startedAt: formatTime(clock.now()),
     version: options.version,
+    ...(dashboard === undefined ? {} : { dashboard: dashboard.url }),
   });
   return {
     server,
     kubeconfig,
     manager,
+    ...(dashboard === undefined
+      ? {}
+      : { dashboard: { url: dashboard.url, signInLink: () => dashboard.signInLink(ADMIN_USER) } }),
     close: async (withPrograms) => {
+      await dashboard?.close();
       if (withPrograms) await manager.shutDown();
       else await manager.stop();
       await stopControl();
@@ -124,4 +140,25 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       await removeInstance(dataDir);
     },
   };
+}
+
+async function dashboardOf(
+  options: StandaloneOptions,
+  { api, manager, pki }: { api: ApiServer; manager: Manager; pki: InstancePki },
+): Promise<Dashboard | undefined> {
+  const { dashboard, clock, random, log, dataDir, version } = options;
+  if (dashboard === undefined) return undefined;
+  return await startDashboard({
+    ...dashboard,
+    tls: { certPem: pki.serving.certPem, keyPem: pki.serving.keyPem, clientCaPem: pki.ca.certPem },
+    names: [dashboard.listen.host],
+    dataDir,
+    acting: actingInProcess(api),
+    cache: manager.cache,
+    kinds: KINDS,
+    version,
+    clock,
+    random,
+    log,
+  });
 }

@@ -2,6 +2,7 @@ import type { CommandDefinition } from "../command.ts";
 import { backup, restore } from "./backup.ts";
 import { complete, completion } from "./completion.ts";
 import { createCluster } from "./create-cluster.ts";
+import { dashboard } from "./dashboard.ts";
 import { deleteCluster } from "./delete-cluster.ts";
 import { describeCluster } from "./describe-cluster.ts";
 import { events } from "./events.ts";
@@ -37,6 +38,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   status,
   down,
   createCluster,
+  dashboard,
   get,
   describeCluster,
   why,

@@ -13,6 +13,7 @@ export async function runStatus(input: CommandInput): Promise<number> {
   }
   io.out(`capstan ${instance.version} runs since ${instance.startedAt} (pid ${instance.pid})\n`);
   io.out(`Server:     ${instance.server}\nKubeconfig: ${instance.kubeconfig}\nData:       ${dataDir}\n`);
+  if (instance.dashboard !== undefined) io.out(`Dashboard:  ${instance.dashboard}\n`);
   return 0;
 }
 

@@ -2,18 +2,30 @@ import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { AlreadyRunningError, startStandalone } from "@capstan/manager";
 import { createLogger } from "@capstan/runtime";
 import { type CommandInput, UserError } from "../command.ts";
+import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
 import { runDemo } from "../demo.ts";
 import { dataDirOf } from "../options.ts";
 import { VERSION } from "../version.ts";
 import { DEFAULT_LISTEN } from "./up.ts";
 
+/** Where the dashboard is to be: where it was asked for, else on the port after the API's if that is free. */
+function dashboardOption(
+  asked: unknown,
+  api: { port: number },
+): { pageDir: string; listen: { host: string; port: number }; anyPort: boolean } | undefined {
+  const pageDir = dashboardPageDir();
+  if (asked === "off" || pageDir === undefined) return undefined;
+  if (typeof asked === "string") return { pageDir, listen: parseListen(asked, "--dashboard"), anyPort: false };
+  return { pageDir, listen: { host: "127.0.0.1", port: api.port === 0 ? 0 : api.port + 1 }, anyPort: true };
+}
+
 /** Parses `host:port`, `[v6]:port`, `:port` or `port`. */
-export function parseListen(text: string): { host: string; port: number } {
+export function parseListen(text: string, option = "--listen"): { host: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(text) ?? /^()()(\d+)$/.exec(text);
   const port = Number(match?.[3]);
   if (match === null || !Number.isInteger(port) || port > 65535)
-    throw new UserError(`--listen ${text} is not an address like 127.0.0.1:6446`, { exitCode: 2 });
+    throw new UserError(`${option} ${text} is not an address like 127.0.0.1:6446`, { exitCode: 2 });
   const host = match[1] ?? match[2] ?? "";
   return { host: host === "" ? "127.0.0.1" : host, port };
 }
@@ -25,9 +37,12 @@ export async function runUp(input: CommandInput): Promise<number> {
   const started = systemClock.monotonic();
   const stop = untilSignal();
   const nodeAddress = options["nodeAddress"];
+  const listen = parseListen(String(options["listen"] ?? DEFAULT_LISTEN));
+  const dashboard = dashboardOption(options["dashboard"], listen);
   const standalone = await startStandalone({
     dataDir,
-    listen: parseListen(String(options["listen"] ?? DEFAULT_LISTEN)),
+    listen,
+    ...(dashboard === undefined ? {} : { dashboard }),
     ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
     ...(typeof options["encryptionKeyFile"] === "string" ? { encryptionKeyFile: options["encryptionKeyFile"] } : {}),
     ...(typeof options["auditLog"] === "string" ? { auditLog: options["auditLog"] } : {}),
@@ -43,7 +58,9 @@ export async function runUp(input: CommandInput): Promise<number> {
   io.out(`Capstan is up after ${seconds} s: ${standalone.server}\n`);
   if (process.getuid?.() !== 0)
     io.err("Not root: hosted control planes share one user and are not protected from each other on this machine.\n");
-  io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n\nNext:\n`);
+  io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n`);
+  if (standalone.dashboard !== undefined) io.out(`Dashboard:  ${standalone.dashboard.signInLink()}\n            (signs in once; a new link: capstan dashboard)\n`);
+  io.out("\nNext:\n");
   io.out(`  export KUBECONFIG=${standalone.kubeconfig}\n`);
   io.out("  kubectl get clusters -A\n");
   io.out("  kubectl apply -f docs/examples/hosted.yaml && capstan describe cluster demo\n");

@@ -15,6 +15,10 @@ export const up: CommandDefinition = {
       flags: "--node-address <address>",
       summary: "Address of this machine that nodes reach hosted control planes at (default: 127.0.0.1)",
     },
+    {
+      flags: "--dashboard <address>",
+      summary: 'Address of the dashboard, or "off" (default: loopback, the port after the API\'s, or any free one)',
+    },
     { flags: "--demo", summary: "Build a mixed cluster in memory to play with" },
     {
       flags: "--encryption-key-file <file>",

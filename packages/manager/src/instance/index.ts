@@ -1,3 +1,3 @@
 /** What commands on the same machine need of a running instance: small, so that they start at once. */
-export { requestBackup } from "../control-socket.ts";
+export { requestBackup, requestSignInLink } from "../control-socket.ts";
 export { readInstance } from "../instance.ts";

@@ -1,0 +1,15 @@
+import { readInstance, requestSignInLink } from "@capstan/manager/instance";
+import { type CommandInput, UserError } from "../command.ts";
+import { dataDirOf } from "../options.ts";
+
+export async function runDashboard(input: CommandInput): Promise<number> {
+  const dataDir = dataDirOf(input);
+  if ((await readInstance(dataDir)) === undefined)
+    throw new UserError(`capstan does not run on ${dataDir}`, { hint: "start it with: capstan up" });
+  const link = await requestSignInLink(dataDir);
+  if (link === undefined)
+    throw new UserError("this instance serves no dashboard", { hint: "start it without --dashboard off" });
+  input.io.out(`${link}\n`);
+  input.io.err("The link works once and for an hour, with the rights of the kubeconfig.\n");
+  return 0;
+}

@@ -1,0 +1,10 @@
+import type { CommandDefinition } from "../command.ts";
+import { DATA_OPTION } from "../options.ts";
+
+/** Prints where the dashboard of a running instance is. */
+export const dashboard: CommandDefinition = {
+  name: "dashboard",
+  summary: "Print a link that signs in to the dashboard of the running instance, once",
+  options: [DATA_OPTION],
+  run: async (input) => (await import("./dashboard.run.ts")).runDashboard(input),
+};

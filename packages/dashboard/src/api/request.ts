@@ -1,0 +1,63 @@
+/** An answer of the server that is not what was asked for; `message` is for people. */
+export class RequestError extends Error {
+  readonly status: number;
+  /** Fields the API found fault with. */
+  readonly causes: readonly { readonly field: string; readonly message: string }[];
+
+  constructor(status: number, message: string, causes: RequestError["causes"] = []) {
+    super(message);
+    this.name = "RequestError";
+    this.status = status;
+    this.causes = causes;
+  }
+}
+
+/** What a request may say beside its path. */
+export interface RequestOptions {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+}
+
+interface StatusBody {
+  message?: string;
+  details?: { causes?: { field?: string; message?: string }[] };
+}
+
+/** Asks our own server for JSON. Throws RequestError on any answer that is not a success. */
+export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(options.query ?? {})) if (value !== undefined) query.set(key, value);
+  const text = query.toString();
+  let response: Response;
+  try {
+    response = await fetch(text === "" ? path : `${path}?${text}`, {
+      method: options.method ?? "GET",
+      credentials: "same-origin",
+      ...(options.body === undefined
+        ? {}
+        : {
+            body: JSON.stringify(options.body),
+            headers: { "content-type": options.contentType ?? "application/json" },
+          }),
+    });
+  } catch {
+    throw new RequestError(0, "the server cannot be reached; it may be restarting");
+  }
+  const body = (await response.json().catch(() => ({}))) as StatusBody;
+  if (response.ok) return body as T;
+  const causes = (body.details?.causes ?? []).map((cause) => ({
+    field: cause.field ?? "",
+    message: cause.message ?? "",
+  }));
+  throw new RequestError(response.status, body.message ?? `the server answered ${response.status}`, causes);
+}
+
+/** Path of a resource or an object on our server's way to the API. */
+export function apiPath(apiVersion: string, plural: string, namespace?: string, name?: string, sub?: string): string {
+  const root = apiVersion.includes("/") ? `/k8s/apis/${apiVersion}` : `/k8s/api/${apiVersion}`;
+  return [root, ...(namespace === undefined ? [] : ["namespaces", namespace]), plural, name, sub]
+    .filter((part) => part !== undefined)
+    .join("/");
+}

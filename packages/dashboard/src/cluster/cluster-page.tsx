@@ -1,0 +1,3 @@
+export function ClusterPage(): React.ReactNode {
+  return <p>ClusterPage</p>;
+}

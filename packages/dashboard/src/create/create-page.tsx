@@ -1,0 +1,3 @@
+export function CreatePage(): React.ReactNode {
+  return <p>CreatePage</p>;
+}

@@ -1,0 +1,111 @@
+import type { FleetRow } from "@capstan/manager";
+
+/** Columns the fleet can be ordered by. */
+export const SORTS = ["name", "version", "workers", "age", "problem"] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** What the fleet's address says: a filter that can be kept as a bookmark or sent to somebody. Absent means no restriction. */
+export interface FleetSearch {
+  readonly q?: string;
+  readonly problems?: true;
+  readonly namespace?: string;
+  readonly provider?: string;
+  readonly version?: string;
+  readonly sort?: Sort;
+  readonly desc?: true;
+}
+
+/** Reads an address; what makes no sense is left out. */
+export function parseFleetSearch(raw: Readonly<Record<string, unknown>>): FleetSearch {
+  const text = (key: string): string | undefined => {
+    const value = raw[key];
+    return typeof value === "string" || typeof value === "number"
+      ? String(value).slice(0, 200) || undefined
+      : undefined;
+  };
+  const sort = SORTS.find((candidate) => candidate === raw["sort"]);
+  const [q, namespace, provider, version] = [text("q"), text("namespace"), text("provider"), text("version")];
+  return {
+    ...(q === undefined ? {} : { q }),
+    ...(raw["problems"] === true || raw["problems"] === "true" ? { problems: true as const } : {}),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(version === undefined ? {} : { version }),
+    ...(sort === undefined ? {} : { sort }),
+    ...(raw["desc"] === true || raw["desc"] === "true" ? { desc: true as const } : {}),
+  };
+}
+
+/** The rows an address asks for, in its order. Every word of `q` must occur in what the row shows. */
+export function filterFleet(rows: Iterable<FleetRow>, search: FleetSearch): FleetRow[] {
+  const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const kept: FleetRow[] = [];
+  for (const row of rows) {
+    if (search.problems === true && row.problem === undefined) continue;
+    if (search.namespace !== undefined && row.namespace !== search.namespace) continue;
+    if (search.provider !== undefined && !row.providers.includes(search.provider)) continue;
+    if (search.version !== undefined && row.version !== search.version) continue;
+    if (words.length > 0) {
+      const text = textOf(row);
+      if (!words.every((word) => text.includes(word))) continue;
+    }
+    kept.push(row);
+  }
+  const order = ORDERS[search.sort ?? "name"];
+  const sign = search.desc === true ? -1 : 1;
+  return kept.sort((a, b) => sign * (order(a, b) || byName(a, b)));
+}
+
+function textOf(row: FleetRow): string {
+  const { namespace, name, phase, version, providers, problem } = row;
+  return [`${namespace}/${name}`, phase, version, ...providers, problem?.reason ?? "", problem?.message ?? ""]
+    .join(" ")
+    .toLowerCase();
+}
+
+const byName = (a: FleetRow, b: FleetRow): number => compare(a.name, b.name) || compare(a.namespace, b.namespace);
+
+const ORDERS: Readonly<Record<Sort, (a: FleetRow, b: FleetRow) => number>> = {
+  name: byName,
+  version: (a, b) => compareVersions(a.version, b.version),
+  workers: (a, b) => a.workers[1] - b.workers[1],
+  // The youngest first, as ages grow downwards.
+  age: (a, b) => compare(b.created, a.created),
+  problem: (a, b) => Number(a.problem === undefined) - Number(b.problem === undefined),
+};
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** v1.9.0 before v1.34.4. */
+export function compareVersions(a: string, b: string): number {
+  const parts = (version: string): number[] =>
+    version
+      .replace(/^v/, "")
+      .split(/[.+-]/)
+      .map((part) => Number.parseInt(part, 10) || 0);
+  const [left, right] = [parts(a), parts(b)];
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference = (left[i] ?? 0) - (right[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** What there is to choose from in the filters. */
+export function choicesOf(rows: Iterable<FleetRow>): { namespaces: string[]; providers: string[]; versions: string[] } {
+  const namespaces = new Set<string>();
+  const providers = new Set<string>();
+  const versions = new Set<string>();
+  for (const row of rows) {
+    namespaces.add(row.namespace);
+    for (const provider of row.providers) providers.add(provider);
+    if (row.version !== "") versions.add(row.version);
+  }
+  return {
+    namespaces: [...namespaces].sort(),
+    providers: [...providers].sort(),
+    versions: [...versions].sort((a, b) => compareVersions(b, a)),
+  };
+}

@@ -1,0 +1,117 @@
+import type { FleetRow } from "@capstan/manager";
+import { Button, Group, NativeSelect, Switch, TextInput, Title } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { type ReactNode, useMemo } from "react";
+import { useTopic } from "../live/live.tsx";
+import { Loading } from "../ui/loading.tsx";
+import { providerLabel } from "../ui/provider.tsx";
+import { choicesOf, type FleetSearch, filterFleet, type Sort } from "./filters.ts";
+import { FleetTable } from "./fleet-table.tsx";
+
+const route = getRouteApi("/shell/clusters");
+
+/** All clusters one may see. */
+export function FleetPage(): ReactNode {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { known, items } = useTopic<FleetRow>("fleet");
+  const rows = useMemo(() => filterFleet(items.values(), search), [items, search]);
+  const choices = useMemo(() => choicesOf(items.values()), [items]);
+  const set = (change: { [K in keyof FleetSearch]?: FleetSearch[K] | undefined }): void => {
+    const next = Object.fromEntries(
+      Object.entries({ ...search, ...change }).filter(([, value]) => value !== undefined),
+    ) as FleetSearch;
+    void navigate({ search: next, replace: true });
+  };
+  const sort = (column: Sort): void =>
+    set({ sort: column, desc: (search.sort ?? "name") === column && search.desc !== true ? true : undefined });
+  if (!known) return <Loading what="clusters" />;
+  const problems = [...items.values()].filter((row) => row.problem !== undefined).length;
+  return (
+    <section className="page">
+      <Group justify="space-between" mb="sm">
+        <Title order={1} size="h2">
+          Clusters{" "}
+          <span className="dim count">
+            {rows.length === items.size ? items.size : `${rows.length} of ${items.size}`}
+            {problems > 0 && `, ${problems} with problems`}
+          </span>
+        </Title>
+        <Button component={Link} to="/create">
+          Create cluster
+        </Button>
+      </Group>
+      <Group className="filters" mb="sm" align="end">
+        <TextInput
+          id="filter"
+          aria-label="Filter clusters"
+          placeholder="Filter by name, reason, provider  ( / )"
+          value={search.q ?? ""}
+          onChange={(event) => set({ q: event.currentTarget.value || undefined })}
+          className="filter"
+        />
+        <Choice
+          label="Namespace"
+          all="All namespaces"
+          options={choices.namespaces}
+          value={search.namespace}
+          onChange={(namespace) => set({ namespace })}
+        />
+        <Choice
+          label="Provider"
+          all="All providers"
+          options={choices.providers}
+          value={search.provider}
+          onChange={(provider) => set({ provider })}
+          text={providerLabel}
+        />
+        <Choice
+          label="Version"
+          all="All versions"
+          options={choices.versions}
+          value={search.version}
+          onChange={(version) => set({ version })}
+        />
+        <Switch
+          label="Only problems"
+          checked={search.problems === true}
+          onChange={(event) => set({ problems: event.currentTarget.checked ? true : undefined })}
+        />
+      </Group>
+      {items.size === 0 ? <FirstSteps /> : <FleetTable rows={rows} search={search} onSort={sort} />}
+    </section>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly all: string;
+  readonly options: readonly string[];
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+  readonly text?: (value: string) => string;
+}
+
+function Choice({ label, all, options, value, onChange, text = String }: ChoiceProps): ReactNode {
+  if (options.length < 2 && value === undefined) return null;
+  return (
+    <NativeSelect
+      aria-label={label}
+      value={value ?? ""}
+      onChange={(event) => onChange(event.currentTarget.value || undefined)}
+      data={[{ value: "", label: all }, ...options.map((option) => ({ value: option, label: text(option) }))]}
+    />
+  );
+}
+
+function FirstSteps(): ReactNode {
+  return (
+    <div className="card empty">
+      <p>There is no cluster yet, or none that you may see.</p>
+      <p>
+        <Link to="/create">Create one here</Link>, or apply one: <code>kubectl apply -f cluster.yaml</code>. The demo
+        builds a mixed one: <code>capstan up --demo</code>.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,3 @@
+export function HostsPage(): React.ReactNode {
+  return <p>HostsPage</p>;
+}

@@ -1,0 +1,141 @@
+import type { StreamMessage } from "@capstan/manager";
+import type { TopicStore } from "./topic-store.ts";
+
+/** How the stream is doing. */
+export type Connection = "connecting" | "live" | "lost" | "signed-out";
+
+/** The part of EventSource that is used; tests bring their own. */
+export interface Source {
+  onopen: ((event: Event) => void) | null;
+  onmessage: ((event: MessageEvent<string>) => void) | null;
+  onerror: ((event: Event) => void) | null;
+  addEventListener(type: string, listener: () => void): void;
+  close(): void;
+}
+
+/** What the stream needs from its surroundings. */
+export interface LiveStreamOptions {
+  readonly open: (url: string) => Source;
+  readonly after: (ms: number, fire: () => void) => () => void;
+  /** Whether the session is still good; asked when the connection is lost. */
+  readonly signedIn: () => Promise<boolean>;
+  readonly store: TopicStore;
+}
+
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 3_000;
+/** Leaving one page and entering the next changes the topics twice: one new connection serves both. */
+const SETTLE_MS = 20;
+
+/**
+ * The one stream of a tab. Every topic remembers the id of the last event it was part of; a new connection, whatever the reason,
+ * continues from there, and a server that does not know the id (because it was restarted) sends everything again.
+ */
+export class LiveStream {
+  readonly #options: LiveStreamOptions;
+  readonly #readers = new Map<string, number>();
+  readonly #seen = new Map<string, string>();
+  readonly #listeners = new Set<() => void>();
+  #source: Source | undefined;
+  #connected: string[] = [];
+  #cancel: (() => void) | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #connection: Connection = "connecting";
+
+  constructor(options: LiveStreamOptions) {
+    this.#options = options;
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  /** Follows a topic until the result is called. */
+  follow(topic: string): () => void {
+    this.#readers.set(topic, (this.#readers.get(topic) ?? 0) + 1);
+    this.#settle();
+    return () => {
+      const left = (this.#readers.get(topic) ?? 1) - 1;
+      if (left > 0) this.#readers.set(topic, left);
+      else this.#readers.delete(topic);
+      this.#settle();
+    };
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Starts again after signing in. */
+  reconnect(): void {
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#connect();
+  }
+
+  #settle(): void {
+    this.#cancel?.();
+    this.#cancel = this.#options.after(SETTLE_MS, () => {
+      const wanted = [...this.#readers.keys()];
+      const same = wanted.length === this.#connected.length && wanted.every((topic) => this.#connected.includes(topic));
+      if (!same || this.#source === undefined) this.#connect();
+    });
+  }
+
+  #connect(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#source?.close();
+    this.#source = undefined;
+    for (const topic of this.#connected)
+      if (!this.#readers.has(topic)) {
+        this.#seen.delete(topic);
+        this.#options.store.drop(topic);
+      }
+    this.#connected = [...this.#readers.keys()];
+    if (this.#connected.length === 0) return;
+    const query = new URLSearchParams();
+    for (const topic of this.#connected) {
+      const seen = this.#seen.get(topic);
+      query.append("topic", seen === undefined ? topic : `${topic}@${seen}`);
+    }
+    const source = this.#options.open(`/stream?${query.toString()}`);
+    this.#source = source;
+    source.onopen = () => {
+      this.#retryMs = FIRST_RETRY_MS;
+      this.#become("live");
+    };
+    source.onmessage = (event) => {
+      for (const message of JSON.parse(event.data) as StreamMessage[]) this.#options.store.apply(message);
+      for (const topic of this.#connected) this.#seen.set(topic, event.lastEventId);
+    };
+    source.onerror = () => {
+      if (this.#source === source) this.#lost();
+    };
+    source.addEventListener("signed-out", () => this.#end());
+  }
+
+  #lost(): void {
+    this.#source?.close();
+    this.#source = undefined;
+    this.#become("lost");
+    this.#cancel?.();
+    this.#cancel = this.#options.after(this.#retryMs, () => {
+      this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
+      void this.#options.signedIn().then((good) => (good ? this.#connect() : this.#end()));
+    });
+  }
+
+  #end(): void {
+    this.#source?.close();
+    this.#source = undefined;
+    this.#cancel?.();
+    this.#become("signed-out");
+  }
+
+  #become(connection: Connection): void {
+    if (this.#connection === connection) return;
+    this.#connection = connection;
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,40 @@
+import { useEffect, useSyncExternalStore } from "react";
+import { RequestError } from "../api/request.ts";
+import { readSession } from "../api/session.ts";
+import { type Connection, LiveStream } from "./live-stream.ts";
+import { type TopicState, TopicStore } from "./topic-store.ts";
+
+const store = new TopicStore();
+
+/** The tab's one stream. */
+export const live = new LiveStream({
+  store,
+  open: (url) => new EventSource(url),
+  after: (ms, fire) => {
+    const timer = setTimeout(fire, ms);
+    return () => clearTimeout(timer);
+  },
+  // Only a clear refusal ends the session: a server that is away says nothing about it.
+  signedIn: () =>
+    readSession().then(
+      () => true,
+      (error: unknown) => !(error instanceof RequestError && error.status === 401),
+    ),
+});
+
+/** What a topic holds, kept up to date for as long as the component is there. */
+export function useTopic<T>(topic: string): TopicState<T> {
+  useEffect(() => live.follow(topic), [topic]);
+  return useSyncExternalStore(
+    (listener) => store.subscribe(topic, listener),
+    () => store.state(topic),
+  ) as TopicState<T>;
+}
+
+/** How the stream is doing. */
+export function useConnection(): Connection {
+  return useSyncExternalStore(
+    (listener) => live.subscribe(listener),
+    () => live.connection,
+  );
+}

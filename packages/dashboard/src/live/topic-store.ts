@@ -1,0 +1,44 @@
+import type { StreamMessage } from "@capstan/manager";
+
+/** What the page knows of one topic. A new object with every change, so that React sees it. */
+export interface TopicState<T = unknown> {
+  /** False until the server has said something. */
+  readonly known: boolean;
+  readonly items: ReadonlyMap<string, T>;
+}
+
+const EMPTY: TopicState = { known: false, items: new Map() };
+
+/** Collections by topic, as the stream fills them. */
+export class TopicStore {
+  readonly #states = new Map<string, TopicState>();
+  readonly #listeners = new Map<string, Set<() => void>>();
+
+  state(topic: string): TopicState {
+    return this.#states.get(topic) ?? EMPTY;
+  }
+
+  /** Takes in what changed. */
+  apply(message: StreamMessage): void {
+    const items = message.reset === true ? new Map<string, unknown>() : new Map(this.state(message.topic).items);
+    for (const [key, item] of message.set) items.set(key, item);
+    for (const key of message.del) items.delete(key);
+    this.#states.set(message.topic, { known: true, items });
+    this.#tell(message.topic);
+  }
+
+  /** Forgets a topic that nobody looks at. */
+  drop(topic: string): void {
+    if (this.#states.delete(topic)) this.#tell(topic);
+  }
+
+  subscribe(topic: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  #tell(topic: string): void {
+    for (const listener of this.#listeners.get(topic) ?? []) listener();
+  }
+}

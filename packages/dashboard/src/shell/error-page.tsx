@@ -1,0 +1,30 @@
+import { Button, Title } from "@mantine/core";
+import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+/** Shown when a page cannot be. */
+export function ErrorPage({ error, reset }: ErrorComponentProps): ReactNode {
+  return (
+    <main className="page">
+      <Title order={1} size="h2">
+        This page cannot be shown
+      </Title>
+      <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
+      <Button onClick={() => (reset(), window.location.reload())}>Try again</Button>
+    </main>
+  );
+}
+
+/** Shown for an address that leads nowhere. */
+export function NotFoundPage(): ReactNode {
+  return (
+    <main className="page">
+      <Title order={1} size="h2">
+        There is no such page
+      </Title>
+      <p>
+        <Link to="/clusters">All clusters</Link>
+      </p>
+    </main>
+  );
+}

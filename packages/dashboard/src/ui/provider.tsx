@@ -1,0 +1,25 @@
+import type { ReactNode } from "react";
+
+const NAMES: Readonly<Record<string, string>> = {
+  byo: "Own hosts",
+  metal3: "Bare metal",
+  memory: "Memory",
+  meta: "Mixed",
+  openstack: "OpenStack",
+  kvm: "KVM",
+  kubernetes: "Pods",
+};
+
+/** A provider's name for people. */
+export function providerLabel(provider: string): string {
+  return NAMES[provider] ?? provider;
+}
+
+/** A provider's badge; each has its own mark. */
+export function ProviderBadge({ provider }: { provider: string }): ReactNode {
+  return (
+    <span className="provider" data-provider={provider}>
+      {providerLabel(provider)}
+    </span>
+  );
+}

@@ -1,0 +1,32 @@
+import { formatAge } from "@capstan/apimachinery";
+import { useSyncExternalStore } from "react";
+
+const TICK_MS = 5_000;
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const tell of listeners) tell();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** An age as kubectl writes it, that grows by itself; one timer serves the whole page. */
+export function Age({ since }: { since: string }): React.ReactNode {
+  const at = useSyncExternalStore(subscribe, () => now);
+  if (since === "") return "–";
+  return (
+    <time dateTime={since} title={since}>
+      {formatAge(Math.max(0, at - Date.parse(since)))}
+    </time>
+  );
+}

@@ -1,0 +1,193 @@
+import type { Condition, KubeObject, OwnerReference } from "@capstan/apimachinery";
+import { type Cluster, conditionsOf, endpointOf, INFRASTRUCTURE_GROUP, type WorkerPool } from "@capstan/capi";
+import type { EventObject } from "@capstan/runtime";
+import type { ObjectFacts, ObjectItem, PoolMember, TimelineItem } from "./protocol.ts";
+import { providerName } from "./provider-name.ts";
+
+/** What the page must know of a kind to address its objects. */
+export interface ViewKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+/** `Machine/m1`: names an object within its namespace; the page's routes use it too. */
+export function itemId(kind: string, name: string): string {
+  return `${kind}/${name}`;
+}
+
+/** Kinds that are only a step between two others: their parts are shown below their owner. */
+const HIDDEN = new Set(["MachineSet"]);
+
+/** Finds an object of the same cluster by its id. */
+export type Lookup = (id: string) => KubeObject | undefined;
+
+/** The object something is shown below: its controller, the machine that claimed it, else the Cluster. */
+export function parentOf(object: KubeObject, lookup: Lookup): string | undefined {
+  if (object.kind === "Cluster") return undefined;
+  const claimed = claimOf(object);
+  if (claimed !== undefined && lookup(claimed) !== undefined) return claimed;
+  const owners = object.metadata.ownerReferences ?? [];
+  const owner = owners.find((reference) => reference.controller === true) ?? owners[0];
+  const found = owner === undefined ? undefined : visibleOwner(owner, lookup);
+  return found ?? itemId("Cluster", clusterNameOf(object) ?? "");
+}
+
+/** Whether the kind is left out of the picture. */
+export function isHidden(kind: string): boolean {
+  return HIDDEN.has(kind);
+}
+
+function visibleOwner(owner: OwnerReference, lookup: Lookup): string | undefined {
+  const id = itemId(owner.kind, owner.name);
+  const object = lookup(id);
+  if (object === undefined) return undefined;
+  return isHidden(owner.kind) ? parentOf(object, lookup) : id;
+}
+
+/** The machine (`Kind/name`) that uses a host. */
+export function claimOf(object: KubeObject): string | undefined {
+  const { spec } = object as { spec?: { machineRef?: Reference; consumerRef?: Reference } };
+  if (!object.kind.endsWith("Host")) return undefined;
+  const claim = spec?.machineRef ?? spec?.consumerRef;
+  return claim?.kind === undefined || claim.name === undefined ? undefined : itemId(claim.kind, claim.name);
+}
+
+interface Reference {
+  kind?: string;
+  name?: string;
+}
+
+/** Name of the Cluster an object belongs to. */
+export function clusterNameOf(object: KubeObject): string | undefined {
+  if (object.kind === "Cluster") return object.metadata.name;
+  const { spec } = object as { spec?: { clusterName?: unknown } };
+  if (typeof spec?.clusterName === "string") return spec.clusterName;
+  return (
+    object.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ??
+    object.metadata.ownerReferences?.find((owner) => owner.kind === "Cluster")?.name
+  );
+}
+
+/** An object as the page gets it. */
+export function objectItem(object: KubeObject, kind: ViewKind, parent: string | undefined): ObjectItem {
+  return {
+    type: "object",
+    id: itemId(kind.kind, object.metadata.name ?? ""),
+    apiVersion: `${kind.group}/${kind.version}`,
+    kind: kind.kind,
+    plural: kind.plural,
+    namespace: object.metadata.namespace ?? "",
+    name: object.metadata.name ?? "",
+    ...(parent === undefined ? {} : { parent }),
+    ...(kind.group === INFRASTRUCTURE_GROUP ? { provider: providerName(kind.kind) } : {}),
+    conditions: conditionsOf(object as { status?: unknown }),
+    deleting: object.metadata.deletionTimestamp !== undefined,
+    created: object.metadata.creationTimestamp ?? "",
+    facts: factsOf(object),
+  };
+}
+
+/** Fields that several kinds have under the same name; whatever is not of the expected type is left out. */
+interface Loose {
+  spec?: {
+    replicas?: unknown;
+    version?: unknown;
+    providerID?: unknown;
+    failureDomain?: unknown;
+    paused?: unknown;
+    template?: { spec?: { version?: unknown } };
+  };
+  status?: {
+    readyReplicas?: unknown;
+    availableReplicas?: unknown;
+    phase?: unknown;
+    nodeRef?: { name?: unknown };
+    addresses?: unknown;
+    failureDomain?: unknown;
+  };
+}
+
+function factsOf(object: KubeObject): ObjectFacts {
+  const { spec, status } = object as Loose;
+  const endpoint = object.kind === "Cluster" ? endpointOf(object as Cluster) : undefined;
+  return definedOnly({
+    desired: numberIn(spec?.replicas),
+    ready: numberIn(status?.readyReplicas),
+    available: numberIn(status?.availableReplicas),
+    version: textIn(spec?.version) ?? textIn(spec?.template?.spec?.version),
+    phase: textIn(status?.phase),
+    node: textIn(status?.nodeRef?.name),
+    providerID: textIn(spec?.providerID),
+    addresses: addressesIn(status?.addresses),
+    failureDomain: textIn(status?.failureDomain) ?? textIn(spec?.failureDomain),
+    endpoint: endpoint === undefined ? undefined : `${endpoint.host}:${endpoint.port}`,
+    paused: spec?.paused === true ? true : undefined,
+    ...(object.kind === "WorkerPool" ? poolFacts(object as WorkerPool) : {}),
+  });
+}
+
+function poolFacts({ spec, status }: WorkerPool): ObjectFacts {
+  const members = spec.members.map((member): PoolMember => {
+    const state = status?.members?.find((candidate) => candidate.name === member.name);
+    return {
+      name: member.name,
+      provider: providerName(member.infrastructureRef.kind),
+      min: member.min ?? 0,
+      ...(member.max === undefined ? {} : { max: member.max }),
+      ...(member.cost === undefined ? {} : { cost: member.cost }),
+      desired: state?.desired ?? 0,
+      available: state?.available ?? 0,
+      state: state?.state ?? "Pending",
+      ...(state?.message === undefined ? {} : { message: state.message }),
+    };
+  });
+  return { members, strategy: spec.strategy ?? "Cheapest" };
+}
+
+/** An Event as the timeline shows it. */
+export function eventItem(event: EventObject): TimelineItem {
+  const count = event.series?.count;
+  return {
+    type: "event",
+    at: event.series?.lastObservedTime ?? event.eventTime ?? event.metadata.creationTimestamp ?? "",
+    kind: event.regarding?.kind ?? "",
+    name: event.regarding?.name ?? "",
+    reason: event.reason ?? "",
+    message: event.note ?? "",
+    warning: event.type === "Warning",
+    ...(count === undefined || count < 2 ? {} : { count }),
+  };
+}
+
+/** A condition's last change as the timeline shows it. */
+export function changeItem(kind: string, name: string, condition: Condition): TimelineItem {
+  return {
+    type: "change",
+    at: condition.lastTransitionTime,
+    kind,
+    name,
+    reason: `${condition.type}: ${condition.status}`,
+    message: condition.message === "" ? condition.reason : `${condition.reason}: ${condition.message}`,
+    warning: false,
+  };
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function addressesIn(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const addresses = value.flatMap((entry: { address?: unknown }) => textIn(entry?.address) ?? []);
+  return addresses.length === 0 ? undefined : addresses;
+}
+
+function definedOnly(facts: { [K in keyof ObjectFacts]: ObjectFacts[K] | undefined }): ObjectFacts {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as ObjectFacts;
+}

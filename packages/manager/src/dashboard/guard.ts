@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+/** Why a request is refused before anything looks at it. */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** Where this server is. */
+export interface GuardOptions {
+  readonly scheme: "http" | "https";
+  /** Names it is called by, beside localhost and addresses. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Stops what other web sites can make a browser do. The Host must be an address, localhost or a name we know: a page of another site
+ * cannot have such a Host by pointing its own name at us. A request that changes something must come from our own page, and so must
+ * one that reads data.
+ */
+export function guard(
+  method: string,
+  path: string,
+  headers: IncomingHttpHeaders,
+  options: GuardOptions,
+): Refusal | undefined {
+  const host = headers.host ?? "";
+  if (!hostAllowed(host, options.names))
+    return { status: 421, message: `this server is not called ${JSON.stringify(host)}; use its address or localhost` };
+  const site = headers["sec-fetch-site"];
+  const own = `${options.scheme}://${host}`;
+  const writes = method !== "GET" && method !== "HEAD";
+  if (headers.origin !== undefined && headers.origin !== own)
+    return { status: 403, message: "requests from other origins are refused" };
+  if (writes && headers.origin === undefined) return { status: 403, message: "a writing request must name its Origin" };
+  const page = path === "/" || path.startsWith("/assets/") || !isData(path);
+  if (site !== undefined && site !== "same-origin" && (writes || !page))
+    return { status: 403, message: "requests from other sites are refused" };
+  return undefined;
+}
+
+/** Whether a path gives data and not only the page itself. */
+export function isData(path: string): boolean {
+  return /^\/(auth|k8s|stream|kubeconfig)(\/|$)/.test(path);
+}
+
+function hostAllowed(host: string, names: readonly string[]): boolean {
+  const match = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/i.exec(host);
+  const name = match?.[1]?.toLowerCase();
+  if (name === undefined) return false;
+  return name === "localhost" || name.startsWith("[") || /^\d{1,3}(\.\d{1,3}){3}$/.test(name) || names.includes(name);
+}
+
+/** Headers of every answer. `nonce` lets the page's own style elements in; there is no inline script at all. */
+export function securityHeaders(nonce: string | undefined): Record<string, string> {
+  const style = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
+  return {
+    "content-security-policy": [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src ${style}`,
+      "img-src 'self' data:",
+      "font-src 'self'",
+      "connect-src 'self'",
+      "manifest-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+  };
+}

@@ -1,0 +1,105 @@
+import { findCondition, type KubeObject } from "@capstan/apimachinery";
+import { conditionsOf, type ObjectNode } from "@capstan/capi";
+import type { ViewKind } from "./cluster-item.ts";
+import { problemOf } from "./fleet-row.ts";
+import type { HostRow } from "./protocol.ts";
+import { providerName } from "./provider-name.ts";
+
+/** What own hosts and bare-metal hosts say about themselves, each in its own words. */
+interface AnyHost extends KubeObject {
+  spec?: {
+    machineRef?: { name?: string };
+    consumerRef?: { name?: string };
+    unschedulable?: boolean;
+    bmc?: { address?: string };
+    architecture?: string;
+  };
+  status?: {
+    hostinfo?: { osimage?: string; architecture?: string; cpus?: number; memoryMiB?: number };
+    network?: { ipAddrs?: string[] }[];
+    lastHeartbeatTime?: string;
+    bootstrap?: { phase?: string };
+    release?: { phase?: string };
+    provisioning?: { state?: string };
+    operationalStatus?: string;
+    errorMessage?: string;
+    errorType?: string;
+    poweredOn?: boolean;
+    hardware?: {
+      cpu?: { count?: number; arch?: string };
+      ramMebibytes?: number;
+      nics?: { ip?: string }[];
+      systemVendor?: { manufacturer?: string; productName?: string };
+    };
+  };
+}
+
+/** A host's row of the inventory. */
+export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
+  const host = object as AnyHost;
+  const { metadata, spec, status } = host;
+  const conditions = conditionsOf(object as { status?: unknown });
+  const deleting = metadata.deletionTimestamp !== undefined;
+  const node: ObjectNode = { kind: kind.kind, name: metadata.name ?? "", conditions, deleting, children: [] };
+  const ready = readyOf(host, findCondition(conditions, "Ready")?.status);
+  const machine = spec?.machineRef?.name ?? spec?.consumerRef?.name;
+  const { hardware } = status ?? {};
+  const system =
+    status?.hostinfo?.osimage ??
+    [hardware?.systemVendor?.manufacturer, hardware?.systemVendor?.productName].filter(Boolean).join(" ");
+  const architecture = status?.hostinfo?.architecture ?? hardware?.cpu?.arch ?? spec?.architecture;
+  const cpus = status?.hostinfo?.cpus ?? hardware?.cpu?.count;
+  const memoryMiB = status?.hostinfo?.memoryMiB ?? hardware?.ramMebibytes;
+  const cluster = metadata.labels?.["cluster.x-k8s.io/cluster-name"];
+  return {
+    kind: kind.kind,
+    apiVersion: `${kind.group}/${kind.version}`,
+    plural: kind.plural,
+    namespace: metadata.namespace ?? "",
+    name: metadata.name ?? "",
+    provider: kind.kind === "BareMetalHost" ? "metal3" : providerName(kind.kind),
+    state: stateOf(host, machine),
+    ready,
+    ...(ready === "True" ? {} : { problem: hostProblem(host, node) }),
+    ...(machine === undefined ? {} : { machine }),
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(system === "" ? {} : { system }),
+    ...(architecture === undefined ? {} : { architecture }),
+    ...(cpus === undefined ? {} : { cpus }),
+    ...(memoryMiB === undefined ? {} : { memoryMiB }),
+    addresses: addressesOf(host),
+    ...(status?.lastHeartbeatTime === undefined ? {} : { heartbeat: status.lastHeartbeatTime }),
+    created: metadata.creationTimestamp ?? "",
+  };
+}
+
+/** A bare-metal host need not have a Ready condition: its operational status says the same. */
+function readyOf(host: AnyHost, condition: HostRow["ready"] | undefined): HostRow["ready"] {
+  if (condition !== undefined) return condition;
+  const operational = host.status?.operationalStatus;
+  if (operational === undefined || operational === "") return "Unknown";
+  return operational === "OK" ? "True" : "False";
+}
+
+function hostProblem(host: AnyHost, node: ObjectNode): { reason: string; message: string } {
+  const { errorMessage, errorType } = host.status ?? {};
+  if (errorMessage !== undefined && errorMessage !== "") return { reason: errorType ?? "Error", message: errorMessage };
+  return problemOf(node);
+}
+
+function stateOf(host: AnyHost, machine: string | undefined): string {
+  const { spec, status, metadata } = host;
+  if (metadata.deletionTimestamp !== undefined) return "Deleting";
+  if (status?.provisioning?.state !== undefined) return status.provisioning.state;
+  if (status?.release?.phase === "Running") return "Releasing";
+  if (status?.bootstrap?.phase === "Running") return "Bootstrapping";
+  if (status?.bootstrap?.phase === "Failed") return "Failed";
+  if (machine !== undefined) return "In use";
+  return spec?.unschedulable === true ? "Cordoned" : "Free";
+}
+
+function addressesOf(host: AnyHost): string[] {
+  const own = (host.status?.network ?? []).flatMap((network) => network.ipAddrs ?? []);
+  const metal = (host.status?.hardware?.nics ?? []).flatMap((nic) => nic.ip ?? []);
+  return [...own, ...metal];
+}

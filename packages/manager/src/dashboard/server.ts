@@ -1,0 +1,355 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { ApiResponse, Clock, Random, Transport, UserInfo } from "@capstan/apimachinery";
+import type { Logger } from "@capstan/runtime";
+import { Access } from "./access.ts";
+import { failure, proxyRequest, readBody } from "./api-proxy.ts";
+import { clusterKubeconfig } from "./cluster-kubeconfig.ts";
+import { type GuardOptions, guard, isData, securityHeaders } from "./guard.ts";
+import type { SessionInfo } from "./protocol.ts";
+import type { Identity, Session, Sessions } from "./sessions.ts";
+import { loadStaticFiles, type StaticFile } from "./static-files.ts";
+import { serveStream } from "./stream.ts";
+import type { Views } from "./views.ts";
+
+/** How the dashboard reaches the management API in somebody's name. */
+export interface ActingTransport {
+  /** As a user that proved who it is. */
+  asUser(user: UserInfo): Transport;
+  /** As whoever the token belongs to. */
+  withToken(token: string): Transport;
+}
+
+/** What the dashboard's server needs. */
+export interface DashboardServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Without it only loopback is served: passwords and cookies must not cross a network in the clear. */
+  readonly tls?: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem: string } | undefined;
+  /** Names the server is called by, beside localhost and addresses. */
+  readonly names?: readonly string[] | undefined;
+  /** The built page. */
+  readonly pageDir: string;
+  readonly views: Views;
+  readonly sessions: Sessions;
+  readonly acting: ActingTransport;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** A running dashboard. */
+export interface DashboardServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const MAX_CREDENTIAL_BYTES = 64 * 1024;
+const MAX_TOPICS = 20;
+/** After a few wrong tries signing in takes patience, whoever tries. */
+const MAX_FAILURES = 20;
+const FAILURE_WINDOW_MS = 60_000;
+
+/** Whether an address is only reachable from this machine. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** Serves the page, its sign-in, its stream and its way to the API. */
+export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
+  if (options.tls === undefined && !isLoopback(options.host))
+    throw new Error(`the dashboard is served in the clear on loopback only, not on ${options.host}`);
+  const files = await loadStaticFiles(options.pageDir);
+  const handler = new Handler(options, files);
+  const listener = (request: IncomingMessage, response: ServerResponse): void => handler.serve(request, response);
+  const { tls } = options;
+  const server: Server =
+    tls === undefined
+      ? createServer(listener)
+      : createTlsServer(
+          { cert: tls.certPem, key: tls.keyPem, ca: tls.clientCaPem, requestCert: true, rejectUnauthorized: false },
+          listener,
+        );
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("clientError", (_error, socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, () => resolve());
+  });
+  const { port } = server.address() as AddressInfo;
+  const shown = options.host.includes(":")
+    ? `[${options.host}]`
+    : options.host === "0.0.0.0"
+      ? "localhost"
+      : options.host;
+  return {
+    url: `${tls === undefined ? "http" : "https"}://${shown}:${port}`,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+class Handler {
+  readonly #options: DashboardServerOptions;
+  readonly #files: ReadonlyMap<string, StaticFile>;
+  readonly #guard: GuardOptions;
+  readonly #failures: number[] = [];
+
+  constructor(options: DashboardServerOptions, files: ReadonlyMap<string, StaticFile>) {
+    this.#options = options;
+    this.#files = files;
+    this.#guard = { scheme: options.tls === undefined ? "http" : "https", names: options.names ?? [] };
+  }
+
+  serve(request: IncomingMessage, response: ServerResponse): void {
+    this.#route(request, response).catch((error: unknown) => {
+      this.#options.log.error("the dashboard could not answer", { error, path: request.url ?? "" });
+      if (response.headersSent) response.destroy();
+      else this.#answer(response, failure(500, "internal error: see the manager's log"));
+    });
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = urlOf(request);
+    const method = request.method ?? "GET";
+    if (url === undefined) return this.#answer(response, failure(400, "the request has no proper address"));
+    const refusal = guard(method, url.pathname, request.headers, this.#guard);
+    if (refusal !== undefined) return this.#answer(response, failure(refusal.status, refusal.message));
+    if (!isData(url.pathname)) return this.#page(request, response, url.pathname);
+    if (url.pathname === "/auth/session" && method === "POST") return await this.#signIn(request, response);
+    const id = this.#cookieOf(request);
+    const session = this.#options.sessions.find(id);
+    if (session === undefined || id === undefined)
+      return this.#answer(response, failure(401, "sign in with the link that `capstan up` printed, or with a token"));
+    if (url.pathname === "/auth/session" && method === "DELETE") {
+      await this.#options.sessions.remove(id);
+      response.setHeader("set-cookie", this.#cookie(request, "", 0));
+      return this.#answer(response, { status: 200, headers: {}, body: {}, warnings: [] });
+    }
+    const transport = this.#transportOf(session.identity);
+    try {
+      if (url.pathname === "/auth/session") return this.#answer(response, await this.#whoAmI(transport, session));
+      if (url.pathname === "/stream" && method === "GET") return await this.#stream(request, response, url, session);
+      if (url.pathname.startsWith("/kubeconfig/") && method === "GET")
+        return await this.#kubeconfig(response, transport, url.pathname);
+      if (!url.pathname.startsWith("/k8s/")) return this.#answer(response, failure(404, "not found"));
+      const path = url.pathname.slice("/k8s".length);
+      this.#answer(response, await proxyRequest(transport, request, path, url.searchParams));
+    } finally {
+      if (url.pathname !== "/stream") await transport.close();
+    }
+  }
+
+  #page(request: IncomingMessage, response: ServerResponse, path: string): void {
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return this.#answer(response, failure(405, "only GET is answered here"));
+    const file = this.#files.get(path);
+    const index = this.#files.get("/index.html");
+    if (file !== undefined && file !== index) return sendFile(request, response, file);
+    // The page routes by itself: any other path is the page.
+    if (index === undefined || path.startsWith("/assets/"))
+      return this.#answer(
+        response,
+        failure(404, index === undefined ? "the page is not built: npm run build" : "not found"),
+      );
+    const nonce = Buffer.from(this.#options.random.bytes(16)).toString("base64url");
+    const html = index.bytes.toString("utf8").replaceAll("__NONCE__", nonce);
+    response.writeHead(200, {
+      ...securityHeaders(nonce),
+      "content-type": index.type,
+      "cache-control": "no-store",
+      "content-length": Buffer.byteLength(html),
+    });
+    response.end(request.method === "HEAD" ? undefined : html);
+  }
+
+  async #signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    while ((this.#failures[0] ?? now) < now - FAILURE_WINDOW_MS) this.#failures.shift();
+    if (this.#failures.length >= MAX_FAILURES)
+      return this.#answer(response, failure(429, "too many failed tries; wait a minute"));
+    const identity = await this.#identityOf(request);
+    if (identity === undefined) {
+      this.#failures.push(now);
+      return this.#answer(
+        response,
+        failure(401, "not accepted: the link was used already or is too old, or the token is not valid"),
+      );
+    }
+    const transport = this.#transportOf(identity);
+    try {
+      const { id, session } = await this.#options.sessions.create(identity);
+      const answer = await this.#whoAmI(transport, session);
+      if (answer.status !== 200) {
+        await this.#options.sessions.remove(id);
+        this.#failures.push(now);
+        return this.#answer(response, answer);
+      }
+      const seconds = Math.floor((session.expiresMs - this.#options.clock.now()) / 1000);
+      response.setHeader("set-cookie", this.#cookie(request, id, seconds));
+      this.#answer(response, answer);
+    } finally {
+      await transport.close();
+    }
+  }
+
+  async #identityOf(request: IncomingMessage): Promise<Identity | undefined> {
+    const bytes = await readBody(request, MAX_CREDENTIAL_BYTES);
+    const given = bytes === "too large" ? undefined : parseCredentials(bytes.toString("utf8"));
+    if (given?.type === "link") return this.#options.sessions.redeem(given.code);
+    if (given?.type === "token") return given.token === "" ? undefined : { type: "token", token: given.token };
+    if (given?.type === "certificate") return certificateIdentity(request.socket as TLSSocket);
+    return undefined;
+  }
+
+  async #whoAmI(transport: Transport, session: Session): Promise<ApiResponse> {
+    const answer = await transport.request({
+      method: "POST",
+      path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+      headers: { "content-type": "application/json" },
+      body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview", metadata: {} },
+    });
+    const info = (answer.body as { status?: { userInfo?: { username?: string; groups?: string[] } } }).status?.userInfo;
+    if (answer.status >= 300 || info?.username === undefined || info.username === "system:anonymous")
+      return failure(401, "the token is not accepted by the management API");
+    const body: SessionInfo = {
+      user: info.username,
+      groups: info.groups ?? [],
+      expires: new Date(session.expiresMs).toISOString(),
+      version: this.#options.version,
+      certificates: this.#options.tls !== undefined,
+    };
+    return { status: 200, headers: {}, body, warnings: [] };
+  }
+
+  async #stream(request: IncomingMessage, response: ServerResponse, url: URL, session: Session): Promise<void> {
+    const { views, clock } = this.#options;
+    const header = request.headers["last-event-id"];
+    const topics: { topic: NonNullable<Awaited<ReturnType<Views["topic"]>>>; after: string | undefined }[] = [];
+    for (const wanted of url.searchParams.getAll("topic").slice(0, MAX_TOPICS)) {
+      const [name = "", after] = wanted.split("@");
+      const topic = await views.topic(name);
+      if (topic === undefined) return this.#answer(response, failure(404, `there is no topic ${name}`));
+      topics.push({ topic, after: typeof header === "string" ? header : after });
+    }
+    request.socket.setNoDelay(true);
+    response.writeHead(200, {
+      ...securityHeaders(undefined),
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    });
+    const transport = this.#transportOf(session.identity);
+    response.once("close", () => void transport.close());
+    serveStream({ response, topics, sequence: views.sequence, access: new Access(transport), clock });
+  }
+
+  async #kubeconfig(response: ServerResponse, transport: Transport, path: string): Promise<void> {
+    const match = /^\/kubeconfig\/([a-z0-9.-]+)\/([a-z0-9.-]+)$/.exec(path);
+    if (match === null) return this.#answer(response, failure(404, "not found"));
+    const [, namespace = "", name = ""] = match;
+    const result = await clusterKubeconfig(transport, namespace, name);
+    if (typeof result !== "string") return this.#answer(response, result);
+    response.writeHead(200, {
+      ...securityHeaders(undefined),
+      "content-type": "application/yaml",
+      "cache-control": "no-store",
+      "content-disposition": `attachment; filename="${name}.kubeconfig"`,
+    });
+    response.end(result);
+  }
+
+  #transportOf(identity: Identity): Transport {
+    const { acting } = this.#options;
+    return identity.type === "user" ? acting.asUser(identity.user) : acting.withToken(identity.token);
+  }
+
+  #answer(response: ServerResponse, { status, body, warnings }: ApiResponse): void {
+    const text = JSON.stringify(body ?? {});
+    response.writeHead(status, {
+      ...securityHeaders(undefined),
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      ...(warnings.length === 0 ? {} : { "x-capstan-warnings": encodeURIComponent(JSON.stringify(warnings)) }),
+    });
+    response.end(text);
+  }
+
+  /** Cookies know no ports: the name keeps two dashboards on one machine apart. */
+  #cookieName(port: number | undefined): string {
+    return `${this.#options.tls === undefined ? "" : "__Host-"}capstan-${port ?? 0}`;
+  }
+
+  #cookie(request: IncomingMessage, value: string, seconds: number): string {
+    const secure = this.#options.tls === undefined ? "" : "; Secure";
+    return `${this.#cookieName(request.socket.localPort)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
+  }
+
+  #cookieOf(request: IncomingMessage): string | undefined {
+    const prefix = `${this.#cookieName(request.socket.localPort)}=`;
+    const found = (request.headers.cookie ?? "").split(/;\s*/).find((part) => part.startsWith(prefix));
+    return found?.slice(prefix.length);
+  }
+}
+
+function sendFile(request: IncomingMessage, response: ServerResponse, file: StaticFile): void {
+  const headers = {
+    ...securityHeaders(undefined),
+    "cache-control": file.immutable ? "public, max-age=31536000, immutable" : "no-cache",
+    etag: file.etag,
+    vary: "accept-encoding",
+  };
+  if (request.headers["if-none-match"] === file.etag) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  const zipped = /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  const bytes = zipped ? file.gzipped : file.bytes;
+  response.writeHead(200, {
+    ...headers,
+    "content-type": file.type,
+    "content-length": bytes.length,
+    ...(zipped ? { "content-encoding": "gzip" } : {}),
+  });
+  response.end(request.method === "HEAD" ? undefined : bytes);
+}
+
+function urlOf(request: IncomingMessage): URL | undefined {
+  try {
+    return new URL(request.url ?? "/", "http://dashboard");
+  } catch {
+    return undefined;
+  }
+}
+
+type Credentials = { type: "link"; code: string } | { type: "token"; token: string } | { type: "certificate" };
+
+function parseCredentials(text: string): Credentials | undefined {
+  try {
+    const { code, token, certificate } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof code === "string") return { type: "link", code };
+    if (typeof token === "string") return { type: "token", token: token.trim() };
+    return certificate === true ? { type: "certificate" } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The user of a client certificate: its common name, its organisations are the groups, as Kubernetes reads them. */
+function certificateIdentity(socket: TLSSocket): Identity | undefined {
+  if (socket.authorized !== true) return undefined;
+  const { subject } = socket.getPeerCertificate();
+  const groups = subject?.O === undefined ? [] : [subject.O].flat();
+  if (subject?.CN === undefined || subject.CN === "") return undefined;
+  return { type: "user", user: { name: String(subject.CN), groups: [...groups, "system:authenticated"] } };
+}

@@ -1,0 +1,125 @@
+/** Which right a reader of an item needs: to list this resource in this namespace. */
+export interface ItemAccess {
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace: string;
+}
+
+interface Entry {
+  /** The item as it is sent: made once however many read it. */
+  readonly json: string;
+  readonly seq: number;
+  readonly access: ItemAccess;
+}
+
+/** What changed since a cursor. */
+export interface TopicChanges {
+  /** The reader must forget what it has: too much was missed. */
+  readonly reset: boolean;
+  readonly set: readonly { readonly key: string; readonly json: string; readonly access: ItemAccess }[];
+  readonly del: readonly string[];
+}
+
+const MAX_TOMBSTONES = 2000;
+
+/** Numbers changes over all topics of a process; the epoch tells one process from the next. */
+export class Sequence {
+  readonly epoch: string;
+  #last = 0;
+
+  constructor(epoch: string) {
+    this.epoch = epoch;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  next(): number {
+    return ++this.#last;
+  }
+
+  /** The id of an event after which a reader has seen everything up to now. */
+  id(): string {
+    return `${this.epoch}.${this.#last}`;
+  }
+
+  /** The number in an id of this process, or 0: start from nothing. */
+  parse(id: string | undefined): number {
+    const [epoch, number] = (id ?? "").split(".");
+    const parsed = Number(number);
+    return epoch === this.epoch && Number.isSafeInteger(parsed) && parsed >= 0 && parsed <= this.#last ? parsed : 0;
+  }
+}
+
+/** A keyed collection that can tell what changed since any moment: snapshot, live updates and resuming are one operation. */
+export class Topic {
+  readonly name: string;
+  readonly #sequence: Sequence;
+  readonly #entries = new Map<string, Entry>();
+  readonly #tombstones = new Map<string, number>();
+  readonly #listeners = new Set<() => void>();
+  /** Changes before this one are not all known. */
+  #floor: number;
+
+  constructor(name: string, sequence: Sequence) {
+    this.name = name;
+    this.#sequence = sequence;
+    // A reader that knew an earlier topic of this name must start again.
+    this.#floor = sequence.next();
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#entries.keys();
+  }
+
+  /** Puts an item in; says whether that changed anything. */
+  set(key: string, item: unknown, access: ItemAccess): boolean {
+    const json = JSON.stringify(item);
+    if (this.#entries.get(key)?.json === json) return false;
+    this.#tombstones.delete(key);
+    this.#entries.set(key, { json, seq: this.#sequence.next(), access });
+    return true;
+  }
+
+  /** Takes an item out; says whether it was there. */
+  remove(key: string): boolean {
+    if (!this.#entries.delete(key)) return false;
+    this.#tombstones.set(key, this.#sequence.next());
+    for (const [oldest, seq] of this.#tombstones) {
+      if (this.#tombstones.size <= MAX_TOMBSTONES) break;
+      this.#tombstones.delete(oldest);
+      this.#floor = Math.max(this.#floor, seq);
+    }
+    return true;
+  }
+
+  /** What changed after `cursor`; everything, with `reset`, when that is not known. */
+  since(cursor: number): TopicChanges {
+    const reset = cursor === 0 || cursor < this.#floor;
+    const set: { key: string; json: string; access: ItemAccess }[] = [];
+    for (const [key, entry] of this.#entries)
+      if (reset || entry.seq > cursor) set.push({ key, json: entry.json, access: entry.access });
+    const del: string[] = [];
+    if (!reset) for (const [key, seq] of this.#tombstones) if (seq > cursor) del.push(key);
+    return { reset, set, del };
+  }
+
+  /** Tells readers that there is something new. */
+  announce(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  get read(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

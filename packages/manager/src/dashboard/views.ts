@@ -1,0 +1,212 @@
+import { type KubeObject, randomSuffix } from "@capstan/apimachinery";
+import { Cluster, type ContractReference, MachineDeployment, MachinePool, WorkerPool } from "@capstan/capi";
+import { type Kind, type KindRef, keyText } from "@capstan/runtime";
+import { claimOf } from "./cluster-item.ts";
+import { ClusterView } from "./cluster-view.ts";
+import { EventFeeds } from "./event-feeds.ts";
+import { fleetRow } from "./fleet-row.ts";
+import { hostRow } from "./host-row.ts";
+import { type ItemAccess, Sequence, Topic } from "./topic.ts";
+import { CLAIM_INDEX, CLUSTER_INDEX, clusterKeyOf, isHostKind, type ViewsOptions } from "./view-kinds.ts";
+
+/** Changes within this time are one update: a cluster that comes up changes many objects at once. */
+const GATHER_MS = 40;
+/** A cluster's topic that nobody reads is kept for this long, so that a reader that comes back resumes. */
+const KEEP_MS = 60_000;
+/** At most this many clusters are kept in detail at a time. */
+const MAX_CLUSTERS = 200;
+
+/**
+ * Summaries of what the manager's cache holds, kept as topics: `fleet`, `hosts` and `cluster:NAMESPACE/NAME`. Built on first use and
+ * then only from what changes, so that a thousand steady clusters cost nothing.
+ */
+export class Views {
+  readonly sequence: Sequence;
+  readonly #options: ViewsOptions;
+  readonly #fleet: Topic;
+  readonly #hosts: Topic;
+  readonly #clusters = new Map<string, ClusterView>();
+  readonly #dirty = new Set<string>();
+  readonly #events: EventFeeds;
+  #stops: (() => void)[] | undefined;
+  #flush: (() => void) | undefined;
+  #sweep: (() => void) | undefined;
+
+  constructor(options: ViewsOptions) {
+    this.#options = options;
+    this.sequence = new Sequence(randomSuffix(options.random, 10));
+    this.#fleet = new Topic("fleet", this.sequence);
+    this.#hosts = new Topic("hosts", this.sequence);
+    const { cache, clock, random, log } = options;
+    this.#events = new EventFeeds({ client: cache.client, clock, random, log }, (namespace, id) =>
+      this.#touchMembers(namespace, id),
+    );
+  }
+
+  /** The topic of this name, or undefined when there is none of that name. */
+  async topic(name: string): Promise<Topic | undefined> {
+    await this.#start();
+    if (name === "fleet") return this.#fleet;
+    if (name === "hosts") return this.#hosts;
+    const match = /^cluster:([^/]+)\/([^/]+)$/.exec(name);
+    if (match === null) return undefined;
+    const [, namespace = "", cluster = ""] = match;
+    const key = keyText(namespace, cluster);
+    let view = this.#clusters.get(key);
+    if (view === undefined) {
+      if (this.#clusters.size >= MAX_CLUSTERS) this.#dropUnread();
+      view = new ClusterView(namespace, cluster, this.#options, this.sequence, this.#events);
+      this.#clusters.set(key, view);
+      view.refresh();
+      this.#scheduleSweep();
+    }
+    return view.topic;
+  }
+
+  /** Ends all watching; topics stay as they are. */
+  async stop(): Promise<void> {
+    this.#flush?.();
+    this.#sweep?.();
+    for (const stop of this.#stops ?? []) stop();
+    this.#stops = [];
+    await this.#events.stop();
+  }
+
+  async #start(): Promise<void> {
+    const { cache, kinds } = this.#options;
+    if (this.#stops === undefined) {
+      this.#stops = [];
+      for (const kind of kinds) {
+        cache.addIndex(kind as Kind, CLUSTER_INDEX, (object) => clusterKeyOf(object));
+        if (isHostKind(kind)) cache.addIndex(kind as Kind, CLAIM_INDEX, (object) => claimKeyOf(object));
+        const touch = isHostKind(kind)
+          ? (object: KubeObject): void => this.#hostChanged(object, kind)
+          : (object: KubeObject): void => this.#touch(clusterKeyOf(object));
+        this.#stops.push(
+          cache.informer(kind as Kind).addHandler({
+            add: touch,
+            update: (object, old) => {
+              if (clusterKeyOf(old) !== clusterKeyOf(object)) this.#touch(clusterKeyOf(old));
+              touch(object);
+            },
+            delete: isHostKind(kind) ? (object) => this.#hostGone(object, kind) : touch,
+          }),
+        );
+      }
+    }
+    // A kind that cannot be listed (not installed, not allowed) must not hold the others back.
+    await Promise.all(
+      kinds.map((kind) =>
+        cache
+          .informer(kind as Kind)
+          .syncedOrError()
+          .catch(() => false),
+      ),
+    );
+    this.#flushNow();
+  }
+
+  #touch(key: string | undefined): void {
+    if (key === undefined) return;
+    this.#dirty.add(key);
+    this.#flush ??= this.#options.clock.after(GATHER_MS, () => this.#flushNow());
+  }
+
+  #touchMembers(namespace: string, id: string): void {
+    for (const [key, view] of this.#clusters) if (view.namespace === namespace && view.has(id)) this.#touch(key);
+  }
+
+  #flushNow(): void {
+    this.#flush?.();
+    this.#flush = undefined;
+    if (this.#dirty.size === 0) return;
+    let changed = false;
+    for (const key of this.#dirty) {
+      changed = this.#refreshRow(key) || changed;
+      this.#clusters.get(key)?.refresh();
+    }
+    this.#dirty.clear();
+    if (changed) this.#fleet.announce();
+  }
+
+  #refreshRow(key: string): boolean {
+    const { cache } = this.#options;
+    const slash = key.indexOf("/");
+    const [namespace, name] = [key.slice(0, slash), key.slice(slash + 1)];
+    const cluster = cache.synced(Cluster) ? cache.get(Cluster, { namespace, name }) : undefined;
+    if (cluster === undefined) return this.#fleet.remove(key);
+    const access: ItemAccess = { group: Cluster.group, resource: Cluster.plural, namespace };
+    const row = fleetRow({ cluster, version: this.#versionOf(cluster), templates: this.#templatesOf(key) });
+    return this.#fleet.set(key, row, access);
+  }
+
+  #versionOf(cluster: Cluster): string | undefined {
+    const reference = cluster.spec?.controlPlaneRef;
+    if (reference === undefined) return undefined;
+    const kind = this.#options.kinds.find(
+      (candidate) => candidate.kind === reference.kind && candidate.group === reference.apiGroup,
+    );
+    if (kind === undefined || !this.#options.cache.synced(kind)) return undefined;
+    const plane = this.#options.cache.get(kind as Kind, {
+      namespace: cluster.metadata.namespace ?? "",
+      name: reference.name,
+    }) as { spec?: { version?: unknown } } | undefined;
+    return typeof plane?.spec?.version === "string" ? plane.spec.version : undefined;
+  }
+
+  #templatesOf(key: string): ContractReference[] {
+    const { cache } = this.#options;
+    const of = <T extends KubeObject>(kind: Kind<T>): T[] =>
+      cache.synced(kind) ? cache.byIndex(kind, CLUSTER_INDEX, key) : [];
+    return [
+      ...of(MachineDeployment).map((deployment) => deployment.spec.template.spec.infrastructureRef),
+      ...of(MachinePool).map((pool) => pool.spec.template.spec.infrastructureRef),
+      ...of(WorkerPool).flatMap((pool) => pool.spec.members.map((member) => member.infrastructureRef)),
+    ];
+  }
+
+  #hostChanged(object: KubeObject, kind: KindRef): void {
+    const namespace = object.metadata.namespace ?? "";
+    const access: ItemAccess = { group: kind.group, resource: kind.plural, namespace };
+    if (this.#hosts.set(hostKey(object, kind), hostRow(object, kind), access)) this.#hosts.announce();
+    const claim = claimOf(object);
+    if (claim !== undefined) this.#touchMembers(namespace, claim);
+    this.#touchMembers(namespace, `${kind.kind}/${object.metadata.name ?? ""}`);
+  }
+
+  #hostGone(object: KubeObject, kind: KindRef): void {
+    if (this.#hosts.remove(hostKey(object, kind))) this.#hosts.announce();
+    this.#touchMembers(object.metadata.namespace ?? "", `${kind.kind}/${object.metadata.name ?? ""}`);
+  }
+
+  #scheduleSweep(): void {
+    this.#sweep ??= this.#options.clock.after(KEEP_MS, () => {
+      this.#sweep = undefined;
+      const now = this.#options.clock.monotonic();
+      for (const [key, view] of this.#clusters)
+        if (view.unreadFor(now) >= KEEP_MS) {
+          view.close();
+          this.#clusters.delete(key);
+        }
+      if (this.#clusters.size > 0) this.#scheduleSweep();
+    });
+  }
+
+  #dropUnread(): void {
+    for (const [key, view] of this.#clusters)
+      if (!view.topic.read) {
+        view.close();
+        this.#clusters.delete(key);
+        return;
+      }
+  }
+}
+
+function hostKey(object: KubeObject, kind: KindRef): string {
+  return `${kind.kind}/${object.metadata.namespace ?? ""}/${object.metadata.name ?? ""}`;
+}
+
+function claimKeyOf(object: KubeObject): string | undefined {
+  const id = claimOf(object);
+  return id === undefined ? undefined : `${object.metadata.namespace ?? ""}/${id}`;
+}
