@@ -59,7 +59,10 @@ export async function runUp(input: CommandInput): Promise<number> {
   if (process.getuid?.() !== 0)
     io.err("Not root: hosted control planes share one user and are not protected from each other on this machine.\n");
   io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n`);
-  if (standalone.dashboard !== undefined) io.out(`Dashboard:  ${standalone.dashboard.signInLink()}\n            (signs in once; a new link: capstan dashboard)\n`);
+  if (standalone.dashboard !== undefined)
+    io.out(
+      `Dashboard:  ${standalone.dashboard.signInLink()}\n            (signs in once; a new link: capstan dashboard)\n`,
+    );
   io.out("\nNext:\n");
   io.out(`  export KUBECONFIG=${standalone.kubeconfig}\n`);
   io.out("  kubectl get clusters -A\n");

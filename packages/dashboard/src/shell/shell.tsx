@@ -144,7 +144,7 @@ function useKeys(onHelp: () => void): void {
     };
     const onKey = (event: KeyboardEvent): void => {
       const target = event.target as HTMLElement | null;
-      const typing = target?.closest("input, textarea, select, [contenteditable='true'], .cm-editor") != null;
+      const typing = target?.closest("input, textarea, select, .cm-editor") instanceof HTMLElement;
       if (typing && event.key === "Escape") target?.blur();
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
       const command = sequence.press(event.key, event.timeStamp);

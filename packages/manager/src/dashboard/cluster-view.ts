@@ -91,7 +91,7 @@ export class ClusterView {
       for (const object of cache.byIndex(kind as Kind, CLUSTER_INDEX, this.#key)) put(object, kind);
     // A host belongs to the cluster whose machine claimed it.
     for (const kind of readable.filter(isHostKind))
-      for (const id of [...members.keys()])
+      for (const id of Array.from(members.keys()))
         for (const host of cache.byIndex(kind as Kind, CLAIM_INDEX, `${this.namespace}/${id}`)) put(host, kind);
     return members;
   }
