@@ -128,9 +128,16 @@ function programsOf({ version, major, minor, folder }) {
     package: `go.etcd.io/etcd/${path}/v3`,
     ldflags: [],
   }));
+  const konnectivity = ["server", "agent"].map((name) => ({
+    name: `proxy-${name}`,
+    module: join(here, "konnectivity"),
+    package: `sigs.k8s.io/apiserver-network-proxy/cmd/${name}`,
+    ldflags: [],
+  }));
   return [
     ...etcd,
     ...kubernetes,
+    ...konnectivity,
     { name: "coredns", module: join(here, "coredns"), package: ".", ldflags: [] },
     { name: "pause", module: join(here, "pause"), package: ".", ldflags: [] },
     { name: "e2e-cni", module: join(here, "../cni"), package: ".", ldflags: [] },

@@ -17,6 +17,7 @@ import {
   hostedControlPlaneController,
   type Placement,
   type PlacementType,
+  PodsPlacement,
   ProcessPlacement,
   stopRank,
   TokenSigner,
@@ -43,7 +44,7 @@ import {
   type Logger,
   startControllers,
 } from "@capstan/runtime";
-import { EmbeddedClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
+import { EmbeddedClusters, HostClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
 import { binariesIn } from "./binaries.ts";
 import { installKinds } from "./install-kinds.ts";
 import { type KindServing, serveKinds } from "./webhooks.ts";
@@ -57,6 +58,8 @@ export interface ManagerOptions {
   kubernetesDirs?: readonly string[];
   /** Address of this machine that nodes reach hosted control planes at. */
   nodeAddress?: string;
+  /** Whether the management API is a cluster that runs pods; the embedded one does not. */
+  runsPods?: boolean;
   /** Who converts and admits our kinds; by default nobody, and only stored versions are served. */
   kinds?: KindServing;
   clock: Clock;
@@ -105,6 +108,13 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   metalHosts.addIndexes(cache);
   const workload = new WorkloadConnections({ cache, clock, random, log, dial: (config) => embedded.dial(config) });
   const processes = await processPlacement(options);
+  const hosts = new HostClusters({
+    management: options.runsPods === true ? client : undefined,
+    fieldManager: client.fieldManager,
+    clock,
+    random,
+    log,
+  });
   const controllers: Controller[] = [
     ...coreControllers({ cache, workload, clock }),
     ...supportingControllers({ workload, clock }),
@@ -118,6 +128,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
       placements: {
         Process: processes.placement,
         Embedded: new EmbeddedPlacement({ clusters: embedded, clock, random }),
+        Pods: new PodsPlacement({ hosts, management: client, clock, random, log }),
       } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: "Process",
       prepared: new Map(),
@@ -142,6 +153,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     await running.finished;
     await recorder.stop();
     await stopConnections();
+    await hosts.stop();
     await cache.stop();
     await servedBy.close();
     await embedded.close();

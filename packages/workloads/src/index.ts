@@ -4,6 +4,28 @@ export {
   EmbeddedClusters,
   type EmbeddedClustersOptions,
 } from "./embedded/embedded-clusters.ts";
+export {
+  HOSTED_LABEL,
+  HostCluster,
+  type HostClusterOptions,
+  NameTakenError,
+  OWNER_ANNOTATION,
+} from "./pods/host-cluster.ts";
+export { HostClusters, type HostClustersOptions } from "./pods/host-clusters.ts";
+export {
+  Deployment,
+  HostNode,
+  HostSecret,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  Pod,
+  type PodController,
+  PodDisruptionBudget,
+  type PodStatus,
+  Service,
+  StatefulSet,
+} from "./pods/kinds.ts";
+export { podRestarts, podTrouble } from "./pods/pod-trouble.ts";
 export { readLogTail } from "./process/log-file.ts";
 export { bindProblem, PortAllocator, PortTakenError } from "./process/ports.ts";
 export { ProcessWorkloads } from "./process/process-workloads.ts";

@@ -75,7 +75,7 @@ export async function reconcileHostedControlPlane(
     );
 
   const network = clusterNetwork(cluster.spec?.clusterNetwork);
-  const problem = specProblem(object.spec, network);
+  const problem = specProblem(object.spec, network, type);
   if (problem !== undefined) return await reported(report({ step: "waiting", ...problem }));
   const source = await restoreSource(object, planes.backupDir, context);
   if (source !== undefined && "problem" in source)
@@ -99,10 +99,12 @@ export async function reconcileHostedControlPlane(
   const { endpoint } = reserved;
   if (validEndpoint(object.spec.controlPlaneEndpoint) === undefined)
     await context.client.patch(object, { spec: { controlPlaneEndpoint: endpoint } });
-  if (object.spec.replicas === 0)
+  if (object.spec.replicas === 0) {
+    const state = await placement.hibernate(owner, placedObject(object));
     return await reported(
-      report({ step: "hibernated", state: await placement.hibernate(owner, placedObject(object)) }),
+      report(state.problem === undefined ? { step: "hibernated", state } : { step: "waiting", ...state.problem }),
     );
+  }
 
   const ownerReference = controllerReference(object);
   const key = { namespace: request.namespace, name: cluster.metadata.name ?? "" };
@@ -164,7 +166,7 @@ export async function reconcileHostedControlPlane(
     );
     try {
       const serving = { ...plan, version: state.version ?? plan.version };
-      await prepare(serving, kubeconfig.text, access, context, planes);
+      await prepare(serving, kubeconfig.text, access, context, planes, state);
       renewAtMs = Math.min(renewAtMs, kubeconfig.renewAtMs);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -202,6 +204,7 @@ async function prepare(
   access: PlacementAccess | undefined,
   context: ReconcileContext,
   planes: HostedControlPlanes,
+  { konnectivity }: PlacementState,
 ): Promise<void> {
   const { owner } = plan;
   const input = {
@@ -213,6 +216,7 @@ async function prepare(
     caPem: trusted(plan.authorities, "cluster"),
     spec: plan.spec,
     ...(access === undefined ? {} : { access }),
+    ...(konnectivity === undefined ? {} : { konnectivity }),
   };
   // The objects follow from this alone; making them costs more than a look.
   const digest = inputDigest(input);

@@ -5,5 +5,6 @@ export { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 export { HostedControlPlaneTemplate } from "./kinds/hosted-control-plane-template.ts";
 export { EmbeddedPlacement } from "./placement/embedded.ts";
 export type { Placement } from "./placement/placement.ts";
+export { PodsPlacement } from "./placement/pods.ts";
 export { type Binaries, ProcessPlacement, stopRank } from "./placement/process.ts";
 export type { HostedControlPlanes, PlacementType } from "./planes.ts";

@@ -7,14 +7,14 @@ const network = clusterNetwork(undefined);
 const spec = { version: "v1.34.4" };
 
 test("a plain control plane has no problem", () => {
-  expect(specProblem(spec, network)).toBeUndefined();
+  expect(specProblem(spec, network, "Process")).toBeUndefined();
 });
 
 test.each([
   ["v1.20.0", "not supported"],
   ["1.34.4", "is not a version like v1.34.4"],
 ])("version %s is refused: %s", (version, text) => {
-  expect(specProblem({ version }, network)?.message).toContain(text);
+  expect(specProblem({ version }, network, "Process")?.message).toContain(text);
 });
 
 test.each([
@@ -29,8 +29,12 @@ test.each([
 
 test("overlapping or malformed networks are refused with the ranges named", () => {
   const overlapping = clusterNetwork({ services: { cidrBlocks: ["10.244.0.0/20"] } });
-  expect(specProblem(spec, overlapping)?.message).toContain("services 10.244.0.0/20 and pods 10.244.0.0/16 overlap");
-  expect(specProblem(spec, clusterNetwork({ pods: { cidrBlocks: ["ten"] } }))?.message).toContain("ten is not a CIDR");
+  expect(specProblem(spec, overlapping, "Process")?.message).toContain(
+    "services 10.244.0.0/20 and pods 10.244.0.0/16 overlap",
+  );
+  expect(specProblem(spec, clusterNetwork({ pods: { cidrBlocks: ["ten"] } }), "Process")?.message).toContain(
+    "ten is not a CIDR",
+  );
 });
 
 test.each([
@@ -42,7 +46,7 @@ test.each([
   [{ name: "audit-policy-file", value: "$DATA/x" }, "names a path outside files"],
   [{ name: "audit-webhook-config-file", value: "file:///x" }, "names a path outside files"],
 ])("an argument that reaches out of the tenant's walls is refused: %j", (argument, text) => {
-  const problem = specProblem({ ...spec, apiServer: { extraArgs: [argument] } }, network);
+  const problem = specProblem({ ...spec, apiServer: { extraArgs: [argument] } }, network, "Process");
   expect(problem?.reason).toBe("InvalidArgument");
   expect(problem?.message).toContain(text);
 });
@@ -58,5 +62,11 @@ test("an argument may name a file that comes with it, and plain values are fine"
       { name: "feature-gates", value: "A=true,B=false" },
     ],
   };
-  expect(specProblem({ ...spec, apiServer }, network)).toBeUndefined();
+  expect(specProblem({ ...spec, apiServer }, network, "Process")).toBeUndefined();
+});
+
+test("konnectivity belongs to pods", () => {
+  const addons = { konnectivity: { mode: "On" as const } };
+  expect(specProblem({ ...spec, addons }, network, "Process")?.message).toContain("spec.addons.konnectivity.mode");
+  expect(specProblem({ ...spec, addons }, network, "Pods")).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { extraArgumentProblem } from "./components/owned-flags.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 import { type ClusterNetwork, cidrsOverlap, parseCidr } from "./network.ts";
+import type { PlacementType } from "./planes.ts";
 import { versionProblem } from "./versions.ts";
 
 /** Something a person must change before a control plane can run. */
@@ -10,10 +11,14 @@ export interface SpecProblem {
 }
 
 /** What is wrong with a control plane's description and its Cluster's network, or undefined when nothing is. */
-export function specProblem(spec: HostedControlPlaneSpec, network: ClusterNetwork): SpecProblem | undefined {
+export function specProblem(
+  spec: HostedControlPlaneSpec,
+  network: ClusterNetwork,
+  placement: PlacementType,
+): SpecProblem | undefined {
   const version = versionProblem(spec.version);
   if (version !== undefined) return { reason: "InvalidVersion", message: `spec.version: ${version}` };
-  return networkProblem(network) ?? argumentsProblem(spec);
+  return networkProblem(network) ?? argumentsProblem(spec) ?? konnectivityProblem(spec, placement);
 }
 
 function networkProblem(network: ClusterNetwork): SpecProblem | undefined {
@@ -32,6 +37,14 @@ function networkProblem(network: ClusterNetwork): SpecProblem | undefined {
           message: `the Cluster's spec.clusterNetwork: services ${service} and pods ${pod} overlap; give them separate ranges`,
         };
   return undefined;
+}
+
+function konnectivityProblem(spec: HostedControlPlaneSpec, placement: PlacementType): SpecProblem | undefined {
+  if (spec.addons?.konnectivity?.mode !== "On" || placement === "Pods") return undefined;
+  return {
+    reason: "InvalidAddon",
+    message: `spec.addons.konnectivity.mode: placement ${placement} runs beside the network that nodes are in and has no konnectivity; set Auto or Off`,
+  };
 }
 
 function argumentsProblem(spec: HostedControlPlaneSpec): SpecProblem | undefined {

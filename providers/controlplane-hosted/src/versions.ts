@@ -2,21 +2,25 @@ import { minor, parse } from "semver";
 
 /** What goes with a Kubernetes minor version, as its kubeadm has it. */
 export interface VersionFacts {
+  /** Tag of etcd's image. */
+  etcd: string;
+  /** Tag of konnectivity's images, which follow Kubernetes' minor versions. */
+  konnectivity: string;
   coreDNS: string;
   pause: string;
   kubeadmApi: "v1beta3" | "v1beta4";
 }
 
 const FACTS: Record<number, VersionFacts> = {
-  28: { coreDNS: "v1.10.1", pause: "3.9", kubeadmApi: "v1beta3" },
-  29: { coreDNS: "v1.11.1", pause: "3.9", kubeadmApi: "v1beta3" },
-  30: { coreDNS: "v1.11.3", pause: "3.9", kubeadmApi: "v1beta3" },
-  31: { coreDNS: "v1.11.3", pause: "3.10", kubeadmApi: "v1beta4" },
-  32: { coreDNS: "v1.11.3", pause: "3.10", kubeadmApi: "v1beta4" },
-  33: { coreDNS: "v1.12.0", pause: "3.10", kubeadmApi: "v1beta4" },
-  34: { coreDNS: "v1.12.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
-  35: { coreDNS: "v1.13.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
-  36: { coreDNS: "v1.14.2", pause: "3.10.2", kubeadmApi: "v1beta4" },
+  28: { etcd: "3.5.15-0", konnectivity: "v0.28.0", coreDNS: "v1.10.1", pause: "3.9", kubeadmApi: "v1beta3" },
+  29: { etcd: "3.5.16-0", konnectivity: "v0.29.0", coreDNS: "v1.11.1", pause: "3.9", kubeadmApi: "v1beta3" },
+  30: { etcd: "3.5.15-0", konnectivity: "v0.30.3", coreDNS: "v1.11.3", pause: "3.9", kubeadmApi: "v1beta3" },
+  31: { etcd: "3.5.24-0", konnectivity: "v0.31.2", coreDNS: "v1.11.3", pause: "3.10", kubeadmApi: "v1beta4" },
+  32: { etcd: "3.5.24-0", konnectivity: "v0.31.2", coreDNS: "v1.11.3", pause: "3.10", kubeadmApi: "v1beta4" },
+  33: { etcd: "3.5.24-0", konnectivity: "v0.33.0", coreDNS: "v1.12.0", pause: "3.10", kubeadmApi: "v1beta4" },
+  34: { etcd: "3.6.5-0", konnectivity: "v0.34.0", coreDNS: "v1.12.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
+  35: { etcd: "3.6.6-0", konnectivity: "v0.35.0", coreDNS: "v1.13.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
+  36: { etcd: "3.6.8-0", konnectivity: "v0.36.0", coreDNS: "v1.14.2", pause: "3.10.2", kubeadmApi: "v1beta4" },
 };
 
 export const OLDEST_MINOR = 28;

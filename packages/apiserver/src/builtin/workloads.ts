@@ -210,7 +210,17 @@ function workloadErrors(object: Unstructured, word: string): FieldError[] {
   }
   if (errors.every((e) => e.field.startsWith("spec.replicas")) || !isObject(selector))
     errors.push(...templateLabelErrors(selector, spec.template));
-  return [...errors, ...podTemplateErrors(spec.template, "spec.template")];
+  return [...errors, ...podTemplateErrors(withClaimVolumes(spec), "spec.template")];
+}
+
+/** The template with the volumes that a StatefulSet's claims become. */
+function withClaimVolumes(spec: JsonObject): unknown {
+  const claims = objects(spec.volumeClaimTemplates).map((claim) => ({ name: text(at(claim, "metadata", "name")) }));
+  if (claims.length === 0) return spec.template;
+  const template = obj(spec.template);
+  const podSpec = obj(template.spec);
+  const own = list(podSpec.volumes).filter((volume) => !claims.some(({ name }) => name === text(at(volume, "name"))));
+  return { ...template, spec: { ...podSpec, volumes: [...claims, ...own] } };
 }
 
 /** A selector that does not match the template's labels would never stop making pods. */

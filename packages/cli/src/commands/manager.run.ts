@@ -40,6 +40,7 @@ export async function runManager(input: CommandInput): Promise<number> {
   const transport = httpTransport(config, { clock: systemClock });
   const running = await startManager({
     transport,
+    runsPods: true,
     kinds,
     dataDir: dataDirOf(input),
     kubernetesDirs: kubernetesCacheDirs(io.env),

@@ -122,6 +122,8 @@ const MANAGER_RULES = [
   { apiGroups: [""], resources: ["namespaces", "nodes"], verbs: ["get", "list", "watch"] },
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "get", "list", "patch", "watch"] },
   { apiGroups: ["apps"], resources: ["deployments", "statefulsets"], verbs: ALL_VERBS },
+  { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ALL_VERBS },
+  { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ALL_VERBS },
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ALL_VERBS },
   {
     apiGroups: ["apiextensions.k8s.io"],

@@ -19,6 +19,8 @@ export interface ComponentContext {
   healthAddress?: string;
   /** Whether two of a kind may run at a time, so that they must agree on one that works. */
   leaderElect?: boolean;
+  /** How long a kube-apiserver that stops goes on answering, so that no Service leads to it any more when it ends. */
+  drainSeconds?: number;
   /** Name of the file that leads kube-apiserver's calls into the cluster through konnectivity. */
   egressSelectorFile?: string;
   /** The members of etcd, by index. */

@@ -41,6 +41,7 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
     // Without it a stop waits a minute for open watches.
     ["shutdown-watch-termination-grace-period", "2s"],
   ];
+  if (context.drainSeconds !== undefined) flags.push(["shutdown-delay-duration", `${context.drainSeconds}s`]);
   if (context.egressSelectorFile !== undefined)
     flags.push(["egress-selector-config-file", `$FILES/${context.egressSelectorFile}`]);
   return renderFlags(flags, context.spec.apiServer?.extraArgs);

@@ -2,10 +2,10 @@ import type { Unstructured } from "@capstan/apimachinery";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { clusterNetwork } from "../network.ts";
-import { clusterObjects } from "./prepare-cluster.ts";
+import { clusterObjects, type PrepareInput } from "./prepare-cluster.ts";
 import { TOKEN_GROUP } from "./rbac.ts";
 
-const objects = clusterObjects({
+const input: PrepareInput = {
   clusterName: "c1",
   version: "v1.34.4",
   endpoint: { host: "10.89.0.1", port: 6443 },
@@ -13,7 +13,8 @@ const objects = clusterObjects({
   imageRepository: "registry.k8s.io",
   caPem: "PEM",
   spec: { version: "v1.34.4" },
-});
+};
+const objects = clusterObjects(input);
 
 const find = (kind: string, name: string, namespace?: string): Unstructured => {
   const found = objects.find((o) => o.kind === kind && o.metadata.name === name && o.metadata.namespace === namespace);
@@ -71,4 +72,27 @@ test("kubernetes.default leads to the endpoint; loopback leads nowhere", () => {
   });
   expect(local.filter((o) => o.kind.startsWith("Endpoint"))).toEqual([]);
   expect(local.filter((o) => o.kind === "Deployment" || o.kind === "DaemonSet")).toEqual([]);
+});
+
+test("agents of konnectivity come with a server to call, and only then", () => {
+  const of = (list: readonly Unstructured[]) => list.filter((o) => JSON.stringify(o.metadata).includes("konnectivity"));
+  expect(of(objects)).toEqual([]);
+  const made = of(clusterObjects({ ...input, konnectivity: { host: "10.89.0.1", port: 30132 } }));
+  expect(made.map((o) => `${o.kind} ${o.metadata.name}`)).toEqual([
+    "ServiceAccount konnectivity-agent",
+    "ClusterRoleBinding system:konnectivity-server",
+    "DaemonSet konnectivity-agent",
+  ]);
+  expect(made[1]).toMatchObject({
+    roleRef: { kind: "ClusterRole", name: "system:auth-delegator" },
+    subjects: [{ kind: "User", name: "system:konnectivity-server" }],
+  });
+  const text = JSON.stringify(made[2]);
+  for (const part of [
+    "registry.k8s.io/kas-network-proxy/proxy-agent:v0.34.0",
+    "--proxy-server-host=10.89.0.1",
+    "--proxy-server-port=30132",
+    '"audience":"system:konnectivity-server"',
+  ])
+    expect(text).toContain(part);
 });

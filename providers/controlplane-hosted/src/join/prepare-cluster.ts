@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isReason, type Unstructured } from "@capstan/apimachinery";
 import type { Client } from "@capstan/runtime";
 import { coreDNS } from "../addons/core-dns.ts";
+import { konnectivity } from "../addons/konnectivity.ts";
 import { kubeProxy } from "../addons/kube-proxy.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 import { hostPort } from "../network.ts";
@@ -15,6 +16,8 @@ export interface PrepareInput extends NodeConfigurationInput {
   spec: HostedControlPlaneSpec;
   /** Where the API is behind its endpoint, when it shares that with others. */
   access?: { path: string; serverName: string };
+  /** Where agents of konnectivity find their server, when there is one. */
+  konnectivity?: { host: string; port: number };
 }
 
 /** Everything that `kubeadm join` and the nodes after it rely on, and that `kubeadm init` would have written. */
@@ -34,6 +37,7 @@ export function clusterObjects(input: PrepareInput): Unstructured[] {
     ...kubernetesEndpoints([input.endpoint.host], input.endpoint.port),
     ...(addons?.kubeProxy?.enabled === false ? [] : kubeProxy(input, addons?.kubeProxy?.mode)),
     ...(addons?.coreDNS?.enabled === false ? [] : coreDNS(input)),
+    ...(input.konnectivity === undefined ? [] : konnectivity(input, input.konnectivity)),
   ];
 }
 

@@ -24,7 +24,13 @@ export function componentFiles(
     files[`${name}.key`] = leaf.keyPem;
   }
   for (const name of ["controller-manager", "scheduler"])
-    files[`${name}.conf`] = fileKubeconfig(name, localServer, clusterName, trusted(authorities, "cluster"));
+    files[`${name}.conf`] = fileKubeconfig(
+      name,
+      `system:kube-${name}`,
+      localServer,
+      clusterName,
+      trusted(authorities, "cluster"),
+    );
   return files;
 }
 
@@ -32,8 +38,7 @@ export function componentFiles(
  * A kubeconfig whose certificate is a file beside it: client-go reads such files again when they change, which it does not with
  * embedded data, so a renewal needs no restart. Relative paths are relative to the kubeconfig.
  */
-function fileKubeconfig(name: string, server: string, clusterName: string, caPem: string): string {
-  const user = `system:kube-${name}`;
+export function fileKubeconfig(name: string, user: string, server: string, clusterName: string, caPem: string): string {
   return stringify({
     apiVersion: "v1",
     kind: "Config",

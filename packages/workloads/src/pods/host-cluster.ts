@@ -1,0 +1,119 @@
+import type { Clock, KubeObject, Random, Unstructured } from "@capstan/apimachinery";
+import { Cache, type Client, type Kind, type Logger, type ObjectKey } from "@capstan/runtime";
+import {
+  Deployment,
+  HostSecret,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Service,
+  StatefulSet,
+} from "./kinds.ts";
+
+/** Marks what is ours in a cluster that runs pods; only such objects are watched. */
+export const HOSTED_LABEL = "capstan.dev/hosted";
+/** `NAMESPACE/NAME` of what an object belongs to. */
+export const OWNER_ANNOTATION = "capstan.dev/hosted-by";
+
+/** In the order in which they are taken away: what starts pods before the pods, data last. */
+const KINDS = [
+  Deployment,
+  StatefulSet,
+  Pod,
+  Service,
+  PodDisruptionBudget,
+  NetworkPolicy,
+  HostSecret,
+  PersistentVolumeClaim,
+] as const;
+const BY_OWNER = "owner";
+
+/** Something of that name exists and is not ours. */
+export class NameTakenError extends Error {}
+
+export interface HostClusterOptions {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  /** Told whose objects have changed. */
+  changed(owner: string): void;
+  /** Ends what the client runs on. */
+  close?(): Promise<void>;
+}
+
+/** A cluster that runs pods for us: a live view of our objects in it, and writes that leave foreign objects alone. */
+export class HostCluster {
+  readonly client: Client;
+  readonly #cache: Cache;
+  readonly #close: (() => Promise<void>) | undefined;
+
+  constructor(options: HostClusterOptions) {
+    this.#cache = new Cache(options.client, options);
+    this.client = this.#cache.client;
+    this.#close = options.close;
+    const told = (object: KubeObject): void => {
+      const owner = ownerOf(object);
+      if (owner !== undefined) options.changed(owner);
+    };
+    for (const kind of KINDS as readonly Kind<KubeObject>[]) {
+      this.#cache.restrict(kind, { labelSelector: HOSTED_LABEL });
+      this.#cache.addIndex(kind, BY_OWNER, (object) => ownerOf(object) ?? []);
+      this.#cache.informer(kind).addHandler({ add: told, update: told, delete: told });
+    }
+    this.#cache.start();
+  }
+
+  /** Resolves when the view is complete; throws what keeps the cluster from answering. */
+  async ready(signal?: AbortSignal): Promise<void> {
+    for (const kind of KINDS as readonly Kind<KubeObject>[]) await this.#cache.informer(kind).syncedOrError(signal);
+    const [lost] = this.#cache.problems();
+    if (lost !== undefined) throw lost.error;
+  }
+
+  /** One of our objects as last seen. */
+  get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): T | undefined {
+    return this.#cache.get(kind, key);
+  }
+
+  /** The objects of an owner. */
+  of<T extends KubeObject>(kind: Kind<T>, owner: string): T[] {
+    return this.#cache.byIndex(kind, BY_OWNER, owner);
+  }
+
+  /** Writes an object unless it is there already and right. Throws NameTakenError when another's object has the name. */
+  async ensure<T extends KubeObject>(kind: Kind<T>, desired: T): Promise<T> {
+    const key = { namespace: desired.metadata.namespace, name: desired.metadata.name ?? "" };
+    const live = this.#cache.get(kind, key);
+    const found = live ?? (await this.client.get(kind, key));
+    if (found !== undefined && ownerOf(found) !== ownerOf(desired))
+      throw new NameTakenError(
+        `${kind.kind} ${key.namespace}/${key.name} exists and belongs to ${ownerOf(found) ?? "somebody else"}; remove it or choose another name`,
+      );
+    return await this.client.ensure(desired, live);
+  }
+
+  /** Deletes everything of an owner; gives back what is still there. */
+  async removeAll(owner: string): Promise<Unstructured[]> {
+    const left: Unstructured[] = [];
+    for (const kind of KINDS as readonly Kind<KubeObject>[])
+      for (const object of this.of(kind, owner)) {
+        // Pods go with what started them; deleting those first would only have them started again.
+        if (object.metadata.deletionTimestamp === undefined && kind.kind !== Pod.kind)
+          await this.client.delete(object, { propagationPolicy: "Background" });
+        if (this.get(kind, { namespace: object.metadata.namespace, name: object.metadata.name ?? "" }) !== undefined)
+          left.push(object as Unstructured);
+      }
+    return left;
+  }
+
+  async stop(): Promise<void> {
+    await this.#cache.stop();
+    await this.#close?.();
+  }
+}
+
+function ownerOf(object: KubeObject): string | undefined {
+  return object.metadata.annotations?.[OWNER_ANNOTATION];
+}

@@ -1,0 +1,73 @@
+import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import { Client, type ClientConfig, httpTransport, kubeconfigFromText, type Logger } from "@capstan/runtime";
+import { HostCluster } from "./host-cluster.ts";
+
+export interface HostClustersOptions {
+  /** The management cluster, when it runs pods. */
+  management: Client | undefined;
+  fieldManager: string;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  /** Another way to reach a server than over the network, where there is one. */
+  dial?: (config: ClientConfig) => Transport | undefined;
+}
+
+const MANAGEMENT = "";
+
+/** One connection per cluster that runs pods: the management cluster, or others by their kubeconfigs. */
+export class HostClusters {
+  readonly #options: HostClustersOptions;
+  readonly #clusters = new Map<string, { kubeconfig: string; cluster: HostCluster }>();
+  readonly #listeners = new Set<(owner: string) => void>();
+
+  constructor(options: HostClustersOptions) {
+    this.#options = options;
+  }
+
+  /** The management cluster; undefined when nothing runs pods there. */
+  management(): HostCluster | undefined {
+    const { management } = this.#options;
+    return management === undefined ? undefined : this.#open(MANAGEMENT, "", management);
+  }
+
+  /** The cluster of a kubeconfig; `name` says where that came from, and another text under the same name replaces the connection. */
+  async named(name: string, kubeconfig: string): Promise<HostCluster> {
+    const { clock, fieldManager, dial } = this.#options;
+    const known = this.#clusters.get(name);
+    if (known?.kubeconfig === kubeconfig) return known.cluster;
+    const config = await kubeconfigFromText(kubeconfig, { clock });
+    const transport = dial?.(config) ?? httpTransport(config, { clock });
+    const client = new Client(transport, { fieldManager, clock });
+    return this.#open(name, kubeconfig, client, () => transport.close());
+  }
+
+  /** Calls back with the owner of what has changed. Returns a function that unsubscribes. */
+  subscribe(listener: (owner: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async stop(): Promise<void> {
+    const all = [...this.#clusters.values()];
+    this.#clusters.clear();
+    await Promise.all(all.map(({ cluster }) => cluster.stop()));
+  }
+
+  #open(name: string, kubeconfig: string, client: Client, close?: () => Promise<void>): HostCluster {
+    const known = this.#clusters.get(name);
+    // Two callers may have dialled at the same time.
+    if (known?.kubeconfig === kubeconfig) {
+      void close?.();
+      return known.cluster;
+    }
+    void known?.cluster.stop();
+    const { clock, random, log } = this.#options;
+    const changed = (owner: string): void => {
+      for (const listener of this.#listeners) listener(owner);
+    };
+    const cluster = new HostCluster({ client, clock, random, log, changed, ...(close === undefined ? {} : { close }) });
+    this.#clusters.set(name, { kubeconfig, cluster });
+    return cluster;
+  }
+}

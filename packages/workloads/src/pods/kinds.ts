@@ -1,0 +1,104 @@
+import type { KubeObject } from "@capstan/apimachinery";
+import { kindRef } from "@capstan/runtime";
+
+/** A built-in kind of a cluster that runs pods. */
+function builtin<T extends KubeObject>(group: string, kind: string, plural: string, namespaced = true) {
+  return kindRef<T>({ group, version: "v1", kind, plural, namespaced });
+}
+
+interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+}
+
+/** A Deployment or StatefulSet, as far as its progress goes. */
+export interface PodController extends KubeObject {
+  spec?: { replicas?: number };
+  status?: {
+    observedGeneration?: number;
+    replicas?: number;
+    readyReplicas?: number;
+    updatedReplicas?: number;
+    unavailableReplicas?: number;
+    currentRevision?: string;
+    updateRevision?: string;
+    conditions?: Condition[];
+  };
+}
+export const Deployment = builtin<PodController>("apps", "Deployment", "deployments");
+export const StatefulSet = builtin<PodController>("apps", "StatefulSet", "statefulsets");
+
+/** What a container is at or was at. */
+export interface ContainerState {
+  waiting?: { reason?: string; message?: string };
+  running?: { startedAt?: string };
+  terminated?: { reason?: string; message?: string; exitCode?: number };
+}
+
+export interface ContainerStatus {
+  name: string;
+  ready?: boolean;
+  restartCount?: number;
+  state?: ContainerState;
+  lastState?: ContainerState;
+}
+
+export interface PodStatus {
+  phase?: string;
+  reason?: string;
+  message?: string;
+  podIP?: string;
+  conditions?: Condition[];
+  initContainerStatuses?: ContainerStatus[];
+  containerStatuses?: ContainerStatus[];
+}
+
+/** A pod, as far as its state goes. */
+export interface Pod extends KubeObject {
+  spec?: { nodeName?: string; volumes?: { name: string; persistentVolumeClaim?: { claimName: string } }[] };
+  status?: PodStatus;
+}
+export const Pod = builtin<Pod>("", "Pod", "pods");
+
+export interface PersistentVolumeClaim extends KubeObject {
+  spec?: { storageClassName?: string };
+  status?: { phase?: string };
+}
+export const PersistentVolumeClaim = builtin<PersistentVolumeClaim>(
+  "",
+  "PersistentVolumeClaim",
+  "persistentvolumeclaims",
+);
+
+/** A Service, as far as its addresses go. */
+export interface Service extends KubeObject {
+  spec?: {
+    type?: string;
+    clusterIP?: string;
+    ports?: { name?: string; port: number; nodePort?: number; protocol?: string; targetPort?: number }[];
+    selector?: Record<string, string>;
+    publishNotReadyAddresses?: boolean;
+    loadBalancerIP?: string;
+  };
+  status?: { loadBalancer?: { ingress?: { ip?: string; hostname?: string }[] } };
+}
+export const Service = builtin<Service>("", "Service", "services");
+
+/** A Secret of the cluster that runs the pods. */
+export interface HostSecret extends KubeObject {
+  type?: string;
+  data?: Record<string, string>;
+}
+export const HostSecret = builtin<HostSecret>("", "Secret", "secrets");
+
+export const PodDisruptionBudget = builtin("policy", "PodDisruptionBudget", "poddisruptionbudgets");
+export const NetworkPolicy = builtin("networking.k8s.io", "NetworkPolicy", "networkpolicies");
+
+/** A machine of the cluster that runs the pods. */
+export interface HostNode extends KubeObject {
+  spec?: { unschedulable?: boolean };
+  status?: { conditions?: Condition[]; addresses?: { type: string; address: string }[] };
+}
+export const HostNode = builtin<HostNode>("", "Node", "nodes", false);

@@ -1,0 +1,70 @@
+import type { ContainerStatus, PersistentVolumeClaim, Pod } from "./kinds.ts";
+
+/** Why a pod is not ready, with what to do where a person can do something; undefined when it is ready. */
+export function podTrouble(pod: Pod, claims: ReadonlyMap<string, PersistentVolumeClaim>): string | undefined {
+  const { status } = pod;
+  const condition = (type: string) => status?.conditions?.find((each) => each.type === type);
+  if (condition("Ready")?.status === "True") return undefined;
+  if (pod.metadata.deletionTimestamp !== undefined) return "is stopping";
+  const scheduled = condition("PodScheduled");
+  if (scheduled?.status === "False") {
+    const claim = pendingClaim(pod, claims);
+    return claim === undefined
+      ? `${scheduled.reason ?? "Unschedulable"}: ${scheduled.message ?? "no node takes it"}; add nodes to the host cluster or lower spec.*.resources`
+      : claimTrouble(claim);
+  }
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  for (const container of containers) {
+    const trouble = containerTrouble(container);
+    if (trouble !== undefined) return `${container.name}: ${trouble}`;
+  }
+  if (status?.phase === "Failed") return `${status.reason ?? "Failed"}: ${status.message ?? "the pod has ended"}`;
+  if (pod.spec?.nodeName === undefined) return "waits for a node";
+  const waiting = containers.find((container) => container.ready !== true);
+  if (waiting?.state?.running !== undefined) return `${waiting.name}: runs and is not ready yet`;
+  return `starts on node ${pod.spec.nodeName}`;
+}
+
+/** How often the containers of a pod were started again. */
+export function podRestarts(pod: Pod): number {
+  return (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + (container.restartCount ?? 0), 0);
+}
+
+const IMAGE_REASONS = new Set(["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"]);
+/** What every start goes through is no trouble. */
+const USUAL = new Set(["ContainerCreating", "PodInitializing"]);
+
+function containerTrouble(container: ContainerStatus): string | undefined {
+  const waiting = container.state?.waiting;
+  const ended = container.state?.terminated ?? container.lastState?.terminated;
+  const ownWords = lastLine(ended?.message);
+  if (waiting?.reason !== undefined && IMAGE_REASONS.has(waiting.reason))
+    return `${waiting.reason}: ${waiting.message ?? "the image cannot be pulled"}; correct spec.imageRepository or the component's image, or bring the image to the nodes`;
+  if (waiting?.reason !== undefined && !USUAL.has(waiting.reason)) {
+    const why = ownWords ?? waiting.message;
+    return why === undefined ? waiting.reason : `${waiting.reason}: ${why}`;
+  }
+  if (container.ready === true || ended === undefined) return undefined;
+  const code = ended.exitCode === undefined ? "" : ` with code ${ended.exitCode}`;
+  return `ended${code}${ended.reason === undefined ? "" : ` (${ended.reason})`}${ownWords === undefined ? "" : `: ${ownWords}`}`;
+}
+
+/** The last line that says something. Containers are told to hand over the end of their log when they fail. */
+function lastLine(text: string | undefined): string | undefined {
+  const lines = (text ?? "").split("\n").map((line) => line.trim());
+  const last = lines.filter((line) => line !== "").at(-1);
+  return last === undefined ? undefined : last.slice(0, 500);
+}
+
+function pendingClaim(pod: Pod, claims: ReadonlyMap<string, PersistentVolumeClaim>): PersistentVolumeClaim | undefined {
+  const names = (pod.spec?.volumes ?? []).flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []);
+  return names.map((name) => claims.get(name)).find((claim) => claim !== undefined && claim.status?.phase !== "Bound");
+}
+
+function claimTrouble(claim: PersistentVolumeClaim): string {
+  const name = claim.metadata.name ?? "";
+  const storageClass = claim.spec?.storageClassName;
+  return storageClass === undefined || storageClass === ""
+    ? `PersistentVolumeClaim ${name} is ${claim.status?.phase ?? "Pending"}: the host cluster has no default StorageClass; set spec.etcd.storage.storageClassName of a new control plane, make a class the default, or choose spec.etcd.storage.type EmptyDir for one whose data may be lost`
+    : `PersistentVolumeClaim ${name} is ${claim.status?.phase ?? "Pending"}: waiting for a volume of StorageClass ${storageClass}; see kubectl describe pvc ${name}`;
+}

@@ -1,0 +1,197 @@
+import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
+import { type Clock, type Random, systemRandom } from "@capstan/apimachinery";
+import { createCertificateAuthority, createServiceAccountKey } from "@capstan/pki";
+import type { Authorities } from "../certificates.ts";
+import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
+import { clusterNetwork } from "../network.ts";
+import type { ControlPlanePlan, Placement, PlacementState } from "../placement/placement.ts";
+
+/** A place where control planes run, with all that a test must do there itself. */
+export interface PlacementWorld {
+  readonly placement: Placement;
+  readonly clock: Clock;
+  /** What a spec needs to run here. */
+  readonly spec: Partial<HostedControlPlaneSpec>;
+  /** The placement as a new manager makes it over the same world. */
+  again(): Promise<Placement>;
+  /** Lets the world go on: a moment for processes, a step of the pods' cluster. */
+  progress(): Promise<void>;
+  /** Everything there is of an owner, each named so that a replaced one has another name. */
+  things(owner: string): Promise<string[]>;
+  /** Names an owner's data so that other data has another name; undefined when it has none. */
+  dataOf(owner: string): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+/** One thing that every placement must do. */
+export interface PlacementCase {
+  readonly name: string;
+  run(): Promise<void>;
+}
+
+const OWNER = "default/c1";
+const VERSION = "v1.34.4";
+const UID = "11111111-2222-3333-4444-555555555555";
+/** Steps of the world until something must have happened. */
+const PATIENCE = 600;
+
+/** What every placement must do: `for (const { name, run } of placementCases(open)) it(name, run)`. */
+export function placementCases(open: () => Promise<PlacementWorld>): PlacementCase[] {
+  return Object.entries(CASES).map(([name, run]) => ({
+    name,
+    run: async () => {
+      const world = await open();
+      try {
+        await run(world);
+      } finally {
+        await world.close();
+      }
+    },
+  }));
+}
+
+const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
+  "an address is reserved before anything runs, the same every time": async (world) => {
+    const first = await reserve(world);
+    deepEqual(await reserve(world), first);
+    deepEqual(await reserve(world, world.placement, first), first);
+    equal((await world.things(OWNER)).filter((thing) => /pod|process/i.test(thing)).length, 0);
+  },
+
+  "a plan becomes an API that is ready, in the version asked for": async (world) => {
+    const { state } = await start(world);
+    equal(state.version, VERSION);
+    equal(state.readyReplicas, 1);
+    equal(state.problem, undefined);
+    deepEqual(
+      state.components.filter((component) => !component.ready),
+      [],
+    );
+  },
+
+  "what runs as planned is left alone, however often it is asked for": async (world) => {
+    const { plan } = await start(world);
+    const before = await world.things(OWNER);
+    for (let pass = 0; pass < 3; pass++) ok((await world.placement.ensure(plan)).apiReady);
+    deepEqual(await world.things(OWNER), before);
+  },
+
+  "a new manager finds everything and replaces nothing": async (world) => {
+    const { plan } = await start(world);
+    const before = await world.things(OWNER);
+    const other = await world.again();
+    deepEqual(await reserve(world, other, plan.endpoint), plan.endpoint);
+    await until(world, "ready", async () => (await other.ensure(plan)).apiReady);
+    deepEqual(await world.things(OWNER), before);
+  },
+
+  "hibernated it does not answer and keeps its data; woken it has them": async (world) => {
+    const { plan } = await start(world);
+    const data = await world.dataOf(OWNER);
+    notEqual(data, undefined);
+    const placed = { spec: plan.spec, objectUid: UID };
+    await until(world, "nothing ready", async () => {
+      equal((await world.placement.hibernate(OWNER, placed)).apiReady, false);
+      return (await world.things(OWNER)).every((thing) => !/pod|process/i.test(thing));
+    });
+    equal(await world.dataOf(OWNER), data);
+    await until(world, "ready again", async () => (await world.placement.ensure(plan)).apiReady);
+    equal(await world.dataOf(OWNER), data);
+  },
+
+  "removed it leaves nothing, and removing what is gone is no error": async (world) => {
+    const { plan } = await start(world);
+    const placed = { spec: plan.spec, objectUid: UID };
+    await until(world, "nothing left", async () => (await world.placement.remove(OWNER, placed)).length === 0);
+    deepEqual(await world.things(OWNER), []);
+    deepEqual(await world.placement.remove(OWNER, placed), []);
+    deepEqual(await world.placement.remove("default/never", placed), []);
+  },
+
+  "one control plane's end is nothing to another": async (world) => {
+    const { plan } = await start(world);
+    const second = await start(world, "default/c2");
+    const before = await world.things("default/c2");
+    const placed = { spec: plan.spec, objectUid: UID };
+    await until(world, "nothing left", async () => (await world.placement.remove(OWNER, placed)).length === 0);
+    ok((await world.placement.ensure(second.plan)).apiReady);
+    deepEqual(await world.things("default/c2"), before);
+  },
+};
+
+async function reserve(
+  world: PlacementWorld,
+  placement = world.placement,
+  endpoint?: { host: string; port: number },
+  owner = OWNER,
+): Promise<{ host: string; port: number }> {
+  const spec = { version: VERSION, ...world.spec };
+  let answer = await placement.reserve({ owner, objectUid: UID, spec, endpoint });
+  for (let turn = 0; answer.type === "wait" && turn < PATIENCE; turn++) {
+    await world.progress();
+    answer = await placement.reserve({ owner, objectUid: UID, spec, endpoint });
+  }
+  if (answer.type !== "reserved") throw new Error(`${answer.reason}: ${answer.message}`);
+  return answer.endpoint;
+}
+
+/** A plan for a control plane of the world, with an address and authorities of its own. */
+export async function makePlan(world: PlacementWorld, owner: string): Promise<ControlPlanePlan> {
+  const endpoint = await reserve(world, world.placement, undefined, owner);
+  return {
+    owner,
+    objectUid: UID,
+    clusterName: owner.split("/")[1] ?? "",
+    spec: { version: VERSION, ...world.spec },
+    version: VERSION,
+    endpoint,
+    network: clusterNetwork(undefined),
+    authorities: await makeAuthorities(world.clock),
+    userFiles: { apiServer: {}, controllerManager: {}, scheduler: {} },
+  };
+}
+
+async function start(world: PlacementWorld, owner = OWNER): Promise<{ plan: ControlPlanePlan; state: PlacementState }> {
+  const plan = await makePlan(world, owner);
+  let state = await world.placement.ensure(plan);
+  await until(
+    world,
+    "everything ready",
+    async () => {
+      state = await world.placement.ensure(plan);
+      return state.apiReady && state.components.every((component) => component.ready);
+    },
+    () => JSON.stringify(state),
+  );
+  return { plan, state };
+}
+
+async function until(
+  world: PlacementWorld,
+  what: string,
+  check: () => Promise<boolean>,
+  explain: () => string = () => "",
+): Promise<void> {
+  for (let turn = 0; turn < PATIENCE; turn++) {
+    if (await check()) return;
+    await world.progress();
+  }
+  throw new Error(`${what}: not after ${PATIENCE} steps ${explain()}`);
+}
+
+async function makeAuthorities(clock: Clock, random: Random = systemRandom): Promise<Authorities> {
+  const ca = (commonName: string) =>
+    createCertificateAuthority({
+      commonName,
+      algorithm: "ECDSA-P256",
+      notBeforeMs: clock.now() - 300_000,
+      validMs: 3650 * 24 * 3600_000,
+      random,
+    });
+  return {
+    cluster: await ca("kubernetes"),
+    etcd: await ca("etcd-ca"),
+    frontProxy: await ca("front-proxy-ca"),
+    serviceAccount: await createServiceAccountKey("ECDSA-P256"),
+  };
+}

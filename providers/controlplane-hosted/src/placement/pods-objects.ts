@@ -1,0 +1,242 @@
+import { createHash } from "node:crypto";
+import type { HostSecret, PodController } from "@capstan/workloads";
+import { trusted } from "../certificates.ts";
+import type { ComponentContext } from "../components/context.ts";
+import { ETCD_FILES, etcdArguments } from "../components/etcd.ts";
+import { KUBE_APISERVER_FILES, kubeApiserverArguments } from "../components/kube-apiserver.ts";
+import {
+  KUBE_CONTROLLER_MANAGER_FILES,
+  kubeControllerManagerArguments,
+} from "../components/kube-controller-manager.ts";
+import { KUBE_SCHEDULER_FILES, kubeSchedulerArguments } from "../components/kube-scheduler.ts";
+import { pickFiles } from "./component-files.ts";
+import type { ControlPlanePlan } from "./placement.ts";
+import { API_PORT, konnectivityOn } from "./pods-exposure.ts";
+import { konnectivityFiles, konnectivityServer, SOCKET_MOUNT, SOCKET_VOLUME } from "./pods-konnectivity.ts";
+import {
+  etcdHost,
+  filesSecretName,
+  nameOf,
+  ownMetadata,
+  type PodComponent,
+  type PodNames,
+  selectorLabels,
+} from "./pods-names.ts";
+import { type PodsRecord, RECORD_ANNOTATION } from "./pods-record.ts";
+import { podTemplate, probesOf, schedulerPaths, secretKey, VERSION_ANNOTATION } from "./pods-template.ts";
+
+export const ETCD_PORTS = { client: 2379, peer: 2380, metrics: 2381 };
+const CONTROLLER_MANAGER_PORT = 10257;
+const SCHEDULER_PORT = 10259;
+/** How long a kube-apiserver that stops goes on answering. */
+export const DRAIN_SECONDS = 5;
+
+/** All that the objects of one control plane are made of. */
+export interface PodsInput {
+  plan: ControlPlanePlan;
+  names: PodNames;
+  context: ComponentContext;
+  record: PodsRecord;
+  /** Files by kubeadm's names. */
+  files: Record<string, string>;
+}
+
+/** The files of a component. */
+export function componentSecretFiles(input: PodsInput, component: PodComponent): Record<string, string> {
+  const { plan, files } = input;
+  switch (component) {
+    case "etcd":
+      return pickFiles(files, ETCD_FILES);
+    case "kube-apiserver":
+      return {
+        ...pickFiles(files, KUBE_APISERVER_FILES),
+        ...(konnectivityOn(plan.spec)
+          ? konnectivityFiles(files, plan.clusterName, trusted(plan.authorities, "cluster"))
+          : {}),
+        ...plan.userFiles.apiServer,
+      };
+    case "kube-controller-manager":
+      return { ...pickFiles(files, KUBE_CONTROLLER_MANAGER_FILES), ...plan.userFiles.controllerManager };
+    case "kube-scheduler":
+      return { ...pickFiles(files, KUBE_SCHEDULER_FILES), ...plan.userFiles.scheduler };
+  }
+}
+
+/** The Secret with a component's files. */
+export function filesSecret(input: PodsInput, component: PodComponent): HostSecret {
+  const files = componentSecretFiles(input, component);
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: ownMetadata(input.names, filesSecretName(input.names, component), component),
+    type: "Opaque",
+    data: Object.fromEntries(
+      Object.entries(files).map(([path, text]) => [secretKey(path), Buffer.from(text).toString("base64")]),
+    ),
+  };
+}
+
+/** What programs read again by themselves when it changes: certificates and their keys, but not what they sign or trust with. */
+const RELOADED: Record<PodComponent, RegExp> = {
+  etcd: /^etcd\/(server|peer)\./,
+  "kube-apiserver": /^(ca\.crt|apiserver.*|front-proxy-.*|konnectivity-server\.(crt|key))$/,
+  "kube-controller-manager": /^controller-manager\.(crt|key)$/,
+  "kube-scheduler": /^scheduler\.(crt|key)$/,
+};
+
+/** Changes with the files that a program does not read again: then its pods are replaced. */
+function digestOf(files: Record<string, string>, component: PodComponent): string {
+  const fixed = Object.entries(files).filter(([path]) => !RELOADED[component].test(path));
+  return createHash("sha256")
+    .update(JSON.stringify(fixed.toSorted(([a], [b]) => a.localeCompare(b, "en"))))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** The members of etcd: all at once, since none is ready without the others, each with a volume that outlives its pod. */
+export function etcdStatefulSet(input: PodsInput, replicas: number): PodController {
+  const { names, plan, context, record } = input;
+  const files = componentSecretFiles(input, "etcd");
+  const name = nameOf(names, "etcd");
+  const host = etcdHost(names, "$(POD_NAME)");
+  const args = etcdArguments(context, {
+    name: "$(POD_NAME)",
+    clientUrl: `https://${host}:${ETCD_PORTS.client}`,
+    peerUrl: `https://${host}:${ETCD_PORTS.peer}`,
+    listenClientUrl: `https://0.0.0.0:${ETCD_PORTS.client}`,
+    listenPeerUrl: `https://0.0.0.0:${ETCD_PORTS.peer}`,
+    metricsUrl: `http://0.0.0.0:${ETCD_PORTS.metrics}`,
+  });
+  const persistent = record.storage.type !== "EmptyDir";
+  const template = podTemplate({
+    names,
+    component: "etcd",
+    // The image that the data was last used with, when the spec asks for an older one.
+    spec: { ...plan.spec, etcd: { ...plan.spec.etcd, image: record.etcdImage } },
+    version: plan.version,
+    args,
+    files,
+    digest: digestOf(files, "etcd"),
+    ports: [
+      { name: "client", containerPort: ETCD_PORTS.client },
+      { name: "peer", containerPort: ETCD_PORTS.peer },
+      { name: "metrics", containerPort: ETCD_PORTS.metrics },
+    ],
+    probes: probesOf(ETCD_PORTS.metrics, "HTTP", { live: "/livez", ready: "/readyz" }),
+    env: [{ name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+    volumeMounts: [{ name: "data", mountPath: "/var/lib/etcd" }],
+    volumes: persistent ? [] : [{ name: "data", emptyDir: {} }],
+    stopSeconds: 30,
+  });
+  const metadata = ownMetadata(names, name, "etcd");
+  return {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [RECORD_ANNOTATION]: JSON.stringify(record) } },
+    spec: {
+      replicas,
+      serviceName: name,
+      podManagementPolicy: "Parallel",
+      selector: { matchLabels: selectorLabels(names, "etcd") },
+      template: withoutVersion(template),
+      updateStrategy: { type: "RollingUpdate" },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
+      ...(persistent ? { volumeClaimTemplates: [claimTemplate(input)] } : {}),
+    },
+  } as PodController;
+}
+
+/** A new version of Kubernetes with the same etcd leaves etcd's pods alone. */
+function withoutVersion(template: object): object {
+  const { metadata, ...rest } = template as { metadata: { annotations: Record<string, string> } };
+  const { [VERSION_ANNOTATION]: _version, ...annotations } = metadata.annotations;
+  return { ...rest, metadata: { ...metadata, annotations } };
+}
+
+function claimTemplate({ names, record }: PodsInput): object {
+  const { labels, annotations } = ownMetadata(names, "data", "etcd");
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { name: "data", labels, annotations },
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      ...(record.storage.storageClassName === undefined ? {} : { storageClassName: record.storage.storageClassName }),
+      resources: { requests: { storage: record.storage.size ?? "8Gi" } },
+    },
+  };
+}
+
+/** kube-apiservers: a new one is ready before an old one goes, so the API answers through every change. */
+export function apiserverDeployment(input: PodsInput, version: string, replicas: number): PodController {
+  const { plan, names } = input;
+  const files = componentSecretFiles(input, "kube-apiserver");
+  const tunnel = konnectivityOn(plan.spec);
+  return deployment(input, "kube-apiserver", version, replicas, {
+    args: kubeApiserverArguments({ ...input.context, version }),
+    files,
+    digest: digestOf(files, "kube-apiserver"),
+    ports: [{ name: "https", containerPort: API_PORT }],
+    probes: probesOf(API_PORT, "HTTPS", { live: "/livez", ready: "/readyz" }),
+    volumes: [{ name: "run", emptyDir: {} }, ...(tunnel ? [SOCKET_VOLUME] : [])],
+    volumeMounts: [{ name: "run", mountPath: "/var/run/kubernetes" }, ...(tunnel ? [SOCKET_MOUNT] : [])],
+    beside: tunnel ? [konnectivityServer(plan.spec, version)] : [],
+    stopSeconds: DRAIN_SECONDS + 60,
+    // The published program's file capability makes it fail to start where that may not be had; it needs none of it.
+    capabilities: ["NET_BIND_SERVICE"],
+    names,
+  });
+}
+
+export function controllerManagerDeployment(input: PodsInput, version: string, replicas: number): PodController {
+  const files = componentSecretFiles(input, "kube-controller-manager");
+  return deployment(input, "kube-controller-manager", version, replicas, {
+    args: kubeControllerManagerArguments(input.context),
+    files,
+    digest: digestOf(files, "kube-controller-manager"),
+    ports: [{ name: "https", containerPort: CONTROLLER_MANAGER_PORT }],
+    probes: probesOf(CONTROLLER_MANAGER_PORT, "HTTPS", { live: "/healthz", ready: "/healthz" }),
+    stopSeconds: 10,
+    names: input.names,
+  });
+}
+
+export function schedulerDeployment(input: PodsInput, version: string, replicas: number): PodController {
+  const files = componentSecretFiles(input, "kube-scheduler");
+  return deployment(input, "kube-scheduler", version, replicas, {
+    args: kubeSchedulerArguments(input.context),
+    files,
+    digest: digestOf(files, "kube-scheduler"),
+    ports: [{ name: "https", containerPort: SCHEDULER_PORT }],
+    probes: probesOf(SCHEDULER_PORT, "HTTPS", schedulerPaths(version)),
+    stopSeconds: 10,
+    names: input.names,
+  });
+}
+
+function deployment(
+  input: PodsInput,
+  component: PodComponent,
+  version: string,
+  replicas: number,
+  rest: Omit<Parameters<typeof podTemplate>[0], "component" | "spec" | "version">,
+): PodController {
+  const { names, plan } = input;
+  const metadata = ownMetadata(names, nameOf(names, component), component);
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [VERSION_ANNOTATION]: version } },
+    spec: {
+      replicas,
+      revisionHistoryLimit: 2,
+      progressDeadlineSeconds: 300,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      selector: { matchLabels: selectorLabels(names, component) },
+      template: podTemplate({ ...rest, component, spec: plan.spec, version }),
+    },
+  } as PodController;
+}
+
+/** Ports that command lines name. */
+export const HEALTH_PORTS = { controllerManager: CONTROLLER_MANAGER_PORT, scheduler: SCHEDULER_PORT };
