@@ -110,6 +110,14 @@ export { MachinePool } from "./kinds/machine-pool.ts";
 export { MachineSet } from "./kinds/machine-set.ts";
 export { deprecatedStatus } from "./kinds/shared-status.ts";
 export { WorkerPool } from "./kinds/worker-pool.ts";
+export { clusterObjects, PLAN_ANNOTATION } from "./plan/cluster-objects.ts";
+export type { ClusterPlan, WorkerGroup } from "./plan/cluster-plan.ts";
+export {
+  type ProviderName,
+  WORKER_PROVIDERS,
+  type WorkerProvider,
+  type WorkerSetting,
+} from "./plan/worker-providers.ts";
 export {
   condition,
   conditions,

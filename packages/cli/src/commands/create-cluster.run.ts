@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { deepEqual, isReason, type Unstructured } from "@capstan/apimachinery";
-import { Cluster, isTroubled } from "@capstan/capi";
+import { Cluster, type ClusterPlan, clusterObjects, isTroubled, PLAN_ANNOTATION } from "@capstan/capi";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
-import { clusterObjects, PLAN_ANNOTATION } from "../create/objects.ts";
-import { type ClusterPlan, parsePlan } from "../create/plan.ts";
+import { parsePlan } from "../create/plan.ts";
 import { askForPlan } from "../create/prompts.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
 import { durationMs } from "../duration.ts";

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { parseYamlDocuments, toGoYaml, type Unstructured } from "@capstan/apimachinery";
-import { ConfigMap } from "@capstan/capi";
+import { ConfigMap, type ProviderName } from "@capstan/capi";
 import { type CommandInput, UserError, usageError } from "../command.ts";
-import type { ProviderName } from "../create/providers.ts";
 import { textOption } from "../options.ts";
 import { builtInTemplate } from "../template/built-in.ts";
 import { fillTemplate, type LookUp, templateVariables } from "../template/process.ts";

@@ -1,32 +1,7 @@
 import { isDns1123Label, isDns1123Subdomain } from "@capstan/apimachinery";
+import { type ClusterPlan, WORKER_PROVIDERS as PROVIDERS, type ProviderName, type WorkerGroup } from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
 import { namespaceOf, textOption } from "../options.ts";
-import { PROVIDERS, type ProviderName } from "./providers.ts";
-
-/** A cluster as `create cluster` was told to make it. */
-export interface ClusterPlan {
-  name: string;
-  namespace: string;
-  version: string;
-  placement?: string;
-  replicas?: number;
-  endpoint?: { host: string; port: number };
-  podCidrs: string[];
-  serviceCidrs: string[];
-  labels: Record<string, string>;
-  workers: WorkerGroup[];
-}
-
-/** Workers of one kind. */
-export interface WorkerGroup {
-  name: string;
-  provider: ProviderName;
-  replicas: number;
-  /** Labels a host must have. */
-  select: Record<string, string>;
-  /** What else the provider takes. */
-  settings: Record<string, string>;
-}
 
 const VERSION = /^v\d+\.\d+\.\d+([-+].*)?$/;
 const EXAMPLE = "e.g. --workers name=racks,provider=metal3,replicas=2,image=http://images/node.qcow2";

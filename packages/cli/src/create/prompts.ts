@@ -1,6 +1,6 @@
+import { WORKER_PROVIDERS as PROVIDERS, type ProviderName } from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
 import { checkName, parseWorkers } from "./plan.ts";
-import { PROVIDERS, type ProviderName } from "./providers.ts";
 
 /** Asks a person for what the flags did not say. */
 export async function askForPlan(input: CommandInput, newest: string): Promise<CommandInput> {

@@ -1,6 +1,5 @@
 import { toYaml } from "@capstan/apimachinery";
-import { clusterObjects, PLAN_ANNOTATION } from "../create/objects.ts";
-import type { ProviderName } from "../create/providers.ts";
+import { clusterObjects, PLAN_ANNOTATION, type ProviderName } from "@capstan/capi";
 
 const COUNT = "${WORKER_MACHINE_COUNT}";
 

@@ -1,4 +1,4 @@
-/** A key of `--workers` beyond those all providers take. */
+/** What a worker group takes beyond what all providers take. */
 export interface WorkerSetting {
   summary: string;
   required?: boolean;
@@ -16,13 +16,14 @@ export interface WorkerProvider {
   machineSpec(select: Record<string, string>, settings: Record<string, string>): object;
 }
 
+/** A provider of workers, by its short name. */
 export type ProviderName = "memory" | "byoh" | "metal3";
 
 const labels = (select: Record<string, string>): object | undefined =>
   Object.keys(select).length === 0 ? undefined : { matchLabels: select };
 
 /** Where workers can come from. */
-export const PROVIDERS: Readonly<Record<ProviderName, WorkerProvider>> = {
+export const WORKER_PROVIDERS: Readonly<Record<ProviderName, WorkerProvider>> = {
   memory: {
     summary: "machines that exist in memory only: for trying things out",
     clusterKind: "MemoryCluster",

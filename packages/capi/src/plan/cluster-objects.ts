@@ -1,6 +1,6 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import type { ClusterPlan, WorkerGroup } from "./plan.ts";
-import { PROVIDERS } from "./providers.ts";
+import type { ClusterPlan, WorkerGroup } from "./cluster-plan.ts";
+import { WORKER_PROVIDERS } from "./worker-providers.ts";
 
 const CORE = "cluster.x-k8s.io";
 const INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io";
@@ -13,7 +13,9 @@ export const PLAN_ANNOTATION = "capstan.dev/created-from";
 /** All objects of a planned cluster, the Cluster first: as soon as it is there, `describe`, `delete` and a second `create` know it. */
 export function clusterObjects(plan: ClusterPlan): Unstructured[] {
   const { name } = plan;
-  const providers = [...new Set(plan.workers.map(({ provider }) => provider))].map((provider) => PROVIDERS[provider]);
+  const providers = [...new Set(plan.workers.map(({ provider }) => provider))].map(
+    (provider) => WORKER_PROVIDERS[provider],
+  );
   const [first] = providers;
   // One provider's infrastructure can be named directly; several are held together by a MetaCluster.
   const infrastructureKind = providers.length > 1 ? "MetaCluster" : first?.clusterKind;
@@ -45,7 +47,7 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
   });
   const workers = (group: WorkerGroup): Unstructured[] => {
     const own = `${name}-${group.name}`;
-    const { templateKind, machineSpec } = PROVIDERS[group.provider];
+    const { templateKind, machineSpec } = WORKER_PROVIDERS[group.provider];
     const selected = { "capstan.dev/worker-group": own };
     return [
       object(BOOTSTRAP, "KubeadmConfigTemplate", own, {
