@@ -80,7 +80,8 @@ export function afterStep(view: HostView, step: Exclude<Step, { type: "call" }>,
 /** A call that has been answered. */
 export function afterCall(view: HostView, call: DriverCall, result: StepResult<unknown>, random: Random): Turn {
   const { nowMs } = view;
-  const { running: before, ...idle } = view.memory;
+  const before = view.memory.running;
+  const idle = before?.op === call.op ? withoutRunning(view.memory) : view.memory;
   if (result.type === "done") return succeeded({ ...view, memory: idle }, call, result.value);
   if (result.type === "failed") return callFailed({ ...view, memory: idle }, call, result, random);
   const running = before?.op === call.op ? before : { op: call.op, sinceMs: nowMs };
@@ -95,6 +96,10 @@ export function afterCall(view: HostView, call: DriverCall, result: StepResult<u
   const softOff =
     call.op === "powerOff" && call.mode === "soft" ? { softOffSinceMs: idle.softOffSinceMs ?? nowMs } : {};
   return { status: view.status, memory: { ...idle, running, ...softOff }, events: [], againMs: result.againAfterMs };
+}
+
+function withoutRunning({ running: _, ...rest }: HostMemory): HostMemory {
+  return rest;
 }
 
 function callFailed(view: HostView, call: DriverCall, result: StepFailure, random: Random): Turn {
@@ -155,7 +160,9 @@ function errorTypeOf(op: Operation): HostErrorType {
 
 function succeeded(view: HostView, call: DriverCall, value: unknown): Turn {
   const { host, status, nowMs } = view;
-  const { softOffSinceMs: _, ...memory } = view.memory;
+  const { softOffSinceMs, ...rest } = view.memory;
+  // Looking at the power while a shutdown goes on does not end it.
+  const memory: HostMemory = call.op === "power" && softOffSinceMs !== undefined ? view.memory : rest;
   const state = stateOf(status);
   const stay = (change: HostStatus, more: Partial<Turn> = {}): Turn => ({
     status: change,

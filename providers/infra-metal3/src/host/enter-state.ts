@@ -58,13 +58,8 @@ function changed(
   };
   if (state === "unmanaged") return { ...status, operationalStatus: "discovered" };
   if (state === "provisioning") {
-    const { lastAttemptedImage, ...rest } = status;
-    const same = JSON.stringify(lastAttemptedImage) === JSON.stringify(image);
-    return {
-      ...rest,
-      ...(image === undefined ? {} : { lastAttemptedImage: image }),
-      ...(same ? {} : { provisioningFailCount: 0 }),
-    };
+    const { lastAttemptedImage: _, ...rest } = status;
+    return { ...rest, ...(image === undefined ? {} : { lastAttemptedImage: image }) };
   }
   if (from === "externally provisioned" && state === "provisioned")
     return { ...status, provisioning: { ...status.provisioning, ...running } };

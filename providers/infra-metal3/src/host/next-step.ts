@@ -129,7 +129,8 @@ function availableStep(view: HostView): Step {
   if (inspectionWanted(host) && !inspectionDisabled(host)) return enter("inspecting");
   if (mustPrepare(host, status)) return enter("preparing");
   const fails = failedBefore(host, status);
-  if (!fails && status.errorType === "provisioning error") return { type: "recover" };
+  if (!fails && (status.errorType === "provisioning error" || (status.provisioningFailCount ?? 0) > 0))
+    return { type: "recover" };
   if (!host.spec.online || !wantsImage(host)) return powerStep(view);
   if (!fails) return enter("provisioning");
   if ((status.provisioningFailCount ?? 0) < limits.provisioningRetries)
