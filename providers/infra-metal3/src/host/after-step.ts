@@ -98,7 +98,8 @@ export function afterCall(view: HostView, call: DriverCall, result: StepResult<u
   return { status: view.status, memory: { ...idle, running, ...softOff }, events: [], againMs: result.againAfterMs };
 }
 
-function withoutRunning({ running: _, ...rest }: HostMemory): HostMemory {
+function withoutRunning(memory: HostMemory): HostMemory {
+  const { running: _, ...rest } = memory;
   return rest;
 }
 

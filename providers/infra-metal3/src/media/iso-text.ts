@@ -1,0 +1,46 @@
+/** Size of a sector of an optical disc. */
+export const SECTOR = 2048;
+
+/** How many sectors so many bytes take. */
+export function sectorsOf(bytes: number): number {
+  return Math.ceil(bytes / SECTOR);
+}
+
+/** Text filled up with spaces, cut where it is too long. */
+export function text(value: string, length: number): Buffer {
+  return Buffer.from(value.slice(0, length).padEnd(length, " "), "latin1");
+}
+
+/** The same in big-endian UCS-2, as Joliet has it. */
+export function text16(value: string, length: number): Buffer {
+  const count = Math.floor(length / 2);
+  const filled = Buffer.alloc(length);
+  Buffer.from(value.slice(0, count).padEnd(count, " "), "utf16le").swap16().copy(filled);
+  return filled;
+}
+
+/** A date of a volume descriptor; all zeros when there is none. */
+export function dateText(ms: number | undefined): Buffer {
+  const digits =
+    ms === undefined
+      ? "0".repeat(16)
+      : new Date(ms)
+          .toISOString()
+          .replaceAll(/[^0-9]/g, "")
+          .slice(0, 16);
+  return Buffer.concat([Buffer.from(digits, "latin1"), Buffer.from([0])]);
+}
+
+/** A date of a directory record. */
+export function dateBytes(ms: number): Buffer {
+  const date = new Date(ms);
+  return Buffer.from([
+    date.getUTCFullYear() - 1900,
+    date.getUTCMonth() + 1,
+    date.getUTCDate(),
+    date.getUTCHours(),
+    date.getUTCMinutes(),
+    date.getUTCSeconds(),
+    0,
+  ]);
+}
