@@ -34,7 +34,7 @@ import {
 } from "@capstan/infra-byoh";
 import { MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate } from "@capstan/infra-memory";
 import { MetaCluster } from "@capstan/infra-meta";
-import { BareMetalHost, HardwareData } from "@capstan/infra-metal3";
+import { BareMetalHost, HardwareData, METAL3_KINDS } from "@capstan/infra-metal3";
 
 /** A kind whatever its type. */
 export type AnyKind = Pick<
@@ -72,6 +72,7 @@ export const KINDS: readonly AnyKind[] = [
   ByoMachineTemplate,
   BareMetalHost,
   HardwareData,
+  ...METAL3_KINDS,
   K8sInstallerConfig,
   K8sInstallerConfigTemplate,
   BootstrapKubeconfig,

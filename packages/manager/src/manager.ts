@@ -33,7 +33,7 @@ import {
 import { byohProvider } from "@capstan/infra-byoh";
 import { memoryProvider } from "@capstan/infra-memory";
 import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
-import { bareMetalHosts, type MemoryBmcOptions, MemoryBmcs } from "@capstan/infra-metal3";
+import { bareMetalHosts, type MemoryBmcOptions, MemoryBmcs, metal3Provider } from "@capstan/infra-metal3";
 import {
   Cache,
   Client,
@@ -106,6 +106,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   byoh.addIndexes(cache);
   const metalHosts = bareMetalHosts({ clock, random, drivers: { memory: new MemoryBmcs(simulation) } });
   metalHosts.addIndexes(cache);
+  const metal = metal3Provider();
+  metal.addIndexes(cache);
   const workload = new WorkloadConnections({ cache, clock, random, log, dial: (config) => embedded.dial(config) });
   const processes = await processPlacement(options);
   const hosts = new HostClusters({
@@ -122,6 +124,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...memory.controllers({ workload }),
     ...byoh.controllers({ workload }),
     ...metalHosts.controllers(),
+    ...metal.controllers({ workload }),
     workerPoolController(),
     ...bootstrapKubeadmControllers({ workload, cache }),
     hostedControlPlaneController({

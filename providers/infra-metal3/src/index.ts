@@ -17,5 +17,6 @@ export { IPPool } from "./kinds/ip-pool.ts";
 export { Metal3Cluster, Metal3ClusterTemplate } from "./kinds/metal3-cluster.ts";
 export { Metal3Data, Metal3DataClaim, Metal3DataTemplate } from "./kinds/metal3-data.ts";
 export { Metal3Machine, Metal3MachineTemplate } from "./kinds/metal3-machine.ts";
+export { METAL3_KINDS, metal3Provider } from "./provider.ts";
 export { BMC_FAULTS_ANNOTATION } from "./provisioner/memory/behaviour.ts";
 export { type MemoryBmcOptions, MemoryBmcs } from "./provisioner/memory/memory-bmcs.ts";

@@ -42,6 +42,8 @@ export interface PoolCounts {
 /** A certain address, or any by chance; the lowest free one unless said. */
 export interface Wish {
   address?: string;
+  /** In whose name the address is kept, if not in that of the claim. */
+  keptFor?: string;
   random?: Random;
 }
 
@@ -190,7 +192,7 @@ function take(allocator: Allocator, claim: string, family: 4 | 6, wish: Wish): b
   if (wish.address !== undefined) {
     const wanted = parseAddress(wish.address);
     if (wanted?.family !== family) return undefined;
-    return allocator.takeAt(wanted.value, claim, keeper(claim)) ? wanted.value : undefined;
+    return allocator.takeAt(wanted.value, claim, keeper(wish.keptFor ?? claim)) ? wanted.value : undefined;
   }
   return wish.random === undefined ? allocator.take(claim) : allocator.takeAny(claim, wish.random);
 }

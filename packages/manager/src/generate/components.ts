@@ -41,7 +41,7 @@ const COMPONENTS: readonly Component[] = [
   {
     label: "infrastructure-capstan",
     file: "infrastructure-components.yaml",
-    groups: ["infrastructure.cluster.x-k8s.io"],
+    groups: ["infrastructure.cluster.x-k8s.io", "metal3.io", "ipam.metal3.io"],
     manager: false,
   },
 ];

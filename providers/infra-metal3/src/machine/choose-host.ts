@@ -1,0 +1,76 @@
+import { type LabelOperator, labelRequirement, labelSelector } from "@capstan/apimachinery";
+import { type BareMetalHost, HOST_DETACHED_ANNOTATION, HOST_PAUSED_ANNOTATION } from "../kinds/bare-metal-host.ts";
+import type { Metal3Machine } from "../kinds/metal3-machine.ts";
+import { FAILURE_DOMAIN_LABEL, NODE_REUSE_LABEL, UNHEALTHY_ANNOTATIONS } from "./names.ts";
+
+type HostSelector = NonNullable<NonNullable<Metal3Machine["spec"]>["hostSelector"]>;
+type Labels = Readonly<Record<string, string>> | undefined;
+
+/** What a machine asks of its host. */
+export interface Wanted {
+  selector?: HostSelector | undefined;
+  failureDomain?: string | undefined;
+}
+
+/** Why a host cannot be claimed now; undefined when it can. */
+export function whyNotFree(host: BareMetalHost): string | undefined {
+  const { metadata, spec, status } = host;
+  if (metadata.deletionTimestamp !== undefined) return "being deleted";
+  if (spec.consumerRef !== undefined) return "in use";
+  if (metadata.labels?.[NODE_REUSE_LABEL] !== undefined) return "kept for reuse";
+  if (metadata.annotations?.[HOST_PAUSED_ANNOTATION] !== undefined) return "paused";
+  if (metadata.annotations?.[HOST_DETACHED_ANNOTATION] !== undefined) return "detached";
+  if (UNHEALTHY_ANNOTATIONS.some((name) => metadata.annotations?.[name] !== undefined)) return "marked unhealthy";
+  if ((status?.errorMessage ?? "") !== "") return "in error";
+  if (spec.image !== undefined || spec.customDeploy !== undefined) return "with an image of their own";
+  return isAvailable(host) ? undefined : (status?.provisioning.state ?? "") || "not registered yet";
+}
+
+/** Whether a host waits to be provisioned; `ready` is the older word. */
+export function isAvailable({ status }: BareMetalHost): boolean {
+  return status?.provisioning.state === "available" || status?.provisioning.state === "ready";
+}
+
+/** Whether a host is what a machine asks for, free or not. */
+export function hostMatches(wanted: Wanted): (host: BareMetalHost) => boolean {
+  const selected = selectorOf(wanted.selector);
+  const { failureDomain } = wanted;
+  return ({ metadata }) =>
+    selected(metadata.labels) &&
+    (failureDomain === undefined || metadata.labels?.[FAILURE_DOMAIN_LABEL] === failureDomain);
+}
+
+/** Why none of these hosts can be claimed, and what to do. */
+export function explainNoHost(hosts: readonly BareMetalHost[], wanted: Wanted): string {
+  if (hosts.length === 0) return "there are no BareMetalHosts in this namespace: register one";
+  const selected = hosts.filter(hostMatches({ selector: wanted.selector }));
+  if (selected.length === 0)
+    return `none of ${hosts.length} BareMetalHosts matches hostSelector: label one, or change the selector`;
+  const matching = selected.filter(hostMatches(wanted));
+  if (matching.length === 0)
+    return `none of ${selected.length} matching BareMetalHosts is in failure domain ${wanted.failureDomain}: label one ${FAILURE_DOMAIN_LABEL}=${wanted.failureDomain}`;
+  const counts = new Map<string, number>();
+  for (const host of matching) {
+    const why = whyNotFree(host) ?? "being claimed";
+    counts.set(why, (counts.get(why) ?? 0) + 1);
+  }
+  const why = [...counts].map(([reason, count]) => `${count} ${reason}`).join(", ");
+  return `of ${matching.length} matching BareMetalHosts none is available (${why}): register another, or wait`;
+}
+
+/** Selects labels as upstream does, which takes more operators than Kubernetes, in any case. A bad one selects nothing. */
+function selectorOf(selector: HostSelector | undefined): (labels: Labels) => boolean {
+  try {
+    const exact = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) =>
+      labelRequirement(key, "=", [value]),
+    );
+    const further = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
+      const word = operator.toLowerCase();
+      return labelRequirement(key, (word === "doesnotexist" ? "!" : word) as LabelOperator, values);
+    });
+    const all = labelSelector([...exact, ...further]);
+    return (labels) => all.matches(labels);
+  } catch {
+    return () => false;
+  }
+}

@@ -1,0 +1,124 @@
+import { deepEqual, type KubeObject } from "@capstan/apimachinery";
+import { CLUSTER_NAME_LABEL } from "@capstan/capi";
+import { type BareMetalHost, HOST_PAUSED_ANNOTATION, HOST_STATUS_ANNOTATION } from "../kinds/bare-metal-host.ts";
+import type { BareMetalHostSpec } from "../kinds/bare-metal-host-spec.ts";
+import type { Metal3Machine } from "../kinds/metal3-machine.ts";
+import { BLOCK_MOVE_ANNOTATION, NODE_REUSE_LABEL, OWN_PAUSE } from "./names.ts";
+
+/** Name of a Secret of the host's namespace. */
+export interface SecretName {
+  name: string;
+  namespace: string;
+}
+
+/** What a machine hands to its host. */
+export interface HostData {
+  userData: SecretName;
+  metaData: SecretName | undefined;
+  networkData: SecretName | undefined;
+}
+
+/** The host as it is once a machine has claimed it. */
+export function claimed(host: BareMetalHost, machine: Metal3Machine, cluster: string): BareMetalHost {
+  const { [NODE_REUSE_LABEL]: _, ...labels } = host.metadata.labels ?? {};
+  const { namespace = "", name = "", uid = "" } = machine.metadata;
+  return {
+    ...host,
+    metadata: {
+      ...host.metadata,
+      labels: { ...labels, [CLUSTER_NAME_LABEL]: cluster },
+      annotations: { ...host.metadata.annotations, [BLOCK_MOVE_ANNOTATION]: "" },
+    },
+    spec: {
+      ...host.spec,
+      consumerRef: { apiVersion: machine.apiVersion, kind: machine.kind, namespace, name, uid },
+    },
+  };
+}
+
+/** The host with what it should run; an image that it has stays, because that would provision it anew. */
+export function provisioned(host: BareMetalHost, machine: Metal3Machine, data: HostData | undefined): BareMetalHost {
+  const { spec = {} } = machine;
+  const deployed = host.spec.image !== undefined || host.spec.customDeploy !== undefined;
+  const given: Partial<BareMetalHostSpec> =
+    deployed || data === undefined
+      ? {}
+      : {
+          ...imageOf(spec),
+          userData: data.userData,
+          ...(data.metaData === undefined ? {} : { metaData: data.metaData }),
+          ...(data.networkData === undefined ? {} : { networkData: data.networkData }),
+        };
+  const mode = spec.automatedCleaningMode;
+  return {
+    ...host,
+    spec: { ...host.spec, ...given, online: true, ...(mode === undefined ? {} : { automatedCleaningMode: mode }) },
+  };
+}
+
+function imageOf({ image, customDeploy }: NonNullable<Metal3Machine["spec"]>): Partial<BareMetalHostSpec> {
+  if (customDeploy !== undefined) return { customDeploy };
+  const { url, diskFormat, ...rest } = image ?? {};
+  return url === undefined
+    ? {}
+    : { image: { url, ...rest, ...(diskFormat === undefined ? {} : { format: diskFormat }) } };
+}
+
+/** The host with nothing left to run, so that it is deprovisioned. */
+export function cleared(host: BareMetalHost): BareMetalHost {
+  const { image: _i, customDeploy: _c, userData: _u, metaData: _m, networkData: _n, ...rest } = host.spec;
+  return { ...host, spec: { ...rest, online: host.spec.disablePowerOff === true } };
+}
+
+/** The host without a machine; kept for the machine's successor when `reuse` says so. */
+export function released(
+  host: BareMetalHost,
+  reuse: { label: string; cluster: KubeObject } | undefined,
+): BareMetalHost {
+  const { consumerRef: _ref, ...spec } = host.spec;
+  const { [CLUSTER_NAME_LABEL]: _cluster, [NODE_REUSE_LABEL]: _reuse, ...labels } = host.metadata.labels ?? {};
+  const { [BLOCK_MOVE_ANNOTATION]: _move, ...annotations } = resumed(host).metadata.annotations ?? {};
+  if (reuse === undefined) return { ...host, metadata: { ...host.metadata, labels, annotations }, spec };
+  const { apiVersion, kind, metadata } = reuse.cluster;
+  return {
+    ...host,
+    metadata: { ...host.metadata, labels: { ...labels, [NODE_REUSE_LABEL]: reuse.label }, annotations },
+    spec: {
+      ...spec,
+      consumerRef: { apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" },
+    },
+  };
+}
+
+/** The host at rest: its controller stops, and what it knows survives a move. */
+export function pausedHost(host: BareMetalHost): BareMetalHost {
+  const { [BLOCK_MOVE_ANNOTATION]: _, ...annotations } = host.metadata.annotations ?? {};
+  if (annotations[HOST_PAUSED_ANNOTATION] !== undefined) return withAnnotations(host, annotations);
+  const { hardware: _h, ...status } = host.status ?? {};
+  return withAnnotations(host, {
+    ...annotations,
+    [HOST_PAUSED_ANNOTATION]: OWN_PAUSE,
+    ...(host.status === undefined ? {} : { [HOST_STATUS_ANNOTATION]: JSON.stringify(status) }),
+  });
+}
+
+/** The host at work again, if it was us who put it to rest; a status that is still to be restored stays. */
+export function resumed(host: BareMetalHost): BareMetalHost {
+  const { [HOST_PAUSED_ANNOTATION]: pause, ...annotations } = host.metadata.annotations ?? {};
+  if (pause !== OWN_PAUSE) return host;
+  const { [HOST_STATUS_ANNOTATION]: _, ...restored } = annotations;
+  return withAnnotations(host, host.status === undefined ? annotations : restored);
+}
+
+function withAnnotations(host: BareMetalHost, annotations: Record<string, string>): BareMetalHost {
+  return { ...host, metadata: { ...host.metadata, annotations } };
+}
+
+/** Whether two hosts differ in what we write. */
+export function sameHost(a: BareMetalHost, b: BareMetalHost): boolean {
+  return (
+    deepEqual(a.spec, b.spec) &&
+    deepEqual(a.metadata.labels ?? {}, b.metadata.labels ?? {}) &&
+    deepEqual(a.metadata.annotations ?? {}, b.metadata.annotations ?? {})
+  );
+}
