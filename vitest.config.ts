@@ -22,7 +22,11 @@ const alias = ["packages", "providers"].flatMap((folder) =>
 export default defineConfig({
   resolve: { alias },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "providers/*/src/**/*.test.ts", "tests/simulation/**/*.test.ts"],
+    include: [
+      "packages/*/src/**/*.test.ts",
+      "providers/*/src/**/*.test.ts",
+      "tests/{cli,docs,simulation}/**/*.test.ts",
+    ],
     pool: "forks",
     setupFiles: ["./tools/test/setup.ts"],
     testTimeout: 20_000,

@@ -1,1 +1,4 @@
+export type { ApiTarget } from "./api-target.ts";
+export type { CommandDefinition, CommandIo } from "./command.ts";
+export { COMMANDS } from "./commands/index.ts";
 export { runProgram } from "./program.ts";

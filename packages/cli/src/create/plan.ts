@@ -1,4 +1,4 @@
-import { isDns1123Label, isDns1123Subdomain } from "@capstan/apimachinery";
+import { isDns1123Label } from "@capstan/apimachinery";
 import { type ClusterPlan, WORKER_PROVIDERS as PROVIDERS, type ProviderName, type WorkerGroup } from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
 import { namespaceOf, textOption } from "../options.ts";
@@ -41,7 +41,7 @@ function defaultPlacement(workers: readonly WorkerGroup[]): string | undefined {
 /** Refuses what cannot be a cluster's name. */
 export function checkName(name: string): void {
   // It becomes a label's value and a part of host names.
-  if (!isDns1123Label(name))
+  if (isDns1123Label(name).length > 0)
     throw usageError(
       `${JSON.stringify(name)} cannot be a cluster's name: lower-case letters, digits and dashes, at most 63`,
     );
@@ -59,7 +59,7 @@ export function parseWorkers(text: string): WorkerGroup {
       `providers are: ${Object.keys(PROVIDERS).join(", ")}`,
     );
   const name = all.get("name") ?? provider;
-  if (!isDns1123Subdomain(name) || name.length > 40)
+  if (isDns1123Label(name).length > 0 || name.length > 40)
     throw usageError(`--workers: ${JSON.stringify(name)} cannot be a group's name`, EXAMPLE);
   const select: Record<string, string> = {};
   const settings: Record<string, string> = {};

@@ -1,0 +1,46 @@
+import { COMMANDS, runProgram } from "capstan";
+import { describe, expect, test } from "vitest";
+
+/** Every help text as it is printed: `npx vitest run tests/cli -u` writes them anew. */
+async function help(args: string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = "";
+  let err = "";
+  const code = await runProgram(args, {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    env: {},
+    interactive: false,
+  });
+  return { code, out, err };
+}
+
+const names = COMMANDS.filter(({ hidden }) => hidden !== true).map(({ name }) => name);
+const groups = [...new Set(names.filter((name) => name.includes(" ")).map((name) => name.split(" ")[0] ?? ""))];
+
+describe("help", () => {
+  test.each(["", ...groups, ...names])("capstan %s --help", async (name) => {
+    const { code, out, err } = await help([...name.split(" ").filter((word) => word !== ""), "--help"]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    await expect(out).toMatchFileSnapshot(`golden/help/${name === "" ? "capstan" : name.replaceAll(" ", "-")}.txt`);
+  });
+
+  test.each([
+    [["gett"], "Did you mean get?"],
+    [["describe", "clsuter", "x"], "Did you mean cluster?"],
+    [["get", "clusters", "--slector", "a=b"], "Did you mean --selector?"],
+    [["why"], "missing required argument 'name'"],
+    [["completion", "tcsh"], "Allowed choices are bash, zsh, fish."],
+  ])("%j is refused with a suggestion", async (args, text) => {
+    const { code, out, err } = await help(args);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(text);
+  });
+
+  test("every command of a group has a heading", () => {
+    for (const group of groups) expect(COMMANDS.find(({ name }) => name === group)).toBeUndefined();
+  });
+});
