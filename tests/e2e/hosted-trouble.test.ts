@@ -1,72 +1,34 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { request } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePorts, kubernetesBin } from "../real-kubernetes/index.ts";
-import { Capstan } from "./capstan/instance.ts";
+import type { Capstan } from "./capstan/instance.ts";
 import { eventually, timed } from "./harness/index.ts";
+import { HostedPlanes } from "./hosted-planes.ts";
 
 /** Hosted control planes in trouble, with real components and without nodes: bad input, lost members, curious neighbours. */
 const run = promisify(execFile);
+let planes: HostedPlanes;
 let capstan: Capstan;
 
 beforeAll(async () => {
-  capstan = await Capstan.start("127.0.0.1");
+  planes = await HostedPlanes.start();
+  ({ capstan } = planes);
 });
 
 afterAll(async () => {
-  await capstan?.close();
+  await planes?.close();
 });
 
-async function create(name: string, spec: object = {}): Promise<void> {
-  const objects = [
-    {
-      apiVersion: "cluster.x-k8s.io/v1beta2",
-      kind: "Cluster",
-      metadata: { name, namespace: "default" },
-      spec: { controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name } },
-    },
-    {
-      apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
-      kind: "HostedControlPlane",
-      metadata: { name, namespace: "default" },
-      spec: { version: "v1.34.4", placement: { type: "Process" }, ...spec },
-    },
-  ];
-  await capstan.kubectlWithInput(objects.map((object) => JSON.stringify(object)).join("\n---\n"), "apply", "-f", "-");
-}
-
-const told = (name: string, type: string, text: RegExp): Promise<unknown> =>
-  timed(`${name}: ${text.source}`, () =>
-    eventually(`${type} of ${name} like ${text.source}`, async () => {
-      const path = `{range .status.conditions[?(@.type=="${type}")]}{.status} {.reason} {.message}{end}`;
-      const found = await capstan.kubectl("get", "hcp", name, "-o", `jsonpath=${path}`);
-      if (!text.test(found)) throw new Error(found);
-      return true;
-    }),
-  );
-
-const remove = (name: string): Promise<string> => capstan.kubectl("delete", "cluster", name, "--timeout=60s");
-const folder = (name: string): string => join(capstan.dataDir, "clusters/default", name);
-const pid = (name: string, program: string): number =>
-  (JSON.parse(readFileSync(join(folder(name), program, "process.json"), "utf8")) as { pid: number }).pid;
-
-/** Status of a GET as nobody. */
-async function anonymous(name: string, path: string): Promise<number> {
-  const jsonpath = "jsonpath=https://{.spec.controlPlaneEndpoint.host}:{.spec.controlPlaneEndpoint.port}";
-  const base = await capstan.kubectl("get", "hcp", name, "-o", jsonpath);
-  return await new Promise((resolve, reject) => {
-    const call = request(`${base}${path}`, { rejectUnauthorized: false, agent: false, timeout: 5000 }, (response) => {
-      response.resume();
-      response.on("end", () => resolve(response.statusCode ?? 0));
-    });
-    call.on("error", reject);
-    call.end();
-  });
-}
+const create = (name: string, spec?: object): Promise<void> => planes.create(name, spec);
+const told = (name: string, type: string, text: RegExp): Promise<unknown> => planes.told(name, type, text);
+const remove = (name: string): Promise<string> => planes.remove(name);
+const folder = (name: string): string => planes.folder(name);
+const pid = (name: string, program: string): number => planes.pid(name, program);
+const anonymous = (name: string, path: string): Promise<number> => planes.anonymous(name, path);
 
 test("an argument that no kube-apiserver knows: its own last line, with growing pauses", async () => {
   await create("flag", { apiServer: { extraArgs: [{ name: "no-such-flag", value: "1" }] } });

@@ -29,6 +29,7 @@ export { podRestarts, podTrouble } from "./pods/pod-trouble.ts";
 export { readLogTail } from "./process/log-file.ts";
 export { bindProblem, PortAllocator, PortTakenError } from "./process/ports.ts";
 export { ProcessWorkloads } from "./process/process-workloads.ts";
+export { programHash } from "./process/program-files.ts";
 export { UserIds } from "./process/user-ids.ts";
 export type { Connect } from "./simulated/discovery.ts";
 export { Guest, type GuestProgram } from "./simulated/guest.ts";

@@ -94,7 +94,12 @@ function componentConditions(progress: Progress): ConditionInput[] {
   if (progress.step !== "running") return [];
   const etcd = progress.state.components.filter((component) => component.name.startsWith("etcd"));
   const others = progress.state.components.filter((component) => !component.name.startsWith("etcd"));
-  return [health("EtcdClusterHealthy", etcd), health("ControlPlaneComponentsHealthy", others)];
+  const trouble = progress.state.etcd;
+  const members = health("EtcdClusterHealthy", etcd);
+  return [
+    trouble === undefined || members.status !== "True" ? members : { ...members, status: "False", ...trouble },
+    health("ControlPlaneComponentsHealthy", others),
+  ];
 }
 
 /** Whether what runs is what is wanted. */

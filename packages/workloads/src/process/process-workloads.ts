@@ -35,6 +35,11 @@ export class ProcessWorkloads implements Workloads {
     return this.supervisor(program).ensure(program);
   }
 
+  /** Whether what runs is what `program` describes, so that `ensure` would not restart it; undefined when nothing runs. */
+  matches(program: Program): Promise<boolean | undefined> {
+    return this.supervisor(program).matches(program);
+  }
+
   async remove(id: ProgramId): Promise<void> {
     const record = await readRecord(programPaths(this.root, id).record);
     const supervisor =

@@ -78,6 +78,15 @@ export class Supervisor {
     });
   }
 
+  /** Whether the process that runs was started as `program` describes; undefined when none runs. */
+  matches(program: Program): Promise<boolean | undefined> {
+    return this.exclusive(async () => {
+      const record = this.process ?? (await readRecord(this.paths.record));
+      if (record === undefined || (await processStartTime(record.pid)) !== record.startTime) return undefined;
+      return record.hash === programHash(program);
+    });
+  }
+
   /** Watches a process that an earlier manager started, as it is. */
   resume(): Promise<boolean> {
     return this.exclusive(() => this.adopt(undefined));

@@ -36,6 +36,10 @@ export interface EtcdMember {
   listenClientUrl?: string;
   listenPeerUrl?: string;
   metricsUrl: string;
+  /** Its `--initial-cluster`, where that is not simply all members. */
+  initialCluster?: string;
+  /** It joins a cluster that runs already. */
+  joins?: boolean;
 }
 
 /** One flag with its value. */

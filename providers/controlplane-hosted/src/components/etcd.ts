@@ -2,6 +2,7 @@ import { type ComponentContext, type EtcdMember, renderFlags } from "./context.t
 
 /** The command line of one member of etcd. */
 export function etcdArguments(context: ComponentContext, member: EtcdMember): string[] {
+  const quota = context.spec.etcd?.quotaBytes;
   return renderFlags(
     [
       ["name", member.name],
@@ -10,7 +11,8 @@ export function etcdArguments(context: ComponentContext, member: EtcdMember): st
       ["advertise-client-urls", member.clientUrl],
       ["listen-peer-urls", member.listenPeerUrl ?? member.peerUrl],
       ["initial-advertise-peer-urls", member.peerUrl],
-      ["initial-cluster", initialCluster(context.etcd)],
+      ["initial-cluster", member.initialCluster ?? initialCluster(context.etcd)],
+      ...(member.joins === true ? ([["initial-cluster-state", "existing"]] as const) : []),
       ["listen-metrics-urls", member.metricsUrl],
       ["client-cert-auth", "true"],
       ["trusted-ca-file", "$FILES/etcd/ca.crt"],
@@ -21,6 +23,7 @@ export function etcdArguments(context: ComponentContext, member: EtcdMember): st
       ["peer-cert-file", "$FILES/etcd/peer.crt"],
       ["peer-key-file", "$FILES/etcd/peer.key"],
       ["snapshot-count", "10000"],
+      ...(quota === undefined ? [] : ([["quota-backend-bytes", String(quota)]] as const)),
     ],
     context.spec.etcd?.extraArgs,
   );

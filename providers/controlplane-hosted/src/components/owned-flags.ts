@@ -9,6 +9,12 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "initial-cluster",
     "initial-cluster-state",
     "initial-cluster-token",
+    "quota-backend-bytes",
+    "force-new-cluster",
+    "client-cert-auth",
+    "client-crl-file",
+    "auto-tls",
+    "enable-grpc-gateway",
   ]),
   apiServer: new Set([
     "advertise-address",

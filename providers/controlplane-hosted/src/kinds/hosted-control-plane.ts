@@ -120,6 +120,28 @@ const etcd = object({
       s3: optional(s3),
     }),
   ),
+  quotaBytes: optional(
+    integer({
+      doc: "How large the data may grow before etcd takes no more writes; 2 GiB unless set.",
+      minimum: 16_777_216,
+      maximum: 8_589_934_592,
+      format: "int64",
+    }),
+  ),
+  defragment: optional(
+    object({
+      schedule: optional(
+        string({ doc: "When to give unused space back: five fields of cron, in UTC.", maxLength: 64 }),
+      ),
+      unusedPercent: optional(
+        integer({
+          doc: "Also when this much of the data's files is unused; 50 unless set.",
+          minimum: 10,
+          maximum: 100,
+        }),
+      ),
+    }),
+  ),
   restoreFrom: optional(
     object({
       backup: string({ doc: "Name of the backup, such as `20261116T030000Z`.", maxLength: 128 }),

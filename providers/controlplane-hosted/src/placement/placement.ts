@@ -100,6 +100,8 @@ export interface PlacementState {
   konnectivity?: { host: string; port: number };
   /** kube-apiservers that answer. */
   readyReplicas?: number;
+  /** What is wrong with etcd although its members answer. */
+  etcd?: { reason: string; message: string };
   /** Set while what runs is not what is wanted. */
   upgrade?: { reason: string; message: string };
   /** When to look again although nothing has changed, milliseconds since the epoch. */

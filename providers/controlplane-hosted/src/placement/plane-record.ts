@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { EtcdMemberRecord } from "./etcd-membership.ts";
 import type { UpgradeRecord } from "./upgrade.ts";
 
 /** What is known of a control plane's data beside the data itself; lies in its folder and outlives the manager. */
@@ -10,15 +11,17 @@ export interface PlaneRecord {
   version?: string;
   /** The version whose etcd runs: it stays when an upgrade brings the same etcd. */
   etcdVersion?: string;
-  /** Members of etcd, fixed when the data was made. */
-  etcdMembers?: number;
+  /** Members of etcd. */
+  members?: EtcdMemberRecord[];
+  /** When etcd was last defragmented, or its data begun. */
+  lastDefragmentMs?: number;
   /** True once etcd has held data: from then on an empty folder means loss, not a beginning. */
   hadData?: boolean;
   /** The backup that was restored last. */
   restored?: string;
   upgrade?: UpgradeRecord;
   /** An upgrade that did not work; not tried again by itself. */
-  refused?: { version: string; message: string };
+  refused?: { version: string; message: string; configuration?: string };
 }
 
 const FILE = "plane.json";

@@ -3,8 +3,10 @@ import type { Clock, Random } from "@capstan/apimachinery";
 import type { PortAllocator, UserIds } from "@capstan/workloads";
 import { certificateSpecs } from "../certificates.ts";
 import type { ComponentContext, EtcdMember } from "../components/context.ts";
+import { initialCluster } from "../components/etcd.ts";
 import { hostPort } from "../network.ts";
 import { componentFiles } from "./component-files.ts";
+import { type EtcdMemberRecord, firstMembers } from "./etcd-membership.ts";
 import { LeafStore, leafFile } from "./leaf-store.ts";
 import type { ControlPlanePlan, ReserveRequest } from "./placement.ts";
 import type { PlaneRecord } from "./plane-record.ts";
@@ -89,12 +91,9 @@ export class ProcessInputs {
   /** What command lines are made of. */
   async context(plan: ControlPlanePlan, record: PlaneRecord): Promise<ComponentContext> {
     const bindAddress = this.bindAddress(plan.spec, plan.endpoint.host);
-    const members = record.etcdMembers ?? 1;
-    const etcdPorts = Array.from({ length: members }, (_, index) => [
-      `etcdClient${index}`,
-      `etcdPeer${index}`,
-      `etcdMetrics${index}`,
-    ]).flat();
+    const members = record.members ?? firstMembers(plan.spec.etcd?.replicas ?? 1);
+    const known = [...new Set(members.flatMap(({ index, began }) => [index, ...began]))];
+    const etcdPorts = known.flatMap(memberPorts);
     const apiPort = await this.apiPort(plan.owner, bindAddress, plan.endpoint.port);
     const ports = await this.options.ports.allocate(
       plan.owner,
@@ -110,9 +109,31 @@ export class ProcessInputs {
       bindAddress,
       apiPort,
       ports: { controllerManager: ports["controllerManager"] ?? 0, scheduler: ports["scheduler"] ?? 0 },
-      etcd: Array.from({ length: members }, (_, index) => localMember(index, ports)),
+      // What is not in the list is on its way in or out.
+      etcd: members
+        .filter(({ joining, leaving }) => joining !== true && leaving !== true)
+        .map((member) => placedMember(member, ports)),
     };
   }
+
+  /** All members of etcd, by index, those included that kube-apiservers do not use yet or any more. */
+  async members(owner: string, records: readonly EtcdMemberRecord[]): Promise<Map<number, EtcdMember>> {
+    const known = [...new Set(records.flatMap(({ index, began }) => [index, ...began]))];
+    const ports = await this.options.ports.allocate(owner, known.flatMap(memberPorts), "127.0.0.1");
+    return new Map(records.map((record) => [record.index, placedMember(record, ports)]));
+  }
+}
+
+function memberPorts(index: number): string[] {
+  return [`etcdClient${index}`, `etcdPeer${index}`, `etcdMetrics${index}`];
+}
+
+function placedMember(record: EtcdMemberRecord, ports: Record<string, number>): EtcdMember {
+  return {
+    ...localMember(record.index, ports),
+    initialCluster: initialCluster(record.began.map((index) => localMember(index, ports))),
+    ...(record.joined === true ? { joins: true } : {}),
+  };
 }
 
 function localMember(index: number, ports: Record<string, number>): EtcdMember {

@@ -1,30 +1,23 @@
-import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
-import {
-  bindProblem,
-  type PortAllocator,
-  PortTakenError,
-  type ProcessWorkloads,
-  type ProgramState,
-  type UserIds,
-} from "@capstan/workloads";
+import { bindProblem, type PortAllocator, PortTakenError, type ProgramState, type UserIds } from "@capstan/workloads";
 import { hostPort } from "../network.ts";
+import type { EtcdClient, EtcdCredentials } from "./etcd-client.ts";
+import { firstMembers } from "./etcd-membership.ts";
 import { etcdVersionOf, restoreSnapshot, saveSnapshot } from "./etcd-tools.ts";
 import type { ControlPlanePlan, Placement, PlacementState, Reservation, ReserveRequest } from "./placement.ts";
 import { type PlaneRecord, readPlaneRecord, writePlaneRecord } from "./plane-record.ts";
+import { isApiserver, ProcessApiservers } from "./process-apiservers.ts";
+import { ProcessEtcd } from "./process-etcd.ts";
 import { ProcessInputs } from "./process-inputs.ts";
 import {
   apiserverName,
-  apiserverProgram,
   controllerManagerProgram,
-  etcdName,
-  etcdProgram,
   type ProgramInput,
   SUCCESSOR,
   schedulerProgram,
 } from "./process-programs.ts";
-import { decideUpgrade } from "./upgrade.ts";
+import type { LocalWorkloads } from "./process-workloads.ts";
 
 /** Finds the programs of a Kubernetes version on this machine. */
 export interface Binaries {
@@ -34,7 +27,7 @@ export interface Binaries {
 
 export interface ProcessPlacementOptions {
   root: string;
-  workloads: ProcessWorkloads;
+  workloads: LocalWorkloads;
   ports: PortAllocator;
   /** Gives each control plane a user id of its own; only root can. */
   userIds?: UserIds;
@@ -43,6 +36,8 @@ export interface ProcessPlacementOptions {
   defaultAddress: string;
   clock: Clock;
   random: Random;
+  /** Another client of etcd, in tests. */
+  client?: (credentials: EtcdCredentials) => EtcdClient;
 }
 
 /** Stopping in this order lets each release what it holds in the next. */
@@ -67,10 +62,16 @@ class PlacementProblem extends Error {
 export class ProcessPlacement implements Placement {
   private readonly options: ProcessPlacementOptions;
   private readonly inputs: ProcessInputs;
+  private readonly etcd: ProcessEtcd;
+  private readonly apiservers: ProcessApiservers;
 
   constructor(options: ProcessPlacementOptions) {
     this.options = options;
     this.inputs = new ProcessInputs(options);
+    this.etcd = new ProcessEtcd(options, this.inputs);
+    const { workloads, clock } = options;
+    const binDir = (version: string): Promise<string> => this.binDir(version);
+    this.apiservers = new ProcessApiservers({ workloads, clock, inputs: this.inputs, binDir });
   }
 
   async reserve(request: ReserveRequest): Promise<Reservation> {
@@ -144,6 +145,7 @@ export class ProcessPlacement implements Placement {
     await this.stopAll(owner);
     await this.options.workloads.removeOwner(owner);
     this.inputs.forget(owner);
+    this.etcd.forget(owner);
     return [];
   }
 
@@ -152,41 +154,45 @@ export class ProcessPlacement implements Placement {
   }
 
   private async run(plan: ControlPlanePlan): Promise<PlacementState> {
-    const record = await readPlaneRecord(this.dir(plan.owner));
+    const folder = this.dir(plan.owner);
+    const record = await readPlaneRecord(folder);
+    const save = saver(folder, record);
     if (plan.objectUid !== undefined) record.objectUid = plan.objectUid;
-    record.etcdMembers ??= plan.spec.etcd?.replicas ?? 1;
+    const restoring = await this.restoreDue(plan, record);
+    if (restoring) record.members = firstMembers(plan.spec.etcd?.replicas ?? 1);
+    record.members ??= firstMembers(plan.spec.etcd?.replicas ?? 1);
     const refusal = await this.beginUpgrade(plan, record);
     const version = record.version ?? plan.version;
     const dir = await this.binDir(version);
     const replicas = Math.max(plan.spec.replicas ?? 1, 1);
     const names = Array.from({ length: replicas }, (_, index) => apiserverName(index));
-    const input = await this.inputs.of(plan, record, [...names, ...(record.upgrade === undefined ? [] : [SUCCESSOR])]);
+    // Once something serves a successor can be needed at any time.
+    const input = await this.inputs.of(plan, record, [...names, ...(record.version === undefined ? [] : [SUCCESSOR])]);
 
-    await this.provideData(plan, record, input, dir);
-    await writePlaneRecord(this.dir(plan.owner), record);
+    if (restoring) await this.restore(plan, record, input, dir);
+    await save();
     const etcdDir = record.etcdVersion === undefined ? dir : await this.binDir(record.etcdVersion);
-    const etcd = await Promise.all(
-      input.context.etcd.map((member, index) =>
-        this.options.workloads.ensure(etcdProgram(input, etcdDir, index, member)),
-      ),
-    );
-    const { apiservers, upgrade, recheckMs } = await this.runApiservers(plan, record, input, names, dir);
+    const { states: etcd, restarting } = await this.etcd.run(plan, record, input, etcdDir);
+    const { apiservers, upgrade, recheckMs } = await this.apiservers.run(plan, record, input, names, folder);
     const ready = apiservers.filter((state) => state.phase === "Ready").length;
     if (ready > 0 && (record.version === undefined || record.hadData !== true)) {
       record.version ??= plan.version;
       record.etcdVersion ??= plan.version;
       record.hadData = true;
-      await writePlaneRecord(this.dir(plan.owner), record);
     }
     const later = await this.runLater(plan, record, input, ready > 0);
-    const pending = refusal ?? upgrade ?? etcdMembersProblem(plan, record);
+    const kept = await this.etcd.keep(plan, record, input, etcd, ready > 0 && upgrade === undefined);
+    await save();
+    const pending = refusal ?? upgrade ?? kept.pending ?? restarting;
+    const { clock } = this.options;
     return {
       components: [...etcd, ...apiservers, ...later].map(componentState),
       apiReady: ready > 0,
       readyReplicas: ready,
       ...(ready > 0 ? { version: record.version ?? plan.version } : {}),
       ...(pending === undefined ? {} : { upgrade: pending }),
-      recheckAtMs: Math.min(this.inputs.renewalMs(plan.owner), this.options.clock.now() + (recheckMs ?? Infinity)),
+      ...(kept.trouble === undefined ? {} : { etcd: kept.trouble }),
+      recheckAtMs: Math.min(this.inputs.renewalMs(plan.owner), clock.now() + (recheckMs ?? Infinity), kept.recheckAtMs),
     };
   }
 
@@ -197,9 +203,10 @@ export class ProcessPlacement implements Placement {
   ): Promise<{ reason: string; message: string } | undefined> {
     if (record.version === undefined) return undefined;
     if (plan.version === record.version) {
-      if (record.upgrade !== undefined) await this.options.workloads.remove({ owner: plan.owner, name: SUCCESSOR });
+      if (record.refused?.configuration === undefined) delete record.refused;
+      if (record.upgrade === undefined || record.upgrade.configuration !== undefined) return undefined;
+      await this.options.workloads.remove({ owner: plan.owner, name: SUCCESSOR });
       delete record.upgrade;
-      delete record.refused;
       return undefined;
     }
     if (record.refused?.version === plan.version)
@@ -228,57 +235,6 @@ export class ProcessPlacement implements Placement {
     return undefined;
   }
 
-  /** kube-apiservers, and during an upgrade their successor; takes as many steps of the upgrade as can be taken now. */
-  private async runApiservers(
-    plan: ControlPlanePlan,
-    record: PlaneRecord,
-    input: ProgramInput,
-    names: string[],
-    dir: string,
-  ): Promise<{ apiservers: ProgramState[]; upgrade?: { reason: string; message: string }; recheckMs?: number }> {
-    const { workloads, clock } = this.options;
-    for (const state of await workloads.list(plan.owner))
-      if (isApiserver(state.id.name) && ![...names, SUCCESSOR].includes(state.id.name))
-        await workloads.remove(state.id);
-    for (;;) {
-      const { upgrade } = record;
-      const newDir = upgrade === undefined ? dir : await this.binDir(upgrade.to);
-      const rolled = upgrade?.stage === "roll" ? upgrade.rolled : 0;
-      const apiservers: ProgramState[] = [];
-      for (const [index, name] of names.entries()) {
-        const program = apiserverProgram(input, index < rolled ? newDir : dir, name, input.context.apiPort);
-        apiservers.push(await workloads.ensure(program));
-      }
-      if (upgrade === undefined) return { apiservers };
-      const port = upgrade.stage === "trial" ? await this.inputs.trialPort(plan.owner, input) : input.context.apiPort;
-      const successor = await workloads.ensure(apiserverProgram(input, newDir, SUCCESSOR, port));
-      const serving = upgrade.stage === "trial" ? apiservers : [...apiservers, successor];
-      const decision = decideUpgrade(upgrade, {
-        successor,
-        lastRolled: apiservers[rolled - 1],
-        replicas: names.length,
-        nowMs: clock.now(),
-      });
-      if (decision.type === "wait")
-        return {
-          apiservers: serving,
-          upgrade: { reason: "Upgrading", message: decision.message },
-          recheckMs: decision.recheckMs,
-        };
-      if (decision.type === "next") record.upgrade = decision.upgrade;
-      else {
-        delete record.upgrade;
-        if (decision.type === "done") record.version = upgrade.to;
-        else record.refused = { version: upgrade.to, message: decision.message };
-      }
-      await writePlaneRecord(this.dir(plan.owner), record);
-      if (decision.type === "next") continue;
-      await workloads.remove({ owner: plan.owner, name: SUCCESSOR });
-      if (decision.type === "done") return { apiservers };
-      return { apiservers, upgrade: { reason: "UpgradeFailed", message: decision.message } };
-    }
-  }
-
   /** kube-controller-manager gives up after ten seconds without an API: it starts when there is one, the scheduler too. */
   private async runLater(
     plan: ControlPlanePlan,
@@ -297,31 +253,29 @@ export class ProcessPlacement implements Placement {
     ];
   }
 
-  /** Data comes from a backup where one is named, and is never silently begun anew where there was some. */
-  private async provideData(
-    plan: ControlPlanePlan,
-    record: PlaneRecord,
-    input: ProgramInput,
-    dir: string,
-  ): Promise<void> {
-    const folders = input.context.etcd.map((_, index) => join(this.dir(plan.owner), etcdName(index), "data"));
-    const lost = await Promise.all(folders.map(async (folder) => !(await exists(join(folder, "member")))));
-    const allLost = lost.every(Boolean);
+  /** Whether data is to come from a backup now. Data is never silently begun anew where there was some. */
+  private async restoreDue(plan: ControlPlanePlan, record: PlaneRecord): Promise<boolean> {
+    const indexes = (record.members ?? []).map(({ index }) => index);
+    const present = await Promise.all(indexes.map((index) => this.etcd.hasData(plan.owner, index)));
+    const allLost = !present.includes(true);
+    if (plan.restore !== undefined && (plan.restore.name !== record.restored || allLost)) return true;
+    if (record.hadData !== true || !allLost) return false;
+    const folders = indexes.map((index) => this.etcd.dataDir(plan.owner, index));
+    throw new PlacementProblem(
+      "DataLost",
+      `the data of etcd is gone from ${folders.join(", ")}; set spec.etcd.restoreFrom to a backup, or delete this control plane`,
+    );
+  }
+
+  private async restore(plan: ControlPlanePlan, record: PlaneRecord, input: ProgramInput, dir: string): Promise<void> {
     const { restore } = plan;
-    if (restore !== undefined && (restore.name !== record.restored || allLost)) {
-      await this.stopAll(plan.owner);
-      const file = await restore.snapshotFile();
-      for (const [index, member] of input.context.etcd.entries())
-        await restoreSnapshot(dir, file, folders[index] ?? "", member, input.context.etcd);
-      record.restored = restore.name;
-      record.hadData = true;
-      return;
-    }
-    if (record.hadData === true && allLost)
-      throw new PlacementProblem(
-        "DataLost",
-        `the data of etcd is gone from ${folders.join(", ")}; set spec.etcd.restoreFrom to a backup, or delete this control plane`,
-      );
+    if (restore === undefined) return;
+    await this.stopAll(plan.owner);
+    const file = await restore.snapshotFile();
+    for (const [index, member] of input.context.etcd.entries())
+      await restoreSnapshot(dir, file, this.etcd.dataDir(plan.owner, index), member, input.context.etcd);
+    record.restored = restore.name;
+    record.hadData = true;
   }
 
   private async stopAll(owner: string): Promise<void> {
@@ -341,19 +295,14 @@ export class ProcessPlacement implements Placement {
   }
 }
 
-function isApiserver(name: string): boolean {
-  return name.startsWith("kube-apiserver");
-}
-
-function etcdMembersProblem(
-  plan: ControlPlanePlan,
-  record: PlaneRecord,
-): { reason: string; message: string } | undefined {
-  const wanted = plan.spec.etcd?.replicas ?? 1;
-  if (wanted === record.etcdMembers) return undefined;
-  return {
-    reason: "EtcdMembersFixed",
-    message: `etcd runs with ${record.etcdMembers} members, chosen when its data was made; for ${wanted} restore a backup into a new control plane`,
+/** Writes the record when it is another one than was read or written last: a steady control plane writes nothing. */
+function saver(folder: string, record: PlaneRecord): () => Promise<void> {
+  let saved = JSON.stringify(record);
+  return async () => {
+    const now = JSON.stringify(record);
+    if (now === saved) return;
+    await writePlaneRecord(folder, record);
+    saved = now;
   };
 }
 
@@ -376,13 +325,6 @@ function leftover(dir: string, uid: string): Reservation {
 
 function failed(reason: string, message: string): Reservation {
   return { type: "failed", reason, message };
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function componentState(state: ProgramState): PlacementState["components"][number] {

@@ -12,6 +12,8 @@ export interface UpgradeRecord {
   sinceMs: number;
   /** How many kube-apiservers run the new version or are on the way there. */
   rolled: number;
+  /** Set when the version stays and what changes is the configuration: its digest. */
+  configuration?: string;
 }
 
 export interface UpgradeView {

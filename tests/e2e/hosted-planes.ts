@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
+import { Capstan } from "./capstan/instance.ts";
+import { eventually, timed } from "./harness/index.ts";
+
+/** Hosted control planes as processes, without nodes: made, looked at and asked as a user does. */
+export class HostedPlanes {
+  readonly capstan: Capstan;
+
+  private constructor(capstan: Capstan) {
+    this.capstan = capstan;
+  }
+
+  static async start(): Promise<HostedPlanes> {
+    return new HostedPlanes(await Capstan.start("127.0.0.1"));
+  }
+
+  close(): Promise<void> {
+    return this.capstan.close();
+  }
+
+  /** Applies a Cluster and its HostedControlPlane of one name. */
+  async create(name: string, spec: object = {}, clusterSpec: object = {}): Promise<void> {
+    const objects = [
+      {
+        apiVersion: "cluster.x-k8s.io/v1beta2",
+        kind: "Cluster",
+        metadata: { name, namespace: "default" },
+        spec: {
+          controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name },
+          ...clusterSpec,
+        },
+      },
+      {
+        apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
+        kind: "HostedControlPlane",
+        metadata: { name, namespace: "default" },
+        spec: { version: "v1.34.4", placement: { type: "Process" }, ...spec },
+      },
+    ];
+    const input = objects.map((object) => JSON.stringify(object)).join("\n---\n");
+    await this.capstan.kubectlWithInput(input, "apply", "-f", "-");
+  }
+
+  patch(name: string, patch: object): Promise<string> {
+    return this.capstan.kubectl("patch", "hcp", name, "--type=merge", "-p", JSON.stringify(patch));
+  }
+
+  /** `STATUS REASON MESSAGE` of a condition. */
+  condition(name: string, type: string): Promise<string> {
+    const path = `{range .status.conditions[?(@.type=="${type}")]}{.status} {.reason} {.message}{end}`;
+    return this.capstan.kubectl("get", "hcp", name, "-o", `jsonpath=${path}`);
+  }
+
+  /** Waits for a condition that reads so. */
+  told(name: string, type: string, text: RegExp): Promise<unknown> {
+    return timed(`${name}: ${text.source}`, () =>
+      eventually(
+        `${type} of ${name} like ${text.source}`,
+        async () => {
+          const found = await this.condition(name, type);
+          if (!text.test(found)) throw new Error(found);
+          return true;
+        },
+        { timeout: 120_000 },
+      ),
+    );
+  }
+
+  remove(name: string): Promise<string> {
+    return this.capstan.kubectl("delete", "cluster", name, "--timeout=60s");
+  }
+
+  folder(name: string): string {
+    return join(this.capstan.dataDir, "clusters/default", name);
+  }
+
+  pid(name: string, program: string): number {
+    const record = readFileSync(join(this.folder(name), program, "process.json"), "utf8");
+    return (JSON.parse(record) as { pid: number }).pid;
+  }
+
+  /** The admin kubeconfig as it is now. */
+  async kubeconfig(name: string): Promise<string> {
+    const data = await this.capstan.kubectl("get", "secret", `${name}-kubeconfig`, "-o", "jsonpath={.data.value}");
+    return Buffer.from(data, "base64").toString("utf8");
+  }
+
+  /** kubectl against a hosted control plane, with its kubeconfig in a file. */
+  kubectl(kubeconfigFile: string, ...args: string[]): Promise<string> {
+    return mustRun(join(kubernetesBin(), "kubectl"), ["--kubeconfig", kubeconfigFile, ...args]);
+  }
+
+  async server(name: string): Promise<string> {
+    const path = "jsonpath=https://{.spec.controlPlaneEndpoint.host}:{.spec.controlPlaneEndpoint.port}";
+    return await this.capstan.kubectl("get", "hcp", name, "-o", path);
+  }
+
+  /** Status of a GET as nobody. */
+  async anonymous(name: string, path: string): Promise<number> {
+    return Number(await status(`${await this.server(name)}${path}`, undefined));
+  }
+
+  /** Asks /version over a new connection again and again, trusting `ca` and nothing else; gives back what failed. */
+  ask(url: string, ca: string): () => Promise<{ asked: number; failures: string[] }> {
+    const failures: string[] = [];
+    let asked = 0;
+    let going = true;
+    const asking = (async () => {
+      while (going) {
+        const answer = await status(`${url}/version`, ca);
+        asked++;
+        if (answer !== 200) failures.push(`${asked}: ${answer}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    })();
+    return async () => {
+      going = false;
+      await asking;
+      return { asked, failures };
+    };
+  }
+}
+
+/** Status of a GET, or why there was none; without a CA nothing is verified. */
+function status(url: string, ca: string | undefined): Promise<number | string> {
+  return new Promise((resolve) => {
+    const trust = ca === undefined ? { rejectUnauthorized: false } : { ca };
+    const call = request(url, { ...trust, agent: false, timeout: 5000 }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode ?? 0));
+    });
+    call.on("timeout", () => call.destroy(new Error("timeout")));
+    call.on("error", (error) => resolve(error.message));
+    call.end();
+  });
+}
