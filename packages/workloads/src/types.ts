@@ -28,6 +28,8 @@ export interface Program {
   reloadedFiles?: string[];
   /** Directory that survives restarts and re-creation, `$DATA` in args. */
   dataDir?: boolean;
+  /** A path, such as `$DATA/member`, without which it is not started: it would begin anew what it must go on with. */
+  requires?: string;
   probe?: Probe;
   /** User and group id to run as; only root can choose. It reaches its own folder and no other. */
   uid?: number;

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@capstan/apimachinery";
@@ -160,4 +160,24 @@ test("names that would leave the folder are refused", async () => {
   ).rejects.toThrow();
   const evil = { id, command: "/bin/true", args: [], secretFiles: { "../../evil": "x" } };
   expect((await workloads.ensure(evil)).message).toContain("leaves the folder");
+});
+
+test("whether a description is what runs can be asked without a restart; reloaded files do not count", async () => {
+  const program = web(await port(), { secretFiles: { a: "1", b: "1" }, reloadedFiles: ["b"] });
+  expect(await workloads.matches(program)).toBeUndefined();
+  await workloads.ensure(program);
+  expect(await workloads.matches({ ...program, secretFiles: { a: "1", b: "2" } })).toBe(true);
+  expect(await workloads.matches({ ...program, secretFiles: { a: "2", b: "1" } })).toBe(false);
+  const later = new ProcessWorkloads({ root, clock: systemClock });
+  expect(await later.matches(program), "by another manager too").toBe(true);
+  later.release();
+});
+
+test("a program whose data is gone is not started on nothing, and is when it is back", async () => {
+  const program = web(await port(), { dataDir: true, requires: "$DATA/member" });
+  const state = await workloads.ensure(program);
+  expect(state.phase).toBe("Failed");
+  expect(state.message).toContain("data/member is gone, and it must not begin anew");
+  await mkdir(join(root, "default/c1/web/data/member"), { recursive: true });
+  expect((await until(workloads, (s) => s.phase === "Ready")).pid).toBeGreaterThan(0);
 });

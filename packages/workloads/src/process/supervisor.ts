@@ -1,4 +1,5 @@
 import { constants, open as openCallback } from "node:fs";
+import { access } from "node:fs/promises";
 import { Socket } from "node:net";
 import { promisify } from "node:util";
 import type { Clock } from "@capstan/apimachinery";
@@ -153,6 +154,7 @@ export class Supervisor {
   private async start(hash: string): Promise<void> {
     this.lastHash = hash;
     try {
+      await this.checkRequired();
       if (this.described) {
         await writeProgramFiles(this.program, this.paths);
         this.files = filesHash(this.program);
@@ -176,6 +178,16 @@ export class Supervisor {
       );
       this.scheduleRestart();
     }
+  }
+
+  private async checkRequired(): Promise<void> {
+    const { requires } = this.program;
+    if (requires === undefined) return;
+    // As the manager sees it, which the program may see under another name.
+    const path = requires.replaceAll("$DATA", this.paths.data).replaceAll("$FILES", this.paths.files);
+    await access(path).catch(() => {
+      throw new Error(`${path} is gone, and it must not begin anew`);
+    });
   }
 
   /** Resolves `gone` and decides what follows when the last holder of the pipe's write end has gone. */

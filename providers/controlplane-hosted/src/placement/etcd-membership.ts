@@ -99,7 +99,7 @@ const changing = (message: string): MembershipStep => ({ type: "wait", reason: "
 /** A member that ended this often and says this will not get better by itself. */
 const ENOUGH_RESTARTS = 3;
 const DAMAGE =
-  /crc mismatch|corrupt|checksum|unexpected EOF|invalid database|file size too small|version mismatch|freepages|page \d+ already freed|failed to (find|recover|read) .*(wal|snap|db|database)|slice bounds|index out of range/i;
+  /crc mismatch|corrupt|checksum|unexpected EOF|invalid database|too small|freepages|already freed|failed to (open|find|recover|read|load) .*(database|db|wal|snap|backend)/i;
 
 /** Why a member's data cannot be read, if that is why it ends again and again. */
 export function damageOf(state: { phase: string; restarts: number; message: string }): string | undefined {

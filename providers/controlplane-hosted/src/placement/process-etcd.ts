@@ -79,7 +79,7 @@ export class ProcessEtcd {
       const hasData = await this.hasData(plan.owner, memberRecord.index);
       if (hasData) memberRecord.started = true;
       if (member === undefined) continue;
-      const program = etcdProgram(input, dir, memberRecord.index, member);
+      const program = etcdProgram(input, dir, memberRecord.index, member, memberRecord.started);
       const old = known.get(program.id.name);
       // A member without the data it had must not vote before it was taken in again.
       const lost = memberRecord.started === true && !hasData;
@@ -88,7 +88,8 @@ export class ProcessEtcd {
       const waits = !othersReady && (await workloads.matches(program)) === false;
       if (members.size > 1 && (lost || waits)) {
         if (waits) waiting.push(program.id.name);
-        if (old !== undefined) states.push(old);
+        const message = lost ? "its data is gone; it is taken in again when the others are ready" : "not started yet";
+        states.push(old ?? { id: program.id, phase: "Stopped", restarts: 0, since: 0, message });
         continue;
       }
       const state = await workloads.ensure(program);
@@ -161,10 +162,13 @@ export class ProcessEtcd {
     return await Promise.all(
       (record.members ?? []).map(async (member) => {
         const state = states.find(({ id }) => id.name === etcdName(member.index));
+        const hasData = await this.hasData(owner, member.index);
+        // A learner never says that it is ready: whether it caught up is found out by its promotion.
+        const runs = state !== undefined && state.phase !== "Failed" && state.phase !== "Stopped" && hasData;
         return {
           record: member,
-          ready: state?.phase === "Ready",
-          hasData: await this.hasData(owner, member.index),
+          ready: member.learner === true ? runs : state?.phase === "Ready",
+          hasData,
           damage: state === undefined ? undefined : damageOf(state),
         };
       }),

@@ -39,13 +39,21 @@ export function etcdName(index: number): string {
   return index === 0 ? "etcd" : `etcd-${index}`;
 }
 
-export function etcdProgram(input: ProgramInput, dir: string, index: number, member: EtcdMember): Program {
+/** A member of etcd; one that `hadData` does not start without it. */
+export function etcdProgram(
+  input: ProgramInput,
+  dir: string,
+  index: number,
+  member: EtcdMember,
+  hadData = false,
+): Program {
   return program(input, etcdName(index), join(dir, "etcd"), {
     args: etcdArguments(input.context, member),
     secretFiles: pickFiles(input.files, ETCD_FILES),
     // etcd reads its certificates at every handshake.
     reloadedFiles: ["etcd/server.crt", "etcd/server.key", "etcd/peer.crt", "etcd/peer.key"],
     dataDir: true,
+    ...(hadData ? { requires: "$DATA/member" } : {}),
     probe: { url: `${member.metricsUrl}/readyz` },
   });
 }

@@ -34,6 +34,13 @@ export class FakeEtcd implements EtcdClient {
     this.ids.set(flag("advertise-client-urls"), member.id);
   }
 
+  /** Whether a program is a member without a vote: it does not say that it is ready. */
+  isLearner(program: Program): boolean {
+    const peerUrl = program.args.find((argument) => argument.startsWith("--initial-advertise-peer-urls="));
+    const member = this.listed.find(({ peerUrls }) => peerUrl?.endsWith(peerUrls[0] ?? "none") === true);
+    return program.id.name.startsWith("etcd") && member?.isLearner === true;
+  }
+
   async members(): Promise<ListedMember[]> {
     return structuredClone(this.listed);
   }
