@@ -18,8 +18,8 @@ let firewall: string;
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const example = fileURLToPath(new URL("../../docs/examples/hosted.yaml", import.meta.url));
 const COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
-/** The same sources under another version: built by run.mjs, something to upgrade to. */
-const NEXT = "v1.34.5-capstan.1";
+/** The next minor version, built by run.mjs. */
+const NEXT = "v1.35.4";
 
 const iptables = (): Promise<string> => mustRun("sh", ["-c", "iptables-save 2>/dev/null | grep ^-A || true"]);
 
@@ -169,9 +169,14 @@ test("an upgrade whose kube-apiserver does not start leaves the old one serving 
 });
 
 test("the control plane is upgraded while API and pods answer", async () => {
-  const image = "registry.k8s.io/kube-proxy";
+  // What nodes run comes with the version: its images stand for the new ones, since nothing is pulled here.
+  const images = [
+    ["kube-proxy:v1.34.4", `kube-proxy:${NEXT}`],
+    ["coredns/coredns:v1.12.1", "coredns/coredns:v1.13.1"],
+  ];
   for (const node of nodes)
-    await node.must(["ctr", "-n", "k8s.io", "images", "tag", `${image}:v1.34.4`, `${image}:${NEXT}`]);
+    for (const [old, next] of images)
+      await node.must(["ctr", "-n", "k8s.io", "images", "tag", `registry.k8s.io/${old}`, `registry.k8s.io/${next}`]);
   const [first] = nodes;
   if (first === undefined) throw new Error("no node");
   const stopWeb = world.askWeb(first);

@@ -7,7 +7,7 @@ export {
 } from "./authority.ts";
 export { PkiError } from "./errors.ts";
 export type { KeyUsageName, Usage } from "./extensions.ts";
-export { createKeyPair, createServiceAccountKey, type KeyAlgorithm, type KeyPair } from "./keys.ts";
+export { createKeyPair, createSecretKey, createServiceAccountKey, type KeyAlgorithm, type KeyPair } from "./keys.ts";
 export { buildKubeconfig, type KubeconfigOptions } from "./kubeconfig.ts";
 export type { Subject } from "./names.ts";
 export {

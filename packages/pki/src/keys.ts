@@ -2,6 +2,7 @@ import {
   createHash,
   createPrivateKey,
   createPublicKey,
+  generateKey,
   generateKeyPair,
   type KeyObject,
   sign,
@@ -33,6 +34,15 @@ export function createKeyPair(algorithm: KeyAlgorithm = "ECDSA-P256"): Promise<K
     }
     const namedCurve = algorithm === "ECDSA-P384" ? "P-384" : "P-256";
     generateKeyPair("ec", { namedCurve, publicKeyEncoding, privateKeyEncoding: { type: "sec1", format: "pem" } }, done);
+  });
+}
+
+/** 32 secret bytes in base64, as kube-apiserver's encryption at rest wants them. */
+export function createSecretKey(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    generateKey("aes", { length: 256 }, (error, key) =>
+      error === null ? resolve(key.export().toString("base64")) : reject(error),
+    );
   });
 }
 

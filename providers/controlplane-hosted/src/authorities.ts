@@ -14,6 +14,7 @@ import {
   createCertificateAuthority,
   createServiceAccountKey,
   type KeyAlgorithm,
+  parseCertificate,
 } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { Authorities, AuthorityKey } from "./certificates.ts";
@@ -192,6 +193,8 @@ async function use(
     return { problem: `Secret ${secret.metadata.name} must have both tls.crt and tls.key` };
   if (secret.metadata.labels?.[CLUSTER_NAME_LABEL] === undefined)
     await context.client.patch(secret, { metadata: { labels: { [CLUSTER_NAME_LABEL]: request.cluster.name } } });
+  const outside = wanted.authority === "serviceAccount" ? undefined : validityProblem(secret, crt, context.clock.now());
+  if (outside !== undefined) return { problem: outside };
   const data: AuthorityData = { crt, key };
   for (const [field, name] of Object.entries(ROTATION_KEYS)) {
     const text = secretText(secret, name);
@@ -199,6 +202,27 @@ async function use(
   }
   return await rotate(secret, data, wanted, request, context);
 }
+
+/** A CA that is not valid now: nothing issued by it would be, and every component would say so in its own way. */
+function validityProblem(secret: Secret, pem: string, nowMs: number): string | undefined {
+  const { name } = secret.metadata;
+  const time = (ms: number): string => new Date(ms).toISOString();
+  let parsed: ReturnType<typeof parseCertificate>;
+  try {
+    parsed = knownCertificates.get(secret) ?? parseCertificate(pem);
+  } catch (error) {
+    return `Secret ${name}: tls.crt cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  knownCertificates.set(secret, parsed);
+  if (nowMs < parsed.notBeforeMs)
+    return `Secret ${name}: the CA is valid from ${time(parsed.notBeforeMs)} on, and this machine's clock says ${time(nowMs)}; set the clock right (timedatectl set-ntp true)`;
+  if (nowMs >= parsed.notAfterMs)
+    return `Secret ${name}: the CA ended at ${time(parsed.notAfterMs)}, and this machine's clock says ${time(nowMs)}; set the clock right, or bring a new CA and let nodes join again`;
+  return undefined;
+}
+
+/** The cache hands out the same object until it changes: read once. */
+const knownCertificates = new WeakMap<Secret, ReturnType<typeof parseCertificate>>();
 
 /** Takes the step of a rotation that is due, in one write. */
 async function rotate(

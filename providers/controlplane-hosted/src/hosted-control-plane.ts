@@ -13,6 +13,8 @@ import { ensureAuthorities } from "./authorities.ts";
 import { backupStore, reconcileBackups, takeBackup } from "./backup/backups.ts";
 import { restoreSource } from "./backup/restore.ts";
 import { trusted } from "./certificates.ts";
+import { ENCRYPTION_FILE } from "./components/settings.ts";
+import { encryptionConfiguration, ensureEncryptionKey } from "./encryption.ts";
 import { controllerReference, identity, placedObject } from "./identity.ts";
 import { applyObjects, clusterObjects, inputDigest } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
@@ -125,6 +127,18 @@ export async function reconcileHostedControlPlane(
   const files = await readUserFiles(object, context);
   if ("problem" in files) return await reported(report(waiting("FilesNotAvailable", files.problem)));
 
+  const encryption = await ensureEncryptionKey(
+    {
+      cluster: key,
+      owner: ownerReference,
+      spec: object.spec.apiServer?.encryption,
+      ...(source?.description.encryption === undefined ? {} : { known: source.description.encryption }),
+    },
+    context,
+  );
+  if (encryption !== undefined)
+    files.files.apiServer[ENCRYPTION_FILE] = encryptionConfiguration(encryption, object.spec.apiServer?.encryption);
+
   const running = object.status?.version;
   const notReachable = running === undefined ? undefined : upgradeProblem(running, object.spec.version);
   const plan: ControlPlanePlan = {
@@ -138,6 +152,7 @@ export async function reconcileHostedControlPlane(
     network,
     authorities: made.authorities,
     userFiles: files.files,
+    ...(encryption === undefined ? {} : { encryption }),
     ...(source === undefined ? {} : { restore: source }),
   };
   const { backupDir } = planes;

@@ -1,4 +1,6 @@
+import { parseCron } from "./backup/cron.ts";
 import { extraArgumentProblem } from "./components/owned-flags.ts";
+import { quantityProblem, settingsProblem } from "./components/settings.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 import { type ClusterNetwork, cidrsOverlap, parseCidr } from "./network.ts";
 import type { PlacementType } from "./planes.ts";
@@ -54,12 +56,20 @@ function argumentsProblem(spec: HostedControlPlaneSpec): SpecProblem | undefined
     scheduler: spec.scheduler,
   } as const;
   for (const [name, component] of Object.entries(components)) {
+    const settings = settingsProblem(name as keyof typeof components, component);
+    if (settings !== undefined) return { reason: "InvalidArgument", message: `spec.${name}.${settings}` };
     const files = (component?.files ?? []).map((file) => file.name);
     for (const argument of component?.extraArgs ?? []) {
       const problem = extraArgumentProblem(name as keyof typeof components, argument, files);
       if (problem !== undefined) return { reason: "InvalidArgument", message: `spec.${name}.extraArgs: ${problem}` };
     }
   }
+  const amount = quantityProblem(spec.etcd?.resources);
+  if (amount !== undefined) return { reason: "InvalidArgument", message: `spec.etcd.${amount}` };
+  const schedule = spec.etcd?.defragment?.schedule;
+  const wrong = schedule === undefined ? undefined : parseCron(schedule);
+  if (typeof wrong === "string")
+    return { reason: "InvalidSchedule", message: `spec.etcd.defragment.schedule: ${wrong}` };
   for (const argument of spec.etcd?.extraArgs ?? []) {
     const problem = extraArgumentProblem("etcd", argument, []);
     if (problem !== undefined) return { reason: "InvalidArgument", message: `spec.etcd.extraArgs: ${problem}` };

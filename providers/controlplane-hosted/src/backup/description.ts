@@ -1,4 +1,5 @@
 import type { Authorities } from "../certificates.ts";
+import type { EncryptionKey } from "../encryption.ts";
 import type { ControlPlanePlan } from "../placement/placement.ts";
 
 /** What beside etcd's data makes a control plane the one its nodes know: without its keys they would have to join again. */
@@ -8,11 +9,20 @@ export interface ControlPlaneDescription {
   version: string;
   endpoint: { host: string; port: number };
   authorities: Authorities;
+  encryption?: EncryptionKey;
 }
 
 export function describeControlPlane(plan: ControlPlanePlan): string {
-  const { owner, clusterName, version, endpoint, authorities } = plan;
-  return JSON.stringify({ owner, clusterName, version, endpoint, authorities } satisfies ControlPlaneDescription);
+  const { owner, clusterName, version, endpoint, authorities, encryption } = plan;
+  const description: ControlPlaneDescription = {
+    owner,
+    clusterName,
+    version,
+    endpoint,
+    authorities,
+    ...(encryption === undefined ? {} : { encryption }),
+  };
+  return JSON.stringify(description);
 }
 
 /** Reads a description back; throws when it is none. */

@@ -24,6 +24,9 @@ export async function restoreSource(
   if (dir === undefined) return { problem: "spec.etcd.restoreFrom: this manager keeps no backups" };
   if (backupTimeMs(from.backup) === undefined)
     return { problem: `spec.etcd.restoreFrom.backup: ${from.backup} is not a name like 20261116T030000Z` };
+  // A name that leads out of the namespace would lead to another tenant's keys.
+  if (from.controlPlane?.includes("/") === true)
+    return { problem: `spec.etcd.restoreFrom.controlPlane: ${from.controlPlane} is not a name of this namespace` };
   const store = await backupStore(object, dir, context);
   if ("problem" in store) return store;
   const owner = `${object.metadata.namespace}/${from.controlPlane ?? object.metadata.name}`;

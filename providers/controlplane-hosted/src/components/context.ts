@@ -23,6 +23,10 @@ export interface ComponentContext {
   drainSeconds?: number;
   /** Name of the file that leads kube-apiserver's calls into the cluster through konnectivity. */
   egressSelectorFile?: string;
+  /** Where kube-apiserver's audit log goes; its output unless set. */
+  auditLog?: string;
+  /** Whether kube-apiserver finds a file of encryption keys. */
+  encrypted?: boolean;
   /** The members of etcd, by index. */
   etcd: readonly EtcdMember[];
 }

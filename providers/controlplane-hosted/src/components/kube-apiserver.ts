@@ -1,5 +1,6 @@
 import { isIPAddress } from "../network.ts";
 import { type ComponentContext, type Flag, renderFlags } from "./context.ts";
+import { apiServerSettingFlags, ENCRYPTION_FILE } from "./settings.ts";
 
 /** kube-apiserver's command line: kubeadm's flags and what a control plane without a node needs besides. */
 export function kubeApiserverArguments(context: ComponentContext): string[] {
@@ -44,7 +45,17 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
   if (context.drainSeconds !== undefined) flags.push(["shutdown-delay-duration", `${context.drainSeconds}s`]);
   if (context.egressSelectorFile !== undefined)
     flags.push(["egress-selector-config-file", `$FILES/${context.egressSelectorFile}`]);
-  return renderFlags(flags, context.spec.apiServer?.extraArgs);
+  if (context.encrypted === true)
+    flags.push(
+      ["encryption-provider-config", `$FILES/${ENCRYPTION_FILE}`],
+      ["encryption-provider-config-automatic-reload", "true"],
+    );
+  const settings = apiServerSettingFlags(context.spec.apiServer, context.auditLog ?? "-");
+  const replaced = new Set(settings.map(([name]) => name));
+  return renderFlags(
+    [...flags.filter(([name]) => !replaced.has(name)), ...settings],
+    context.spec.apiServer?.extraArgs,
+  );
 }
 
 export const KUBE_APISERVER_FILES = [

@@ -1,4 +1,5 @@
 import { type ComponentContext, renderFlags } from "./context.ts";
+import { featureGateFlags } from "./settings.ts";
 
 /** kube-controller-manager's command line; bootstrapsigner and tokencleaner are what `kubeadm join` relies on. */
 export function kubeControllerManagerArguments(context: ComponentContext): string[] {
@@ -23,6 +24,7 @@ export function kubeControllerManagerArguments(context: ComponentContext): strin
       ["cluster-name", context.clusterName],
       ["leader-elect", String(context.leaderElect ?? false)],
       ["profiling", "false"],
+      ...featureGateFlags(context.spec.controllerManager?.featureGates),
     ],
     context.spec.controllerManager?.extraArgs,
   );

@@ -1,4 +1,5 @@
 import { type ComponentContext, renderFlags } from "./context.ts";
+import { featureGateFlags } from "./settings.ts";
 
 /** kube-scheduler's command line. */
 export function kubeSchedulerArguments(context: ComponentContext): string[] {
@@ -11,6 +12,7 @@ export function kubeSchedulerArguments(context: ComponentContext): string[] {
       ["authorization-kubeconfig", "$FILES/scheduler.conf"],
       ["leader-elect", String(context.leaderElect ?? false)],
       ["profiling", "false"],
+      ...featureGateFlags(context.spec.scheduler?.featureGates),
     ],
     context.spec.scheduler?.extraArgs,
   );

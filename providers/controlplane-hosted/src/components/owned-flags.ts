@@ -41,6 +41,7 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "token-auth-file",
     "tls-sni-cert-key",
     "audit-log-path",
+    "encryption-provider-config",
     "log-file",
     "log-dir",
   ]),

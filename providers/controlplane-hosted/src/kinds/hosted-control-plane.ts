@@ -16,6 +16,9 @@ import {
 /** `vX.Y.Z` with an optional pre-release. */
 export const KUBERNETES_VERSION_PATTERN = String.raw`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$`;
 
+/** A name without a slash: what is named lies in the same namespace and nowhere else. */
+const OBJECT_NAME = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+
 const endpoint = object(
   {
     host: string({ doc: "Address or name that workers and users reach the API at.", minLength: 1, maxLength: 512 }),
@@ -44,7 +47,9 @@ const file = object({
   }),
   content: optional(string({ doc: "Its content, when it is no secret.", maxLength: 10240 })),
   contentFrom: optional(
-    object({ secret: object({ name: string({ maxLength: 253 }), key: string({ maxLength: 253 }) }) }),
+    object({
+      secret: object({ name: string({ pattern: OBJECT_NAME, maxLength: 253 }), key: string({ maxLength: 253 }) }),
+    }),
   ),
 });
 
@@ -65,8 +70,12 @@ const containerFields = {
   ),
 };
 
-const component = object({
+const fileName = (doc: string) =>
+  optional(string({ doc, pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$", maxLength: 128 }));
+
+const componentFields = {
   ...containerFields,
+  featureGates: optional(map(boolean({}), { doc: "Feature gates by name." })),
   extraArgs: optional(
     array(argument, { doc: "More flags. Flags that the placement owns are refused.", maxItems: 100 }),
   ),
@@ -78,7 +87,69 @@ const component = object({
       keys: ["name"],
     }),
   ),
-  memoryBytes: optional(integer({ doc: "Soft memory limit in bytes.", minimum: 0, format: "int64" })),
+};
+
+const component = object(componentFields);
+
+const pluginNames = array(string({ pattern: "^[A-Za-z0-9]+$", maxLength: 128 }), { listType: "set", maxItems: 50 });
+
+const apiServer = object({
+  ...componentFields,
+  oidc: optional(
+    object(
+      {
+        issuerURL: string({ doc: "Of the tokens.", pattern: "^https://", maxLength: 512 }),
+        clientID: string({ doc: "Tokens must be issued for it.", minLength: 1, maxLength: 512 }),
+        usernameClaim: optional(string({ maxLength: 128 })),
+        usernamePrefix: optional(string({ maxLength: 128 })),
+        groupsClaim: optional(string({ maxLength: 128 })),
+        groupsPrefix: optional(string({ maxLength: 128 })),
+        caFile: fileName("Entry of `files` with the CA of the issuer."),
+      },
+      { doc: "Users that log in elsewhere." },
+    ),
+  ),
+  audit: optional(
+    object(
+      {
+        policyFile: string({
+          doc: "Entry of `files` with the audit policy.",
+          pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+          maxLength: 128,
+        }),
+        maxAgeDays: optional(integer({ doc: "How long old logs are kept; 30 unless set.", minimum: 0, maximum: 3650 })),
+        maxBackups: optional(integer({ doc: "How many old logs are kept; 10 unless set.", minimum: 0, maximum: 1000 })),
+        maxSizeMiB: optional(
+          integer({ doc: "When a new log is begun; 100 unless set.", minimum: 1, maximum: 10_000 }),
+        ),
+      },
+      { doc: "An audit log: Process `kube-apiserver/data/audit.log`, Pods the container's log." },
+    ),
+  ),
+  encryption: optional(
+    object(
+      {
+        resources: optional(
+          array(string({ maxLength: 253 }), {
+            doc: "What is encrypted in etcd, such as `secrets` and `configmaps`; secrets unless set.",
+            listType: "set",
+            maxItems: 50,
+          }),
+        ),
+      },
+      { doc: "Encryption at rest with a key of its own, in Secret `CLUSTER-encryption`." },
+    ),
+  ),
+  admission: optional(
+    object(
+      {
+        enable: optional(pluginNames),
+        disable: optional(pluginNames),
+        configFile: fileName("Entry of `files` with an AdmissionConfiguration."),
+      },
+      { doc: "Admission plugins beside the default ones." },
+    ),
+  ),
 });
 
 const s3 = object({
@@ -92,7 +163,11 @@ const s3 = object({
     string({ doc: "Put before the keys.", pattern: "^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$", maxLength: 512 }),
   ),
   region: optional(string({ pattern: "^[a-z0-9-]+$", maxLength: 64 })),
-  secretName: string({ doc: "Secret with the keys `accessKeyId` and `secretAccessKey`.", maxLength: 253 }),
+  secretName: string({
+    doc: "Secret with the keys `accessKeyId` and `secretAccessKey`.",
+    pattern: OBJECT_NAME,
+    maxLength: 253,
+  }),
 });
 
 const etcd = object({
@@ -148,6 +223,7 @@ const etcd = object({
       controlPlane: optional(
         string({
           doc: "The HostedControlPlane of this namespace that the backup was made of, when it is another one.",
+          pattern: OBJECT_NAME,
           maxLength: 253,
         }),
       ),
@@ -192,6 +268,7 @@ const sharedFields = {
     object({
       secretName: string({
         doc: "Secret with the kubeconfig (key `value`) of the cluster that runs the pods.",
+        pattern: OBJECT_NAME,
         maxLength: 253,
       }),
     }),
@@ -209,7 +286,7 @@ const sharedFields = {
     }),
   ),
   etcd: optional(etcd),
-  apiServer: optional(component),
+  apiServer: optional(apiServer),
   controllerManager: optional(component),
   scheduler: optional(component),
   certificates: optional(

@@ -42,6 +42,7 @@ export interface EtcdClient {
   status(endpoint: string): Promise<MemberStatus>;
   compact(endpoint: string, revision: string): Promise<void>;
   defragment(endpoint: string): Promise<void>;
+  /** Lifts every member's NOSPACE alarm. */
   disarm(endpoint: string): Promise<void>;
 }
 
@@ -107,7 +108,11 @@ export function etcdClient(credentials: EtcdCredentials): EtcdClient {
       await call(endpoint, "maintenance/defragment", {}, SLOW_TIMEOUT_MS);
     },
     disarm: async (endpoint) => {
-      await call(endpoint, "maintenance/alarm", { action: "DEACTIVATE", memberID: "0", alarm: "NOSPACE" });
+      const { alarms = [] } = (await call(endpoint, "maintenance/alarm", { action: "GET", memberID: "0" })) as {
+        alarms?: { memberID?: string; alarm?: string }[];
+      };
+      for (const { memberID, alarm } of alarms)
+        if (alarm === "NOSPACE") await call(endpoint, "maintenance/alarm", { action: "DEACTIVATE", memberID, alarm });
     },
   };
 }

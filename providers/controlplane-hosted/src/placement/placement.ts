@@ -1,5 +1,6 @@
 import type { Transport, Unstructured } from "@capstan/apimachinery";
 import type { Authorities } from "../certificates.ts";
+import type { EncryptionKey } from "../encryption.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 import type { ClusterNetwork } from "../network.ts";
 
@@ -76,7 +77,9 @@ export interface ControlPlanePlan {
   restore?: { name: string; snapshotFile(): Promise<string> };
   /** Keeps a backup before an upgrade changes anything. */
   backUp?(label: string): Promise<void>;
-  /** Files of `spec.<component>.files`, read from their Secrets. */
+  /** With what data is encrypted at rest, when it is or once was. */
+  encryption?: EncryptionKey;
+  /** Files of `spec.<component>.files`, read from their Secrets, and the encryption keys of kube-apiserver. */
   userFiles: Record<"apiServer" | "controllerManager" | "scheduler", Record<string, string>>;
 }
 

@@ -109,6 +109,8 @@ export class ProcessInputs {
       bindAddress,
       apiPort,
       ports: { controllerManager: ports["controllerManager"] ?? 0, scheduler: ports["scheduler"] ?? 0 },
+      auditLog: "$DATA/audit.log",
+      ...(plan.encryption === undefined ? {} : { encrypted: true }),
       // What is not in the list is on its way in or out.
       etcd: members
         .filter(({ joining, leaving }) => joining !== true && leaving !== true)

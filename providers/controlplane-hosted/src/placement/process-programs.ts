@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { parseQuantity, quantityValue } from "@capstan/apimachinery";
 import type { Program } from "@capstan/workloads";
 import type { ComponentContext, EtcdMember } from "../components/context.ts";
 import { ETCD_FILES, etcdArguments } from "../components/etcd.ts";
@@ -8,6 +9,7 @@ import {
   kubeControllerManagerArguments,
 } from "../components/kube-controller-manager.ts";
 import { KUBE_SCHEDULER_FILES, kubeSchedulerArguments } from "../components/kube-scheduler.ts";
+import { ENCRYPTION_FILE } from "../components/settings.ts";
 import { hostPort } from "../network.ts";
 import { pickFiles } from "./component-files.ts";
 import type { ControlPlanePlan } from "./placement.ts";
@@ -55,6 +57,7 @@ export function etcdProgram(
     dataDir: true,
     ...(hadData ? { requires: "$DATA/member" } : {}),
     probe: { url: `${member.metricsUrl}/readyz` },
+    ...limitsOf(input.plan.spec.etcd?.resources),
   });
 }
 
@@ -66,17 +69,20 @@ export function apiserverProgram(input: ProgramInput, dir: string, name: string,
     "apiserver.crt": input.files[`${name}.crt`] ?? "",
     "apiserver.key": input.files[`${name}.key`] ?? "",
   };
-  const memory = input.plan.spec.apiServer?.memoryBytes;
   return program(input, name, join(dir, "kube-apiserver"), {
     args: kubeApiserverArguments(context),
     secretFiles: { ...files, ...input.plan.userFiles.apiServer },
     // kube-apiserver reads these again by itself; the service account's keys and whom it trusts as etcd are what it does not.
-    reloadedFiles: Object.keys(files).filter((file) => !file.startsWith("sa.") && file !== "etcd/ca.crt"),
+    reloadedFiles: [
+      ENCRYPTION_FILE,
+      ...Object.keys(files).filter((file) => !file.startsWith("sa.") && file !== "etcd/ca.crt"),
+    ],
     probe: {
       url: `https://${hostPort(loopbackOf(context.bindAddress), port)}/readyz`,
       servedBy: servingName(name),
     },
-    ...(memory === undefined ? {} : { memoryBytes: memory }),
+    dataDir: true,
+    ...limitsOf(input.plan.spec.apiServer?.resources),
   });
 }
 
@@ -89,6 +95,7 @@ export function controllerManagerProgram(input: ProgramInput, dir: string): Prog
     },
     reloadedFiles: ["controller-manager.crt", "controller-manager.key"],
     probe: { url: `https://127.0.0.1:${input.context.ports.controllerManager}/healthz` },
+    ...limitsOf(input.plan.spec.controllerManager?.resources),
   });
 }
 
@@ -98,6 +105,7 @@ export function schedulerProgram(input: ProgramInput, dir: string): Program {
     secretFiles: { ...pickFiles(input.files, KUBE_SCHEDULER_FILES), ...input.plan.userFiles.scheduler },
     reloadedFiles: ["scheduler.crt", "scheduler.key"],
     probe: { url: `https://127.0.0.1:${input.context.ports.scheduler}/healthz` },
+    ...limitsOf(input.plan.spec.scheduler?.resources),
   });
 }
 
@@ -113,6 +121,22 @@ function program(
     stopTimeoutMs: 5000,
     ...rest,
     ...(input.uid === undefined ? {} : { uid: input.uid }),
+  };
+}
+
+/** Limits of a process: Go's own, soft for memory, whole cores for CPU. */
+function limitsOf(
+  resources: { limits?: Record<string, string> } | undefined,
+): Pick<Program, "memoryBytes" | "env"> {
+  const amount = (name: string): number | undefined => {
+    const text = resources?.limits?.[name];
+    return text === undefined ? undefined : quantityValue(parseQuantity(text));
+  };
+  const memory = amount("memory");
+  const cpu = amount("cpu");
+  return {
+    ...(memory === undefined ? {} : { memoryBytes: Math.floor(memory) }),
+    ...(cpu === undefined ? {} : { env: { GOMAXPROCS: String(Math.max(1, Math.ceil(cpu))) } }),
   };
 }
 

@@ -1,0 +1,95 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Unstructured, VirtualClock } from "@capstan/apimachinery";
+import { Cluster, Secret } from "@capstan/capi";
+import { createCertificateAuthority } from "@capstan/pki";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+import { HostedPlane } from "./testing/hosted-plane.ts";
+
+/** Input that a person, a clock or a neighbour gets wrong: told, and nothing is started. */
+const DAY_MS = 24 * 3600_000;
+let hosted: HostedPlane;
+
+beforeEach(async () => {
+  hosted = await HostedPlane.start();
+});
+
+afterEach(async () => {
+  await hosted.close();
+});
+
+async function bringCa(notBeforeMs: number, validMs: number): Promise<void> {
+  const { clock, user } = hosted.plane;
+  const random = { bytes: (count: number) => new Uint8Array(count).fill(1) };
+  const ca = await createCertificateAuthority({ commonName: "kubernetes", notBeforeMs, validMs, random });
+  const encode = (text: string): string => Buffer.from(text).toString("base64");
+  await user.create({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "default", name: "c1-ca" },
+    data: { "tls.crt": encode(ca.certPem), "tls.key": encode(ca.keyPem) },
+  } as Unstructured);
+  expect(clock).toBeInstanceOf(VirtualClock);
+}
+
+test("clock skew: a CA that is not valid yet is named with both times, and nothing is started", async () => {
+  await bringCa(hosted.plane.clock.now() + DAY_MS, 10 * DAY_MS);
+  await hosted.create();
+  await hosted.told("Available", /^False CertificatesNotAvailable: Secret c1-ca: .*valid from 2026-01-02.*clock says 2026-01-01/);
+  expect(hosted.placement.plans).toEqual([]);
+});
+
+test("clock skew: a CA that has ended is named with both times, and nothing is started", async () => {
+  await bringCa(hosted.plane.clock.now() - 10 * DAY_MS, 5 * DAY_MS);
+  await hosted.create();
+  await hosted.told("Available", /^False CertificatesNotAvailable: Secret c1-ca: the CA ended at 2025-12-27/);
+  expect(hosted.placement.plans).toEqual([]);
+});
+
+test("a CA that is none is named, and nothing is started", async () => {
+  await hosted.plane.user.create({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "default", name: "c1-ca" },
+    stringData: { "tls.crt": "nonsense", "tls.key": "nonsense" },
+  } as Unstructured);
+  await hosted.create();
+  await hosted.told("Available", /^False CertificatesNotAvailable: Secret c1-ca: tls.crt cannot be read/);
+});
+
+test.each(["../other/c1", "other/c1", "..", "C1"])(
+  "a backup of another namespace cannot be named: %s",
+  async (controlPlane) => {
+    await mkdir(join(hosted.backupDir, "other/c1/20260101T000000Z"), { recursive: true });
+    await writeFile(join(hosted.backupDir, "other/c1/20260101T000000Z/control-plane.json"), "{}");
+    const spec = { etcd: { restoreFrom: { controlPlane, backup: "20260101T000000Z" } } };
+    await expect(hosted.create(spec)).rejects.toThrow(/spec.etcd.restoreFrom.controlPlane/);
+    expect(await hosted.plane.user.list(HostedControlPlane)).toMatchObject({ items: [] });
+  },
+);
+
+test.each([
+  [{ apiServer: { files: [{ name: "a", contentFrom: { secret: { name: "../other/secrets/x", key: "k" } } }] } }, "name"],
+  [{ etcd: { backup: { s3: { endpoint: "https://s3", bucket: "b", secretName: "other/x" } } } }, "secretName"],
+  [{ hostCluster: { secretName: "other/x" } }, "secretName"],
+])("a Secret of another namespace cannot be named: %j", async (spec, field) => {
+  await expect(hosted.create(spec)).rejects.toThrow(field);
+});
+
+test("files come from Secrets of the own namespace only", async () => {
+  const { user } = hosted.plane;
+  await user.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } } as Unstructured);
+  await user.create({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "other", name: "theirs" },
+    stringData: { key: "secret of another tenant" },
+  } as Unstructured);
+  await hosted.create({
+    apiServer: { files: [{ name: "a", contentFrom: { secret: { name: "theirs", key: "key" } } }] },
+  });
+  await hosted.told("Available", /^False FilesNotAvailable: .*Secret theirs has no key key/);
+  expect(await user.get(Secret, { namespace: "default", name: "theirs" })).toBeUndefined();
+  expect(await user.get(Cluster, { namespace: "default", name: "c1" })).toBeDefined();
+});

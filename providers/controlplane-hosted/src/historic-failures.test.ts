@@ -1,0 +1,67 @@
+import { Cluster, ConfigMap } from "@capstan/capi";
+import { Client } from "@capstan/runtime";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { clusterNetwork } from "./network.ts";
+import type { ComponentContext } from "./components/context.ts";
+import { kubeSchedulerArguments } from "./components/kube-scheduler.ts";
+import { FakePlacement } from "./testing/fake-placement.ts";
+import { HostedPlane } from "./testing/hosted-plane.ts";
+
+/** Where hosted control planes before this one failed; each by its name. The end-to-end test shows the same with real nodes. */
+let hosted: HostedPlane;
+
+beforeEach(async () => {
+  hosted = await HostedPlane.start();
+});
+
+afterEach(async () => {
+  await hosted.close();
+});
+
+test("historic failure 1, cluster-info and its RBAC: there before workers may join, readable for anonymous alone", async () => {
+  await hosted.create();
+  await hosted.eventually(async () => expect(hosted.placement.plans).not.toEqual([]));
+  expect((await hosted.get()).status?.initialization?.controlPlaneInitialized).toBeUndefined();
+  await hosted.ready();
+  const inside = new Client(hosted.workload.admin(), { fieldManager: "test", clock: hosted.plane.clock });
+  await hosted.eventually(async () =>
+    expect((await hosted.get()).status?.initialization?.controlPlaneInitialized).toBe(true),
+  );
+  const info = await inside.get(ConfigMap, { namespace: "kube-public", name: "cluster-info" });
+  expect(info?.data?.["kubeconfig"]).toContain("server: https://10.0.0.1:6443");
+  const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: {} };
+  const named = { namespace: "kube-public", name: "kubeadm:bootstrap-signer-clusterinfo" };
+  const role = await inside.getUnstructured({ ...rbac, kind: "Role", metadata: named });
+  expect(role?.["rules"]).toEqual([
+    { apiGroups: [""], resources: ["configmaps"], resourceNames: ["cluster-info"], verbs: ["get"] },
+  ]);
+  const binding = await inside.getUnstructured({ ...rbac, kind: "RoleBinding", metadata: named });
+  expect(binding?.["subjects"]).toMatchObject([{ kind: "User", name: "system:anonymous" }]);
+});
+
+test("historic failure 2, the scheduler: there is one, and the control plane is not healthy without it", async () => {
+  const context = { clusterName: "c1", network: clusterNetwork(undefined), spec: { version: "v1.34.4" }, ports: {} };
+  expect(kubeSchedulerArguments(context as unknown as ComponentContext)).toContain(
+    "--kubeconfig=$FILES/scheduler.conf",
+  );
+  await hosted.create();
+  await hosted.ready();
+  const state = FakePlacement.ready();
+  hosted.placement.report({
+    ...state,
+    components: state.components.map((component) =>
+      component.name === "kube-scheduler" ? { ...component, ready: false, message: "ended by itself" } : component,
+    ),
+  });
+  await hosted.told("ControlPlaneComponentsHealthy", /^False NotHealthy: \* kube-scheduler: ended by itself/);
+});
+
+test("historic failure 3, nodeRef: no Machine and no Node is waited for, and the contract says so", async () => {
+  await hosted.create();
+  await hosted.ready();
+  await hosted.told("Available", /^True/);
+  const { status } = await hosted.get();
+  expect(status).toMatchObject({ externalManagedControlPlane: true, initialization: { controlPlaneInitialized: true } });
+  const cluster = await hosted.plane.user.get(Cluster, { namespace: "default", name: "c1" });
+  expect(JSON.stringify(cluster)).not.toContain("nodeRef");
+});
