@@ -133,7 +133,7 @@ test("all authorities are rotated in three steps, and whoever trusts the bundle 
   await planes.patch("demo", { spec: { certificates: { rotation: { phase: "Issue" } } } });
   await planes.told("demo", "AuthoritiesCurrent", /^False NewInUse/);
   await eventually("a certificate of the new one", async () => {
-    const asked = await planes.ask(server, old);
+    const asked = planes.ask(server, old);
     await new Promise((resolve) => setTimeout(resolve, 200));
     return (await asked()).failures.some((failure) => failure.includes("certificate"));
   });

@@ -36,7 +36,10 @@ async function bringCa(notBeforeMs: number, validMs: number): Promise<void> {
 test("clock skew: a CA that is not valid yet is named with both times, and nothing is started", async () => {
   await bringCa(hosted.plane.clock.now() + DAY_MS, 10 * DAY_MS);
   await hosted.create();
-  await hosted.told("Available", /^False CertificatesNotAvailable: Secret c1-ca: .*valid from 2026-01-02.*clock says 2026-01-01/);
+  await hosted.told(
+    "Available",
+    /^False CertificatesNotAvailable: Secret c1-ca: .*valid from 2026-01-02.*clock says 2026-01-01/,
+  );
   expect(hosted.placement.plans).toEqual([]);
 });
 
@@ -70,7 +73,10 @@ test.each(["../other/c1", "other/c1", "..", "C1"])(
 );
 
 test.each([
-  [{ apiServer: { files: [{ name: "a", contentFrom: { secret: { name: "../other/secrets/x", key: "k" } } }] } }, "name"],
+  [
+    { apiServer: { files: [{ name: "a", contentFrom: { secret: { name: "../other/secrets/x", key: "k" } } }] } },
+    "name",
+  ],
   [{ etcd: { backup: { s3: { endpoint: "https://s3", bucket: "b", secretName: "other/x" } } } }, "secretName"],
   [{ hostCluster: { secretName: "other/x" } }, "secretName"],
 ])("a Secret of another namespace cannot be named: %j", async (spec, field) => {

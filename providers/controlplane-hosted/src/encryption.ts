@@ -43,7 +43,10 @@ export async function ensureEncryptionKey(
   const made = known ?? { key: await createSecretKey(), resources: wanted };
   try {
     await context.client.create(
-      clusterSecret(request, name, { key: made.key, resources: [...new Set([...made.resources, ...wanted])].join(",") }),
+      clusterSecret(request, name, {
+        key: made.key,
+        resources: [...new Set([...made.resources, ...wanted])].join(","),
+      }),
     );
   } catch (error) {
     if (!isReason(error, "AlreadyExists")) throw error;

@@ -1,9 +1,9 @@
 import { Cluster, ConfigMap } from "@capstan/capi";
-import { Client } from "@capstan/runtime";
+import { Client, kindRef } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { clusterNetwork } from "./network.ts";
 import type { ComponentContext } from "./components/context.ts";
 import { kubeSchedulerArguments } from "./components/kube-scheduler.ts";
+import { clusterNetwork } from "./network.ts";
 import { FakePlacement } from "./testing/fake-placement.ts";
 import { HostedPlane } from "./testing/hosted-plane.ts";
 
@@ -29,13 +29,14 @@ test("historic failure 1, cluster-info and its RBAC: there before workers may jo
   );
   const info = await inside.get(ConfigMap, { namespace: "kube-public", name: "cluster-info" });
   expect(info?.data?.["kubeconfig"]).toContain("server: https://10.0.0.1:6443");
-  const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: {} };
   const named = { namespace: "kube-public", name: "kubeadm:bootstrap-signer-clusterinfo" };
-  const role = await inside.getUnstructured({ ...rbac, kind: "Role", metadata: named });
+  const rbac = (kind: string, plural: string) =>
+    kindRef({ group: "rbac.authorization.k8s.io", version: "v1", kind, plural, namespaced: true });
+  const role = await inside.get(rbac("Role", "roles"), named);
   expect(role?.["rules"]).toEqual([
     { apiGroups: [""], resources: ["configmaps"], resourceNames: ["cluster-info"], verbs: ["get"] },
   ]);
-  const binding = await inside.getUnstructured({ ...rbac, kind: "RoleBinding", metadata: named });
+  const binding = await inside.get(rbac("RoleBinding", "rolebindings"), named);
   expect(binding?.["subjects"]).toMatchObject([{ kind: "User", name: "system:anonymous" }]);
 });
 
@@ -61,7 +62,10 @@ test("historic failure 3, nodeRef: no Machine and no Node is waited for, and the
   await hosted.ready();
   await hosted.told("Available", /^True/);
   const { status } = await hosted.get();
-  expect(status).toMatchObject({ externalManagedControlPlane: true, initialization: { controlPlaneInitialized: true } });
+  expect(status).toMatchObject({
+    externalManagedControlPlane: true,
+    initialization: { controlPlaneInitialized: true },
+  });
   const cluster = await hosted.plane.user.get(Cluster, { namespace: "default", name: "c1" });
   expect(JSON.stringify(cluster)).not.toContain("nodeRef");
 });

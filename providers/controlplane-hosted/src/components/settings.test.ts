@@ -13,7 +13,10 @@ const files = [
   { name: "admission.yaml", content: "x" },
 ];
 
-function context(spec: Omit<HostedControlPlaneSpec, "version">, more: Partial<ComponentContext> = {}): ComponentContext {
+function context(
+  spec: Omit<HostedControlPlaneSpec, "version">,
+  more: Partial<ComponentContext> = {},
+): ComponentContext {
   return {
     clusterName: "c1",
     version: "v1.34.4",
@@ -64,7 +67,7 @@ test("log-in elsewhere, an audit log and admission plugins become kube-apiserver
     ]),
   );
   expect(args.filter((argument) => argument.startsWith("--enable-admission-plugins"))).toHaveLength(1);
-  expect(specProblem({ version: "v1.34.4", apiServer }, clusterNetwork(undefined))).toBeUndefined();
+  expect(specProblem({ version: "v1.34.4", apiServer }, clusterNetwork(undefined), "Process")).toBeUndefined();
 });
 
 test("encryption at rest reads its keys from a file and reads them again when they change", () => {
@@ -85,7 +88,7 @@ test.each([
   [{ featureGates: { A: true }, extraArgs: [{ name: "feature-gates", value: "B=true" }] }, "set it in one place"],
   [{ resources: { limits: { memory: "lots" } } }, 'resources.limits.memory: "lots" is not a quantity'],
 ])("%j is refused: %s", (apiServer, text) => {
-  const problem = specProblem({ version: "v1.34.4", apiServer }, clusterNetwork(undefined));
+  const problem = specProblem({ version: "v1.34.4", apiServer }, clusterNetwork(undefined), "Process");
   expect(problem?.reason).toBe("InvalidArgument");
   expect(problem?.message).toContain(text);
 });

@@ -70,8 +70,7 @@ const containerFields = {
   ),
 };
 
-const fileName = (doc: string) =>
-  optional(string({ doc, pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$", maxLength: 128 }));
+const fileName = (doc: string) => optional(string({ doc, pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$", maxLength: 128 }));
 
 const componentFields = {
   ...containerFields,
@@ -87,6 +86,7 @@ const componentFields = {
       keys: ["name"],
     }),
   ),
+  memoryBytes: optional(integer({ doc: "Soft memory limit in bytes.", minimum: 0, format: "int64" })),
 };
 
 const component = object(componentFields);
@@ -119,9 +119,7 @@ const apiServer = object({
         }),
         maxAgeDays: optional(integer({ doc: "How long old logs are kept; 30 unless set.", minimum: 0, maximum: 3650 })),
         maxBackups: optional(integer({ doc: "How many old logs are kept; 10 unless set.", minimum: 0, maximum: 1000 })),
-        maxSizeMiB: optional(
-          integer({ doc: "When a new log is begun; 100 unless set.", minimum: 1, maximum: 10_000 }),
-        ),
+        maxSizeMiB: optional(integer({ doc: "When a new log is begun; 100 unless set.", minimum: 1, maximum: 10_000 })),
       },
       { doc: "An audit log: Process `kube-apiserver/data/audit.log`, Pods the container's log." },
     ),

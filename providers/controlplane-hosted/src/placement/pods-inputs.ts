@@ -133,6 +133,7 @@ function contextOf(names: PodNames, plan: ControlPlanePlan, record: PodsRecord):
     leaderElect: true,
     drainSeconds: DRAIN_SECONDS,
     ...(konnectivityOn(plan.spec) ? { egressSelectorFile: EGRESS_FILE } : {}),
+    ...(plan.encryption === undefined ? {} : { encrypted: true }),
     etcd: Array.from({ length: record.members }, (_, index) => {
       const name = `${nameOf(names, "etcd")}-${index}`;
       const host = etcdHost(names, name);

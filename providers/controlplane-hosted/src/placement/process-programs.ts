@@ -57,7 +57,7 @@ export function etcdProgram(
     dataDir: true,
     ...(hadData ? { requires: "$DATA/member" } : {}),
     probe: { url: `${member.metricsUrl}/readyz` },
-    ...limitsOf(input.plan.spec.etcd?.resources),
+    ...limitsOf(input.plan.spec.etcd),
   });
 }
 
@@ -82,7 +82,7 @@ export function apiserverProgram(input: ProgramInput, dir: string, name: string,
       servedBy: servingName(name),
     },
     dataDir: true,
-    ...limitsOf(input.plan.spec.apiServer?.resources),
+    ...limitsOf(input.plan.spec.apiServer),
   });
 }
 
@@ -95,7 +95,7 @@ export function controllerManagerProgram(input: ProgramInput, dir: string): Prog
     },
     reloadedFiles: ["controller-manager.crt", "controller-manager.key"],
     probe: { url: `https://127.0.0.1:${input.context.ports.controllerManager}/healthz` },
-    ...limitsOf(input.plan.spec.controllerManager?.resources),
+    ...limitsOf(input.plan.spec.controllerManager),
   });
 }
 
@@ -105,7 +105,7 @@ export function schedulerProgram(input: ProgramInput, dir: string): Program {
     secretFiles: { ...pickFiles(input.files, KUBE_SCHEDULER_FILES), ...input.plan.userFiles.scheduler },
     reloadedFiles: ["scheduler.crt", "scheduler.key"],
     probe: { url: `https://127.0.0.1:${input.context.ports.scheduler}/healthz` },
-    ...limitsOf(input.plan.spec.scheduler?.resources),
+    ...limitsOf(input.plan.spec.scheduler),
   });
 }
 
@@ -126,13 +126,13 @@ function program(
 
 /** Limits of a process: Go's own, soft for memory, whole cores for CPU. */
 function limitsOf(
-  resources: { limits?: Record<string, string> } | undefined,
+  settings: { memoryBytes?: number; resources?: { limits?: Record<string, string> } } | undefined,
 ): Pick<Program, "memoryBytes" | "env"> {
   const amount = (name: string): number | undefined => {
-    const text = resources?.limits?.[name];
+    const text = settings?.resources?.limits?.[name];
     return text === undefined ? undefined : quantityValue(parseQuantity(text));
   };
-  const memory = amount("memory");
+  const memory = settings?.memoryBytes ?? amount("memory");
   const cpu = amount("cpu");
   return {
     ...(memory === undefined ? {} : { memoryBytes: Math.floor(memory) }),

@@ -67,7 +67,7 @@ export class FakeWorkloads implements LocalWorkloads {
   }
 
   async removeOwner(owner: string): Promise<void> {
-    for (const { state } of [...this.running.values()]) if (state.id.owner === owner) await this.remove(state.id);
+    for (const { state } of this.running.values()) if (state.id.owner === owner) await this.remove(state.id);
     await rm(join(this.root, owner), { recursive: true, force: true });
   }
 
