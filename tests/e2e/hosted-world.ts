@@ -10,20 +10,22 @@ import { applyUserData, eventually, type Lab, type Node } from "./harness/index.
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** A hosted cluster `demo` seen from outside: its processes, its API, its hosts. */
+/** A hosted cluster seen from outside: its processes, its API, its hosts. */
 export class HostedWorld {
   readonly capstan: Capstan;
   readonly lab: Lab;
+  readonly cluster: string;
   readonly #scratch = mkdtempSync(join(tmpdir(), "capstan-workload-"));
 
-  constructor(capstan: Capstan, lab: Lab) {
+  constructor(capstan: Capstan, lab: Lab, cluster = "demo") {
     this.capstan = capstan;
     this.lab = lab;
+    this.cluster = cluster;
   }
 
   /** Folder of the control plane's processes. */
   get folder(): string {
-    return join(this.capstan.dataDir, "clusters/default/demo");
+    return join(this.capstan.dataDir, "clusters/default", this.cluster);
   }
 
   get #kubeconfig(): string {
@@ -38,7 +40,7 @@ export class HostedWorld {
 
   /** A field of the HostedControlPlane. */
   hcp(jsonpath: string): Promise<string> {
-    return this.capstan.kubectl("get", "hcp", "demo", "-o", `jsonpath=${jsonpath}`);
+    return this.capstan.kubectl("get", "hcp", this.cluster, "-o", `jsonpath=${jsonpath}`);
   }
 
   /** `STATUS REASON MESSAGE` of a condition of the HostedControlPlane. */
@@ -47,7 +49,7 @@ export class HostedWorld {
   }
 
   patch(patch: object): Promise<string> {
-    return this.capstan.kubectl("patch", "hcp", "demo", "--type=merge", "-p", JSON.stringify(patch));
+    return this.capstan.kubectl("patch", "hcp", this.cluster, "--type=merge", "-p", JSON.stringify(patch));
   }
 
   available(timeout = 60_000): Promise<unknown> {
@@ -56,7 +58,13 @@ export class HostedWorld {
 
   /** Fetches the admin kubeconfig as a user does. */
   async connect(): Promise<void> {
-    const secret = await this.capstan.kubectl("get", "secret", "demo-kubeconfig", "-o", "jsonpath={.data.value}");
+    const secret = await this.capstan.kubectl(
+      "get",
+      "secret",
+      `${this.cluster}-kubeconfig`,
+      "-o",
+      "jsonpath={.data.value}",
+    );
     writeFileSync(this.#kubeconfig, Buffer.from(secret, "base64"), { mode: 0o600 });
   }
 
@@ -89,7 +97,9 @@ export class HostedWorld {
   /** Makes Machine and KubeadmConfig for a host, waits for the user data and gives it back. */
   async userData(name: string): Promise<string> {
     const { capstan } = this;
-    const manifest = readFileSync(file("hosted-host.yaml"), "utf8").replaceAll("NAME", name);
+    const manifest = readFileSync(file("hosted-host.yaml"), "utf8")
+      .replaceAll("NAME", name)
+      .replaceAll("demo", this.cluster);
     await capstan.kubectlWithInput(manifest, "apply", "-f", "-");
     const uid = await capstan.kubectl("get", "machine", name, "-o", "jsonpath={.metadata.uid}");
     const config = {
@@ -98,7 +108,7 @@ export class HostedWorld {
       metadata: {
         name,
         namespace: "default",
-        labels: { "cluster.x-k8s.io/cluster-name": "demo" },
+        labels: { "cluster.x-k8s.io/cluster-name": this.cluster },
         ownerReferences: [{ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Machine", name, uid, controller: true }],
       },
       spec: {

@@ -12,8 +12,14 @@ export const workerImages = ["pause", "kube-proxy", "coredns", "e2e-cni", "busyb
 /** What kubeadm control plane nodes need on top. */
 export const controlPlaneImages = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd"] as const;
 
+/** The tunnel from kube-apiserver to nodes that it cannot reach: one image beside kube-apiserver, one on the nodes. */
+const konnectivityImages = ["proxy-server", "proxy-agent"] as const;
+
 /** The images that the harness builds. */
-export type ImageName = (typeof workerImages)[number] | (typeof controlPlaneImages)[number];
+export type ImageName =
+  | (typeof workerImages)[number]
+  | (typeof controlPlaneImages)[number]
+  | (typeof konnectivityImages)[number];
 
 /** One built image. */
 export interface Image {
@@ -30,6 +36,8 @@ export type Images = Readonly<Record<ImageName, Image>>;
 export const busyboxReference = "capstan.dev/e2e-busybox:1";
 
 const cniReference = "capstan.dev/e2e-cni:1";
+/** The version in tools/kubernetes/konnectivity/go.mod, which is the one for these Kubernetes versions. */
+const konnectivityTag = "v0.34.0";
 
 /**
  * Builds the images that real nodes need, without a registry: docker archives from our own programs and from files of the nodes'
@@ -42,7 +50,7 @@ export async function ensureImages(bin: string, rootfs: string): Promise<Images>
   mkdirSync(folder, { recursive: true });
   forgetOthers(folder, `images-${version}-`);
   const images: Partial<Record<ImageName, Image>> = {};
-  for (const name of [...workerImages, ...controlPlaneImages]) {
+  for (const name of [...workerImages, ...controlPlaneImages, ...konnectivityImages]) {
     const archive = join(folder, `${name}.tar`);
     const reference = references[name];
     if (!existsSync(archive)) writeDockerArchive(archive, { ...(await contents(name, bin, rootfs)), reference });
@@ -67,6 +75,8 @@ async function kubeadmReferences(bin: string, version: string): Promise<Record<I
     "kube-apiserver": find("kube-apiserver"),
     "kube-controller-manager": find("kube-controller-manager"),
     "kube-scheduler": find("kube-scheduler"),
+    "proxy-server": `registry.k8s.io/kas-network-proxy/proxy-server:${konnectivityTag}`,
+    "proxy-agent": `registry.k8s.io/kas-network-proxy/proxy-agent:${konnectivityTag}`,
     "e2e-cni": cniReference,
     busybox: busyboxReference,
   };
@@ -78,6 +88,9 @@ async function contents(name: ImageName, bin: string, rootfs: string): Promise<O
   switch (name) {
     case "pause":
       return { entries: tree.program(program("pause"), "pause").entries(), entrypoint: ["/pause"] };
+    case "proxy-server":
+    case "proxy-agent":
+      return { entries: tree.program(program(name), name).folder("tmp", 0o1777).entries() };
     case "coredns":
       return { entries: tree.program(program("coredns"), "coredns").folder("etc").entries(), entrypoint: ["/coredns"] };
     case "kube-proxy": {

@@ -68,8 +68,9 @@ export class HostCluster {
   /** Resolves when the view is complete; throws what keeps the cluster from answering. */
   async ready(signal?: AbortSignal): Promise<void> {
     for (const kind of KINDS as readonly Kind<KubeObject>[]) await this.#cache.informer(kind).syncedOrError(signal);
-    const [lost] = this.#cache.problems();
-    if (lost !== undefined) throw lost.error;
+    // A watch that broke may be on its way back: what counts is whether the cluster answers now.
+    if (this.#cache.problems().length > 0)
+      await this.client.get(Service, { namespace: "default", name: "kubernetes" }, signal);
   }
 
   /** One of our objects as last seen. */

@@ -1,2 +1,3 @@
-export { type PlacementCase, type PlacementWorld, placementCases } from "./placement-cases.ts";
+export { makePlan, type PlacementCase, type PlacementWorld, placementCases } from "./placement-cases.ts";
 export { PodRunner } from "./pod-runner.ts";
+export { podData, podObjects, podThings } from "./pod-things.ts";

@@ -55,6 +55,44 @@ const imageIn = (controller: unknown): string =>
     ?.image ?? "";
 const etcd = () => world.client.get(StatefulSet, { namespace: "default", name: "c1-etcd" });
 
+/** Kinds and names of what there is: what must be the same however often a manager was killed on the way. */
+const shape = async (of: PodsWorld): Promise<string[]> =>
+  (await of.things(owner)).map((thing) => thing.split(" ").slice(0, 2).join(" "));
+
+test("killed after any write, the next manager ends where an undisturbed one does", { timeout: 60_000 }, async () => {
+  const calm = world.dying(Infinity);
+  await drive(world, calm.placement);
+  const expected = await shape(world);
+  expect(calm.transport.writes).toBeGreaterThan(15);
+  for (let writes = 1; writes <= calm.transport.writes; writes += 2) {
+    const other = await PodsWorld.open();
+    const { placement, transport } = other.dying(writes);
+    await drive(other, placement, () => transport.dead);
+    await drive(other, await other.again());
+    expect(await shape(other), `killed after ${writes} writes`).toEqual(expected);
+    await other.close();
+  }
+});
+
+/** Reserves and ensures as the controller does, until all is ready or the manager is dead. */
+async function drive(of: PodsWorld, placement: PodsPlacement, dead = () => false): Promise<void> {
+  const request = { owner, spec: plan.spec, endpoint: undefined };
+  for (let turn = 0; turn < 30; turn++) {
+    try {
+      const reserved = await placement.reserve(request);
+      if (reserved.type === "reserved") {
+        const state = await placement.ensure({ ...plan, endpoint: reserved.endpoint });
+        if (state.components.filter(({ ready }) => ready).length === 4) return;
+      }
+    } catch (error) {
+      if (!dead()) throw error;
+      return;
+    }
+    await of.progress();
+  }
+  throw new Error("not ready after 30 turns");
+}
+
 test("each starts when what it needs is there: etcd, then kube-apiserver, then the others", async () => {
   world.runner.statuses.set("etcd", { phase: "Pending" });
   let state = await settled(3);

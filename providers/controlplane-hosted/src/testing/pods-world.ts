@@ -1,34 +1,20 @@
-import { type Clock, type KubeObject, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
-import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Client, type Kind, silentLogger } from "@capstan/runtime";
 import {
-  Deployment,
-  HOSTED_LABEL,
-  HostClusters,
-  HostSecret,
-  NetworkPolicy,
-  OWNER_ANNOTATION,
-  PersistentVolumeClaim,
-  Pod,
-  PodDisruptionBudget,
-  Service,
-  StatefulSet,
-} from "@capstan/workloads";
+  type ApiRequest,
+  type ApiResponse,
+  type Clock,
+  seededRandom,
+  type Transport,
+  type Unstructured,
+  VirtualClock,
+} from "@capstan/apimachinery";
+import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { Client, silentLogger } from "@capstan/runtime";
+import { HostClusters } from "@capstan/workloads";
 import type { PlacementWorld } from "../contract-suite/placement-cases.ts";
 import { PodRunner } from "../contract-suite/pod-runner.ts";
+import { podData, podThings } from "../contract-suite/pod-things.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 import { PodsPlacement } from "../placement/pods.ts";
-
-const ALL = [
-  Deployment,
-  StatefulSet,
-  Pod,
-  Service,
-  PodDisruptionBudget,
-  NetworkPolicy,
-  HostSecret,
-  PersistentVolumeClaim,
-] as readonly Kind<KubeObject>[];
 
 /** A cluster in memory that is played to run pods, and the placement that uses it as management cluster. */
 export class PodsWorld implements PlacementWorld {
@@ -57,24 +43,22 @@ export class PodsWorld implements PlacementWorld {
     return world;
   }
 
-  /** `KIND NAME UID` of everything of an owner. */
-  async things(owner: string): Promise<string[]> {
-    const lists = await Promise.all(ALL.map((kind) => this.client.list(kind, { labelSelector: HOSTED_LABEL })));
-    return lists
-      .flatMap(({ items }) => items)
-      .filter((object) => object.metadata.annotations?.[OWNER_ANNOTATION] === owner)
-      .map((object) => `${object.kind} ${object.metadata.name} ${object.metadata.uid}`)
-      .filter((text) => !text.startsWith("PodDisruptionBudget"))
-      .toSorted();
+  things(owner: string): Promise<string[]> {
+    return podThings(this.client, owner);
   }
 
-  async dataOf(owner: string): Promise<string | undefined> {
-    const claims = (await this.things(owner)).filter((thing) => thing.startsWith("PersistentVolumeClaim"));
-    return claims.length === 0 ? undefined : claims.join();
+  dataOf(owner: string): Promise<string | undefined> {
+    return podData(this.client, owner);
   }
 
   again(clock: Clock = this.clock): Promise<PodsPlacement> {
     return Promise.resolve(this.#placement(clock));
+  }
+
+  /** The placement of a manager that is killed after some writes. */
+  dying(writes: number): { placement: PodsPlacement; transport: DyingTransport } {
+    const transport = new DyingTransport(this.server.admin(), writes);
+    return { placement: this.#placement(this.clock, transport), transport };
   }
 
   async progress(): Promise<void> {
@@ -88,15 +72,53 @@ export class PodsWorld implements PlacementWorld {
   }
 
   /** With a clock of its own for what it decides by time. */
-  #placement(own: Clock = this.clock): PodsPlacement {
+  #placement(own: Clock = this.clock, transport: Transport = this.server.admin()): PodsPlacement {
     const { clock } = this;
     const random = seededRandom(2);
-    const management = new Client(this.server.admin(), { fieldManager: "capstan", clock });
+    const management = new Client(transport, { fieldManager: "capstan", clock });
     const hosts = new HostClusters({ management, fieldManager: "capstan", clock, random, log: silentLogger });
     this.hosts.push(hosts);
     return new PodsPlacement({ hosts, management, clock: own, random, log: silentLogger });
   }
 }
+
+/** Lets a number of writes through; after them nothing leaves this process any more. */
+class DyingTransport implements Transport {
+  writes = 0;
+  readonly #inner: Transport;
+  readonly #last: number;
+
+  constructor(inner: Transport, last: number) {
+    this.#inner = inner;
+    this.#last = last;
+  }
+
+  get dead(): boolean {
+    return this.writes >= this.#last;
+  }
+
+  async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    if (this.dead) return KILLED;
+    const response = await this.#inner.request(request, signal);
+    if (request.method !== "GET") this.writes++;
+    return this.dead ? KILLED : response;
+  }
+
+  watch(...[request, signal]: Parameters<Transport["watch"]>): ReturnType<Transport["watch"]> {
+    return this.#inner.watch(request, signal);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+const KILLED: ApiResponse = {
+  status: 500,
+  headers: {},
+  warnings: [],
+  body: { apiVersion: "v1", kind: "Status", metadata: {}, status: "Failure", message: "killed", code: 500 },
+};
 
 /** The server in memory does not know this one kind by itself. */
 const NETWORK_POLICY_KIND: Unstructured = {

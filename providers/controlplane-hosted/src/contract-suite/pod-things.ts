@@ -1,0 +1,47 @@
+import type { KubeObject, Unstructured } from "@capstan/apimachinery";
+import type { Client, Kind } from "@capstan/runtime";
+import {
+  Deployment,
+  HOSTED_LABEL,
+  HostSecret,
+  NetworkPolicy,
+  OWNER_ANNOTATION,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Service,
+  StatefulSet,
+} from "@capstan/workloads";
+
+const ALL = [
+  Deployment,
+  StatefulSet,
+  Pod,
+  Service,
+  PodDisruptionBudget,
+  NetworkPolicy,
+  HostSecret,
+  PersistentVolumeClaim,
+] as readonly Kind<KubeObject>[];
+
+/** Everything of an owner in a cluster that runs pods. */
+export async function podObjects(client: Client, owner: string): Promise<Unstructured[]> {
+  const lists = await Promise.all(ALL.map((kind) => client.list(kind, { labelSelector: HOSTED_LABEL })));
+  return lists
+    .flatMap(({ items }) => items as Unstructured[])
+    .filter((object) => object.metadata.annotations?.[OWNER_ANNOTATION] === owner);
+}
+
+/** `KIND NAME UID` of everything of an owner; a budget for pods is named so that it is not taken for a pod. */
+export async function podThings(client: Client, owner: string): Promise<string[]> {
+  const objects = await podObjects(client, owner);
+  return objects
+    .map(({ kind, metadata }) => `${kind === "PodDisruptionBudget" ? "Budget" : kind} ${metadata.name} ${metadata.uid}`)
+    .toSorted();
+}
+
+/** Names the volumes of an owner; undefined when it has none. */
+export async function podData(client: Client, owner: string): Promise<string | undefined> {
+  const claims = (await podThings(client, owner)).filter((thing) => thing.startsWith("PersistentVolumeClaim"));
+  return claims.length === 0 ? undefined : claims.join();
+}

@@ -1,0 +1,150 @@
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Capstan } from "./capstan/instance.ts";
+import { controlPlaneImages, eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
+import { HostedWorld } from "./hosted-world.ts";
+
+/** A hosted cluster hosts another one: its real nodes run the pods of a second control plane, which a real node joins. */
+let lab: Lab;
+let capstan: Capstan;
+let host: HostedWorld;
+let tenant: HostedWorld;
+let hostNode: Node;
+let tenantNode: Node;
+let booted: Promise<unknown>;
+
+const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const example = fileURLToPath(new URL("../../docs/examples/hosted.yaml", import.meta.url));
+const OURS = "capstan.dev/hosted=tenant";
+
+beforeAll(async () => {
+  lab = await Lab.open();
+  hostNode = lab.addNode("h1");
+  tenantNode = lab.addNode("t1");
+  capstan = await timed("capstan up", () => Capstan.start(lab.gateway));
+  host = new HostedWorld(capstan, lab);
+  tenant = new HostedWorld(capstan, lab, "tenant");
+});
+
+afterAll(async () => {
+  await booted?.catch(() => undefined);
+  await capstan?.close();
+  await lab?.close();
+  host?.close();
+  tenant?.close();
+});
+
+/** Pods of the tenant's control plane by component. */
+async function pods(): Promise<Record<string, string>> {
+  const path = "{range .items[*]}{.metadata.labels.app\\.kubernetes\\.io/component} {.metadata.name}{'\\n'}{end}";
+  const lines = (await host.kubectl("get", "pods", "-l", OURS, "-o", `jsonpath=${path}`)).trim().split("\n");
+  return Object.fromEntries(lines.filter(Boolean).map((line) => line.split(" ") as [string, string]));
+}
+
+test("a cluster by processes gets a real node", async () => {
+  booted = timed("two nodes booted, images imported", async () => {
+    await Promise.all([hostNode.start(), tenantNode.start()]);
+    const images = (names: readonly (keyof typeof lab.images)[]) => names.map((name) => lab.images[name]);
+    await hostNode.importImages(images([...workerImages, ...controlPlaneImages, "proxy-server"]));
+    await tenantNode.importImages(images([...workerImages, "proxy-agent"]));
+  });
+  await capstan.kubectl("apply", "-f", example, "-f", file("hosted-kind.yaml"));
+  await timed("host cluster Available", () => host.available());
+  await host.connect();
+  await host.kubectl("apply", "-f", file("cni.yaml"), "-f", file("hosted-pods-volume.yaml"));
+  await booted;
+  await hostNode.must(["install", "-d", "-o", "65532", "-g", "65532", "-m", "0700", "/var/lib/by-hand"]);
+  await timed("node joins", () => host.join(hostNode));
+  await timed("node Ready", () => eventually("a Ready node", async () => (await host.readyNodes()) === 1));
+  await timed("coredns", () =>
+    host.kubectl("-n", "kube-system", "rollout", "status", "deployment/coredns", "--timeout=120s"),
+  );
+});
+
+test("a second control plane runs as pods on that node, its address known before any of them", async () => {
+  await capstan.kubectl("apply", "-f", file("hosted-pods.yaml"));
+  await eventually("the endpoint", async () => (await tenant.hcp("{.spec.controlPlaneEndpoint.port}")) !== "");
+  expect(await tenant.hcp("{.spec.controlPlaneEndpoint.host}")).toBe(hostNode.address);
+  await timed("applied to Available", () => tenant.available(180_000));
+  await tenant.connect();
+  expect(await tenant.kubectl("get", "--raw", "/readyz")).toBe("ok");
+  expect(Object.keys(await pods()).toSorted()).toEqual([
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+  ]);
+});
+
+test("a real node joins it with plain kubeadm join and becomes Ready", async () => {
+  await tenant.kubectl("apply", "-f", file("cni.yaml"));
+  const output = await timed("user data", () => tenant.join(tenantNode));
+  expect(output).toContain("This node has joined the cluster");
+  await timed("node Ready", () => eventually("a Ready node", async () => (await tenant.readyNodes()) === 1));
+});
+
+test("calls to the node go through konnectivity: logs and exec answer", async () => {
+  await timed("konnectivity-agent", () =>
+    tenant.kubectl("-n", "kube-system", "rollout", "status", "daemonset/konnectivity-agent", "--timeout=120s"),
+  );
+  await tenant.kubectl("apply", "-f", file("web.yaml"));
+  await timed("web", () => tenant.kubectl("rollout", "status", "deployment/web", "--timeout=120s"));
+  const [pod = ""] = (await tenant.kubectl("get", "pods", "-l", "app=web", "-o", "name")).trim().split("\n");
+  await timed("logs and exec", () =>
+    eventually("logs", async () => (await tenant.kubectl("logs", pod)).includes("serving as")),
+  );
+  expect(await tenant.kubectl("exec", pod, "--", "hostname")).toContain("web-");
+  const agents = await tenant.kubectl("-n", "kube-system", "logs", "daemonset/konnectivity-agent", "--tail=-1");
+  expect(agents).toMatch(/[Ss]tart serving|connected to/);
+});
+
+test("a pod of kube-apiserver that goes is replaced; what it kept in etcd is there", async () => {
+  await tenant.kubectl("create", "configmap", "before");
+  const before = await pods();
+  await host.kubectl("delete", "pod", before["kube-apiserver"] ?? "", "--wait=false");
+  await timed("another one answers", () =>
+    eventually("another pod", async () => {
+      const now = await pods();
+      return now["kube-apiserver"] !== before["kube-apiserver"] && (await tenant.kubectl("get", "cm", "before")) !== "";
+    }),
+  );
+});
+
+test("a wrong argument leaves the old kube-apiserver serving and is told in its own words", async () => {
+  await tenant.patch({ spec: { apiServer: { extraArgs: [{ name: "nonsense", value: "1" }] } } });
+  await timed("told", () =>
+    eventually("the error", async () => /unknown flag: --nonsense/.test(await tenant.condition("UpToDate")), {
+      timeout: 120_000,
+    }),
+  );
+  expect(await tenant.condition("Available")).toMatch(/^True/);
+  expect(await tenant.kubectl("get", "--raw", "/readyz")).toBe("ok");
+  await tenant.patch({ spec: { apiServer: { extraArgs: [] } } });
+  await timed("well again", () =>
+    eventually("UpToDate", async () => (await tenant.condition("UpToDate")).startsWith("True"), { timeout: 120_000 }),
+  );
+});
+
+test("scaled to zero there is no pod and the volume stays; scaled back the data is there and the node comes back", async () => {
+  await capstan.kubectl("scale", "hcp/tenant", "--replicas=0");
+  await timed("hibernated", () =>
+    eventually("no pod", async () => Object.keys(await pods()).length === 0, { timeout: 120_000 }),
+  );
+  expect(await tenant.condition("Available")).toMatch(/^False Hibernated/);
+  expect(await host.kubectl("get", "pvc", "-l", OURS, "-o", "jsonpath={.items[*].status.phase}")).toBe("Bound");
+  await capstan.kubectl("scale", "hcp/tenant", "--replicas=1");
+  await timed("awake", () => tenant.available(120_000));
+  await eventually("the data", async () => (await tenant.kubectl("get", "cm", "before")) !== "");
+  await timed("node Ready", () => eventually("a Ready node", async () => (await tenant.readyNodes()) === 1));
+});
+
+test("deleting the tenant leaves nothing of it in the host cluster", async () => {
+  await timed("tenant deleted", () => capstan.kubectl("delete", "cluster", "tenant", "--timeout=120s"));
+  const kinds = "deployments,statefulsets,pods,services,poddisruptionbudgets,networkpolicies,secrets,pvc";
+  expect(await host.kubectl("get", kinds, "-A", "-l", "capstan.dev/hosted", "-o", "name")).toBe("");
+  expect(await host.readyNodes()).toBe(1);
+  await timed("host deleted", () => capstan.kubectl("delete", "cluster", "demo", "--timeout=120s"));
+  await capstan.close();
+  await lab.close();
+  expect(await leftovers(lab.id)).toEqual([]);
+});

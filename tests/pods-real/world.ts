@@ -1,0 +1,70 @@
+import { systemClock, systemRandom } from "@capstan/apimachinery";
+import { PodsPlacement } from "@capstan/controlplane-hosted";
+import { type PlacementWorld, PodRunner, podData, podThings } from "@capstan/controlplane-hosted/contract-suite";
+import { Client, httpTransport, loadKubeconfig, silentLogger } from "@capstan/runtime";
+import { HostClusters } from "@capstan/workloads";
+import { type RealKubernetes, startKubeApiserver } from "../real-kubernetes/index.ts";
+
+type Spec = PlacementWorld["spec"];
+
+/** A real kube-apiserver and kube-controller-manager whose nodes are played. */
+export class RealHost {
+  readonly real: RealKubernetes;
+  readonly client: Client;
+  readonly #close: () => Promise<void>;
+
+  private constructor(real: RealKubernetes, client: Client, close: () => Promise<void>) {
+    this.real = real;
+    this.client = client;
+    this.#close = close;
+  }
+
+  static async start(): Promise<RealHost> {
+    const real = await startKubeApiserver({ controllerManager: true });
+    const config = await loadKubeconfig({ clock: systemClock, path: real.kubeconfigFile });
+    const transport = httpTransport(config, { clock: systemClock });
+    // A field that Kubernetes does not know is a mistake of ours.
+    const client = new Client(transport, { fieldManager: "capstan", clock: systemClock, fieldValidation: "Strict" });
+    return new RealHost(real, client, async () => {
+      await transport.close();
+      await real.stop();
+    });
+  }
+
+  /** The placement over this cluster, and what its tests need. */
+  world(spec: Spec): PlacementWorld & { placement: PodsPlacement } {
+    const { client } = this;
+    const runner = new PodRunner(client, { controllerManager: true });
+    const opened: HostClusters[] = [];
+    const make = (): PodsPlacement => {
+      const deps = { clock: systemClock, random: systemRandom, log: silentLogger };
+      const hosts = new HostClusters({ management: client, fieldManager: "capstan", ...deps });
+      opened.push(hosts);
+      return new PodsPlacement({ hosts, management: client, ...deps });
+    };
+    const placement = make();
+    const progress = async (): Promise<void> => {
+      await runner.step();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    return {
+      placement,
+      clock: systemClock,
+      spec,
+      again: () => Promise.resolve(make()),
+      progress,
+      things: (owner) => podThings(client, owner),
+      dataOf: (owner) => podData(client, owner),
+      close: async () => {
+        const placed = { spec: { version: "v1.34.4", ...spec } };
+        for (const owner of ["default/c1", "default/c2"])
+          while ((await placement.remove(owner, placed)).length > 0) await progress();
+        await Promise.all(opened.map((hosts) => hosts.stop()));
+      },
+    };
+  }
+
+  stop(): Promise<void> {
+    return this.#close();
+  }
+}
