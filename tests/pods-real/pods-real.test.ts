@@ -77,6 +77,11 @@ describe("the objects", () => {
         resources: { requests: { cpu: "1", memory: "1Gi" }, limits: { memory: "2Gi" } },
       },
       scheduler: { image: "example.org/scheduler:v1" },
+      pods: {
+        nodeSelector: { pool: "infra" },
+        tolerations: [{ key: "infra", operator: "Exists" }],
+        imagePullSecrets: ["registry"],
+      },
     });
     const plan = await makePlan(world, owner);
     for (let turn = 0; turn < 200; turn++) {
@@ -241,6 +246,9 @@ describe("the objects", () => {
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
       enableServiceLinks: false,
+      nodeSelector: { pool: "infra" },
+      imagePullSecrets: [{ name: "registry" }],
+      tolerations: expect.arrayContaining([{ key: "infra", operator: "Exists" }]),
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
       affinity: {
         podAntiAffinity: {

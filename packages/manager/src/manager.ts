@@ -133,7 +133,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
         Embedded: new EmbeddedPlacement({ clusters: embedded, clock, random }),
         Pods: new PodsPlacement({ hosts, management: client, clock, random, log }),
       } satisfies Partial<Record<PlacementType, Placement>>,
-      defaultPlacement: "Process",
+      defaultPlacement: options.runsPods === true ? "Pods" : "Process",
       prepared: new Map(),
       backupDir: join(options.dataDir, "backups"),
       signer: new TokenSigner({ workload, isHosted: hostedIn(cache), clock, random, log }),

@@ -49,7 +49,8 @@ export async function takeBackup(
   nowMs: number,
   label?: string,
 ): Promise<string> {
-  if (placement.snapshot === undefined) throw new Error("this placement takes no snapshots of etcd; use the means of where its data lies");
+  if (placement.snapshot === undefined)
+    throw new Error("this placement takes no snapshots of etcd; use the means of where its data lies");
   const name = backupName(nowMs, label);
   const scratch = join(dir, ".taking", plan.owner.replace("/", "_"));
   await rm(scratch, { recursive: true, force: true });

@@ -246,6 +246,26 @@ const rotation = object({
 
 const addon = object({ enabled: optional(boolean({ doc: "false leaves it out.", default: true })) });
 
+const toleration = object({
+  key: optional(string({ maxLength: 316 })),
+  operator: optional(string({ enum: ["Exists", "Equal"] })),
+  value: optional(string({ maxLength: 63 })),
+  effect: optional(string({ enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"] })),
+  tolerationSeconds: optional(integer({ format: "int64" })),
+});
+
+const pods = object(
+  {
+    nodeSelector: optional(map(string({ maxLength: 63 }))),
+    tolerations: optional(array(toleration, { maxItems: 50 })),
+    priorityClassName: optional(string({ maxLength: 253 })),
+    imagePullSecrets: optional(
+      array(string({ maxLength: 253 }), { doc: "Names of Secrets in the host cluster.", maxItems: 20 }),
+    ),
+  },
+  { doc: "Pods: which nodes of the host cluster they may run on, and how they get their images." },
+);
+
 /** What a class of control planes can say of each: all but the version, the size and the address. */
 const sharedFields = {
   placement: optional(
@@ -271,6 +291,7 @@ const sharedFields = {
       }),
     }),
   ),
+  pods: optional(pods),
   expose: optional(
     object({
       type: optional(string({ doc: "Pods: how the API is reached.", enum: ["LoadBalancer", "NodePort", "ClusterIP"] })),

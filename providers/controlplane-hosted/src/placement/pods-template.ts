@@ -92,8 +92,7 @@ export function podTemplate(input: TemplateInput): object {
           labelSelector: { matchLabels: labels },
         },
       ],
-      // A lost node is left after seconds instead of minutes; etcd's volume could not follow that fast anyway.
-      ...(component === "etcd" ? {} : { tolerations: [leaveSoon("not-ready"), leaveSoon("unreachable")] }),
+      ...placementOf(input.spec, component),
       containers: [ownContainer(input), ...(input.beside ?? [])],
       volumes: [
         {
@@ -150,6 +149,23 @@ export function probesOf(port: number, scheme: "HTTP" | "HTTPS", paths: { live: 
 /** Where kube-scheduler tells how it is. */
 export function schedulerPaths(version: string): { live: string; ready: string } {
   return minor(version) >= 32 ? { live: "/livez", ready: "/readyz" } : { live: "/healthz", ready: "/healthz" };
+}
+
+/** Which nodes take the pods. */
+function placementOf({ pods }: HostedControlPlaneSpec, component: PodComponent): object {
+  const tolerations = [
+    ...(pods?.tolerations ?? []),
+    // A lost node is left after seconds instead of minutes; etcd's volume could not follow that fast anyway.
+    ...(component === "etcd" ? [] : [leaveSoon("not-ready"), leaveSoon("unreachable")]),
+  ];
+  return {
+    ...(pods?.nodeSelector === undefined ? {} : { nodeSelector: pods.nodeSelector }),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+    ...(pods?.priorityClassName === undefined ? {} : { priorityClassName: pods.priorityClassName }),
+    ...(pods?.imagePullSecrets === undefined
+      ? {}
+      : { imagePullSecrets: pods.imagePullSecrets.map((name) => ({ name })) }),
+  };
 }
 
 function ownContainer(input: TemplateInput): object {
