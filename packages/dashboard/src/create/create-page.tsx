@@ -1,3 +1,180 @@
-export function CreatePage(): React.ReactNode {
-  return <p>CreatePage</p>;
+import { toYaml } from "@capstan/apimachinery";
+import { clusterObjects, type ProviderName, WORKER_PROVIDERS } from "@capstan/capi";
+import { Alert, Button, CopyButton, Group, NativeSelect, TextInput, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, type ReactNode, useMemo, useState } from "react";
+import { Failure } from "../yaml/review-dialog.tsx";
+import { GroupFields } from "./group-fields.tsx";
+import { commandOf, newForm, newGroup, PLACEMENTS, type PlanForm, planOf, problemsOf } from "./plan-form.ts";
+import { ObjectRefused, servedInfrastructure, tryObjects, writeObjects } from "./send-objects.ts";
+
+const DEFAULT_VERSION = "v1.34.4";
+
+type State = { type: "editing"; failure?: Error } | { type: "checking" } | { type: "accepted" } | { type: "writing" };
+
+const requiredOf = (provider: ProviderName): string[] =>
+  Object.entries(WORKER_PROVIDERS[provider].settings).flatMap(([key, setting]) =>
+    setting.required === true ? key : [],
+  );
+
+/** Makes a cluster from a form; what it will be is there to read all the time, and the server is asked before anything is made. */
+export function CreatePage(): ReactNode {
+  const navigate = useNavigate();
+  const [form, setForm] = useState<PlanForm>(() => newForm(DEFAULT_VERSION));
+  const [state, setState] = useState<State>({ type: "editing" });
+  const [touched, setTouched] = useState(false);
+  const { data: served } = useQuery({ queryKey: ["infrastructure"], queryFn: servedInfrastructure });
+  const providers = (Object.keys(WORKER_PROVIDERS) as ProviderName[]).filter(
+    (provider) => served === undefined || served.has(WORKER_PROVIDERS[provider].templateKind),
+  );
+  const problems = useMemo(() => problemsOf(form, requiredOf), [form]);
+  const shown = touched ? problems : {};
+  const plan = useMemo(() => planOf({ ...form, name: form.name || "NAME" }), [form]);
+  const objects = useMemo(() => clusterObjects(plan), [plan]);
+  const yaml = useMemo(() => objects.map((object) => toYaml(object)).join("---\n"), [objects]);
+  const change = (next: Partial<PlanForm>): void => {
+    setForm({ ...form, ...next });
+    setState({ type: "editing" });
+  };
+  const fail = (failure: unknown): void => setState({ type: "editing", failure: failure as Error });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTouched(true);
+    if (Object.keys(problems).length > 0) return;
+    if (state.type === "accepted") {
+      setState({ type: "writing" });
+      writeObjects(objects)
+        .then(() =>
+          navigate({ to: "/clusters/$namespace/$name", params: { namespace: form.namespace, name: form.name } }),
+        )
+        .catch(fail);
+      return;
+    }
+    setState({ type: "checking" });
+    tryObjects(objects).then(() => setState({ type: "accepted" }), fail);
+  };
+  return (
+    <section className="page">
+      <Title order={1} size="h2" mb="sm">
+        Create a cluster
+      </Title>
+      <div className="grid-2">
+        <form className="card" onSubmit={submit} noValidate>
+          <Group grow align="start">
+            <TextInput
+              label="Name"
+              value={form.name}
+              error={shown["name"]}
+              autoComplete="off"
+              onChange={(event) => change({ name: event.currentTarget.value })}
+            />
+            <TextInput
+              label="Namespace"
+              value={form.namespace}
+              error={shown["namespace"]}
+              onChange={(event) => change({ namespace: event.currentTarget.value })}
+            />
+          </Group>
+          <Group grow align="start" mt="sm">
+            <TextInput
+              label="Kubernetes version"
+              value={form.version}
+              error={shown["version"]}
+              onChange={(event) => change({ version: event.currentTarget.value })}
+            />
+            <NativeSelect
+              label="Control plane runs"
+              value={form.placement}
+              onChange={(event) => change({ placement: event.currentTarget.value })}
+              data={PLACEMENTS.map((placement) => ({ value: placement, label: PLACEMENT_LABELS[placement] }))}
+            />
+          </Group>
+          <Title order={2} size="h4" mt="md">
+            Workers
+          </Title>
+          {form.groups.map((group) => (
+            <GroupFields
+              key={group.key}
+              group={group}
+              providers={providers}
+              problems={shown}
+              onChange={(next) => change({ groups: form.groups.map((other) => (other === group ? next : other)) })}
+              onRemove={() => change({ groups: form.groups.filter((other) => other !== group) })}
+            />
+          ))}
+          <Button
+            variant="default"
+            mt="sm"
+            onClick={() => {
+              const key = Math.max(0, ...form.groups.map((group) => group.key)) + 1;
+              change({ groups: [...form.groups, newGroup(key, providers[0] ?? "memory")] });
+            }}
+          >
+            Add worker group
+          </Button>
+          {state.type === "editing" && state.failure !== undefined && <Refusal failure={state.failure} />}
+          {state.type === "accepted" && (
+            <Alert color="green" variant="outline" mt="md" role="status" title="The server accepts it">
+              {objects.length} objects would be created. Nothing has been made yet.
+            </Alert>
+          )}
+          <Group mt="md" justify="flex-end">
+            <Button type="submit" loading={state.type === "checking" || state.type === "writing"}>
+              {state.type === "accepted" || state.type === "writing" ? "Create cluster" : "Check"}
+            </Button>
+          </Group>
+        </form>
+        <section aria-label="YAML">
+          <Group justify="space-between" mb="xs">
+            <Title order={2} size="h4">
+              YAML
+            </Title>
+            <Group gap="xs">
+              <Copy text={yaml} label="Copy YAML" />
+              <Copy text={commandOf(plan)} label="Copy as command" />
+            </Group>
+          </Group>
+          {/* A region that scrolls must be reachable without a mouse. */}
+          <pre className="diff yaml" tabIndex={0}>
+            {yaml}
+          </pre>
+        </section>
+      </div>
+    </section>
+  );
+}
+
+const PLACEMENT_LABELS: Readonly<Record<(typeof PLACEMENTS)[number], string>> = {
+  "": "where the manager decides",
+  Process: "as processes beside the manager",
+  Embedded: "inside the manager (no real nodes)",
+  Pods: "as pods",
+};
+
+function Refusal({ failure }: { failure: Error }): ReactNode {
+  if (!(failure instanceof ObjectRefused)) return <Failure error={failure} />;
+  return (
+    <>
+      <p>
+        <strong>
+          {failure.object.kind}/{failure.object.metadata.name}
+        </strong>{" "}
+        was refused:
+      </p>
+      <Failure error={failure.cause} />
+    </>
+  );
+}
+
+function Copy({ text, label }: { text: string; label: string }): ReactNode {
+  return (
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <Button size="compact-sm" variant="default" onClick={copy}>
+          {copied ? "Copied" : label}
+        </Button>
+      )}
+    </CopyButton>
+  );
 }

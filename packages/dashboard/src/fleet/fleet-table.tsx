@@ -52,7 +52,6 @@ export function FleetTable({ rows, search, onSort }: FleetTableProps): ReactNode
   };
   return (
     // A region that scrolls must be reachable without a mouse.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div ref={scroller} className="table-scroller" tabIndex={0} role="region" aria-label="Clusters">
       <table className="table" aria-rowcount={rows.length + 1}>
         <thead>

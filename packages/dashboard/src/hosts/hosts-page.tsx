@@ -1,3 +1,145 @@
-export function HostsPage(): React.ReactNode {
-  return <p>HostsPage</p>;
+import type { HostRow } from "@capstan/manager";
+import { Group, Switch, TextInput, Title } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { type ReactNode, useMemo } from "react";
+import { useTopic } from "../live/live.tsx";
+import { Chip, toneOf } from "../ui/chip.tsx";
+import { Loading } from "../ui/loading.tsx";
+import { ProviderBadge } from "../ui/provider.tsx";
+import { Age } from "../ui/time.tsx";
+import { filterHosts, type HostSearch } from "./host-filter.ts";
+
+const route = getRouteApi("/shell/hosts");
+
+/** Own hosts and bare metal in one list. */
+export function HostsPage(): ReactNode {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { known, items } = useTopic<HostRow>("hosts");
+  const rows = useMemo(() => filterHosts(items.values(), search), [items, search]);
+  const set = (next: HostSearch): void => void navigate({ search: next, replace: true });
+  if (!known) return <Loading what="hosts" />;
+  const { q, problems } = search;
+  return (
+    <section className="page">
+      <Title order={1} size="h2" mb="sm">
+        Hosts{" "}
+        <span className="dim count">{rows.length === items.size ? items.size : `${rows.length} of ${items.size}`}</span>
+      </Title>
+      <Group className="filters" mb="sm">
+        <TextInput
+          id="filter"
+          aria-label="Filter hosts"
+          placeholder="Filter by name, state, machine, address  ( / )"
+          value={q ?? ""}
+          className="filter"
+          onChange={(event) => {
+            const text = event.currentTarget.value;
+            set({ ...(text === "" ? {} : { q: text }), ...(problems === true ? { problems } : {}) });
+          }}
+        />
+        <Switch
+          label="Only problems"
+          checked={problems === true}
+          onChange={(event) =>
+            set({ ...(q === undefined ? {} : { q }), ...(event.currentTarget.checked ? { problems: true } : {}) })
+          }
+        />
+      </Group>
+      {items.size === 0 ? <NoHosts /> : <HostTable rows={rows} />}
+    </section>
+  );
+}
+
+function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
+  return (
+    // A region that scrolls must be reachable without a mouse.
+    <div className="table-scroller" tabIndex={0} role="region" aria-label="Hosts">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Host</th>
+            <th scope="col">State</th>
+            <th scope="col">Used by</th>
+            <th scope="col" className="from-sm">
+              Provider
+            </th>
+            <th scope="col" className="from-md">
+              System
+            </th>
+            <th scope="col" className="from-md">
+              Size
+            </th>
+            <th scope="col" className="from-md">
+              Addresses
+            </th>
+            <th scope="col" className="from-sm">
+              Seen
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={`${row.kind}/${row.namespace}/${row.name}`}>
+              <th scope="row">
+                <strong>{row.name}</strong> <span className="dim">{row.namespace}</span>
+              </th>
+              <td>
+                <span className="chips wrap">
+                  <Chip tone={toneOf(row.ready)}>{row.state}</Chip>
+                  {row.problem !== undefined && (
+                    <span className="dim clip" title={row.problem.message}>
+                      {row.problem.message}
+                    </span>
+                  )}
+                </span>
+              </td>
+              <td>
+                {row.cluster !== undefined && (
+                  <Link to="/clusters/$namespace/$name" params={{ namespace: row.namespace, name: row.cluster }}>
+                    {row.cluster}
+                  </Link>
+                )}{" "}
+                <span className="dim">{row.machine ?? (row.cluster === undefined ? "nobody" : "")}</span>
+              </td>
+              <td className="from-sm">
+                <ProviderBadge provider={row.provider} />
+              </td>
+              <td className="from-md">{[row.system, row.architecture].filter(Boolean).join(", ") || "–"}</td>
+              <td className="from-md">{sizeOf(row)}</td>
+              <td className="from-md">{row.addresses.join(", ") || "–"}</td>
+              <td className="from-sm">
+                <Age since={row.heartbeat ?? row.created} />
+              </td>
+            </tr>
+          ))}
+          {rows.length === 0 && (
+            <tr>
+              <td colSpan={8} className="empty">
+                No host matches.
+              </td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function sizeOf(row: HostRow): string {
+  const cpus = row.cpus === undefined ? "" : `${row.cpus} CPUs`;
+  const memory = row.memoryMiB === undefined ? "" : `${Math.round(row.memoryMiB / 1024)} GiB`;
+  return [cpus, memory].filter(Boolean).join(", ") || "–";
+}
+
+function NoHosts(): ReactNode {
+  return (
+    <div className="card empty">
+      <p>There are no hosts yet, or none that you may see.</p>
+      <p>
+        Enrol a host of your own with <code>capstan host add NAME</code>; a bare-metal host is a BareMetalHost that
+        names its management controller.
+      </p>
+    </div>
+  );
 }

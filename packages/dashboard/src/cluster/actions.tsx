@@ -1,0 +1,81 @@
+import type { ObjectItem } from "@capstan/manager";
+import { Alert, Button, Group } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { apiPath, RequestError } from "../api/request.ts";
+import { ReviewDialog, type Write } from "../yaml/review-dialog.tsx";
+import { useAllowed } from "./allowed.tsx";
+import { DeleteDialog } from "./delete-dialog.tsx";
+
+/** What can be done to a cluster as a whole. */
+export function Actions({ item, machines }: { item: ObjectItem; machines: number }): ReactNode {
+  const [write, setWrite] = useState<Write>();
+  const [deleting, setDeleting] = useState(false);
+  const [problem, setProblem] = useState("");
+  const group = item.apiVersion.split("/")[0] ?? "";
+  const mayPatch = useAllowed("patch", group, item.plural, item.namespace, item.name);
+  const mayDelete = useAllowed("delete", group, item.plural, item.namespace, item.name);
+  const mayRead = useAllowed("get", "", "secrets", item.namespace, `${item.name}-kubeconfig`);
+  const paused = item.facts.paused === true;
+  const download = (): void => {
+    setProblem("");
+    downloadKubeconfig(item.namespace, item.name).catch((error: unknown) => setProblem((error as Error).message));
+  };
+  const pause = (): void =>
+    setWrite({
+      path: apiPath(item.apiVersion, item.plural, item.namespace, item.name),
+      method: "PATCH",
+      contentType: "application/merge-patch+json",
+      body: { spec: { paused: paused ? null : true } },
+    });
+  const hint = (allowed: boolean, what: string): string => (allowed ? "" : `You may not ${what}`);
+  return (
+    <>
+      <Group gap="xs">
+        <Button variant="default" onClick={download} disabled={!mayRead} title={hint(mayRead, "read its kubeconfig")}>
+          Kubeconfig
+        </Button>
+        <Button variant="default" onClick={pause} disabled={!mayPatch} title={hint(mayPatch, "change this cluster")}>
+          {paused ? "Resume" : "Pause"}
+        </Button>
+        <Button
+          color="red.9"
+          onClick={() => setDeleting(true)}
+          disabled={!mayDelete || item.deleting}
+          title={hint(mayDelete, "delete this cluster")}
+        >
+          Delete
+        </Button>
+      </Group>
+      {problem !== "" && (
+        <Alert color="red" variant="outline" mt="xs" role="alert">
+          {problem}
+        </Alert>
+      )}
+      {write !== undefined && (
+        <ReviewDialog
+          title={paused ? `Resume ${item.name}` : `Pause ${item.name}: nothing works on it until it is resumed`}
+          write={write}
+          action={paused ? "Resume" : "Pause"}
+          onClose={() => setWrite(undefined)}
+          onDone={() => setWrite(undefined)}
+        />
+      )}
+      {deleting && <DeleteDialog item={item} machines={machines} onClose={() => setDeleting(false)} />}
+    </>
+  );
+}
+
+/** Fetched first, so that a refusal is a message and not a file. */
+async function downloadKubeconfig(namespace: string, name: string): Promise<void> {
+  const response = await fetch(`/kubeconfig/${namespace}/${name}`, { credentials: "same-origin" });
+  if (!response.ok) {
+    const { message } = (await response.json().catch(() => ({}))) as { message?: string };
+    throw new RequestError(response.status, message ?? `the server answered ${response.status}`);
+  }
+  const address = URL.createObjectURL(await response.blob());
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = `${name}.kubeconfig`;
+  link.click();
+  URL.revokeObjectURL(address);
+}

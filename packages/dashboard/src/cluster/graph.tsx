@@ -1,0 +1,82 @@
+import "@xyflow/react/dist/style.css";
+import { graphlib, layout } from "@dagrejs/dagre";
+import { Background, Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
+import { type ReactNode, useMemo } from "react";
+import { ProviderBadge } from "../ui/provider.tsx";
+import { type GraphModel, type GraphNode, graphModel } from "./graph-model.ts";
+import type { TreeNode } from "./tree.ts";
+
+const WIDTH = 210;
+const HEIGHT = 74;
+
+type BoxNode = Node<{ box: GraphNode }, "box">;
+
+/** The cluster as a picture, from left to right: from the whole to the hosts it runs on. */
+export function ClusterGraph({ root, onOpen }: { root: TreeNode; onOpen: (id: string) => void }): ReactNode {
+  const model = useMemo(() => graphModel(root), [root]);
+  const { nodes, edges } = useMemo(() => placed(model), [model]);
+  return (
+    <section className="graph" aria-label="Topology">
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        onNodeClick={(_, node) => onOpen(node.id)}
+        fitView
+        fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
+        minZoom={0.1}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        edgesFocusable={false}
+        proOptions={{ hideAttribution: false }}
+      >
+        <Background />
+        <Controls showInteractive={false} position="bottom-right" />
+      </ReactFlow>
+    </section>
+  );
+}
+
+const NODE_TYPES = { box: Box };
+
+function Box({ data: { box } }: NodeProps<BoxNode>): ReactNode {
+  return (
+    <div className={`box box-${box.health}`}>
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <div className="box-kind">
+        {box.kind}
+        {box.provider !== undefined && <ProviderBadge provider={box.provider} />}
+      </div>
+      <div className="box-title clip">{box.title}</div>
+      <div className="box-detail clip">{box.detail}</div>
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+    </div>
+  );
+}
+
+/** Where everything goes. */
+function placed(model: GraphModel): { nodes: BoxNode[]; edges: Edge[] } {
+  const graph = new graphlib.Graph();
+  graph.setGraph({ rankdir: "LR", nodesep: 14, ranksep: 46 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const { id } of model.nodes) graph.setNode(id, { width: WIDTH, height: HEIGHT });
+  for (const { from, to } of model.edges) graph.setEdge(from, to);
+  layout(graph);
+  return {
+    nodes: model.nodes.map((box) => {
+      const { x, y } = graph.node(box.id) as { x: number; y: number };
+      return {
+        id: box.id,
+        type: "box",
+        position: { x: x - WIDTH / 2, y: y - HEIGHT / 2 },
+        width: WIDTH,
+        height: HEIGHT,
+        data: { box },
+        ariaLabel: `${box.kind} ${box.title}, ${WORDS[box.health]}${box.detail === "" ? "" : `, ${box.detail}`}`,
+      };
+    }),
+    edges: model.edges.map(({ from, to }) => ({ id: `${from}>${to}`, source: from, target: to })),
+  };
+}
+
+const WORDS = { good: "well", bad: "in trouble", wait: "waiting" } as const;

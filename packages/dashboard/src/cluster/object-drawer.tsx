@@ -1,0 +1,86 @@
+import type { ObjectItem } from "@capstan/manager";
+import { Button, Drawer, Group } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Chip, type Tone, toneOf } from "../ui/chip.tsx";
+import { Age } from "../ui/time.tsx";
+
+/** Of these conditions True is not the good state. */
+const NEUTRAL = new Set(["Deleting", "Updating", "Paused", "RollingOut", "ScalingUp", "ScalingDown", "Remediating"]);
+
+function conditionTone(type: string, status: string): Tone {
+  if (!NEUTRAL.has(type)) return toneOf(status);
+  return status === "True" ? "wait" : "plain";
+}
+
+interface ObjectDrawerProps {
+  readonly item: ObjectItem;
+  readonly onYaml: () => void;
+  readonly onClose: () => void;
+}
+
+/** One object: what it says about itself, and where to read more. */
+export function ObjectDrawer({ item, onYaml, onClose }: ObjectDrawerProps): ReactNode {
+  const { facts } = item;
+  const rows: [string, string | undefined][] = [
+    ["Phase", facts.phase],
+    ["Version", facts.version],
+    ["Node", facts.node],
+    ["Provider ID", facts.providerID],
+    ["Addresses", facts.addresses?.join(", ")],
+    ["Failure domain", facts.failureDomain],
+    ["Endpoint", facts.endpoint],
+  ];
+  const group = item.apiVersion.split("/")[0] ?? "";
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={`${item.kind} ${item.name}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <dl className="facts">
+        {rows.map(([label, value]) =>
+          value === undefined ? null : (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+        )}
+        <div>
+          <dt>Age</dt>
+          <dd>
+            <Age since={item.created} />
+          </dd>
+        </div>
+      </dl>
+      <h3>Conditions</h3>
+      {item.conditions.length === 0 && <p className="dim">It has said nothing yet.</p>}
+      <ul className="conditions">
+        {item.conditions.map((condition) => (
+          <li key={condition.type}>
+            <Chip tone={conditionTone(condition.type, condition.status)}>
+              {condition.type}: {condition.status}
+            </Chip>{" "}
+            <span className="dim">
+              {condition.reason}, for <Age since={condition.lastTransitionTime} />
+            </span>
+            {condition.message !== "" && <p className="message">{condition.message}</p>}
+          </li>
+        ))}
+      </ul>
+      <p>
+        <code className="command">
+          kubectl get {item.plural}.{group} {item.name} -n {item.namespace} -o yaml
+        </code>
+      </p>
+      <Group>
+        <Button variant="default" onClick={onYaml}>
+          YAML
+        </Button>
+      </Group>
+    </Drawer>
+  );
+}

@@ -1,0 +1,62 @@
+import { isTroubled, type ObjectNode, summaryOf } from "@capstan/capi";
+import type { ClusterItem, ObjectItem, TimelineItem } from "@capstan/manager";
+
+/** An object of a cluster with its parts, in the form that `why` explains. */
+export interface TreeNode extends ObjectNode {
+  readonly item: ObjectItem;
+  children: TreeNode[];
+}
+
+/** A cluster's topic, put in order. */
+export interface ClusterTree {
+  /** Undefined while the Cluster itself is not there, or may not be seen. */
+  readonly root: TreeNode | undefined;
+  readonly nodes: ReadonlyMap<string, TreeNode>;
+  readonly timeline: readonly TimelineItem[];
+}
+
+/** How trees are read: infrastructure, control plane, then workers. */
+const KIND_ORDER = ["ControlPlane", "WorkerPool", "MachineDeployment", "MachinePool", "Machine"];
+
+/** Builds the tree from parents; what has none, or one that may not be seen, hangs at the Cluster. */
+export function clusterTree(items: Iterable<ClusterItem>): ClusterTree {
+  const nodes = new Map<string, TreeNode>();
+  const timeline: TimelineItem[] = [];
+  for (const item of items) {
+    if (item.type === "object") nodes.set(item.id, nodeOf(item));
+    else timeline.push(item);
+  }
+  const root = [...nodes.values()].find((node) => node.item.kind === "Cluster");
+  for (const node of nodes.values()) {
+    if (node === root) continue;
+    const parent = (node.item.parent === undefined ? undefined : nodes.get(node.item.parent)) ?? root;
+    parent?.children.push(node);
+  }
+  for (const node of nodes.values()) node.children.sort(byKindAndName);
+  timeline.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+  return { root, nodes, timeline };
+}
+
+function nodeOf(item: ObjectItem): TreeNode {
+  const { kind, name, conditions, deleting } = item;
+  return { item, kind, name, conditions, deleting, children: [] };
+}
+
+function byKindAndName(a: TreeNode, b: TreeNode): number {
+  return rank(a.kind) - rank(b.kind) || a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name);
+}
+
+function rank(kind: string): number {
+  return KIND_ORDER.findIndex((end) => kind.endsWith(end));
+}
+
+/** The state of an object in one word. */
+export type Health = "good" | "bad" | "wait";
+
+/** Good when its summary is True; waiting while nothing is known or it is on its way out; else bad. */
+export function healthOf(node: ObjectNode): Health {
+  if (node.deleting) return "wait";
+  const summary = summaryOf(node);
+  if (summary === undefined) return isTroubled(node) ? "bad" : node.conditions.length === 0 ? "wait" : "good";
+  return summary.status === "True" ? "good" : summary.status === "False" ? "bad" : "wait";
+}

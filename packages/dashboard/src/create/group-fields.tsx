@@ -1,0 +1,75 @@
+import { type ProviderName, WORKER_PROVIDERS } from "@capstan/capi";
+import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { FormProblems, GroupForm } from "./plan-form.ts";
+
+interface GroupFieldsProps {
+  readonly group: GroupForm;
+  readonly providers: readonly ProviderName[];
+  readonly problems: FormProblems;
+  readonly onChange: (group: GroupForm) => void;
+  readonly onRemove: () => void;
+}
+
+const LABELS: Readonly<Record<ProviderName, string>> = { memory: "Memory", byoh: "Own hosts", metal3: "Bare metal" };
+
+/** The fields of one worker group; which ones depends on its provider. */
+export function GroupFields({ group, providers, problems, onChange, onRemove }: GroupFieldsProps): ReactNode {
+  const problem = (field: string): string | undefined => problems[`groups.${group.key}.${field}`];
+  const { settings, summary } = WORKER_PROVIDERS[group.provider];
+  return (
+    <fieldset className="group">
+      <legend>{group.name || "Worker group"}</legend>
+      <Group grow align="start">
+        <TextInput
+          label="Group name"
+          value={group.name}
+          error={problem("name")}
+          onChange={(event) => onChange({ ...group, name: event.currentTarget.value })}
+        />
+        <NativeSelect
+          label="Provider"
+          value={group.provider}
+          onChange={(event) =>
+            onChange({ ...group, provider: event.currentTarget.value as ProviderName, settings: {} })
+          }
+          data={providers.map((provider) => ({ value: provider, label: LABELS[provider] }))}
+        />
+        <TextInput
+          label="Machines"
+          inputMode="numeric"
+          value={group.replicas}
+          error={problem("replicas")}
+          onChange={(event) => onChange({ ...group, replicas: event.currentTarget.value })}
+        />
+      </Group>
+      <p className="dim">{summary}</p>
+      {group.provider !== "memory" && (
+        <TextInput
+          label="Only hosts with labels"
+          placeholder="rack=1, disk=ssd"
+          value={group.select}
+          error={problem("select")}
+          onChange={(event) => onChange({ ...group, select: event.currentTarget.value })}
+        />
+      )}
+      {Object.entries(settings).map(([key, setting]) => (
+        <TextInput
+          key={key}
+          mt="xs"
+          label={key}
+          description={setting.summary}
+          required={setting.required === true}
+          value={group.settings[key] ?? ""}
+          error={problem(key)}
+          onChange={(event) =>
+            onChange({ ...group, settings: { ...group.settings, [key]: event.currentTarget.value } })
+          }
+        />
+      ))}
+      <Button size="compact-sm" variant="default" mt="xs" onClick={onRemove} aria-label={`Remove group ${group.name}`}>
+        Remove
+      </Button>
+    </fieldset>
+  );
+}

@@ -1,0 +1,112 @@
+import type { ClusterPlan, ProviderName, WorkerGroup } from "@capstan/capi";
+
+/** What the wizard's fields hold: texts as they were typed. */
+export interface PlanForm {
+  readonly name: string;
+  readonly namespace: string;
+  readonly version: string;
+  readonly placement: string;
+  readonly groups: readonly GroupForm[];
+}
+
+/** One worker group as typed. */
+export interface GroupForm {
+  /** Tells groups apart while they are edited. */
+  readonly key: number;
+  readonly name: string;
+  readonly provider: ProviderName;
+  readonly replicas: string;
+  /** `rack=1, disk=ssd` */
+  readonly select: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** What is wrong with a form, by field. */
+export type FormProblems = Readonly<Record<string, string>>;
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const VERSION = /^v\d+\.\d+\.\d+([-+].*)?$/;
+const PAIR = /^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?=[-A-Za-z0-9_.]*$/;
+
+/** Names of the placements of a control plane; the empty one leaves it to the manager. */
+export const PLACEMENTS = ["", "Process", "Embedded", "Pods"] as const;
+
+/** An empty form. */
+export function newForm(version: string): PlanForm {
+  return { name: "", namespace: "default", version, placement: "", groups: [newGroup(1, "memory")] };
+}
+
+/** A new worker group. */
+export function newGroup(key: number, provider: ProviderName): GroupForm {
+  return { key, name: key === 1 ? "workers" : `workers-${key}`, provider, replicas: "1", select: "", settings: {} };
+}
+
+/** Finds the mistakes that the page can know; the server finds the others. */
+export function problemsOf(form: PlanForm, required: (provider: ProviderName) => readonly string[]): FormProblems {
+  const problems: Record<string, string> = {};
+  const label = (field: string, text: string, max: number): void => {
+    if (!LABEL.test(text) || text.length > max)
+      problems[field] = `Lower-case letters, digits and dashes, at most ${max}`;
+  };
+  label("name", form.name, 63);
+  label("namespace", form.namespace, 63);
+  if (!VERSION.test(form.version)) problems["version"] = "A version like v1.34.4";
+  const names = new Set<string>();
+  for (const group of form.groups) {
+    const at = `groups.${group.key}`;
+    label(`${at}.name`, group.name, 40);
+    if (names.has(group.name)) problems[`${at}.name`] = "Another group has this name";
+    names.add(group.name);
+    if (!/^\d{1,4}$/.test(group.replicas)) problems[`${at}.replicas`] = "A number up to 9999";
+    if (pairsOf(group.select) === undefined) problems[`${at}.select`] = "Labels like rack=1, disk=ssd";
+    for (const key of required(group.provider))
+      if ((group.settings[key] ?? "") === "") problems[`${at}.${key}`] = "Needed by this provider";
+  }
+  return problems;
+}
+
+/** The labels in a text, or undefined if it is not a list of pairs. */
+export function pairsOf(text: string): Record<string, string> | undefined {
+  const parts = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+  if (!parts.every((part) => PAIR.test(part))) return undefined;
+  return Object.fromEntries(parts.map((part) => part.split("=", 2) as [string, string]));
+}
+
+/** The plan a form describes; only for a form without problems. */
+export function planOf(form: PlanForm): ClusterPlan {
+  const memoryOnly = form.groups.length > 0 && form.groups.every((group) => group.provider === "memory");
+  const placement = form.placement === "" && memoryOnly ? "Embedded" : form.placement;
+  return {
+    name: form.name,
+    namespace: form.namespace,
+    version: form.version,
+    ...(placement === "" ? {} : { placement }),
+    podCidrs: ["10.244.0.0/16"],
+    serviceCidrs: ["10.96.0.0/16"],
+    labels: {},
+    workers: form.groups.map(
+      (group): WorkerGroup => ({
+        name: group.name,
+        provider: group.provider,
+        replicas: Number(group.replicas),
+        select: pairsOf(group.select) ?? {},
+        settings: Object.fromEntries(Object.entries(group.settings).filter(([, value]) => value !== "")),
+      }),
+    ),
+  };
+}
+
+/** The same as a command, for those who want it in a script. */
+export function commandOf(plan: ClusterPlan): string {
+  const groups = plan.workers.map((group) => {
+    const settings = Object.entries(group.settings).map(([key, value]) => `,${key}=${value}`);
+    const select = Object.entries(group.select).map(([key, value]) => `,select.${key}=${value}`);
+    return ` --workers name=${group.name},provider=${group.provider},replicas=${group.replicas}${settings.join("")}${select.join("")}`;
+  });
+  const namespace = plan.namespace === "default" ? "" : ` -n ${plan.namespace}`;
+  const placement = plan.placement === undefined ? "" : ` --placement ${plan.placement}`;
+  return `capstan create cluster ${plan.name}${namespace} --kubernetes-version ${plan.version}${placement}${groups.join("")}`;
+}

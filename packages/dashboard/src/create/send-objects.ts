@@ -1,0 +1,68 @@
+import type { Unstructured } from "@capstan/apimachinery";
+import { apiPath, request } from "../api/request.ts";
+
+interface ResourceList {
+  resources?: { name: string; kind: string }[];
+}
+
+/** Which object the server refused. */
+export class ObjectRefused extends Error {
+  readonly object: Unstructured;
+  override readonly cause: Error;
+
+  constructor(object: Unstructured, cause: Error) {
+    super(`${object.kind}/${object.metadata.name ?? ""}: ${cause.message}`);
+    this.name = "ObjectRefused";
+    this.object = object;
+    this.cause = cause;
+  }
+}
+
+/** Lets the server try to create all objects without doing it; resolves when it would accept every one. */
+export async function tryObjects(objects: readonly Unstructured[]): Promise<void> {
+  const paths = await pathsOf(objects);
+  for (const [index, object] of objects.entries())
+    await request(paths[index] ?? "", {
+      method: "POST",
+      body: object,
+      query: { dryRun: "All", fieldValidation: "Strict", fieldManager: "capstan-dashboard" },
+    }).catch((error: unknown) => {
+      throw new ObjectRefused(object, error as Error);
+    });
+}
+
+/** Writes all objects in order. Safe to repeat: what is there already stays as it is. */
+export async function writeObjects(objects: readonly Unstructured[]): Promise<void> {
+  const paths = await pathsOf(objects);
+  for (const [index, object] of objects.entries())
+    await request(`${paths[index] ?? ""}/${object.metadata.name ?? ""}`, {
+      method: "PATCH",
+      contentType: "application/apply-patch+yaml",
+      body: object,
+      query: { fieldValidation: "Strict", fieldManager: "capstan-dashboard", force: "true" },
+    }).catch((error: unknown) => {
+      throw new ObjectRefused(object, error as Error);
+    });
+}
+
+async function pathsOf(objects: readonly Unstructured[]): Promise<string[]> {
+  const versions = [...new Set(objects.map((object) => object.apiVersion))];
+  const lists = new Map(
+    await Promise.all(
+      versions.map(async (version) => [version, await request<ResourceList>(`/k8s/apis/${version}`)] as const),
+    ),
+  );
+  return objects.map((object) => {
+    const found = lists
+      .get(object.apiVersion)
+      ?.resources?.find((resource) => resource.kind === object.kind && !resource.name.includes("/"));
+    if (found === undefined) throw new ObjectRefused(object, new Error(`the API does not serve ${object.kind}`));
+    return apiPath(object.apiVersion, found.name, object.metadata.namespace);
+  });
+}
+
+/** Kinds of the infrastructure group that are served: which providers can be chosen. */
+export async function servedInfrastructure(): Promise<ReadonlySet<string>> {
+  const list = await request<ResourceList>("/k8s/apis/infrastructure.cluster.x-k8s.io/v1beta2");
+  return new Set((list.resources ?? []).map((resource) => resource.kind));
+}

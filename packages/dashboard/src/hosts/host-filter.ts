@@ -1,0 +1,32 @@
+import type { HostRow } from "@capstan/manager";
+
+/** What the inventory's address says. */
+export interface HostSearch {
+  readonly q?: string;
+  readonly problems?: true;
+}
+
+/** The hosts an address asks for, by name. */
+export function filterHosts(rows: Iterable<HostRow>, search: HostSearch): HostRow[] {
+  const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  return [...rows]
+    .filter((row) => search.problems !== true || row.ready !== "True")
+    .filter((row) => words.every((word) => textOf(row).includes(word)))
+    .sort((a, b) => a.name.localeCompare(b.name) || a.namespace.localeCompare(b.namespace));
+}
+
+function textOf(row: HostRow): string {
+  return [
+    row.name,
+    row.namespace,
+    row.provider,
+    row.kind,
+    row.state,
+    row.machine,
+    row.cluster,
+    row.system,
+    ...row.addresses,
+  ]
+    .join(" ")
+    .toLowerCase();
+}

@@ -1,0 +1,39 @@
+import { yaml } from "@codemirror/lang-yaml";
+import { basicSetup, EditorView } from "codemirror";
+import { type ReactNode, useEffect, useRef } from "react";
+import { styleNonce } from "../nonce.ts";
+
+interface YamlEditorProps {
+  /** The text it starts with; a new one needs a new key. */
+  readonly value: string;
+  /** Absent: to be read only. */
+  readonly onChange?: ((text: string) => void) | undefined;
+  readonly label: string;
+}
+
+/** A text editor that knows YAML. */
+export function YamlEditor({ value, onChange, label }: YamlEditorProps): ReactNode {
+  const place = useRef<HTMLDivElement>(null);
+  const start = useRef({ value, onChange });
+  start.current.onChange = onChange;
+  const editable = onChange !== undefined;
+  useEffect(() => {
+    if (place.current === null) return undefined;
+    const view = new EditorView({
+      doc: start.current.value,
+      parent: place.current,
+      extensions: [
+        basicSetup,
+        yaml(),
+        EditorView.cspNonce.of(styleNonce()),
+        EditorView.editable.of(editable),
+        EditorView.contentAttributes.of({ "aria-label": `${label} as YAML` }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) start.current.onChange?.(update.state.doc.toString());
+        }),
+      ],
+    });
+    return () => view.destroy();
+  }, [editable, label]);
+  return <div ref={place} className="editor" />;
+}
