@@ -47,6 +47,7 @@ import {
 import { EmbeddedClusters, HostClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
 import { binariesIn } from "./binaries.ts";
 import { installKinds } from "./install-kinds.ts";
+import { simulatedAgents } from "./simulation/simulated-agents.ts";
 import { type KindServing, serveKinds } from "./webhooks.ts";
 
 export interface ManagerOptions {
@@ -125,6 +126,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...byoh.controllers({ workload }),
     ...metalHosts.controllers(),
     ...metal.controllers({ workload }),
+    simulatedAgents(simulation),
     workerPoolController(),
     ...bootstrapKubeadmControllers({ workload, cache }),
     hostedControlPlaneController({

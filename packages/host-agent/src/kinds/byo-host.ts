@@ -130,6 +130,8 @@ export const ByoHost = defineKind({
   plural: "byohosts",
   shortNames: ["byoh"],
   doc: "A host that its owner brings. Its agent reports what it is and runs what a machine that claimed it needs.",
+  // Hosts are nobody's, and go where their cluster goes.
+  labels: { "clusterctl.cluster.x-k8s.io/move-hierarchy": "" },
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   columns,

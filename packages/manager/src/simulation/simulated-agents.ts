@@ -1,0 +1,183 @@
+import { createHash } from "node:crypto";
+import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
+import { Secret } from "@capstan/capi";
+import { ByoHost } from "@capstan/host-agent";
+import {
+  type Controller,
+  controller,
+  done,
+  type Logger,
+  objectsWhere,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  requeueAfter,
+} from "@capstan/runtime";
+import { type Connect, Guest, type JoinPlan, joinCluster, joinPlan, nodeOf } from "@capstan/workloads";
+
+/** On a ByoHost: its agent is played in memory, for demos and tests; nothing runs anywhere. */
+export const SIMULATED_AGENT_ANNOTATION = "memory.capstan.dev/agent";
+
+const HEARTBEAT_MS = 60_000;
+
+interface Options {
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  /** How hosts reach the API they join. */
+  connect: Connect;
+}
+
+type Status = NonNullable<ByoHost["status"]>;
+
+/** What runs on a host. */
+interface Running {
+  machineUID: string;
+  guest: Guest | undefined;
+  joined: boolean;
+  problem: string | undefined;
+}
+
+/** Plays the agents of ByoHosts that ask for it: they report, join the cluster their bootstrap data names, and clean up. */
+export function simulatedAgents(options: Options): Controller {
+  const running = new Map<string, Running>();
+  let wake: (request: Request) => void = () => undefined;
+  const end = (key: string): void => {
+    running.get(key)?.guest?.stop();
+    running.delete(key);
+  };
+  return controller("simulated-agent")
+    .for(ByoHost, { predicate: objectsWhere(isSimulated) })
+    .watchesRaw({
+      start: (enqueue, signal) => {
+        wake = enqueue;
+        signal.addEventListener("abort", () => {
+          for (const key of running.keys()) end(key);
+        });
+      },
+    })
+    .concurrency(20)
+    .reconcile(async (request, context) => {
+      const key = `${request.namespace}/${request.name}`;
+      const host = context.cache.get(ByoHost, request);
+      if (host === undefined || !isSimulated(host)) {
+        end(key);
+        return done();
+      }
+      const { machineRef, release } = host.spec ?? {};
+      if (release !== undefined || machineRef === undefined || machineRef.uid !== running.get(key)?.machineUID)
+        end(key);
+      if (release === undefined && machineRef !== undefined && !running.has(key))
+        running.set(key, await boot(host, machineRef.uid, options, context, () => wake(request)));
+      return await report(host, running.get(key), context);
+    });
+}
+
+function isSimulated(host: ByoHost): boolean {
+  return host.metadata.annotations?.[SIMULATED_AGENT_ANNOTATION] !== undefined;
+}
+
+/** Runs the bootstrap data of a machine. */
+async function boot(
+  host: ByoHost,
+  machineUID: string,
+  options: Options,
+  { client, signal }: ReconcileContext,
+  changed: () => void,
+): Promise<Running> {
+  const running: Running = { machineUID, guest: undefined, joined: false, problem: undefined };
+  const { namespace } = host.metadata;
+  const secret = await client.get(Secret, { namespace, name: host.spec?.bootstrapSecret?.name ?? "" }, signal);
+  const bytes = Buffer.from(secret?.data?.["value"] ?? "", "base64");
+  const format = Buffer.from(secret?.data?.["format"] ?? "", "base64").toString("utf8");
+  let plan: JoinPlan;
+  try {
+    plan = joinPlan({ format: format === "ignition" ? "ignition" : "cloud-config", bytes }, host.metadata.name ?? "");
+  } catch (error) {
+    running.problem = `the bootstrap data cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return running;
+  }
+  const guest = new Guest(
+    {
+      join: (stopped) => joinCluster(plan, options, stopped),
+      register: async (kubelet) => {
+        await kubelet.register(nodeFor(host, plan, options.clock));
+        running.joined = true;
+        changed();
+      },
+      post: (kubelet, alive) => kubelet.post(plan.nodeName, alive),
+    },
+    { clock: options.clock, log: options.log, changed },
+  );
+  running.guest = guest;
+  guest.reachable = true;
+  return running;
+}
+
+function nodeFor(host: ByoHost, plan: JoinPlan, clock: Clock): ReturnType<typeof nodeOf> {
+  return nodeOf({
+    name: plan.nodeName,
+    providerID: plan.kubeletArgs["provider-id"] ?? "",
+    labels: {},
+    version: "v1.34.4",
+    addresses: [
+      { type: "InternalIP", address: addressOf(host) },
+      { type: "Hostname", address: plan.nodeName },
+    ],
+    capacity: { cpu: "8", memory: "32Gi", pods: "110" },
+    failureDomain: undefined,
+    taints: plan.taints,
+    since: formatTime(clock.now()),
+  });
+}
+
+/** What the agent says of itself and its host; at least once a minute. */
+async function report(host: ByoHost, running: Running | undefined, context: ReconcileContext): Promise<Result> {
+  const now = context.clock.now();
+  const before = host.status;
+  const lastMs = Date.parse(before?.lastHeartbeatTime ?? "");
+  const due = Number.isNaN(lastMs) || now - lastMs >= HEARTBEAT_MS;
+  const ready = { type: "Ready", status: "True" as const, reason: "AgentRunning", message: "simulated" };
+  const since = before?.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime ?? formatTime(now);
+  const { namespace, name = "" } = host.metadata;
+  const status: Status = {
+    conditions: [{ ...ready, lastTransitionTime: since }],
+    hostinfo: {
+      hostname: name,
+      osname: "linux",
+      osimage: "simulated",
+      architecture: "amd64",
+      cpus: 8,
+      memoryMiB: 32_768,
+    },
+    network: [{ networkInterfaceName: "eth0", isDefault: true, connected: true, ipAddrs: [`${addressOf(host)}/8`] }],
+    machineID: createHash("sha256").update(`${namespace}/${name}`).digest("hex").slice(0, 32),
+    lastHeartbeatTime: due ? formatTime(now) : (before?.lastHeartbeatTime ?? formatTime(now)),
+    ...bootstrapOf(host, running),
+    ...releaseOf(host),
+  };
+  const { apiVersion, kind } = ByoHost;
+  const desired = { apiVersion, kind, metadata: { namespace, name }, status } as unknown as ByoHost;
+  await context.client.ensure(desired, host, { subresource: "status" }, context.signal);
+  return requeueAfter(due ? HEARTBEAT_MS : lastMs + HEARTBEAT_MS - now);
+}
+
+function bootstrapOf(host: ByoHost, running: Running | undefined): Pick<Status, "bootstrap"> {
+  if (running === undefined) return host.status?.bootstrap === undefined ? {} : { bootstrap: host.status.bootstrap };
+  const { machineUID, joined, problem, guest } = running;
+  const trouble = problem ?? guest?.problem;
+  if (joined) return { bootstrap: { machineUID, phase: "Succeeded" } };
+  return trouble === undefined
+    ? { bootstrap: { machineUID, phase: "Running" } }
+    : { bootstrap: { machineUID, phase: "Failed", message: trouble } };
+}
+
+function releaseOf(host: ByoHost): Pick<Status, "release"> {
+  const release = host.spec?.release;
+  return release === undefined ? {} : { release: { machineUID: release.machineUID, phase: "Released" } };
+}
+
+function addressOf({ metadata }: ByoHost): string {
+  const bytes = createHash("sha256").update(`${metadata.namespace}/${metadata.name}`).digest();
+  return `10.${bytes[0]}.${bytes[1]}.${bytes[2]}`;
+}

@@ -1,0 +1,148 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  findCondition,
+  type KubeObject,
+  parseYamlDocuments,
+  seededRandom,
+  type Unstructured,
+  VirtualClock,
+} from "@capstan/apimachinery";
+import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { Cluster, conditionsOf, Machine } from "@capstan/capi";
+import { KINDS, kindRules, type Manager, simulatedHosts, startManager } from "@capstan/manager";
+import { Client, type Kind, silentLogger } from "@capstan/runtime";
+
+const STEP_MS = 200;
+const GIVE_UP_MS = 20 * 60_000;
+/** Keys are made in threads, in real time: they finish before virtual time goes on. */
+const REAL_MS = 2;
+
+/** A whole management plane in virtual time: API, all controllers, and hosts in memory. */
+export class Plane {
+  readonly clock: VirtualClock;
+  readonly client: Client;
+  readonly server: ApiServer;
+  /** Where everything is. */
+  readonly namespace: string;
+  readonly #dataDir: string;
+  #manager: Manager | undefined;
+
+  private constructor(parts: { clock: VirtualClock; server: ApiServer; dataDir: string; namespace: string }) {
+    const { clock, server } = parts;
+    this.clock = clock;
+    this.server = server;
+    this.namespace = parts.namespace;
+    this.#dataDir = parts.dataDir;
+    this.client = new Client(server.admin(), { fieldManager: "user", clock });
+  }
+
+  /** Starts one with this many hosts. */
+  static async start(options: { own: number; metal: number; namespace?: string }): Promise<Plane> {
+    const { namespace = "default", own, metal } = options;
+    const clock = new VirtualClock();
+    let running: ApiServer | undefined;
+    const server = await createApiServer({
+      store: memoryStore(),
+      clock,
+      random: seededRandom(1),
+      ...kindRules(KINDS, () => running),
+    });
+    running = server;
+    const dataDir = await mkdtemp(join(tmpdir(), "capstan-simulation-"));
+    const plane = new Plane({ clock, server, dataDir, namespace });
+    await plane.startManager();
+    if (namespace !== "default")
+      await plane.client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    for (const object of simulatedHosts({ namespace, own, metal })) await plane.client.create(object);
+    return plane;
+  }
+
+  async startManager(): Promise<void> {
+    const { clock } = this;
+    this.#manager = await startManager({
+      transport: this.server.admin(),
+      kinds: "in-process",
+      dataDir: this.#dataDir,
+      clock,
+      random: seededRandom(2),
+      log: silentLogger,
+    });
+  }
+
+  /** The manager ends in the middle of whatever it does, and another one takes over. */
+  async restartManager(): Promise<void> {
+    await this.#manager?.stop();
+    await this.startManager();
+  }
+
+  async close(): Promise<void> {
+    await this.#manager?.stop();
+    await this.server.close();
+    await rm(this.#dataDir, { recursive: true, force: true });
+  }
+
+  /** Creates the objects of a manifest, in the plane's namespace. */
+  async apply(manifest: string): Promise<Unstructured[]> {
+    const text = manifest.replaceAll("namespace: default", `namespace: ${this.namespace}`);
+    const objects = parseYamlDocuments(text) as Unstructured[];
+    for (const object of objects) await this.client.create(object);
+    return objects;
+  }
+
+  async get<T extends KubeObject>(kind: Kind<T>, name: string): Promise<T> {
+    const object = await this.client.get(kind, { namespace: this.namespace, name });
+    if (object === undefined) throw new Error(`${kind.kind} ${name} does not exist`);
+    return object;
+  }
+
+  async list<T extends KubeObject>(kind: Kind<T>): Promise<T[]> {
+    const { items } = await this.client.list(kind, { namespace: this.namespace });
+    return items.sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += STEP_MS) await this.#step();
+  }
+
+  /** Waits in virtual time; says what all machines wait for when it never comes. */
+  async until(what: string, reached: () => Promise<boolean>): Promise<void> {
+    const end = this.clock.now() + GIVE_UP_MS;
+    while (!(await reached())) {
+      if (this.clock.now() > end) throw new Error(`${what}: never; ${await this.#picture()}`);
+      await this.#step();
+    }
+  }
+
+  /** Until the cluster is Available and so many machines run. */
+  async available(name: string, machines: number): Promise<void> {
+    await this.until(`${name} Available with ${machines} machines`, async () => {
+      const cluster = await this.client.get(Cluster, { namespace: this.namespace, name });
+      if (cluster === undefined || findCondition(conditionsOf(cluster), "Available")?.status !== "True") return false;
+      return (await this.list(Machine)).filter(({ status }) => status?.phase === "Running").length === machines;
+    });
+  }
+
+  async gone(name: string): Promise<void> {
+    await this.until(`${name} gone`, async () => {
+      return (await this.client.get(Cluster, { namespace: this.namespace, name })) === undefined;
+    });
+  }
+
+  async #step(): Promise<void> {
+    await this.clock.advance(STEP_MS);
+    await new Promise((resolve) => setTimeout(resolve, REAL_MS));
+  }
+
+  /** Every condition that is not as it should be. */
+  async #picture(): Promise<string> {
+    const lines: string[] = [];
+    for (const kind of KINDS.filter(({ plural }) => !plural.endsWith("templates")))
+      for (const object of this.server.internal.list(kind, this.namespace))
+        for (const { type, status, reason, message } of conditionsOf(object as { status?: unknown }))
+          if (status !== "True" && type !== "Deleting" && type !== "Paused")
+            lines.push(`${object.kind} ${object.metadata.name} ${type}=${status} ${reason}: ${message}`);
+    return lines.join("\n");
+  }
+}
