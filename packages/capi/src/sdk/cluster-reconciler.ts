@@ -2,6 +2,7 @@ import { done, hasFinalizer, type ReconcileContext, type Request, type Result } 
 import { CLUSTER_NAME_LABEL, MANAGED_BY_ANNOTATION } from "../contract/constants.ts";
 import { validEndpoint } from "../contract/fields.ts";
 import { pausedCondition } from "../contract/paused.ts";
+import type { Cluster } from "../kinds/cluster.ts";
 import type { KindDefinition } from "../schema/kind.ts";
 import { finalizerOf, hold, letGo } from "./finalizer.ts";
 import type { InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
@@ -78,7 +79,8 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
     await report({}, errorCondition(error), deletingCondition());
     throw error;
   }
-  if (outcome.type === "ready") await offerEndpoint(object, outcome, context);
+  if (outcome.type === "ready")
+    await offerEndpoint(object, outcome.endpoint ?? borrowedEndpoint(object, cluster), context);
   await report(
     { ...provisioned(outcome), ...outcome.status },
     readyCondition(outcome),
@@ -88,13 +90,19 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
   return nextLook(outcome);
 }
 
+/** One that stands beside the infrastructure its Cluster refers to has the Cluster's endpoint. */
+function borrowedEndpoint(object: InfraClusterObject, cluster: Cluster): { host: string; port: number } | undefined {
+  const { kind, name } = cluster.spec?.infrastructureRef ?? {};
+  if (kind === object.kind && name === object.metadata.name) return undefined;
+  return validEndpoint(cluster.spec?.controlPlaneEndpoint);
+}
+
 /** The endpoint is written once: certificates and nodes depend on it. */
 async function offerEndpoint<C extends InfraClusterObject>(
   object: C,
-  outcome: Extract<Outcome, { type: "ready" }>,
+  endpoint: { host: string; port: number } | undefined,
   context: ReconcileContext,
 ): Promise<void> {
-  const { endpoint } = outcome;
   if (endpoint === undefined || validEndpoint(object.spec?.controlPlaneEndpoint) !== undefined) return;
   await context.client.patch(object, { spec: { controlPlaneEndpoint: endpoint } }, {}, context.signal);
 }

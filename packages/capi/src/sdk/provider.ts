@@ -77,11 +77,15 @@ function clusterController<C extends InfraClusterObject, M extends InfraMachineO
       .for<C>(kind)
       .watches(
         Cluster,
-        (cluster) => {
+        (cluster, cache) => {
           const reference = cluster.spec?.infrastructureRef;
-          const { namespace = "" } = cluster.metadata;
-          const own = reference?.kind === kind.kind && reference.apiGroup === kind.group;
-          return own ? [{ namespace, name: reference.name }] : [];
+          const { namespace = "", name } = cluster.metadata;
+          if (reference?.kind === kind.kind && reference.apiGroup === kind.group)
+            return [{ namespace, name: reference.name }];
+          // One that stands beside it is paused with it, and has its endpoint.
+          return cache.synced(kind)
+            ? cache.byIndex<C>(kind, BY_CLUSTER_LABEL, `${namespace}/${name}`).flatMap(requestOf)
+            : [];
         },
         { predicate: clusterMatters },
       )
