@@ -114,7 +114,7 @@ describe.each([
   test("(1) Nodes carry byoh:// and metal3:// IDs and Machines get nodeRef", async () => {
     await start(manifest);
     const machines = await plane.list(Machine);
-    const schemes = machines.map(({ spec }) => spec.providerID?.split("://")[0]).sort();
+    const schemes = machines.map(({ spec }) => String(spec.providerID?.split("://")[0])).sort();
     expect(schemes).toEqual(["byoh", "metal3"]);
     expect(machines.every(({ status }) => status?.nodeRef?.name !== undefined)).toBe(true);
     const [metal] = await plane.list(Metal3Machine);
