@@ -56,8 +56,19 @@ export class ApiProcess {
 
   /** The longest the server's event loop stood still since the last call, in milliseconds. */
   longestStall(): Promise<number> {
+    return this.#stalls("/reset");
+  }
+
+  /** The longest stretch of processor time that the server's event loop spent on one thing during `work`, in milliseconds. */
+  async longestBlock(work: () => Promise<unknown>): Promise<number> {
+    await this.#stalls("/start");
+    await work();
+    return this.#stalls("/stop");
+  }
+
+  #stalls(path: string): Promise<number> {
     return new Promise((resolve, reject) => {
-      const call = get({ host: "127.0.0.1", port: this.#stallsPort, path: "/reset" }, (response) => {
+      const call = get({ host: "127.0.0.1", port: this.#stallsPort, path }, (response) => {
         let text = "";
         response.on("data", (chunk: Buffer) => {
           text += chunk.toString();

@@ -1,6 +1,6 @@
 /**
  * What the server and its data must survive: `npm run faults [-- ROUNDS]`. Kills writers and servers without warning, fills the disk,
- * damages files, sends requests that make no sense (100 per round).
+ * damages files, sends the requests that ask for the most work and such that make no sense (100 per round).
  * The seed is printed; FAULTS_SEED repeats a run's choices (not the exact moment of a kill).
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -13,6 +13,7 @@ import { fullDiskRound, killRound } from "./kill.ts";
 import { killServerRounds } from "./kill-server.ts";
 import { Ledger } from "./ledger.ts";
 import { malformedRounds } from "./malformed-rounds.ts";
+import { worstRounds } from "./worst.ts";
 
 const rounds = Number(process.argv[2] ?? 100);
 const seed = Number(process.env["FAULTS_SEED"] ?? randomInt(systemRandom, 1_000_000));
@@ -50,6 +51,16 @@ try {
   console.log(
     `  server killed ${kills} times: ${acknowledged} writes acknowledged, every watcher saw ${seen} changes, no gap, ${expired} times 410`,
   );
+
+  const loaded = await ApiProcess.start(join(root, "worst"));
+  try {
+    const { requests, longest, at } = await worstRounds(loaded, rounds < 100 ? 3_000 : 10_000);
+    console.log(
+      `  ${requests} requests that ask for the most work, none holds the event loop above 100 ms of processor time (longest: ${longest.toFixed(0)} ms, ${at})`,
+    );
+  } finally {
+    await loaded.kill("SIGKILL");
+  }
 
   const api = await ApiProcess.start(join(root, "malformed"));
   try {

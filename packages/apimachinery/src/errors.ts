@@ -72,8 +72,12 @@ export function applyConflict(causes: StatusCause[], message: string): ApiError 
   return failure(409, "Conflict", message, { causes });
 }
 
+/** More causes than this are left out: nobody reads them, and wording them would hold up others. */
+const MAX_CAUSES = 1000;
+
 /** 422: the object is refused, with one cause per field. Equal messages are printed once. */
-export function invalid(gk: GroupKind, name: string, errors: readonly FieldError[]): ApiError {
+export function invalid(gk: GroupKind, name: string, found: readonly FieldError[]): ApiError {
+  const errors = found.length > MAX_CAUSES ? found.slice(0, MAX_CAUSES) : found;
   const causes = errors.map((e) => ({ reason: e.type, message: fieldErrorBody(e), field: e.field }));
   const texts = [...new Set(errors.map(fieldErrorText))];
   const list = texts.length === 1 ? `: ${texts[0]}` : texts.length === 0 ? "" : `: [${texts.join(", ")}]`;

@@ -34,6 +34,9 @@ const TITLES: Record<FieldErrorType, string> = {
   InternalError: "Internal error",
 };
 
+/** A longer text is cut: a megabyte in a message helps nobody. */
+const MAX_PRINTED = 64 * 1024;
+
 const WITHOUT_VALUE: ReadonlySet<FieldErrorType> = new Set([
   "FieldValueRequired",
   "FieldValueForbidden",
@@ -54,11 +57,16 @@ export function fieldErrorText(e: FieldError): string {
 }
 
 function printValue(value: unknown): string {
-  if (typeof value === "string") return goQuote(value);
-  if (value instanceof GoText) return value.text;
+  if (typeof value === "string")
+    return value.length > MAX_PRINTED ? `${goQuote(value.slice(0, MAX_PRINTED))}…` : goQuote(value);
+  if (value instanceof GoText) return cut(value.text);
   if (typeof value === "number") return goNumber(value);
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);
-  return goJson(value);
+  return cut(goJson(value));
+}
+
+function cut(text: string): string {
+  return text.length > MAX_PRINTED ? `${text.slice(0, MAX_PRINTED)}…` : text;
 }
 
 /** A value must be given. */

@@ -1,9 +1,9 @@
 export { formatAge } from "./age.ts";
-export { type ApplyInput, applyPatch } from "./apply/apply-patch.ts";
+export { type ApplyInput, applyPatch, applySteps } from "./apply/apply-patch.ts";
 export { type CompiledApplySchema, compileApplySchema } from "./apply/apply-type.ts";
 export type { FieldManagerInput } from "./apply/field-manager.ts";
 export { OBJECT_META_SCHEMA } from "./apply/object-meta-schema.ts";
-export { trackUpdate } from "./apply/track-update.ts";
+export { trackSteps, trackUpdate } from "./apply/track-update.ts";
 export { builtinZeroObject } from "./apply/zero-objects.ts";
 export { type CelCompilation, type CelProgram, compileCel } from "./cel/compile-cel.ts";
 export { type Clock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
@@ -114,7 +114,7 @@ export { type CompiledSchema, compileSchema, type ValidateOptions } from "./sche
 export { knownFormat } from "./schema/formats.ts";
 export { formatIpAddress, type IpBytes, parseCidrText, parseIpAddress } from "./schema/ip-address.ts";
 export { compileRe2 } from "./schema/pattern.ts";
-export { checkStructuralSchema } from "./schema/structural.ts";
+export { checkStructuralSchema, structuralSteps } from "./schema/structural.ts";
 export type { JSONSchemaProps, JsonValue, ValidationRule } from "./schema/types.ts";
 export {
   type LabelSelector,
@@ -124,6 +124,7 @@ export {
   parseLabelSelector,
 } from "./selectors.ts";
 export { ApiError, isReason, type Status, type StatusCause, type StatusDetails } from "./status.ts";
+export { runSteps, type Steps } from "./steps.ts";
 export type { ApiRequest, ApiResponse, Transport, UserInfo, WatchEvent } from "./transport.ts";
 export { settle, VirtualClock } from "./virtual-clock.ts";
 export { parseYaml, parseYamlDocuments, toGoYaml, toYaml } from "./yaml.ts";

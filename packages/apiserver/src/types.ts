@@ -86,6 +86,8 @@ export interface Strategy {
   prepareForCreate?(object: Unstructured, context?: { readonly user?: UserInfo }): void;
   prepareForUpdate?(object: Unstructured, old: Unstructured, subresource: string): void;
   validate?(object: Unstructured): FieldError[];
+  /** For large objects: does the long parts of the check before `validate` needs their outcome, with pauses for other requests. */
+  judgeAhead?(object: Unstructured, pause: () => Promise<void>, old?: Unstructured): Promise<void>;
   /** The whole check of an update; without it `validate` runs on the new object. */
   validateUpdate?(object: Unstructured, old: Unstructured, subresource: string): FieldError[];
   warnings?(object: Unstructured, old?: Unstructured): string[];

@@ -3,6 +3,7 @@ import { goJson } from "../go-text.ts";
 import { gvkOf } from "../gvk.ts";
 import { deepCopy, deepEqual, isObject, type JsonObject, setOwn } from "../json.ts";
 import type { ObjectMeta, Unstructured } from "../object.ts";
+import { runSteps, type Steps } from "../steps.ts";
 import { conflictError } from "./conflict.ts";
 import {
   type Effect,
@@ -30,6 +31,12 @@ export interface ApplyInput extends FieldManagerInput {
   force: boolean;
 }
 
+/** What came of an apply. */
+export interface Applied {
+  readonly object: Unstructured;
+  readonly changed: boolean;
+}
+
 /** Owner of everything an object had before anybody applied to it, when nobody was tracked. */
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
@@ -37,8 +44,14 @@ const BEFORE_FIRST_APPLY = "before-first-apply";
  * Server-side apply. Returns a new object, not yet defaulted, with its new managedFields; `changed` says whether anything
  * else differs from the live one. Throws ApiError: 409 with a cause per field in conflict, 400 for a patch that does not fit.
  */
-export function applyPatch(input: ApplyInput): { object: Unstructured; changed: boolean } {
+export function applyPatch(input: ApplyInput): Applied {
+  return runSteps(applySteps(input));
+}
+
+/** The same in pieces, for objects with very many fields. */
+export function* applySteps(input: ApplyInput): Steps<Applied> {
   checkPatch(input);
+  yield;
   const { apiVersion, schema, patch } = input;
   const { live: stored } = input;
   const live: Versioned = {
@@ -46,7 +59,8 @@ export function applyPatch(input: ApplyInput): { object: Unstructured; changed: 
     schema,
     object: stored === undefined ? emptyObject(input) : withoutManagedFields(stored),
   };
-  const previous = reconcileAll(ownersBefore(input), input);
+  const previous = reconcileAll(yield* ownersBefore(input), input);
+  yield;
   const self: Managed = {
     manager: input.manager,
     operation: "Apply",
@@ -55,19 +69,25 @@ export function applyPatch(input: ApplyInput): { object: Unstructured; changed: 
     time: undefined,
     set: withoutIgnored(statedFields(schema.root, patch), input.ignore),
   };
+  yield;
   const id = identity(self);
   const last = previous.find((m) => identity(m) === id);
   const others = previous.filter((m) => m !== last);
   const managed = [...others, self];
   const merged: Versioned = { apiVersion, schema, object: mergeObjects(schema.root, live.object, patch) };
+  yield;
   const kept: Managed = { ...self, set: withoutIgnored(presentFields(schema.root, patch), input.ignore) };
   const next = last === undefined ? merged : pruneFields(merged, [...others, kept], kept, last, input);
-  const effect = effectOf(live, next, managed, id, input);
+  yield;
+  const effect = yield* effectOf(live, next, managed, id, input);
   refuseConflicts(effect, live, input);
+  yield;
   const changed = stored === undefined || !deepEqual(live.object, next.object);
   const time = changed ? input.nowTime : last?.time;
   const entry: Managed = { ...self, time, set: stripSystemFields(self.set) };
+  yield;
   const object = deepCopy(next.object) as Unstructured;
+  yield;
   syncLastApplied(object, input);
   const entries = writeManagedFields([...effect.others, entry]);
   if (entries.length > 0) object.metadata.managedFields = entries;
@@ -96,10 +116,10 @@ function emptyObject(input: ApplyInput): JsonObject {
 }
 
 /** An object that was never tracked belongs, as it is, to a stand-in: else the first apply could take it all silently. */
-function ownersBefore(input: ApplyInput): readonly Managed[] {
+function* ownersBefore(input: ApplyInput): Steps<readonly Managed[]> {
   const managed = readManagedFields(input.live?.metadata.managedFields);
   if (managed.length > 0 || input.live === undefined) return managed;
-  return trackedUpdate({ ...input, manager: BEFORE_FIRST_APPLY, next: input.live }, undefined, []);
+  return yield* trackedUpdate({ ...input, manager: BEFORE_FIRST_APPLY, next: input.live }, undefined, []);
 }
 
 function refuseConflicts(effect: Effect, live: Versioned, input: ApplyInput): void {

@@ -4,6 +4,9 @@ import type { ApiError } from "../status.ts";
 import { type FieldSet, printPaths } from "./field-set.ts";
 import { identity, type Managed } from "./managed-fields.ts";
 
+/** Nobody reads more conflicts than this. */
+const MAX_PRINTED = 1000;
+
 /** The 409 of an apply that would change fields of others, in upstream's words. */
 export function conflictError(conflicts: readonly { manager: Managed; set: FieldSet }[]): ApiError {
   const groups = conflicts
@@ -12,7 +15,7 @@ export function conflictError(conflicts: readonly { manager: Managed; set: Field
   const causes = groups.flatMap(({ name, paths }) =>
     paths.map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${name}`, field })),
   );
-  return applyConflict(causes, message(groups, causes.length));
+  return applyConflict(causes.slice(0, MAX_PRINTED), message(groups, causes.length));
 }
 
 function message(groups: readonly { name: string; paths: string[] }[], count: number): string {
@@ -20,7 +23,9 @@ function message(groups: readonly { name: string; paths: string[] }[], count: nu
   if (count === 1 && first !== undefined) {
     return `Apply failed with 1 conflict: conflict with ${first.name}: ${first.paths[0]}`;
   }
-  const lines = groups.flatMap(({ name, paths }) => [`conflicts with ${name}:`, ...paths.map((p) => `- ${p}`)]);
+  const lines = groups
+    .flatMap(({ name, paths }) => [`conflicts with ${name}:`, ...paths.map((p) => `- ${p}`)])
+    .slice(0, MAX_PRINTED);
   return `Apply failed with ${count} conflicts: ${lines.join("\n")}`;
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { Unstructured } from "../object.ts";
+import type { Steps } from "../steps.ts";
 import type { CompiledApplySchema } from "./apply-type.ts";
 import { type Comparison, compareObjects } from "./compare.ts";
 import { difference, exclude, type FieldSet, intersection, LEAF, setOfPaths, union } from "./field-set.ts";
@@ -102,13 +103,13 @@ export interface Effect {
 }
 
 /** Compares before and after in every version some manager used, and takes changed and removed fields from the others. */
-export function effectOf(
+export function* effectOf(
   before: Versioned,
   after: Versioned,
   managed: readonly Managed[],
   self: string,
   input: FieldManagerInput,
-): Effect {
+): Steps<Effect> {
   const comparisons = new Map<string, Comparison | undefined>();
   const compareIn = (apiVersion: string): Comparison | undefined => {
     if (!comparisons.has(apiVersion)) comparisons.set(apiVersion, compareAt(before, after, apiVersion, input));
@@ -119,6 +120,7 @@ export function effectOf(
   for (const manager of managed) {
     if (identity(manager) === self) continue;
     const comparison = compareIn(manager.apiVersion);
+    yield;
     if (comparison === undefined) continue;
     const taken = intersection(manager.set, union(comparison.modified, comparison.added));
     const conflict = Object.keys(taken).length > 0;

@@ -1,6 +1,7 @@
 import { deepEqual } from "../json.ts";
 import type { ManagedFieldsEntry, Unstructured } from "../object.ts";
 import { ApiError } from "../status.ts";
+import { runSteps, type Steps } from "../steps.ts";
 import {
   effectOf,
   type FieldManagerInput,
@@ -22,18 +23,25 @@ import {
 
 /** The new metadata.managedFields after a create, an update or a patch other than apply. Changes nothing it is given. */
 export function trackUpdate(input: FieldManagerInput & { next: Unstructured }): ManagedFieldsEntry[] {
+  return runSteps(trackSteps(input));
+}
+
+/** The same in pieces, for objects with very many fields. */
+export function* trackSteps(input: FieldManagerInput & { next: Unstructured }): Steps<ManagedFieldsEntry[]> {
   const managed = ownersBefore(input);
   // Tracking does not start in the middle of an object's life: only a create or an apply starts it.
   if (managed.length === 0 && input.live !== undefined) return [];
-  return writeManagedFields(trackedUpdate(input, input.live, managed));
+  const tracked = yield* trackedUpdate(input, input.live, managed);
+  yield;
+  return writeManagedFields(tracked);
 }
 
 /** The entries after a write by `input.manager` that turned `live` into `next`. */
-export function trackedUpdate(
+export function* trackedUpdate(
   input: FieldManagerInput & { next: Unstructured },
   live: Unstructured | undefined,
   managed: readonly Managed[],
-): readonly Managed[] {
+): Steps<readonly Managed[]> {
   const { apiVersion, schema } = input;
   const before: Versioned = {
     apiVersion,
@@ -41,7 +49,8 @@ export function trackedUpdate(
     object: live === undefined ? schema.zero : withoutManagedFields(live),
   };
   const after: Versioned = { apiVersion, schema, object: withoutManagedFields(input.next) };
-  const { comparison, others } = effectOf(before, after, reconcileAll(managed, input), "", input);
+  const { comparison, others } = yield* effectOf(before, after, reconcileAll(managed, input), "", input);
+  yield;
   const owned = stripSystemFields(union(comparison.modified, comparison.added));
   if (isEmptySet(owned)) return others;
   const writer: Managed = {

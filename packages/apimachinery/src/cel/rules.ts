@@ -31,7 +31,8 @@ export function compileRules(rules: readonly ValidationRule[], decl: DeclType): 
   return rules.map((rule) => compileRule(rule, decl));
 }
 
-function compileRule(rule: ValidationRule, decl: DeclType): CompiledRule {
+/** Compiles one of them. */
+export function compileRule(rule: ValidationRule, decl: DeclType): CompiledRule {
   const none = { rule, usesOldSelf: false, maxCost: 0, messageMaxCost: 0 };
   if (rule.rule.trim() === "") return none;
   const oldType: CelType = rule.optionalOldSelf === true ? optionalOf(decl.type) : decl.type;

@@ -11,6 +11,8 @@ export interface CompiledPattern {
 }
 
 const MAX_CACHED = 2000;
+/** Compiling takes some milliseconds per KiB; no rule of a schema needs more. */
+const MAX_LENGTH = 8 * 1024;
 const cache = new Map<string, CompiledPattern>();
 const compiledRe2 = new Map<string, RE2JS | string>();
 
@@ -29,6 +31,8 @@ export function compilePattern(pattern: string): CompiledPattern {
 export function compileRe2(pattern: string): RE2JS | string {
   let compiled = compiledRe2.get(pattern);
   if (compiled === undefined) {
+    if (pattern.length > MAX_LENGTH)
+      return `error parsing regexp: expression is longer than ${MAX_LENGTH} characters: split it`;
     try {
       compiled = RE2JS.compile(pattern);
     } catch (error) {

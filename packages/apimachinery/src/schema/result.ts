@@ -6,14 +6,34 @@ export interface SchemaError {
   readonly error: FieldError;
 }
 
+/** Nobody reads more; an object with ten thousand wrong items must not keep the server busy with words. */
+const MAX_ERRORS = 1000;
+/** Below this, looking through the list is faster than a set. */
+const FEW = 8;
+
 /** What a pass over a value found; `matches` counts passed checks and picks the nearest alternative of anyOf/oneOf. */
 export class Result {
   readonly errors: SchemaError[] = [];
   matches = 0;
+  #texts: Set<string> | undefined;
 
   /** Adds an error unless the same text was reported already. */
   add(error: SchemaError): void {
-    if (!this.errors.some((known) => known.text === error.text)) this.errors.push(error);
+    const { errors } = this;
+    if (errors.length >= MAX_ERRORS) return;
+    if (errors.length < FEW) {
+      if (errors.some((known) => known.text === error.text)) return;
+    } else {
+      this.#texts ??= new Set(errors.map((known) => known.text));
+      if (this.#texts.has(error.text)) return;
+      this.#texts.add(error.text);
+    }
+    errors.push(error);
+  }
+
+  /** Whether more errors would not be kept. */
+  get full(): boolean {
+    return this.errors.length >= MAX_ERRORS;
   }
 
   /** Takes over errors and matches of a part. */

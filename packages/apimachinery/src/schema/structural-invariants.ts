@@ -1,4 +1,5 @@
 import { type FieldError, forbiddenField, invalidValue, required } from "../field-error.ts";
+import { NODES_AT_ONCE, type Steps } from "../steps.ts";
 import { compileRe2 } from "./pattern.ts";
 import type { JSONSchemaProps } from "./types.ts";
 
@@ -11,9 +12,9 @@ const EMPTY_TYPE: Readonly<Record<Level, string>> = {
 };
 
 /** The form every node of a structural schema must have: a type, no constraints hidden in junctors, meta left alone. */
-export function checkInvariants(schema: JSONSchemaProps, path: string): FieldError[] {
+export function* checkInvariants(schema: JSONSchemaProps, path: string): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  invariants(schema, "root", path, errors);
+  yield* invariants(schema, "root", path, errors);
   return errors;
 }
 
@@ -22,20 +23,22 @@ export function propertyPath(path: string, name: string): string {
   return `${path}.properties[${name}]`;
 }
 
-function invariants(s: JSONSchemaProps, level: Level, path: string, errors: FieldError[]): void {
+function* invariants(s: JSONSchemaProps, level: Level, path: string, errors: FieldError[]): Steps<void> {
   const type = s.type ?? "";
   const intOrString = s["x-kubernetes-int-or-string"] === true;
   const preserve = s["x-kubernetes-preserve-unknown-fields"] === true;
   const embedded = s["x-kubernetes-embedded-resource"] === true;
   if (type === "array" && s.items === undefined) errors.push(required(`${path}.items`, "must be specified"));
-  if (s.items !== undefined) invariants(s.items, "item", `${path}.items`, errors);
+  if (s.items !== undefined) yield* invariants(s.items, "item", `${path}.items`, errors);
+  let nodes = 0;
   for (const [name, child] of Object.entries(s.properties ?? {})) {
-    invariants(child, "field", propertyPath(path, name), errors);
+    if (++nodes % NODES_AT_ONCE === 0) yield;
+    yield* invariants(child, "field", propertyPath(path, name), errors);
   }
   if (s.additionalProperties !== undefined) {
     if (level === "root") errors.push(forbiddenField(`${path}.additionalProperties`, "must not be used at the root"));
     if (typeof s.additionalProperties === "object") {
-      invariants(s.additionalProperties, "field", `${path}.additionalProperties`, errors);
+      yield* invariants(s.additionalProperties, "field", `${path}.additionalProperties`, errors);
     }
   }
   if (intOrString && preserve) {
@@ -57,6 +60,8 @@ function invariants(s: JSONSchemaProps, level: Level, path: string, errors: Fiel
     );
   }
   const skipAllOf = isIntOrStringPair(s.allOf?.[0]?.anyOf);
+  // Compiling takes its time.
+  if (s.pattern !== undefined) yield;
   valueValidation(s, isIntOrStringPair(s.anyOf), skipAllOf, path, errors);
   typeRules(s, type, level, path, errors);
   if (embedded && s.additionalProperties !== undefined) {

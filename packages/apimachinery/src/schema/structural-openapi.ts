@@ -1,7 +1,8 @@
 import { declOf } from "../cel/decl.ts";
-import { compileRules } from "../cel/rules.ts";
+import { compileRule } from "../cel/rules.ts";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../field-error.ts";
 import { GoText, goJson } from "../go-text.ts";
+import { NODES_AT_ONCE, type Steps } from "../steps.ts";
 import { normalizeFieldPath } from "./field-path.ts";
 import { nodeOf } from "./node.ts";
 import { propertyPath } from "./structural-invariants.ts";
@@ -11,6 +12,9 @@ import type { JSONSchemaProps } from "./types.ts";
 const RULE_COST_LIMIT = 10_000_000;
 const MAX_REQUEST = 3 * 1024 * 1024;
 const MAX_UINT = 2 ** 64;
+const RULES_AT_ONCE = 20;
+/** Of a rule in an error. */
+const MAX_SHOWN = 64 * 1024;
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 const REASONS = ["FieldValueRequired", "FieldValueInvalid", "FieldValueForbidden", "FieldValueDuplicate"];
 
@@ -60,16 +64,20 @@ export interface OpenApiErrors {
 }
 
 /** Checks keywords and, when a context is given, compiles rules and estimates their cost. */
-export function checkOpenApi(schema: JSONSchemaProps, path: string, context: RuleContext | undefined): OpenApiErrors {
-  return visit(schema, path, { root: true, insideMeta: false }, context);
+export function* checkOpenApi(
+  schema: JSONSchemaProps,
+  path: string,
+  context: RuleContext | undefined,
+): Steps<OpenApiErrors> {
+  return yield* visit(schema, path, { root: true, insideMeta: false }, context);
 }
 
-function visit(
+function* visit(
   schema: JSONSchemaProps,
   path: string,
   around: Surroundings,
   context: RuleContext | undefined,
-): OpenApiErrors {
+): Steps<OpenApiErrors> {
   const out: OpenApiErrors = { schemaErrors: keywordErrors(schema, path, around), celErrors: [] };
   const add = (more: OpenApiErrors): void => {
     out.schemaErrors.push(...more.schemaErrors);
@@ -95,10 +103,12 @@ function visit(
       const below = around.insideMeta
         ? { ...inside, defaultsForbidden: "inside additionalProperties applying to object metadata" }
         : inside;
-      add(visit(schema.additionalProperties, `${path}.additionalProperties`, below, child));
+      add(yield* visit(schema.additionalProperties, `${path}.additionalProperties`, below, child));
     }
   }
+  let nodes = 0;
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (++nodes % NODES_AT_ONCE === 0) yield;
     const resource = around.root || schema["x-kubernetes-embedded-resource"] === true;
     const meta = resource && ["metadata", "kind", "apiVersion"].includes(name);
     const below: Surroundings = {
@@ -106,18 +116,19 @@ function visit(
       insideMeta: around.insideMeta || meta,
       ...(meta && around.root ? { defaultsForbidden: `in top-level ${name}` } : {}),
     };
-    add(visit(property, propertyPath(path, name), below, child));
+    add(yield* visit(property, propertyPath(path, name), below, child));
   }
-  if (schema.not !== undefined) add(visit(schema.not, `${path}.not`, inside, undefined));
+  if (schema.not !== undefined) add(yield* visit(schema.not, `${path}.not`, inside, undefined));
   for (const junctor of ["allOf", "oneOf", "anyOf"] as const) {
-    schema[junctor]?.forEach((part, i) => add(visit(part, `${path}.${junctor}[${i}]`, inside, undefined)));
+    for (const [i, part] of (schema[junctor] ?? []).entries())
+      add(yield* visit(part, `${path}.${junctor}[${i}]`, inside, undefined));
   }
   if (schema.items !== undefined && !Array.isArray(schema.items)) {
     const below =
       schema["x-kubernetes-list-type"] === "map" || inside.uncorrelatable !== undefined
         ? inside
         : { ...inside, uncorrelatable: path };
-    add(visit(schema.items, `${path}.items`, below, child));
+    add(yield* visit(schema.items, `${path}.items`, below, child));
   }
   if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
     out.schemaErrors.push(
@@ -126,7 +137,7 @@ function visit(
   }
   out.schemaErrors.push(...checkListExtensions(schema, path), ...ruleTextErrors(schema, path));
   if (out.schemaErrors.length === 0 && context !== undefined) {
-    out.celErrors.push(...ruleErrors(schema, path, around, context));
+    out.celErrors.push(...(yield* ruleErrors(schema, path, around, context)));
   }
   return out;
 }
@@ -207,7 +218,12 @@ function ruleTextErrors(schema: JSONSchemaProps, path: string): FieldError[] {
   return errors;
 }
 
-function ruleErrors(schema: JSONSchemaProps, path: string, around: Surroundings, context: RuleContext): FieldError[] {
+function* ruleErrors(
+  schema: JSONSchemaProps,
+  path: string,
+  around: Surroundings,
+  context: RuleContext,
+): Steps<FieldError[]> {
   const rules = schema["x-kubernetes-validations"];
   if (rules === undefined || rules.length === 0) return [];
   const errors: FieldError[] = [];
@@ -219,16 +235,18 @@ function ruleErrors(schema: JSONSchemaProps, path: string, around: Surroundings,
     return [{ type: "InternalError", field: `${path}.x-kubernetes-validations`, detail }];
   }
   const cardinality = context.cardinality ?? Math.floor(MAX_REQUEST / (decl.minSize + 1));
-  compileRules(rules, decl).forEach((compiled, i) => {
+  for (const [i, rule] of rules.entries()) {
+    // Compiling takes its time.
+    if (i % RULES_AT_ONCE === 0) yield;
+    const compiled = compileRule(rule, decl);
     const at = `${path}.x-kubernetes-validations[${i}]`;
     const cost = Math.min(compiled.maxCost * cardinality, MAX_UINT);
     if (cost > RULE_COST_LIMIT)
       errors.push(forbiddenField(`${at}.rule`, costMessage("estimated rule cost", cost, RULE_COST_LIMIT)));
     context.costs.observe(`${at}.rule`, cost);
-    const shown = shownRule(rules[i] ?? { rule: "" });
-    if (compiled.error !== undefined) errors.push(invalidValue(`${at}.rule`, shown, compiled.error));
+    if (compiled.error !== undefined) errors.push(invalidValue(`${at}.rule`, shownRule(rule), compiled.error));
     if (compiled.messageError !== undefined)
-      errors.push(invalidValue(`${at}.messageExpression`, shown, compiled.messageError));
+      errors.push(invalidValue(`${at}.messageExpression`, shownRule(rule), compiled.messageError));
     else if (compiled.message !== undefined) {
       if (compiled.messageMaxCost > RULE_COST_LIMIT) {
         const detail = costMessage("estimated messageExpression cost", compiled.messageMaxCost, RULE_COST_LIMIT);
@@ -245,7 +263,7 @@ function ruleErrors(schema: JSONSchemaProps, path: string, around: Surroundings,
       const detail = "may not be set if oldSelf is not used in rule";
       errors.push(invalidValue(`${at}.optionalOldSelf`, compiled.rule.optionalOldSelf, detail));
     }
-  });
+  }
   return errors;
 }
 
@@ -259,7 +277,7 @@ function shownRule(rule: {
   optionalOldSelf?: boolean;
 }): GoText {
   const fields: readonly (readonly [string, unknown])[] = [
-    ["Rule", rule.rule],
+    ["Rule", rule.rule.slice(0, MAX_SHOWN)],
     ["Message", rule.message ?? ""],
     ["MessageExpression", rule.messageExpression ?? ""],
     ["Reason", rule.reason ?? null],

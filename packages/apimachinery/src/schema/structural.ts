@@ -1,5 +1,6 @@
 import { type FieldError, fieldErrorText, forbiddenField, invalidValue } from "../field-error.ts";
 import { isObject } from "../json.ts";
+import { runSteps, type Steps } from "../steps.ts";
 import { checkCompleteness } from "./structural-completeness.ts";
 import { checkDefaults } from "./structural-defaults.ts";
 import { checkInvariants } from "./structural-invariants.ts";
@@ -17,16 +18,26 @@ const MAX_DEPTH = 100;
  * cheap enough. `fieldPath` is the path of the schema, e.g. `spec.versions[0].schema.openAPIV3Schema`.
  */
 export function checkStructuralSchema(schema: unknown, fieldPath: string): FieldError[] {
+  return runSteps(structuralSteps(schema, fieldPath));
+}
+
+/** The same in pieces of some milliseconds: large schemas with many rules and patterns take longer than others should wait. */
+export function* structuralSteps(schema: unknown, fieldPath: string): Steps<FieldError[]> {
   if (!isObject(schema)) return [invalidValue(fieldPath, schema ?? "", "must be a schema object")];
   if (deeperThan(schema, MAX_DEPTH))
     return [invalidValue(fieldPath, "", `schemas may be at most ${MAX_DEPTH} levels deep`)];
+  yield;
   const malformed = checkShape(schema, fieldPath);
   if (malformed.length > 0) return malformed;
   const root = schema as JSONSchemaProps;
   const errors: FieldError[] = [];
   if (root.nullable === true)
     errors.push(forbiddenField(`${fieldPath}.nullable`, "nullable cannot be true at the root"));
-  const structural = [...checkInvariants(root, fieldPath), ...checkCompleteness(root, fieldPath)];
+  yield;
+  const structural = yield* checkInvariants(root, fieldPath);
+  yield;
+  structural.push(...checkCompleteness(root, fieldPath));
+  yield;
   const unsupported = hasUnsupported(root);
   let rulesToo = false;
   if (unsupported) {
@@ -34,11 +45,12 @@ export function checkStructuralSchema(schema: unknown, fieldPath: string): Field
   } else if (structural.length > 0) errors.push(...structural.sort(byText));
   else {
     const defaults = checkDefaults(root, fieldPath);
+    yield;
     errors.push(...defaults);
     rulesToo = defaults.length === 0;
   }
   const costs = new CostBook();
-  const found = checkOpenApi(root, fieldPath, rulesToo ? rootContext(root, costs) : undefined);
+  const found = yield* checkOpenApi(root, fieldPath, rulesToo ? rootContext(root, costs) : undefined);
   errors.push(...found.schemaErrors, ...found.celErrors);
   if (costs.total > SCHEMA_COST_LIMIT) {
     for (const path of costs.mostExpensive()) {

@@ -188,9 +188,8 @@ function checkArray(
 ): void {
   const items = node.items;
   if (items !== undefined) {
-    value.forEach((item, i) => {
-      result.merge(validateRatcheting(items, item, `${path}[${i}]`, correlation?.index(i)));
-    });
+    for (let i = 0; i < value.length && !result.full; i++)
+      result.merge(validateRatcheting(items, value[i], `${path}[${i}]`, correlation?.index(i)));
   }
   const { minItems, maxItems } = node.schema;
   if (minItems !== undefined && value.length < minItems) {
@@ -224,6 +223,7 @@ function checkObject(
     result.merge(validateRatcheting(schema, value[name], at, typeMeta ? undefined : correlation?.key(name)));
   };
   for (const name of names) {
+    if (result.full) return;
     if (node.properties.has(name)) continue;
     if (additionalProperties === false) {
       const text = `${path}.${name} in body is a forbidden property`;

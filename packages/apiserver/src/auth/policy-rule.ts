@@ -1,4 +1,4 @@
-import { goQuote, isObject } from "@capstan/apimachinery";
+import { goQuote, isObject, requestEntityTooLarge } from "@capstan/apimachinery";
 import { list, texts } from "../builtin/read.ts";
 import type { RequestAttributes } from "../types.ts";
 
@@ -48,8 +48,34 @@ function urlCovers(owner: string, path: string): boolean {
 
 /** The parts of `wanted` that no rule of `held` covers, merged for printing. Empty when everything is held. */
 export function missingRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
-  const missing = wanted.flatMap(breakDown).filter((part) => !held.some((rule) => ruleCovers(rule, part)));
+  const parts = wanted.reduce((sum, rule) => sum + partsOf(rule), 0);
+  // The same held rule is often the answer for the next part too.
+  let last: PolicyRule | undefined;
+  let comparisons = 0;
+  if (parts > MAX_PARTS) throw tooMuch();
+  const missing = wanted.flatMap(breakDown).filter((part) => {
+    if (last !== undefined && ruleCovers(last, part)) return false;
+    const found = held.find((rule) => ruleCovers(rule, part));
+    comparisons += found === undefined ? held.length : held.indexOf(found);
+    if (comparisons > MAX_COMPARISONS) throw tooMuch();
+    last = found;
+    return found === undefined;
+  });
   return compact(missing);
+}
+
+/** Groups, resources and verbs multiply: checking what a few kilobytes of rules may grant would take the server's memory. */
+const MAX_PARTS = 20_000;
+const MAX_COMPARISONS = 500_000;
+
+function partsOf({ apiGroups, resources, verbs, resourceNames, nonResourceURLs }: PolicyRule): number {
+  return (
+    verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
+  );
+}
+
+function tooMuch(): Error {
+  return requestEntityTooLarge("the rules are too many to check whether you hold them all: split the role");
 }
 
 const EMPTY: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };

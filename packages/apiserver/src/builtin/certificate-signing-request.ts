@@ -10,6 +10,7 @@ import {
   notFound,
   notSupported,
   required,
+  tooLong,
   type Unstructured,
   type UserInfo,
 } from "@capstan/apimachinery";
@@ -123,17 +124,24 @@ const USAGES = [
   "timestamping",
 ];
 
+/** Longer ones are none: reading them would hold up others. */
+const MAX_REQUEST = 64 * 1024;
+
 function validate(object: Unstructured): FieldError[] {
   const spec = obj(object.spec);
   const errors: FieldError[] = [];
-  const pem = Buffer.from(text(spec.request), "base64").toString("latin1");
+  const request = text(spec.request);
+  if (request.length > MAX_REQUEST) return [tooLong("spec.request", MAX_REQUEST)];
+  const pem = Buffer.from(request, "base64").toString("latin1");
   if (!pem.includes("-----BEGIN CERTIFICATE REQUEST-----"))
     errors.push(invalidValue("spec.request", spec.request ?? null, "PEM block type must be CERTIFICATE REQUEST"));
   const usages = texts(spec.usages);
   if (usages.length === 0) errors.push(required("spec.usages"));
+  const seen = new Set<string>();
   usages.forEach((usage, i) => {
     if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${i}]`, usage, USAGES));
-    if (usages.indexOf(usage) < i) errors.push(duplicate(`spec.usages[${i}]`, usage));
+    if (seen.has(usage)) errors.push(duplicate(`spec.usages[${i}]`, usage));
+    seen.add(usage);
   });
   errors.push(...signerNameErrors(text(spec.signerName)));
   const seconds = spec.expirationSeconds;

@@ -7,6 +7,8 @@ import { WorkList } from "./work-list.ts";
 const NAMESPACES: ResourceKey = { group: "", plural: "namespaces" };
 const MANAGER = "kube-controller-manager";
 const FINALIZER = "kubernetes";
+/** Enough to fill a commit, few enough that requests are served in between. */
+const AT_ONCE = 100;
 
 /**
  * Empties namespaces that are being deleted and then lets them go, as upstream's namespace controller: everything inside is deleted,
@@ -85,7 +87,7 @@ class NamespaceDeletion implements Controller {
     for (const type of this.namespacedResources()) {
       const objects = this.api.list(type, namespace);
       if (objects.length === 0) continue;
-      const outcomes = await Promise.allSettled(objects.map((object) => this.deleteObject(type, namespace, object)));
+      const outcomes = await this.deleteAll(type, namespace, objects);
       for (const outcome of outcomes) {
         if (outcome.status === "fulfilled") continue;
         failure ??= outcome.reason;
@@ -94,6 +96,19 @@ class NamespaceDeletion implements Controller {
       countRemaining(remaining, `${type.plural}.${type.group}`, this.api.list(type, namespace));
     }
     return { remaining, failure };
+  }
+
+  private async deleteAll(
+    type: ResourceKey,
+    namespace: string,
+    objects: readonly Unstructured[],
+  ): Promise<PromiseSettledResult<void>[]> {
+    const outcomes: PromiseSettledResult<void>[] = [];
+    for (let i = 0; i < objects.length; i += AT_ONCE) {
+      const some = objects.slice(i, i + AT_ONCE);
+      outcomes.push(...(await Promise.allSettled(some.map((object) => this.deleteObject(type, namespace, object)))));
+    }
+    return outcomes;
   }
 
   private async deleteObject(type: ResourceKey, namespace: string, object: Unstructured): Promise<void> {

@@ -6,7 +6,7 @@ import type { ObjectStore } from "../store/object-store.types.ts";
 import type { ResourceType, Strategy } from "../types.ts";
 import { settleNames } from "./crd-names.ts";
 import { CLEANUP_FINALIZER, CRD_KEY, type CustomResourceDefinition, withCondition } from "./crd-object.ts";
-import { validateCrd, validateCrdUpdate } from "./crd-validation.ts";
+import { judgeSchemas, validateCrd, validateCrdUpdate } from "./crd-validation.ts";
 import { crdWarnings } from "./crd-warnings.ts";
 
 /** Defaults of a decoded CRD. */
@@ -30,6 +30,8 @@ const STATIC: Strategy = {
   applyDefaults,
   warnings: (object, old) =>
     crdWarnings(object as CustomResourceDefinition, old as CustomResourceDefinition | undefined),
+  judgeAhead: (object, pause, old) =>
+    judgeSchemas(object as CustomResourceDefinition, pause, old as CustomResourceDefinition | undefined),
   validate: (object) => validateCrd(object as CustomResourceDefinition),
   validateUpdate: (object, old, subresource) =>
     validateCrdUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition, subresource),

@@ -9,7 +9,9 @@ import {
   type JSONSchemaProps,
   notSupported,
   required,
+  structuralSteps,
 } from "@capstan/apimachinery";
+import { inSteps } from "../breathe.ts";
 import { approvalOf, isProtectedGroup } from "./crd-names.ts";
 import { type CrdNames, type CrdVersion, type CustomResourceDefinition, isConditionTrue } from "./crd-object.ts";
 import { validateConversion } from "./crd-validation-conversion.ts";
@@ -103,15 +105,14 @@ function validateScope(scope: string | undefined): FieldError[] {
 function validateVersions(crd: CustomResourceDefinition, old: CustomResourceDefinition | undefined): FieldError[] {
   const { versions } = crd.spec;
   const errors: FieldError[] = [];
-  // Upstream moves what all versions share to the top, and its errors point there.
-  const shared = versions.every((v) => deepEqual(v.schema, versions[0]?.schema));
+  const shared = shareSchema(versions);
   const names = new Set<string>();
   versions.forEach((version, i) => {
     const path = `spec.versions[${i}]`;
     names.add(version.name);
     const strange = isDns1035Label(version.name ?? "");
     errors.push(...strange.map((m) => invalidValue(`${path}.name`, version.name, m)));
-    const schemaPath = shared ? "spec.validation.openAPIV3Schema" : `${path}.schema.openAPIV3Schema`;
+    const schemaPath = schemaPathOf(i, shared);
     if (!shared || i === 0) errors.push(...validateSchema(version, old, schemaPath, path));
     errors.push(...validateVersionParts(version, path, versions.length === 1));
   });
@@ -135,7 +136,6 @@ function validateSchema(
 ): FieldError[] {
   const schema = version.schema?.openAPIV3Schema;
   if (schema === undefined) return [required(`${path}.schema.openAPIV3Schema`)];
-  // A schema that is stored already is not judged again by newer rules.
   const root =
     version.subresources?.status !== undefined && schema.type !== "object" && schema.type !== undefined
       ? [
@@ -146,10 +146,46 @@ function validateSchema(
           ),
         ]
       : [];
-  const before = old?.spec.versions.find((v) => v.name === version.name)?.schema?.openAPIV3Schema;
-  return before !== undefined && deepEqual(before, schema)
+  return isKnown(version, old)
     ? root
-    : [...root, ...checkStructuralSchema(schema, schemaPath)];
+    : [...root, ...(judged.get(schema)?.get(schemaPath) ?? checkStructuralSchema(schema, schemaPath))];
+}
+
+/** A schema that is stored already is not judged again by newer rules. */
+function isKnown(version: CrdVersion, old: CustomResourceDefinition | undefined): boolean {
+  const before = old?.spec.versions.find((v) => v.name === version.name)?.schema?.openAPIV3Schema;
+  return before !== undefined && deepEqual(before, version.schema?.openAPIV3Schema);
+}
+
+/** What judgeSchemas found, by schema and by its path. */
+const judged = new WeakMap<JSONSchemaProps, Map<string, FieldError[]>>();
+
+/** Judges the schemas of a large CRD in pieces; validateCrd finds the outcome. */
+export async function judgeSchemas(
+  crd: CustomResourceDefinition,
+  pause: () => Promise<void>,
+  old?: CustomResourceDefinition,
+): Promise<void> {
+  const { versions } = completed(crd).spec;
+  if (!Array.isArray(versions)) return;
+  const shared = shareSchema(versions);
+  for (const [i, version] of versions.entries()) {
+    const schema = version.schema?.openAPIV3Schema;
+    if (!isObject(schema) || (shared && i > 0) || isKnown(version, old)) continue;
+    const path = schemaPathOf(i, shared);
+    const errors = await inSteps(structuralSteps(schema, path), pause);
+    judged.set(schema, new Map([[path, errors]]));
+    await pause();
+  }
+}
+
+/** Upstream moves what all versions share to the top, and its errors point there. */
+function shareSchema(versions: readonly CrdVersion[]): boolean {
+  return versions.every((v) => deepEqual(v.schema, versions[0]?.schema));
+}
+
+function schemaPathOf(index: number, shared: boolean): string {
+  return shared ? "spec.validation.openAPIV3Schema" : `spec.versions[${index}].schema.openAPIV3Schema`;
 }
 
 function validateVersionParts(version: CrdVersion, path: string, only: boolean): FieldError[] {

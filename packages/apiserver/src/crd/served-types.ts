@@ -1,10 +1,5 @@
-import {
-  compareApiVersions,
-  compileJsonPath,
-  type JSONSchemaProps,
-  stableStringify,
-  type Unstructured,
-} from "@capstan/apimachinery";
+import { createHash } from "node:crypto";
+import { compareApiVersions, compileJsonPath, type JSONSchemaProps, type Unstructured } from "@capstan/apimachinery";
 import { ALL_VERBS } from "../builtin/define.ts";
 import type { CustomResourceType, VersionConverter } from "../registry/custom-type.ts";
 import type { PrinterColumn, ResourceType, Strategy } from "../types.ts";
@@ -30,18 +25,30 @@ const AGE: PrinterColumn = {
 
 const ANYTHING: JSONSchemaProps = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
-/** Schemas are interned by their text, so that many servers with the same CRDs compile and hold them once. */
+/** Schemas are interned by the hash of their text, so that many servers with the same CRDs compile and hold them once. */
 const interned = new Map<string, WeakRef<JSONSchemaProps>>();
-const forget = new FinalizationRegistry<string>((text) => {
-  if (interned.get(text)?.deref() === undefined) interned.delete(text);
+const forget = new FinalizationRegistry<string>((hash) => {
+  if (interned.get(hash)?.deref() === undefined) interned.delete(hash);
 });
 
+/** Stored schemas are frozen: their text is hashed once. */
+const canonical = new WeakMap<JSONSchemaProps, JSONSchemaProps>();
+
 function internSchema(schema: JSONSchemaProps): JSONSchemaProps {
-  const text = stableStringify(schema);
-  const known = interned.get(text)?.deref();
+  let found = canonical.get(schema);
+  if (found === undefined) {
+    found = findInterned(schema);
+    canonical.set(schema, found);
+  }
+  return found;
+}
+
+function findInterned(schema: JSONSchemaProps): JSONSchemaProps {
+  const hash = createHash("sha256").update(JSON.stringify(schema)).digest("base64");
+  const known = interned.get(hash)?.deref();
   if (known !== undefined) return known;
-  interned.set(text, new WeakRef(schema));
-  forget.register(schema, text);
+  interned.set(hash, new WeakRef(schema));
+  forget.register(schema, hash);
   return schema;
 }
 

@@ -27,12 +27,29 @@ export async function buildV2(
     const paths = await encodeAll("PathItem", parts.paths);
     return encodeV2Document(head, paths, await encodeAll("Schema", parts.definitions));
   }
-  const start = JSON.stringify(head).slice(0, -1);
-  return Buffer.from(`${start},"paths":${objectText(parts.paths)},"definitions":${objectText(parts.definitions)}}`);
+  const pieces = [
+    Buffer.from(`${JSON.stringify(head).slice(0, -1)},"paths":`),
+    ...(await objectPieces(parts.paths)),
+    Buffer.from(',"definitions":'),
+    ...(await objectPieces(parts.definitions)),
+    Buffer.from("}"),
+  ];
+  return Buffer.concat(pieces);
 }
 
-function objectText(texts: ReadonlyMap<string, string>): string {
-  return `{${[...texts].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
+async function objectPieces(texts: ReadonlyMap<string, string>): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  let piece = "{";
+  let first = true;
+  for (const [key, text] of texts) {
+    piece += `${first ? "" : ","}${JSON.stringify(key)}:${text}`;
+    first = false;
+    if (piece.length < ENCODED_AT_ONCE) continue;
+    pieces.push(Buffer.from(piece));
+    piece = "";
+    await breathe();
+  }
+  return [...pieces, Buffer.from(`${piece}}`)];
 }
 
 async function encodeAll(message: "PathItem" | "Schema", texts: ReadonlyMap<string, string>): Promise<Buffer[]> {

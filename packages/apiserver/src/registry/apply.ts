@@ -1,12 +1,14 @@
 import {
   ApiError,
+  type ApplyInput,
   applyPatch,
+  applySteps,
   badRequest,
   conflict,
-  deepCopy,
   isObject,
   type Unstructured,
 } from "@capstan/apimachinery";
+import { inSteps } from "../breathe.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { apiVersionOf, groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
@@ -20,8 +22,9 @@ import { type Change, updateObject } from "./update.ts";
 /** Server-side apply: merges the configuration into the live object, or creates it. */
 export function applyObject(write: WriteRequest, body: unknown, validation: FieldValidation): Promise<WriteOutcome> {
   const config = checkedConfig(write, body, validation);
-  const change = (old: Unstructured): Change => {
-    return { draft: merge(write, old, config), owned: true };
+  const change = (old: Unstructured, pause?: () => Promise<void>): Change | Promise<Change> => {
+    const draft = merge(write, old, config, pause);
+    return draft instanceof Promise ? draft.then((made) => ({ draft: made, owned: true })) : { draft, owned: true };
   };
   if (write.subresource !== "") return updateObject(write, change);
   return updateObject(write, change, () => createApplied(write, config));
@@ -32,26 +35,40 @@ function input(write: WriteRequest): ReturnType<typeof managerInput> {
   return ignore === undefined ? managerInput(write) : { ...managerInput(write), ignore };
 }
 
-function createApplied(write: WriteRequest, config: Unstructured): Promise<WriteOutcome> {
+async function createApplied(write: WriteRequest, config: Unstructured): Promise<WriteOutcome> {
   if (config.metadata.uid !== undefined) {
     const detail = `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`;
     throw conflict(groupResource(write.type), write.name, detail);
   }
-  const draft = merge(write, undefined, config);
+  const merged = merge(write, undefined, config, write.pause);
+  const draft = merged instanceof Promise ? await merged : merged;
   delete draft.metadata.resourceVersion;
   return createObject(write, draft, true);
 }
 
 /** Live object and configuration in one; defaults are filled in after the merge, so that nobody owns them. */
-function merge(write: WriteRequest, live: Unstructured | undefined, config: Unstructured): Unstructured {
-  let draft: Unstructured;
+function merge(
+  write: WriteRequest,
+  live: Unstructured | undefined,
+  config: Unstructured,
+  pause: WriteRequest["pause"],
+): Unstructured | Promise<Unstructured> {
+  const patch: ApplyInput = { ...input(write), live, patch: config, force: write.options.force };
+  if (pause !== undefined)
+    return inSteps(applySteps(patch), pause).then(({ object }) => finishMerge(write.type, object), refuseUntyped);
   try {
-    draft = applyPatch({ ...input(write), live, patch: deepCopy(config), force: write.options.force }).object;
+    return finishMerge(write.type, applyPatch(patch).object);
   } catch (error) {
-    const untyped = error instanceof ApiError && error.message.startsWith("failed to create typed patch object");
-    throw untyped ? bareError(error.message) : error;
+    return refuseUntyped(error);
   }
-  const { type } = write;
+}
+
+function refuseUntyped(error: unknown): never {
+  const untyped = error instanceof ApiError && error.message.startsWith("failed to create typed patch object");
+  throw untyped ? bareError(error.message) : error;
+}
+
+function finishMerge(type: ResourceType, draft: Unstructured): Unstructured {
   if (isCustom(type)) {
     compiledSchema(type.schema).applyDefaults(draft);
     for (const map of ["labels", "annotations"] as const)
@@ -73,14 +90,14 @@ function checkedConfig(write: WriteRequest, body: unknown, validation: FieldVali
       `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into Go value of type map[string]interface {}`,
     );
   }
-  const config = deepCopy(body) as Unstructured;
+  const config = { ...body } as Unstructured;
   checkType(type, config);
   if (validation.duplicates.length > 0) {
     if (validation.mode === "Strict")
       throw badRequest(`error strict decoding YAML: ${validation.duplicates.join(", ")}`);
     if (validation.mode === "Warn") for (const text of validation.duplicates) validation.warn(text);
   }
-  if (!isObject(config.metadata)) config.metadata = {};
+  config.metadata = isObject(config.metadata) ? { ...config.metadata } : {};
   const { name } = config.metadata;
   if (name !== undefined && name !== write.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${write.name})`);

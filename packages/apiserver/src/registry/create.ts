@@ -15,6 +15,7 @@ import { storageKey } from "./keys.ts";
 import { ownCreated } from "./ownership.ts";
 import { dropDuplicateOwners, fillSystemMetadata, settleNamespace, warnBareFinalizers } from "./system-metadata.ts";
 import { validateCreate } from "./validate.ts";
+import { refuseVast } from "./vast.ts";
 import { toStorage, viewOf } from "./views.ts";
 
 /** Kubernetes tries this often to find a free generated name. */
@@ -40,7 +41,8 @@ export async function createObject(write: WriteRequest, draft: Unstructured, own
   warnBareFinalizers(type, meta, undefined, write.warn);
   isolateCreate(type, draft);
   if (write.pause !== undefined) await write.pause();
-  if (!owned) ownCreated(write, draft);
+  const owning = owned ? undefined : ownCreated(write, draft);
+  if (owning instanceof Promise) await owning;
   if (write.pause !== undefined) await write.pause();
   const admission = admissionFor(write, "CREATE", draft, undefined, createOptions(write));
   const mutating = runMutating(admission);
@@ -65,12 +67,14 @@ async function storeNew(write: WriteRequest, admission: Admission, draft: Unstru
     if (prefix !== "") draft.metadata.name = prefix.slice(0, MAX_GENERATED_PREFIX) + randomSuffix(core.random);
     if (type.strategy.noGeneration !== true) draft.metadata.generation = 1;
     type.strategy.prepareForCreate?.(draft, { user: write.user });
+    if (write.pause !== undefined) await type.strategy.judgeAhead?.(draft, write.pause);
     validateCreate(type, draft);
     for (const text of type.strategy.warnings?.(draft) ?? []) write.warn(text);
     if (type.createWarning !== undefined) write.warn(type.createWarning);
     const name = draft.metadata.name ?? "";
     const validating = runValidating(admission);
     if (validating !== undefined) await validating;
+    refuseVast(write, draft);
     if (write.pause !== undefined) await write.pause();
     const key = storageKey(type, write.namespace, name);
     if (core.store.peek(key) === undefined) {
@@ -107,7 +111,7 @@ async function commitNew(write: WriteRequest, key: string, object: Unstructured)
 async function review(write: WriteRequest, draft: Unstructured): Promise<WriteOutcome> {
   const answer = write.type.strategy.createOnly;
   if (answer === undefined) throw methodNotSupported(groupResource(write.type), "create");
-  ownCreated(write, draft);
+  await ownCreated(write, draft);
   const object = await answer(draft, { user: write.user, namespace: write.namespace, api: write.core.internal() });
   return { status: 201, object };
 }

@@ -1,4 +1,5 @@
 import { ApiError, expired, type ListMeta, notFound, tooLargeResourceVersion } from "@capstan/apimachinery";
+import { breathe } from "../breathe.ts";
 import { type ListOptions, parseResourceVersion, resourceVersionProblem } from "../server/query-options.ts";
 import type { StoredObject } from "../store/object-store.types.ts";
 import { CompactedError } from "../store/store.ts";
@@ -138,15 +139,24 @@ function from(items: readonly StoredObject[], start: string): readonly StoredObj
   return items.slice(low);
 }
 
-function page(snapshot: Snapshot, views: readonly View[], selection: Selection, limit: number): ListPage {
+/** A selector may have thousands of terms: matching so many objects with it is work for several turns. */
+const MATCHED_AT_ONCE = 500;
+
+async function page(
+  snapshot: Snapshot,
+  views: readonly View[],
+  selection: Selection,
+  limit: number,
+): Promise<ListPage> {
   const meta: ListMeta = { resourceVersion: String(snapshot.revision) };
-  if (limit <= 0) return { meta, items: selection.all ? views : views.filter((v) => selection.matches(v.object)) };
+  if (limit <= 0 && selection.all) return { meta, items: views };
   const items: View[] = [];
   for (let i = 0; i < views.length; i++) {
+    if (!selection.all && i % MATCHED_AT_ONCE === MATCHED_AT_ONCE - 1) await breathe();
     const view = views[i] as View;
     if (!selection.all && !selection.matches(view.object)) continue;
     items.push(view);
-    if (items.length < limit || i === views.length - 1) continue;
+    if (limit <= 0 || items.length < limit || i === views.length - 1) continue;
     const last = snapshot.items[i]?.key ?? "";
     meta.continue = encodeContinue({ revision: snapshot.revision, start: `${last.slice(snapshot.prefix.length)}\0` });
     if (selection.all) meta.remainingItemCount = views.length - i - 1;

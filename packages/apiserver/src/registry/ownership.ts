@@ -3,9 +3,11 @@ import {
   formatTime,
   isObject,
   type ManagedFieldsEntry,
+  trackSteps,
   trackUpdate,
   type Unstructured,
 } from "@capstan/apimachinery";
+import { inSteps } from "../breathe.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledApplySchema } from "./compiled.ts";
 import { apiVersionOf, type RegistryCore, type WriteRequest } from "./core.ts";
@@ -46,8 +48,10 @@ function otherVersions(core: RegistryCore, type: ResourceType): Pick<FieldManage
 }
 
 /** Records the creator as owner of everything in a new object. */
-export function ownCreated(write: WriteRequest, draft: Unstructured): void {
-  setManagedFields(draft, trackUpdate({ ...managerInput(write), live: undefined, next: draft }));
+export function ownCreated(write: WriteRequest, draft: Unstructured): void | Promise<void> {
+  const input = { ...managerInput(write), live: undefined, next: draft };
+  if (write.pause === undefined) return setManagedFields(draft, trackUpdate(input));
+  return inSteps(trackSteps(input), write.pause).then((entries) => setManagedFields(draft, entries));
 }
 
 /**
@@ -59,12 +63,15 @@ export function ownUpdated(
   next: Unstructured,
   old: Unstructured,
   sent: Unstructured["metadata"],
-): void {
+): void | Promise<void> {
   if (write.subresource === "scale" && !replicasOwned(write.type, old)) return;
   const quirk = write.subresource === "status" && isCustom(write.type);
   const tracked = quirk ? { ...next, metadata: { ...sent, ...ownersOf(next) } } : next;
-  const entries = trackUpdate({ ...managerInput(write), live: old, next: tracked });
-  setManagedFields(next, write.subresource === "scale" ? timelessScale(entries) : entries);
+  const input = { ...managerInput(write), live: old, next: tracked };
+  const finish = (entries: ManagedFieldsEntry[]): void =>
+    setManagedFields(next, write.subresource === "scale" ? timelessScale(entries) : entries);
+  if (write.pause === undefined) return finish(trackUpdate(input));
+  return inSteps(trackSteps(input), write.pause).then(finish);
 }
 
 /** Upstream looks at a Scale's own managers only, and an object that nobody manages is not tracked. */

@@ -49,17 +49,16 @@ export function patchObject(
   patch: unknown,
   validation: FieldValidation,
 ): Promise<WriteOutcome> {
-  return updateObject(write, (old) => patchedDraft(write.type, patchType, old, patch, validation));
+  const { type } = write;
+  return updateObject(write, (old, pause) => {
+    if (pause === undefined) return patchedDraft(type, applyOf(type, patchType, old, patch), old, validation);
+    return pause()
+      .then(() => applyOf(type, patchType, old, patch))
+      .then((result) => pause().then(() => patchedDraft(type, result, old, validation)));
+  });
 }
 
-function patchedDraft(
-  type: ResourceType,
-  patchType: Exclude<PatchType, "apply">,
-  old: Unstructured,
-  patch: unknown,
-  validation: FieldValidation,
-): Change {
-  const result = deepCopy(applyOf(type, patchType, old, patch));
+function patchedDraft(type: ResourceType, result: unknown, old: Unstructured, validation: FieldValidation): Change {
   if (!isObject(result)) throw badRequest("the patch does not leave an object");
   if (!isCustom(type) && Object.keys(result).length === 0)
     throw badRequest(

@@ -1,4 +1,5 @@
 import { type ListMeta, notAcceptable, type Unstructured, type WatchEvent } from "@capstan/apimachinery";
+import { breathe, inPieces } from "../breathe.ts";
 import type { Representation } from "../server/negotiation.ts";
 import { objectReply, type Reply } from "../server/reply.ts";
 import { tableFor } from "../table/table.ts";
@@ -43,8 +44,20 @@ export function presentObject(
 export function presentList(type: ResourceType, page: ListPage, how: Presentation): Reply {
   const { as, metaVersion } = how.representation;
   if (as === "table") {
-    const objects = page.items.map((v) => v.object);
-    return objectReply(200, table(type, objects, how, page.meta, true));
+    const rows = (items: readonly View[], head: boolean): object =>
+      table(
+        type,
+        items.map((v) => v.object),
+        how,
+        page.meta,
+        head,
+      );
+    return listReply(
+      page,
+      "rows",
+      () => rows([], true),
+      (items) => (rows(items, false) as { rows: object[] }).rows,
+    );
   }
   if (as === "partial") {
     throw notAcceptable(
@@ -52,14 +65,44 @@ export function presentList(type: ResourceType, page: ListPage, how: Presentatio
     );
   }
   if (as === "partialList") {
-    return objectReply(200, {
+    const head = {
       kind: "PartialObjectMetadataList",
       apiVersion: `meta.k8s.io/${metaVersion}`,
       metadata: page.meta,
-      items: page.items.map((v) => partial(v.object, metaVersion)),
-    });
+      items: [],
+    };
+    return listReply(
+      page,
+      "items",
+      () => head,
+      (items) => items.map((v) => partial(v.object, metaVersion)),
+    );
   }
-  return { status: 200, body: { type: "list", chunks: listChunks(type, page), object: () => listObject(type, page) } };
+  return {
+    status: 200,
+    body: { type: "list", chunks: () => listChunks(type, page), object: () => listObject(type, page) },
+  };
+}
+
+const MADE_AT_ONCE = 500;
+
+/** A list whose items are made for this answer: long ones piece by piece. `field` is the last one of `head`, and empty there. */
+function listReply(
+  page: ListPage,
+  field: "rows" | "items",
+  head: () => object,
+  make: (items: readonly View[]) => readonly object[],
+): Reply {
+  const object = (): object => ({ ...head(), [field]: make(page.items) });
+  const chunks = async (): Promise<readonly Buffer[]> => {
+    const start = Buffer.from(JSON.stringify(head()).slice(0, -"]}".length));
+    const pieces = await inPieces(page.items, MADE_AT_ONCE, (items) =>
+      Buffer.from(JSON.stringify(make(items)).slice(1, -1)),
+    );
+    return [start, ...pieces.flatMap((piece, i) => (i === 0 ? [piece] : [COMMA, piece])), CLOSE];
+  };
+  if (page.items.length <= MADE_AT_ONCE) return objectReply(200, object());
+  return { status: 200, body: { type: "list", chunks, object } };
 }
 
 /** How watch events must be changed for the requested form; undefined = not at all. */
@@ -128,10 +171,11 @@ function listObject(type: ResourceType, page: ListPage): object {
 const COMMA = Buffer.from(",");
 const OPEN = Buffer.from("{");
 const COMMA_OPEN = Buffer.from(",{");
+const CLOSE = Buffer.from("]}");
 const END = Buffer.from("]}\n");
 
 /** Lists of built-ins leave apiVersion and kind out of their items, as Go's typed lists do. */
-function listChunks(type: ResourceType, page: ListPage): Buffer[] {
+async function listChunks(type: ResourceType, page: ListPage): Promise<readonly Buffer[]> {
   // Lists of custom resources say `continue` also when there is nothing to go on with.
   const metadata = type.builtin ? page.meta : { continue: "", ...page.meta };
   const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata };
@@ -139,15 +183,16 @@ function listChunks(type: ResourceType, page: ListPage): Buffer[] {
   const typed = type.builtin
     ? Buffer.from(`{"apiVersion":${JSON.stringify(head.apiVersion)},"kind":${JSON.stringify(type.kind)},`)
     : undefined;
-  page.items.forEach((view: View, i) => {
-    const { bytes } = view;
+  for (const [i, { bytes }] of page.items.entries()) {
+    // What is stored has its bytes; what was converted gets them now.
+    if (i % MADE_AT_ONCE === MADE_AT_ONCE - 1) await breathe();
     if (typed !== undefined && startsWith(bytes, typed)) {
       chunks.push(i === 0 ? OPEN : COMMA_OPEN, bytes.subarray(typed.length));
     } else {
       if (i > 0) chunks.push(COMMA);
       chunks.push(bytes);
     }
-  });
+  }
   chunks.push(END);
   return chunks;
 }

@@ -16,6 +16,7 @@ import {
   warnBareFinalizers,
 } from "./system-metadata.ts";
 import { validateUpdate } from "./validate.ts";
+import { refuseVast } from "./vast.ts";
 import { toStorage, type View, viewOf } from "./views.ts";
 
 /** What a request makes of the current object: a private draft, and whether its field ownership is settled already (apply). */
@@ -31,12 +32,13 @@ const ATTEMPTS = 8;
 class Overtaken extends Error {}
 
 /**
- * Changes one object: `change` sees the newest state and returns what the client wants; the rest of the pipeline runs on it. Without
+ * Changes one object: `change` sees the newest state and returns what the client wants (a large object in pieces, with the given
+ * pause); the rest of the pipeline runs on it. Without
  * webhooks and large bodies nothing awaits between reading and writing, so one attempt is enough.
  */
 export async function updateObject(
   write: WriteRequest,
-  change: (old: Unstructured) => Change | Promise<Change>,
+  change: (old: Unstructured, pause?: () => Promise<void>) => Change | Promise<Change>,
   createMissing?: () => Promise<WriteOutcome>,
 ): Promise<WriteOutcome> {
   const { core, type } = write;
@@ -49,7 +51,7 @@ export async function updateObject(
     }
     try {
       const paused = base.large && write.pause === undefined ? { ...write, pause: breathe } : write;
-      return await updateOnce(paused, key, base, change);
+      return await updateOnce(paused, key, base, (old) => change(old, paused.pause));
     } catch (error) {
       if (error instanceof Overtaken) {
         if (attempt < ATTEMPTS) continue;
@@ -81,7 +83,8 @@ async function updateOnce(
   warnBareFinalizers(type, draft.metadata, old.metadata, write.warn);
   const next = isolateUpdate(type, draft, old, write.subresource, owned);
   if (write.pause !== undefined) await write.pause();
-  if (!owned) ownUpdated(write, next, old, draft.metadata);
+  const owning = owned ? undefined : ownUpdated(write, next, old, draft.metadata);
+  if (owning instanceof Promise) await owning;
   if (write.pause !== undefined) await write.pause();
   const admission = admissionFor(write, "UPDATE", next, old, updateOptions(write));
   const mutating = runMutating(admission);
@@ -111,10 +114,12 @@ async function finish(
   const next = admission.request.object ?? old;
   type.strategy.prepareForUpdate?.(next, old, write.subresource);
   if (write.subresource !== "status") raiseGeneration(type, next, old);
+  if (write.pause !== undefined) await type.strategy.judgeAhead?.(next, write.pause, old);
   validateUpdate(type, next, old, write.subresource);
   for (const text of type.strategy.warnings?.(next, old) ?? []) write.warn(text);
   const validating = runValidating(admission);
   if (validating !== undefined) await validating;
+  refuseVast(write, next);
   if (write.pause !== undefined) await write.pause();
   const vanishes = mustVanish(type, next);
   if (write.options.dryRun) return { status: 200, object: next };
@@ -123,6 +128,7 @@ async function finish(
     await core.store.mutate(key, () => ({ type: "none" }));
     return { status: 200, object: old, bytes: view.bytes };
   }
+  if (write.pause !== undefined) await write.pause();
   const storing = toStorage(type, next);
   const object = storing instanceof Promise ? await storing : storing;
   const result = await core.store.mutate(key, (current) => {

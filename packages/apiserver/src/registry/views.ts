@@ -1,4 +1,5 @@
 import { deepCopy, deepEqual, deepFreeze, type Unstructured } from "@capstan/apimachinery";
+import { inPieces } from "../breathe.ts";
 import type { StoredObject } from "../store/object-store.types.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
@@ -39,14 +40,23 @@ export function viewOf(type: ResourceType, stored: StoredObject): View | Promise
   return made;
 }
 
-/** Views of many objects; one webhook call converts all that are not known yet. */
+/** Views of many objects; one webhook call converts all that are not known yet. Long lists are converted piece by piece. */
 export function viewsOf(
   type: ResourceType,
   items: readonly StoredObject[],
 ): readonly View[] | Promise<readonly View[]> {
   if (type.storedAs === undefined && !isCustom(type)) return items;
   if (isCustom(type) && type.custom.converter.async) return convertMissing(type, items);
-  return items.map((stored) => viewOf(type, stored) as View);
+  const view = (stored: StoredObject): View => viewOf(type, stored) as View;
+  if (items.length <= VIEWS_AT_ONCE || items.every((stored) => isReady(type, stored))) return items.map(view);
+  return inPieces(items, VIEWS_AT_ONCE, (piece) => piece.map(view)).then((pieces) => pieces.flat());
+}
+
+/** More conversions than this at once would hold up other requests. */
+const VIEWS_AT_ONCE = 500;
+
+function isReady(type: ResourceType, stored: StoredObject): boolean {
+  return (isCustom(type) && isCurrent(type, stored)) || cacheOf(type).has(stored);
 }
 
 /** Whether the stored form is exactly what a client of `type` must see. */

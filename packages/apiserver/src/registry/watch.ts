@@ -1,4 +1,5 @@
 import { ApiError, expired, internalError, randomFloat, type Unstructured } from "@capstan/apimachinery";
+import { breathe } from "../breathe.ts";
 import { type ListOptions, parseResourceVersion } from "../server/query-options.ts";
 import type { StoredChange } from "../store/object-store.types.ts";
 import { CompactedError } from "../store/store.ts";
@@ -28,6 +29,8 @@ export interface WatchStream {
 export type EventTransform = (event: OutgoingEvent) => OutgoingEvent;
 
 const BOOKMARK_INTERVAL_MS = 60_000;
+/** Initial events that are sent before others get their turn. */
+const EVENTS_AT_ONCE = 500;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 const MIN_TIMEOUT_MS = 30 * 60_000;
 
@@ -136,10 +139,17 @@ class Watch {
   }
 
   private sendInitial(views: readonly View[], revision: number, options: ListOptions): void {
-    const events: OutgoingEvent[] = [];
-    for (const view of views) if (this.matches(view.object)) events.push(viewEvent("ADDED", view));
-    if (options.sendInitialEvents === true && options.allowWatchBookmarks) events.push(this.bookmark(revision, true));
-    this.emit(events);
+    const send = (from: number): void => {
+      const piece = views.slice(from, from + EVENTS_AT_ONCE).filter((view) => this.matches(view.object));
+      const events = piece.map((view) => viewEvent("ADDED", view));
+      const last = from + EVENTS_AT_ONCE >= views.length;
+      if (last && options.sendInitialEvents === true && options.allowWatchBookmarks)
+        events.push(this.bookmark(revision, true));
+      this.emit(events);
+    };
+    send(0);
+    for (let from = EVENTS_AT_ONCE; from < views.length; from += EVENTS_AT_ONCE)
+      this.enqueue(breathe, () => send(from));
   }
 
   private onChanges(changes: readonly StoredChange[]): void {

@@ -8,9 +8,10 @@ import {
   requestEntityTooLarge,
   unsupportedMediaType,
 } from "@capstan/apimachinery";
+import { LARGE_BYTES } from "../breathe.ts";
 import { goJsonError, summarizeBody } from "./go-json-error.ts";
-import { countKeys, duplicateFields, hasTooManyValues, MAX_VALUES, structureProblem } from "./json-scan.ts";
-import { parseYamlInWorker } from "./yaml-worker.ts";
+import { countKeys, duplicateFields, hasTooManyValues, maxValues, structureProblem } from "./json-scan.ts";
+import { yamlToJson } from "./yaml-worker.ts";
 
 /** A request's body as it arrives: bytes from a socket, or a value in process. */
 export type RequestBody =
@@ -25,11 +26,8 @@ export interface ParsedBody {
   readonly duplicates: readonly string[];
 }
 
-/** Parsing YAML takes up to 2 ms per KiB: larger bodies must not hold up other requests. */
-const YAML_IN_WORKER_BYTES = 32 * 1024;
-
-/** Each step of writing an object takes some ten milliseconds per MiB: between those of larger bodies other requests go on. */
-const LARGE_BYTES = 128 * 1024;
+/** Parsing YAML takes up to 5 ms per KiB: larger bodies must not hold up other requests. */
+const YAML_IN_WORKER_BYTES = 8 * 1024;
 
 /** Whether working on a body takes so long that others should be let in between. */
 export function isLarge(body: RequestBody): boolean {
@@ -60,9 +58,11 @@ export async function parseObjectBody(
   switch (mediaType) {
     case "":
     case "application/json":
-      return parseJson(bytes.toString(), (why) => unrecognized(`couldn't get version/kind; json parse error: ${why}`));
+      return parseJson(bytes.toString(), kind, (why) =>
+        unrecognized(`couldn't get version/kind; json parse error: ${why}`),
+      );
     case "application/yaml":
-      return { value: await parseYamlBody(bytes, unrecognized), duplicates: [] };
+      return { value: await parseYamlBody(bytes, kind, unrecognized), duplicates: [] };
     case PROTOBUF:
       if (protobuf) return { value: decodeProtobuf(bytes, unrecognized), duplicates: [] };
       break;
@@ -83,27 +83,28 @@ function decodeProtobuf(bytes: Buffer, unrecognized: (why: string) => Error): un
 }
 
 /** Parses the body of a JSON-like patch. */
-export function parseJsonPatchBody(body: RequestBody, strategic = false): ParsedBody {
+export function parseJsonPatchBody(body: RequestBody, kind: string, strategic = false): ParsedBody {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
   if (body.type === "none") throw badRequest("the request has no body: send the patch");
-  return parseJson(body.bytes.toString(), (why) => badRequest(strategic ? why : `error decoding patch: ${why}`));
+  return parseJson(body.bytes.toString(), kind, (why) => badRequest(strategic ? why : `error decoding patch: ${why}`));
 }
 
 /** Parses the body of an apply patch: YAML, of which JSON is a part. */
-export async function parseApplyBody(body: RequestBody): Promise<ParsedBody> {
+export async function parseApplyBody(body: RequestBody, kind: string): Promise<ParsedBody> {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
   // Nothing at all is an empty document, which is refused for what it is not.
   if (body.type === "none") return { value: null, duplicates: [] };
   const first = firstVisible(body.bytes);
   if (first === "{") {
     try {
-      return parseJson(body.bytes.toString(), badRequest);
+      return parseJson(body.bytes.toString(), kind, badRequest);
     } catch (error) {
       // Flow-style YAML looks like JSON at first.
       if (error instanceof ApiError && error.code === 413) throw error;
     }
   }
-  return { value: await parseYamlBody(body.bytes, (why) => badRequest(`error decoding YAML: ${why}`)), duplicates: [] };
+  const value = await parseYamlBody(body.bytes, kind, (why) => badRequest(`error decoding YAML: ${why}`));
+  return { value, duplicates: [] };
 }
 
 function firstVisible(bytes: Buffer): string {
@@ -111,9 +112,8 @@ function firstVisible(bytes: Buffer): string {
   return "";
 }
 
-function parseJson(text: string, refuse: (why: string) => Error): ParsedBody {
-  const problem = structureProblem(text);
-  if (problem !== undefined) throw problem === "deep" ? tooDeep() : tooMany();
+function parseJson(text: string, kind: string, refuse: (why: string) => Error): ParsedBody {
+  refuseVast(text, kind);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -125,21 +125,32 @@ function parseJson(text: string, refuse: (why: string) => Error): ParsedBody {
   return { value, duplicates: duplicateFields(text, keys) };
 }
 
-async function parseYamlBody(bytes: Buffer, refuse: (why: string) => Error): Promise<unknown> {
+async function parseYamlBody(bytes: Buffer, kind: string, refuse: (why: string) => Error): Promise<unknown> {
   let value: unknown;
+  let json: string | undefined;
   try {
-    value =
-      bytes.length > YAML_IN_WORKER_BYTES ? await parseYamlInWorker(bytes.toString()) : parseYaml(bytes.toString());
+    if (bytes.length > YAML_IN_WORKER_BYTES) json = await yamlToJson(bytes.toString());
+    else value = parseYaml(bytes.toString());
   } catch (error) {
     throw refuse(error instanceof Error ? error.message : "yaml: cannot be parsed");
   }
+  if (json !== undefined) {
+    refuseVast(json, kind);
+    value = JSON.parse(json);
+  }
   if (countKeys(value) === undefined) throw tooDeep();
-  if (hasTooManyValues(value)) throw tooMany();
+  if (hasTooManyValues(value, maxValues(kind))) throw tooMany(kind);
   return value;
 }
 
-function tooMany(): Error {
-  return requestEntityTooLarge(`the body has more than ${MAX_VALUES} values: split the object`);
+/** Refuses what would take too long to be worked on, before it is parsed. */
+function refuseVast(json: string, kind: string): void {
+  const problem = structureProblem(json, maxValues(kind));
+  if (problem !== undefined) throw problem === "deep" ? tooDeep() : tooMany(kind);
+}
+
+function tooMany(kind: string): Error {
+  return requestEntityTooLarge(`the body has more than ${maxValues(kind)} values: split the object`);
 }
 
 function tooDeep(): Error {

@@ -4,6 +4,7 @@ import { breathe } from "../breathe.ts";
 import type { ApiCall } from "./api-call.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Reply, ReplyBody } from "./reply.ts";
+import { jsonToYaml } from "./yaml-worker.ts";
 
 /** The part of a response object that HTTP/1 and HTTP/2 share. */
 export interface HttpResponse {
@@ -19,7 +20,7 @@ export interface HttpResponse {
 const GZIP_MIN_BYTES = 128 * 1024;
 const WRITE_AT_ONCE_BYTES = 256 * 1024;
 const ITEMS = Buffer.from("items:\n");
-const YAML_ITEMS_AT_ONCE = 20;
+const YAML_BYTES_AT_ONCE = 8 * 1024;
 
 /** Writes everything but a watch. Lists go out piece by piece, so that a large one neither doubles in memory nor blocks. */
 export async function writeReply(response: HttpResponse, call: ApiCall, reply: Reply, auditId: string): Promise<void> {
@@ -98,14 +99,14 @@ function encode(
     headers["Content-Type"] = "application/yaml";
     return yamlPieces(body.type === "list" ? body.object() : body.object);
   }
-  if (body.type === "list") return body.chunks;
+  if (body.type === "list") return body.chunks();
   return [body.bytes ?? Buffer.from(JSON.stringify(body.object))];
 }
 
-/** Items are written one by one, with time for others in between: YAML takes a hundred times as long as JSON. */
+/** Items are written some at once, with time for others in between: YAML takes a hundred times as long as JSON. */
 async function yamlPieces(object: object): Promise<readonly Buffer[]> {
   const { items } = object as { items?: unknown };
-  if (!Array.isArray(items) || items.length === 0) return [Buffer.from(toGoYaml(object))];
+  if (!Array.isArray(items) || items.length === 0) return [Buffer.from(await yamlOf(object))];
   const pieces: Buffer[] = [];
   for (const [name, value] of Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (name !== "items") {
@@ -113,13 +114,25 @@ async function yamlPieces(object: object): Promise<readonly Buffer[]> {
       continue;
     }
     pieces.push(ITEMS);
-    for (let i = 0; i < items.length; i += YAML_ITEMS_AT_ONCE) {
-      const some = toGoYaml({ items: items.slice(i, i + YAML_ITEMS_AT_ONCE) as unknown[] });
-      pieces.push(Buffer.from(some.slice(ITEMS.length)));
+    let some: unknown[] = [];
+    let size = 0;
+    for (const [i, item] of items.entries()) {
+      some.push(item);
+      size += JSON.stringify(item).length;
+      if (size < YAML_BYTES_AT_ONCE && i < items.length - 1) continue;
+      pieces.push(Buffer.from((await yamlOf({ items: some })).slice(ITEMS.length)));
+      some = [];
+      size = 0;
       await breathe();
     }
   }
   return pieces;
+}
+
+/** A single large object goes to a thread of its own. */
+function yamlOf(object: object): string | Promise<string> {
+  const json = JSON.stringify(object);
+  return json.length > 2 * YAML_BYTES_AT_ONCE ? jsonToYaml(json) : toGoYaml(object);
 }
 
 function wantsYaml(call: ApiCall): boolean {

@@ -42,16 +42,21 @@ describe("countKeys", () => {
 describe("structureProblem", () => {
   it("sees brackets and commas, not what is in strings", () => {
     const filler = " ".repeat(70_000);
-    expect(structureProblem(`${"[".repeat(1002)}${filler}`)).toBe("deep");
-    expect(structureProblem(`"${"[".repeat(2000)}\\"${"[".repeat(2000)}"${filler}`)).toBeUndefined();
-    expect(structureProblem(`[${"[],".repeat(20_000)}[]]`)).toBeUndefined();
-    expect(structureProblem(`[${"[],".repeat(30_000)}[]]`)).toBe("many");
-    expect(structureProblem(`"${",".repeat(60_000)}"${filler}`)).toBeUndefined();
+    expect(structureProblem(`${"[".repeat(1002)}${filler}`, 50_000)).toBe("deep");
+    expect(structureProblem(`"${"[".repeat(2000)}\\"${"[".repeat(2000)}"${filler}`, 50_000)).toBeUndefined();
+    expect(structureProblem(`[${"[],".repeat(20_000)}[]]`, 50_000)).toBeUndefined();
+    expect(structureProblem(`[${"[],".repeat(30_000)}[]]`, 50_000)).toBe("many");
+    expect(structureProblem(`"${",".repeat(60_000)}"${filler}`, 50_000)).toBeUndefined();
   });
 
   it("agrees with counting the parsed values", () => {
-    expect(hasTooManyValues(Array.from({ length: 50_001 }, () => 1))).toBe(true);
-    expect(hasTooManyValues({ a: Array.from({ length: 24_000 }, () => ({ b: null })) })).toBe(false);
-    expect(hasTooManyValues({ a: Array.from({ length: 26_000 }, () => ({ b: null })) })).toBe(true);
+    expect(
+      hasTooManyValues(
+        Array.from({ length: 50_001 }, () => 1),
+        50_000,
+      ),
+    ).toBe(true);
+    expect(hasTooManyValues({ a: Array.from({ length: 24_000 }, () => ({ b: null })) }, 50_000)).toBe(false);
+    expect(hasTooManyValues({ a: Array.from({ length: 26_000 }, () => ({ b: null })) }, 50_000)).toBe(true);
   });
 });

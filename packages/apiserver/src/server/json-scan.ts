@@ -1,18 +1,27 @@
 import { MAX_DEPTH } from "@capstan/apimachinery";
 
-const LONG_TEXT = 64 * 1024;
+/** A shorter text cannot hold too many values. */
+const LONG_TEXT = 40_000;
 const QUOTE = 34;
 const BACKSLASH = 92;
 const COMMA = 44;
 
 /**
- * Most values (fields, items) of one body. Every step of a write walks over all of them; a kube-apiserver works on twice as many until
- * the request times out.
+ * Most values (fields, items) of one object, field ownership included. Every step of a write walks over all of them; a kube-apiserver
+ * works on a hundred times as many until the request times out.
  */
-export const MAX_VALUES = 50_000;
+const MAX_VALUES = 20_000;
+/** Schemas are long, and their fields are not owned one by one; a JSON patch has four values per operation. */
+const MAX_SIMPLE_VALUES = 60_000;
+const SIMPLE = new Set(["CustomResourceDefinition", "JSON patch"]);
+
+/** Most values of an object of this kind, or of a JSON patch. */
+export function maxValues(kind: string): number {
+  return SIMPLE.has(kind) ? MAX_SIMPLE_VALUES : MAX_VALUES;
+}
 
 /** Whether a long JSON text is nested too deep or holds too many values: parsing a million of them would hold up everybody else. */
-export function structureProblem(text: string): "deep" | "many" | undefined {
+export function structureProblem(text: string, most: number): "deep" | "many" | undefined {
   if (text.length < LONG_TEXT) return undefined;
   let depth = 0;
   let values = 0;
@@ -27,11 +36,11 @@ export function structureProblem(text: string): "deep" | "many" | undefined {
       for (i++; i < text.length && text.charCodeAt(i) !== QUOTE; i++) if (text.charCodeAt(i) === BACKSLASH) i++;
     }
   }
-  return values > MAX_VALUES ? "many" : undefined;
+  return values > most ? "many" : undefined;
 }
 
-/** Whether a parsed value holds too many values, for bodies that are not JSON. */
-export function hasTooManyValues(value: unknown): boolean {
+/** Whether a parsed value holds too many values. */
+export function hasTooManyValues(value: unknown, most: number): boolean {
   const waiting: unknown[] = [value];
   let values = 0;
   while (waiting.length > 0) {
@@ -39,7 +48,7 @@ export function hasTooManyValues(value: unknown): boolean {
     if (typeof next !== "object" || next === null) continue;
     const inner: unknown[] = Array.isArray(next) ? next : Object.values(next);
     values += inner.length;
-    if (values > MAX_VALUES) return true;
+    if (values > most) return true;
     for (const item of inner) if (typeof item === "object") waiting.push(item);
   }
   return false;

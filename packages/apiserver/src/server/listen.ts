@@ -19,7 +19,7 @@ export interface Listener {
 
 const MAX_CONNECTIONS = 4096;
 const MAX_STREAMS_PER_CONNECTION = 250;
-const MAX_HEADER_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 128 * 1024;
 const GRACE_MS = 5_000;
 
 /** Listens with TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for but not demanded: tokens do too. */
@@ -38,6 +38,8 @@ export async function listen(handler: HttpHandler, options: ListenOptions): Prom
     },
   } as Parameters<typeof createSecureServer>[0]);
   server.maxConnections = MAX_CONNECTIONS;
+  // Its HTTP/1 side looks here and not at the options; selectors of kubectl may be long.
+  (server as { maxHeaderSize?: number }).maxHeaderSize = MAX_HEADER_BYTES;
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on("secureConnection", (socket) => {
@@ -53,7 +55,7 @@ export async function listen(handler: HttpHandler, options: ListenOptions): Prom
     session.on("error", () => session.destroy());
   });
   server.on("tlsClientError", (_error, socket) => socket.destroy());
-  server.on("clientError", (_error, socket: Socket) => socket.destroy());
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
   server.on("request", (request, response) => handler.serve(request, response));
   await listening(server, options);
   return {
@@ -67,6 +69,16 @@ export async function listen(handler: HttpHandler, options: ListenOptions): Prom
       await closed;
     },
   };
+}
+
+/** HTTP/1 that makes no sense gets an answer before the connection ends. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }
 
 function secureOptions(tls: ListenOptions["tls"]): { cert: string; key: string; ca?: string } {

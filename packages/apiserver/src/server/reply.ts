@@ -14,8 +14,8 @@ export interface Reply {
  */
 export type ReplyBody =
   | { readonly type: "object"; readonly object: object; readonly bytes?: Buffer }
-  /** `{...head,"items":[chunks]}`; `object` builds the parsed form when somebody in process asks. */
-  | { readonly type: "list"; readonly chunks: readonly Buffer[]; object(): object }
+  /** A list in pieces of JSON; `object` builds the parsed form when somebody in process asks. */
+  | { readonly type: "list"; chunks(): readonly Buffer[] | Promise<readonly Buffer[]>; object(): object }
   | { readonly type: "raw"; readonly contentType: string; readonly bytes: Buffer | string }
   | { readonly type: "watch"; readonly stream: WatchStream };
 

@@ -189,11 +189,15 @@ async function handlePatch(request: Request, subresource: string): Promise<Reply
   const body = await call.body();
   const write = writeRequest(request, options, subresource, isLarge(body));
   if (patchType === "apply") {
-    const { value, duplicates } = await parseApplyBody(body);
+    const { value, duplicates } = await parseApplyBody(body, type.kind);
     if (write.pause !== undefined) await write.pause();
     return present(request, await applyObject(write, value, validation(request, options, duplicates)), how);
   }
-  const { value, duplicates } = parseJsonPatchBody(body, patchType === "strategic");
+  const { value, duplicates } = parseJsonPatchBody(
+    body,
+    patchType === "json" ? "JSON patch" : type.kind,
+    patchType === "strategic",
+  );
   return present(request, await patchObject(write, patchType, value, validation(request, options, duplicates)), how);
 }
 
@@ -252,7 +256,9 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
   const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
   const write = writeRequest(request, options, "scale");
   const { value } =
-    patchType === "apply" ? await parseApplyBody(await call.body()) : parseJsonPatchBody(await call.body());
+    patchType === "apply"
+      ? await parseApplyBody(await call.body(), "Scale")
+      : parseJsonPatchBody(await call.body(), "Scale");
   const outcome = await updateScale(write, scale, (current) =>
     patchType === "apply" ? value : applyOf(type, patchType, current, value),
   );

@@ -5,25 +5,51 @@ import { Worker } from "node:worker_threads";
 // Plain text, because a worker's file would have to exist next to sources and build output alike.
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
-import(workerData.library).then(({ parseYaml }) => {
-  parentPort.postMessage({ json: JSON.stringify(parseYaml(workerData.text)) });
+const { library, text, to } = workerData;
+import(library).then(({ parseYaml, toGoYaml }) => {
+  parentPort.postMessage({ text: to === "json" ? JSON.stringify(parseYaml(text)) : toGoYaml(JSON.parse(text)) });
 }).catch((error) => {
   parentPort.postMessage({ error: String(error && error.message || error) });
 });
 `;
 
-/** Parses a large YAML text in a thread of its own, so that other requests go on. */
-export function parseYamlInWorker(text: string): Promise<unknown> {
+/** Threads at the same time: more would only take memory and processors from the requests. */
+const MAX_WORKERS = 2;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Reads a large YAML text in a thread of its own, so that other requests go on; gives its JSON. */
+export function yamlToJson(text: string): Promise<string> {
+  return inTurn(() => work(text, "json"));
+}
+
+/** Writes a large object's JSON as YAML in a thread of its own. */
+export function jsonToYaml(text: string): Promise<string> {
+  return inTurn(() => work(text, "yaml"));
+}
+
+async function inTurn(job: () => Promise<string>): Promise<string> {
+  if (running >= MAX_WORKERS) await new Promise<void>((resolve) => waiting.push(resolve));
+  running++;
+  try {
+    return await job();
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
+
+function work(text: string, to: "json" | "yaml"): Promise<string> {
   const library = pathToFileURL(createRequire(import.meta.url).resolve("@capstan/apimachinery")).href;
   return new Promise((resolve, reject) => {
     const worker = new Worker(PROGRAM, {
       eval: true,
-      workerData: { library, text },
+      workerData: { library, text, to },
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
-    worker.once("message", (message: { json?: string; error?: string }) => {
+    worker.once("message", (message: { text?: string; error?: string }) => {
       if (message.error !== undefined) reject(new Error(message.error));
-      else resolve(message.json === undefined ? undefined : JSON.parse(message.json));
+      else resolve(message.text ?? "null");
       void worker.terminate();
     });
     worker.once("error", () => reject(new Error("yaml: the document is too large to be parsed")));

@@ -1,7 +1,6 @@
 import { deepFreeze, type Unstructured } from "@capstan/apimachinery";
+import { LARGE_BYTES } from "../breathe.ts";
 import type { StoredObject } from "./object-store.types.ts";
-
-const LARGE_BYTES = 128 * 1024;
 
 /** A stored object whose parsed form or bytes are made when first asked for: history is mostly never looked at. */
 export class Stored implements StoredObject {
