@@ -30,5 +30,4 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "service-defaults": { at: ["body.metadata.managedFields"] },
   "new-nodes": { at: ["body.spec.taints", "body.status"] },
   "future-watch": { at: ["status", "body"] },
-  "match-conditions": { at: ["body.message", "body.details.causes"] },
 };

@@ -1,11 +1,5 @@
-import {
-  type Clock,
-  compileCel,
-  type Random,
-  type Transport,
-  type Unstructured,
-  type UserInfo,
-} from "@capstan/apimachinery";
+import { type Clock, type Random, type Transport, type Unstructured, type UserInfo } from "@capstan/apimachinery";
+import { compileCondition } from "./admission/match-condition.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { webhookAdmission } from "./admission/webhook-admission.ts";
 import { webhookClient } from "./admission/webhook-client.ts";
@@ -136,13 +130,6 @@ function* objectCounts(store: ObjectStore, types: ResourceRegistry): Iterable<Ob
     seen.add(prefix);
     yield { group, resource, count: store.count(prefix) };
   }
-}
-
-/** CEL match conditions of webhooks. */
-function compileCondition(expression: string): (variables: Readonly<Record<string, unknown>>) => unknown {
-  const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: "dyn" });
-  if ("errors" in compiled) throw new Error(compiled.errors.join("; "));
-  return (variables) => compiled.evaluate(variables);
 }
 
 /** For simulated clusters: everything is allowed, and rules reviews still tell what RBAC knows. */

@@ -10,6 +10,7 @@ import { kinds } from "./kinds.ts";
 import { lifeCycle } from "./life-cycle.ts";
 import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
+import { pods } from "./pods.ts";
 import { protobuf } from "./protobuf.ts";
 import { requests } from "./requests.ts";
 import { watches } from "./watches.ts";
@@ -29,5 +30,6 @@ export const scripts: readonly Script[] = [
   crds,
   deletion,
   kinds,
+  pods,
   protobuf,
 ];

@@ -8,6 +8,18 @@ const EVENTS = `${N}/events`;
 const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
+/** A webhook that asks for its conditions. */
+function matching(...matchConditions: readonly Record<string, string>[]): object {
+  const hook = {
+    name: "a.b.c",
+    clientConfig: { url: "https://127.0.0.1:1/x" },
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+    matchConditions,
+  };
+  return { metadata: { name: "c-matching" }, webhooks: [hook] };
+}
+
 /** Built-in kinds: their defaults, validation and Tables. */
 export const kinds: Script = {
   name: "kinds",
@@ -184,20 +196,30 @@ export const kinds: Script = {
         },
       ],
     }),
-    differing(
-      "match-conditions",
-      post(WEBHOOKS, {
-        metadata: { name: "bad" },
-        webhooks: [
-          {
-            name: "a.b.c",
-            clientConfig: { url: "http://x", service: { name: "s", namespace: "n" } },
-            sideEffects: "None",
-            admissionReviewVersions: ["v1"],
-            matchConditions: [{ name: "x", expression: "nope(" }],
-          },
-        ],
-      }),
+    post(WEBHOOKS, {
+      metadata: { name: "bad" },
+      webhooks: [
+        {
+          name: "a.b.c",
+          clientConfig: { url: "http://x", service: { name: "s", namespace: "n" } },
+          sideEffects: "None",
+          admissionReviewVersions: ["v1"],
+          matchConditions: [{ name: "x", expression: "nope(" }],
+        },
+      ],
+    }),
+    post(WEBHOOKS, matching({ name: "x", expression: "object.a + 1" }, { name: "x", expression: " " })),
+    post(WEBHOOKS, matching({ name: "not a name", expression: "true" }, { expression: "'text'" })),
+    post(WEBHOOKS, matching({ name: "x", expression: "request.nope == 'a'" })),
+    post(WEBHOOKS, matching({ name: "x", expression: "request.kind.nope == 'a' && request.userInfo.username == 1" })),
+    post(WEBHOOKS, matching({ name: "x", expression: "nobody.a == 1" })),
+    post(
+      `${WEBHOOKS}?dryRun=All`,
+      matching(
+        { name: "a", expression: "request.userInfo.groups.exists(g, g == 'system:nodes') && !request.dryRun" },
+        { name: "b", expression: "object.metadata.name.startsWith('x') || has(oldObject.spec)" },
+        { name: "c.example/d", expression: "request.options.kind == 'CreateOptions' && 'k' in request.userInfo.extra" },
+      ),
     ),
     { do: `DELETE ${WEBHOOKS}/c-kinds`, only: ["status"] },
     post(CSRS, { metadata: { name: "bad" }, spec: { request: "AA==", signerName: "x", usages: ["nope"] } }),

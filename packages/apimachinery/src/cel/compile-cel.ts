@@ -15,15 +15,21 @@ export interface CelProgram {
 /** The result of compiling: a program or the texts of what is wrong. */
 export type CelCompilation = CelProgram | { readonly errors: readonly string[] };
 
+/** The type of a variable: a name as in CEL signatures, or an object with declared fields. */
+export type CelVariableType =
+  | string
+  | { readonly name: string; readonly fields: Readonly<Record<string, CelVariableType>> };
+
 const DEFAULT_LIMIT = 1_000_000;
 
 /**
  * Compiles an expression over named variables, such as the match conditions of webhooks
- * (`object`, `oldObject`, `request` of type dyn). Types are written as in CEL signatures: `dyn`, `string`, `list<int>`.
+ * (`object`, `oldObject`, `request`). Types are written as in CEL signatures: `dyn`, `string`, `list<int>`; values of objects are
+ * maps when the expression runs.
  */
-export function compileCel(expression: string, variables: Readonly<Record<string, string>>): CelCompilation {
+export function compileCel(expression: string, variables: Readonly<Record<string, CelVariableType>>): CelCompilation {
   const types = new Map<string, CelType>();
-  for (const [name, type] of Object.entries(variables)) types.set(name, parseType(type));
+  for (const [name, type] of Object.entries(variables)) types.set(name, typeOf(type));
   const compiled = compileText(expression, types);
   if ("error" in compiled) return { errors: [compiled.error] };
   const names = [...types.keys()];
@@ -35,6 +41,12 @@ export function compileCel(expression: string, variables: Readonly<Record<string
       return toJson(step({ slots, cost: 0, limit: options.costLimit ?? DEFAULT_LIMIT }));
     },
   };
+}
+
+function typeOf(type: CelVariableType): CelType {
+  if (typeof type === "string") return parseType(type);
+  const fields = Object.entries(type.fields).map(([name, field]): [string, CelType] => [name, typeOf(field)]);
+  return { kind: "object", params: [], name: type.name, fields: new Map(fields) };
 }
 
 function toJson(value: Value): unknown {

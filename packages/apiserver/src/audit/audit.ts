@@ -35,7 +35,7 @@ export function createAudit(sink: AuditSink, deps: { clock: Clock; random: Rando
             kind: "Event",
             apiVersion: "audit.k8s.io/v1",
             level,
-            auditID: call.headers["audit-id"] ?? randomUuid(deps.random),
+            auditID: call.auditId ?? randomUuid(deps.random),
             stage: reply.body.type === "watch" ? "ResponseStarted" : "ResponseComplete",
             requestURI: requestUri(call),
             verb: attributes.verb,

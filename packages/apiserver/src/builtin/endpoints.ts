@@ -9,7 +9,7 @@ import {
 import { AGE, column, NAME } from "./columns.ts";
 import { defineBuiltin } from "./define.ts";
 import { isAddress } from "./ip.ts";
-import { portErrors } from "./pod-errors.ts";
+import { portErrors } from "./port-errors.ts";
 import { at, list, num, objects, setDefault, text, texts } from "./read.ts";
 
 const IP_TEXT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";

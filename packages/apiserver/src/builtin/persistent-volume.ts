@@ -1,16 +1,22 @@
 import {
+  compareQuantity,
   deepEqual,
   type FieldError,
   forbiddenField,
+  invalidValue,
+  isDns1123Subdomain,
   isObject,
   notSupported,
+  parseQuantity,
   required,
   type Unstructured,
 } from "@capstan/apimachinery";
 import { AGE, column, NAME, wide } from "./columns.ts";
+import { quantityOf } from "./container-errors.ts";
 import { defineBuiltin } from "./define.ts";
 import { canonicalQuantities } from "./quantities.ts";
 import { at, child, list, obj, setDefault, text, texts } from "./read.ts";
+import { sourceErrors } from "./volume-errors.ts";
 
 const SHORT_MODES: Readonly<Record<string, string>> = {
   ReadWriteOnce: "RWO",
@@ -71,6 +77,7 @@ export const persistentVolume = defineBuiltin({
       object.status = { phase: "Pending" };
     },
     validate: volumeErrors,
+    validateUpdate: volumeUpdateErrors,
   },
 });
 
@@ -94,16 +101,57 @@ function volumeErrors(object: Unstructured): FieldError[] {
   if (names.length === 0) errors.push(required("spec.capacity"));
   if (names.length !== 1 || capacity.storage === undefined)
     errors.push(notSupported("spec.capacity", spec.capacity ?? null, ["storage"]));
+  for (const [name, value] of Object.entries(capacity)) {
+    const amount = quantityOf(value);
+    if (amount !== undefined && compareQuantity(amount, parseQuantity("0")) <= 0)
+      errors.push(
+        invalidValue(`spec.capacity[${name}]`, String(value as string | number), "must be greater than zero"),
+      );
+  }
+  const policy = text(spec.persistentVolumeReclaimPolicy);
+  if (!RECLAIM_POLICIES.includes(policy))
+    errors.push(notSupported("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES));
+  errors.push(...sourceErrors(spec, "spec", NOT_SOURCES));
+  if (spec.local !== undefined && spec.nodeAffinity === undefined)
+    errors.push(required("spec.nodeAffinity", "Local volume requires node affinity"));
   if (!Object.keys(spec).some((key) => !NOT_SOURCES.has(key)))
     errors.push(required("spec", "must specify a volume type"));
+  const storageClass = text(spec.storageClassName);
+  if (storageClass !== "")
+    errors.push(...isDns1123Subdomain(storageClass).map((m) => invalidValue("spec.storageClassName", storageClass, m)));
+  errors.push(...volumeModeErrors(spec.volumeMode));
+  return errors;
+}
+
+const RECLAIM_POLICIES = ["Delete", "Recycle", "Retain"];
+const VOLUME_MODES = ["Block", "Filesystem"];
+
+function volumeModeErrors(mode: unknown): FieldError[] {
+  return VOLUME_MODES.includes(text(mode)) ? [] : [notSupported("spec.volumeMode", mode, VOLUME_MODES)];
+}
+
+function volumeUpdateErrors(object: Unstructured, old: Unstructured, subresource: string): FieldError[] {
+  if (subresource !== "") return [];
+  const errors = volumeErrors(object);
+  if (!deepEqual(at(object, "spec", "volumeMode"), at(old, "spec", "volumeMode")))
+    errors.push(invalidValue("spec.volumeMode", at(object, "spec", "volumeMode"), "field is immutable"));
+  const source = (volume: Unstructured): object =>
+    Object.fromEntries(Object.entries(obj(volume.spec)).filter(([key]) => !NOT_SOURCES.has(key)));
+  if (!deepEqual(source(object), source(old)))
+    errors.push(
+      forbiddenField("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation"),
+    );
   return errors;
 }
 
 function modeErrors(modes: unknown, detail = ""): FieldError[] {
   if (list(modes).length === 0) return [required("spec.accessModes", detail)];
-  return texts(modes)
+  const errors = texts(modes)
     .filter((m) => !MODES.includes(m))
     .map((m) => notSupported("spec.accessModes", m, [...MODES].sort()));
+  if (texts(modes).includes("ReadWriteOncePod") && new Set(texts(modes)).size > 1)
+    errors.push(forbiddenField("spec.accessModes", "may not use ReadWriteOncePod with other access modes"));
+  return errors;
 }
 
 /** core/v1 PersistentVolumeClaim. */
@@ -149,8 +197,15 @@ export function applyClaimDefaults(claim: Record<string, unknown>): void {
 
 function claimErrors(object: Unstructured): FieldError[] {
   const errors = modeErrors(at(object, "spec", "accessModes"), "at least 1 access mode is required");
-  if (at(object, "spec", "resources", "requests", "storage") === undefined)
-    errors.push(required("spec.resources[storage]"));
+  const asked = at(object, "spec", "resources", "requests", "storage");
+  const amount = quantityOf(asked);
+  if (asked === undefined) errors.push(required("spec.resources[storage]"));
+  else if (amount !== undefined && compareQuantity(amount, parseQuantity("0")) <= 0)
+    errors.push(invalidValue("spec.resources[storage]", String(asked as string | number), "must be greater than zero"));
+  const storageClass = text(at(object, "spec", "storageClassName"));
+  if (storageClass !== "")
+    errors.push(...isDns1123Subdomain(storageClass).map((m) => invalidValue("spec.storageClassName", storageClass, m)));
+  errors.push(...volumeModeErrors(at(object, "spec", "volumeMode")));
   return errors;
 }
 

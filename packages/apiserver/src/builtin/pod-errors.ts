@@ -1,29 +1,81 @@
 import {
-  duplicate,
   type FieldError,
   invalidValue,
   isDns1123Label,
+  isDns1123Subdomain,
+  isQualifiedName,
   notSupported,
   required,
 } from "@capstan/apimachinery";
+import { containerErrors } from "./container-errors.ts";
 import { labelErrors } from "./label-selector-errors.ts";
 import { at, list, obj, text } from "./read.ts";
+import { volumeErrors } from "./volume-errors.ts";
 
-const POLICIES = ["Always", "OnFailure", "Never"];
+const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
+const DNS_POLICIES = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
+const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+const MAX_INT32 = 2 ** 31 - 1;
 
-/** What is wrong with a PodSpec: the checks that matter for objects nobody runs here. */
+/** What is wrong with a PodSpec, in the order of the real server: what scheduling and security would check is left to who runs it. */
 export function podSpecErrors(spec: unknown, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const volumes = volumeErrors(list(at(spec, "volumes")), `${path}.volumes`);
   errors.push(...volumes.errors);
   const containers = list(at(spec, "containers"));
-  if (containers.length === 0) errors.push(required(`${path}.containers`));
   const names = new Set<string>();
-  errors.push(...containerErrors(containers, `${path}.containers`, names, volumes.names));
-  errors.push(...containerErrors(list(at(spec, "initContainers")), `${path}.initContainers`, names, volumes.names));
-  const policy = text(at(spec, "restartPolicy"));
-  if (!POLICIES.includes(policy)) errors.push(notSupported(`${path}.restartPolicy`, policy, POLICIES));
+  const hostNetwork = at(spec, "hostNetwork") === true;
+  if (containers.length === 0) errors.push(required(`${path}.containers`));
+  const around = { names, volumes: volumes.names, hostNetwork };
+  errors.push(...containerErrors(containers, `${path}.containers`, { ...around, probes: true }));
+  errors.push(...containerErrors(list(at(spec, "initContainers")), `${path}.initContainers`, around));
+  const choice = (field: string, allowed: readonly string[]): void => {
+    const value = text(at(spec, field));
+    if (!allowed.includes(value)) errors.push(notSupported(`${path}.${field}`, value, allowed));
+  };
+  choice("restartPolicy", RESTART_POLICIES);
+  choice("dnsPolicy", DNS_POLICIES);
   errors.push(...labelErrors(obj(at(spec, "nodeSelector")), `${path}.nodeSelector`));
+  const named = (field: string, rule: (name: string) => string[]): void => {
+    const value = text(at(spec, field));
+    if (value !== "") errors.push(...rule(value).map((m) => invalidValue(`${path}.${field}`, value, m)));
+  };
+  named("serviceAccountName", isDns1123Subdomain);
+  named("nodeName", isDns1123Subdomain);
+  const deadline = at(spec, "activeDeadlineSeconds");
+  if (typeof deadline === "number" && (deadline < 1 || deadline > MAX_INT32))
+    errors.push(
+      invalidValue(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${MAX_INT32}, inclusive`),
+    );
+  named("hostname", isDns1123Label);
+  named("subdomain", isDns1123Label);
+  list(at(spec, "tolerations")).forEach((t, i) => errors.push(...tolerationErrors(t, `${path}.tolerations[${i}]`)));
+  named("priorityClassName", isDns1123Subdomain);
+  named("runtimeClassName", isDns1123Subdomain);
+  return errors;
+}
+
+function tolerationErrors(toleration: unknown, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const key = text(at(toleration, "key"));
+  const operator = text(at(toleration, "operator"));
+  const effect = text(at(toleration, "effect"));
+  if (key !== "") errors.push(...isQualifiedName(key).map((m) => invalidValue(`${path}.key`, key, m)));
+  if (key === "" && operator !== "Exists")
+    errors.push(
+      invalidValue(
+        `${path}.operator`,
+        operator,
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      ),
+    );
+  if (at(toleration, "tolerationSeconds") !== undefined && effect !== "NoExecute")
+    errors.push(invalidValue(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+  if (operator === "Exists" && text(at(toleration, "value")) !== "")
+    errors.push(invalidValue(`${path}.operator`, toleration, "value must be empty when `operator` is 'Exists'"));
+  if (operator !== "" && operator !== "Exists" && operator !== "Equal")
+    errors.push(notSupported(`${path}.operator`, operator, ["Equal", "Exists"]));
+  if (effect !== "" && !EFFECTS.includes(effect)) errors.push(notSupported(`${path}.effect`, effect, EFFECTS));
   return errors;
 }
 
@@ -33,61 +85,4 @@ export function podTemplateErrors(template: unknown, path: string): FieldError[]
     ...labelErrors(obj(at(template, "metadata", "labels")), `${path}.labels`),
     ...podSpecErrors(at(template, "spec"), `${path}.spec`),
   ];
-}
-
-function nameErrors(name: string, field: string, seen: Set<string>): FieldError[] {
-  if (name === "") return [required(field)];
-  const errors = isDns1123Label(name).map((m) => invalidValue(field, name, m));
-  if (errors.length === 0 && seen.has(name)) errors.push(duplicate(field, name));
-  seen.add(name);
-  return errors;
-}
-
-function volumeErrors(volumes: readonly unknown[], path: string): { errors: FieldError[]; names: Set<string> } {
-  const names = new Set<string>();
-  const errors = volumes.flatMap((v, i) => nameErrors(text(at(v, "name")), `${path}[${i}].name`, names));
-  return { errors, names };
-}
-
-function containerErrors(
-  containers: readonly unknown[],
-  path: string,
-  names: Set<string>,
-  volumes: ReadonlySet<string>,
-): FieldError[] {
-  return containers.flatMap((container, i) => {
-    const here = `${path}[${i}]`;
-    const errors = nameErrors(text(at(container, "name")), `${here}.name`, names);
-    const image = text(at(container, "image"));
-    if (image === "") errors.push(required(`${here}.image`));
-    else if (image !== image.trim())
-      errors.push(invalidValue(`${here}.image`, image, "must not have leading or trailing whitespace"));
-    errors.push(...containerPortErrors(list(at(container, "ports")), `${here}.ports`));
-    list(at(container, "env")).forEach((env, j) => {
-      if (text(at(env, "name")) === "") errors.push(required(`${here}.env[${j}].name`));
-    });
-    list(at(container, "volumeMounts")).forEach((mount, j) => {
-      const field = `${here}.volumeMounts[${j}]`;
-      const name = text(at(mount, "name"));
-      if (name === "") errors.push(required(`${field}.name`));
-      else if (!volumes.has(name))
-        errors.push({ type: "FieldValueNotFound", field: `${field}.name`, badValue: name, detail: "" });
-      if (text(at(mount, "mountPath")) === "") errors.push(required(`${field}.mountPath`));
-    });
-    return errors;
-  });
-}
-
-function containerPortErrors(ports: readonly unknown[], path: string): FieldError[] {
-  return ports.flatMap((port, i) => {
-    const value = at(port, "containerPort");
-    if (value === undefined || value === 0) return [required(`${path}[${i}].containerPort`)];
-    return portErrors(value, `${path}[${i}].containerPort`);
-  });
-}
-
-/** A port number out of range. */
-export function portErrors(port: unknown, field: string): FieldError[] {
-  const ok = typeof port === "number" && Number.isInteger(port) && port >= 1 && port <= 65535;
-  return ok ? [] : [invalidValue(field, port ?? 0, "must be between 1 and 65535, inclusive")];
 }

@@ -11,7 +11,7 @@ import {
 } from "@capstan/apimachinery";
 import { AGE, column, formatLabels, NAME, wide } from "./columns.ts";
 import { defineBuiltin } from "./define.ts";
-import { portErrors } from "./pod-errors.ts";
+import { portErrors } from "./port-errors.ts";
 import { at, child, list, num, objects, setDefault, text, texts } from "./read.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];

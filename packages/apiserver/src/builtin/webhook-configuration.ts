@@ -5,10 +5,13 @@ import {
   isDns1035Label,
   isDns1123Subdomain,
   isObject,
+  isQualifiedName,
   notSupported,
   required,
+  tooMany,
   type Unstructured,
 } from "@capstan/apimachinery";
+import { matchConditionProblem } from "../admission/match-condition.ts";
 import { AGE, integer, NAME } from "./columns.ts";
 import { defineBuiltin } from "./define.ts";
 import { labelSelectorErrors } from "./label-selector-errors.ts";
@@ -85,6 +88,7 @@ function webhookErrors(hook: unknown, path: string): FieldError[] {
   errors.push(...labelSelectorErrors(at(hook, "objectSelector"), `${path}.objectSelector`));
   choice("reinvocationPolicy", ["IfNeeded", "Never"]);
   errors.push(...clientConfigErrors(at(hook, "clientConfig"), `${path}.clientConfig`));
+  errors.push(...matchConditionErrors(list(at(hook, "matchConditions")), `${path}.matchConditions`));
   errors.push(...versionErrors(texts(at(hook, "admissionReviewVersions")), `${path}.admissionReviewVersions`));
   return errors;
 }
@@ -111,6 +115,26 @@ function clientConfigErrors(config: unknown, path: string): FieldError[] {
     errors.push(
       invalidValue(`${path}.service.port`, port, "port is not valid: must be between 1 and 65535, inclusive"),
     );
+  return errors;
+}
+
+const MAX_MATCH_CONDITIONS = 64;
+
+function matchConditionErrors(conditions: readonly unknown[], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (conditions.length > MAX_MATCH_CONDITIONS) return [tooMany(path, conditions.length, MAX_MATCH_CONDITIONS)];
+  const names = new Set<string>();
+  conditions.forEach((condition, i) => {
+    const expression = text(at(condition, "expression")).trim();
+    const name = text(at(condition, "name"));
+    const problem = expression === "" ? undefined : matchConditionProblem(expression);
+    if (expression === "") errors.push(required(`${path}[${i}].expression`));
+    else if (problem !== undefined) errors.push(invalidValue(`${path}[${i}].expression`, expression, problem));
+    if (name === "") errors.push(required(`${path}[${i}].name`));
+    else errors.push(...isQualifiedName(name).map((m) => invalidValue(`${path}[${i}].name`, name, m)));
+    if (name !== "" && names.has(name)) errors.push(duplicate(`${path}[${i}].name`, name));
+    names.add(name);
+  });
   return errors;
 }
 

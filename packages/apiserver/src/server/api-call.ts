@@ -14,6 +14,8 @@ export interface ApiCall {
   /** A client certificate was shown that no accepted authority signed. */
   readonly badCertificate?: boolean;
   readonly sourceAddress?: string;
+  /** The same in the answer's header and in the audit log. */
+  readonly auditId?: string;
   /** Reads the body; at most once. */
   body(): RequestBody | Promise<RequestBody>;
   /** Texts for `Warning: 299` headers. */

@@ -77,8 +77,7 @@ export class HttpHandler {
     prefix: string,
   ): Promise<void> {
     const call = this.callOf(request, prefix);
-    const given = call.headers["audit-id"];
-    const auditId = given !== undefined && given.length <= MAX_AUDIT_ID ? given : randomUuid(this.deps.random);
+    const { auditId } = call;
     const reply = await this.replyTo(call);
     if (response.destroyed === true) return;
     const { body } = reply;
@@ -108,18 +107,20 @@ export class HttpHandler {
     });
   }
 
-  private callOf(request: HttpRequest, prefix: string): ApiCall {
+  private callOf(request: HttpRequest, prefix: string): ApiCall & { readonly auditId: string } {
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
     const path = mark < 0 ? url : url.slice(0, mark);
     const warnings: string[] = [];
     const certificate = this.certificateOf(request);
+    const given = request.headers["audit-id"];
     return {
       method: request.method ?? "GET",
       path: prefix !== "" && path.startsWith(prefix) ? path.slice(prefix.length) || "/" : path,
       query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
       headers: request.headers as Record<string, string | undefined>,
       ...(certificate === undefined ? {} : certificate),
+      auditId: typeof given === "string" && given.length <= MAX_AUDIT_ID ? given : randomUuid(this.deps.random),
       // Asking the system costs a call: only the audit log wants to know.
       get sourceAddress() {
         return request.socket.remoteAddress ?? "";

@@ -29,6 +29,7 @@ beforeAll(async () => {
     clock: systemClock,
     random: systemRandom,
     auth: { staticTokens: new Map([["secret", { name: "bob", groups: [] }]]) },
+    audit: { sink: (line) => void audited.push(JSON.parse(line) as AuditEvent) },
   });
   const { server: serving, ca } = certificates;
   const tls = { certPem: serving.certPem, keyPem: serving.keyPem, clientCaPem: ca.certPem };
@@ -38,6 +39,14 @@ beforeAll(async () => {
 });
 
 afterAll(() => server.close());
+
+interface AuditEvent {
+  auditID: string;
+  verb: string;
+  user: { username: string };
+  responseStatus: { code: number };
+}
+const audited: AuditEvent[] = [];
 
 function h1(
   method: string,
@@ -89,6 +98,30 @@ describe("HTTPS", () => {
     expect(got.body.equals(created.body)).toBe(true);
     const list = parsed(await h1("GET", MAPS));
     expect((list["items"] as object[]).every((item) => !("kind" in item))).toBe(true);
+  });
+
+  it("tells the audit log what the answer's Audit-Id says, also of those who are not let in", async () => {
+    const made = await h1("POST", MAPS, { body: map("audited"), headers: json });
+    const own = await h1("POST", MAPS, { body: map("audited"), headers: { ...json, "audit-id": "mine" } });
+    const refused = await h1("DELETE", `${MAPS}/audited`, {
+      identity: undefined,
+      headers: { authorization: "Bearer wrong" },
+    });
+    const imposter = await h1("DELETE", `${MAPS}/audited`, {
+      identity: undefined,
+      headers: { authorization: "Bearer secret", "impersonate-user": "root" },
+    });
+    const told = [made, own, refused, imposter].map(({ status, headers }) => {
+      const event = audited.find(({ auditID }) => auditID === headers["audit-id"]);
+      return [status, event?.responseStatus.code, event?.verb, event?.user.username];
+    });
+    expect(own.headers["audit-id"]).toBe("mine");
+    expect(told).toEqual([
+      [201, 201, "create", "admin"],
+      [409, 409, "create", "admin"],
+      [401, 401, "delete", ""],
+      [403, 403, "delete", "bob"],
+    ]);
   });
 
   it("serves HTTP/2, watches included", async () => {

@@ -38,15 +38,28 @@ export interface PipelineDeps {
   onError(error: unknown, call: ApiCall): void;
 }
 
+const NOBODY: UserInfo = { name: "", groups: [] };
+
 /** Answers one request; never throws. Authenticate, impersonate, authorize, serve. */
 export async function handleCall(deps: PipelineDeps, call: ApiCall): Promise<Reply> {
   let finish: ((reply: Reply) => void)[] | undefined;
   let reply: Reply;
+  let user = NOBODY;
   try {
     const info = parseRequestInfo(call.method, call.path, call.query);
-    const user = await identify(deps, call);
+    // Who is not let in is told to the observers too: as nobody, or as whom they are and not as whom they wanted to be.
+    const observe = (attributes: RequestAttributes): void => {
+      finish ??= deps.observers.map((observer) => observer.begin(call, attributes));
+    };
+    try {
+      user = await identify(deps, call);
+      if (impersonates(call.headers)) user = impersonate(user, call.headers, deps.authorizer, call.path);
+    } catch (error) {
+      observe(attributesOf(info, user));
+      throw error;
+    }
     const attributes = attributesOf(info, user);
-    finish = deps.observers.map((observer) => observer.begin(call, attributes));
+    observe(attributes);
     const { allowed, reason } = deps.authorizer.authorize(attributes);
     if (!allowed) throw forbiddenFor(attributes, reason);
     reply = await serve(deps, call, info, attributes);
@@ -67,7 +80,7 @@ async function identify(deps: PipelineDeps, call: ApiCall): Promise<UserInfo> {
     );
   }
   if (user === undefined) throw unauthorized();
-  return impersonates(call.headers) ? impersonate(user, call.headers, deps.authorizer, call.path) : user;
+  return user;
 }
 
 /** Almost nobody does: looking is cheaper than reading all headers each time. */

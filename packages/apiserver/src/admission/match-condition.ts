@@ -1,0 +1,43 @@
+import { type CelVariableType, compileCel } from "@capstan/apimachinery";
+
+const KIND = { name: "kubernetes.GroupVersionKind", fields: { group: "string", version: "string", kind: "string" } };
+const RESOURCE = {
+  name: "kubernetes.GroupVersionResource",
+  fields: { group: "string", version: "string", resource: "string" },
+};
+
+/** The request as match conditions see it. */
+const REQUEST: CelVariableType = {
+  name: "kubernetes.AdmissionRequest",
+  fields: {
+    kind: KIND,
+    resource: RESOURCE,
+    subResource: "string",
+    requestKind: KIND,
+    requestResource: RESOURCE,
+    requestSubResource: "string",
+    name: "string",
+    namespace: "string",
+    operation: "string",
+    userInfo: {
+      name: "kubernetes.UserInfo",
+      fields: { username: "string", uid: "string", groups: "list<string>", extra: "map<string, list<string>>" },
+    },
+    dryRun: "bool",
+    options: "dyn",
+  },
+};
+
+/** Why an expression cannot be a match condition, or undefined. Checked when a webhook configuration is written. */
+export function matchConditionProblem(expression: string): string | undefined {
+  const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: REQUEST });
+  if ("errors" in compiled) return `compilation failed: ${compiled.errors.join("; ")}`;
+  return compiled.resultType === "bool" ? undefined : "must evaluate to bool";
+}
+
+/** The condition as a function; throws when it does not compile. */
+export function compileCondition(expression: string): (variables: Readonly<Record<string, unknown>>) => unknown {
+  const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: "dyn" });
+  if ("errors" in compiled) throw new Error(compiled.errors.join("; "));
+  return (variables) => compiled.evaluate(variables);
+}
