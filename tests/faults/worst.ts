@@ -1,6 +1,7 @@
 import type { ApiProcess } from "./api-process.ts";
 import { repeat } from "./worst-bodies.ts";
-import { crd, GEAR_CRD, WORST, type WorstRequest } from "./worst-requests.ts";
+import { crd, GEAR_CRD } from "./worst-kinds.ts";
+import { WORST, type WorstRequest } from "./worst-requests.ts";
 
 const LIMIT_MS = 100;
 const KINDS = 60;
