@@ -51,8 +51,22 @@ export function createServiceAccountKey(algorithm: KeyAlgorithm = "ECDSA-P256"):
   return createKeyPair(algorithm);
 }
 
+/** Reading a key costs as much as signing with it, and a new authority is opened several times in a row. */
+const recentKeys = new Map<string, KeyObject>();
+const RECENT_KEYS = 1000;
+
 /** Reads a private key in PKCS#8, SEC1 or PKCS#1 PEM. `what` names it in errors. */
 export function readPrivateKey(pem: string, what = "private key"): KeyObject {
+  const known = recentKeys.get(pem);
+  if (known !== undefined) return known;
+  const key = parsePrivateKey(pem, what);
+  const [oldest] = recentKeys.size < RECENT_KEYS ? [] : recentKeys.keys();
+  if (oldest !== undefined) recentKeys.delete(oldest);
+  recentKeys.set(pem, key);
+  return key;
+}
+
+function parsePrivateKey(pem: string, what: string): KeyObject {
   // openssl writes an EC PARAMETERS block before the key; it says nothing that the key does not.
   const text = pem.replace(/-----BEGIN EC PARAMETERS-----[\s\S]*?-----END EC PARAMETERS-----\s*/g, "");
   try {

@@ -41,3 +41,24 @@ test("nothing to do, no timer", () => {
   goRound();
   expect(timers).toHaveLength(0);
 });
+
+test("when time is short lower ranks go first, and a higher one that waited long goes once before them", () => {
+  const { clock, state, goRound } = handClock();
+  const turn = new Turn(clock, 10);
+  const resumed: string[] = [];
+  /** Works for a whole slice, and has always more to do. */
+  const busy = (name: string, rank: number) => () => {
+    if (!turn.mayRun(rank)) return turn.whenFree(busy(name, rank), rank);
+    resumed.push(name);
+    state.now += 10;
+    turn.whenFree(busy(name, rank), rank);
+  };
+  busy("part", 0)();
+  busy("whole", 3)();
+  for (let round = 0; round < 24; round++) goRound();
+  expect(resumed.filter((name) => name === "whole")).toEqual([]);
+  goRound();
+  expect(resumed.at(-1)).toBe("whole");
+  goRound();
+  expect(resumed.at(-1)).toBe("part");
+});
