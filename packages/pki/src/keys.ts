@@ -10,6 +10,7 @@ import {
 } from "node:crypto";
 import { children, element, oid, readBitString, readElement, sequence, Tag } from "./der.ts";
 import { PkiError } from "./errors.ts";
+import { Recent } from "./recent.ts";
 
 /** Key kinds, named as kubeadm's `encryptionAlgorithm` names them. */
 export type KeyAlgorithm = "ECDSA-P256" | "ECDSA-P384" | "RSA-2048" | "RSA-3072" | "RSA-4096";
@@ -51,19 +52,11 @@ export function createServiceAccountKey(algorithm: KeyAlgorithm = "ECDSA-P256"):
   return createKeyPair(algorithm);
 }
 
-/** Reading a key costs as much as signing with it, and a new authority is opened several times in a row. */
-const recentKeys = new Map<string, KeyObject>();
-const RECENT_KEYS = 1000;
+const recentKeys = new Recent<KeyObject>(1000);
 
 /** Reads a private key in PKCS#8, SEC1 or PKCS#1 PEM. `what` names it in errors. */
 export function readPrivateKey(pem: string, what = "private key"): KeyObject {
-  const known = recentKeys.get(pem);
-  if (known !== undefined) return known;
-  const key = parsePrivateKey(pem, what);
-  const [oldest] = recentKeys.size < RECENT_KEYS ? [] : recentKeys.keys();
-  if (oldest !== undefined) recentKeys.delete(oldest);
-  recentKeys.set(pem, key);
-  return key;
+  return recentKeys.of(pem, () => parsePrivateKey(pem, what));
 }
 
 function parsePrivateKey(pem: string, what: string): KeyObject {

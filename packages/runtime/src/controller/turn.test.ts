@@ -45,20 +45,37 @@ test("nothing to do, no timer", () => {
 test("when time is short lower ranks go first, and a higher one that waited long goes once before them", () => {
   const { clock, state, goRound } = handClock();
   const turn = new Turn(clock, 10);
-  const resumed: string[] = [];
-  /** Works for a whole slice, and has always more to do. */
-  const busy = (name: string, rank: number) => () => {
-    if (!turn.mayRun(rank)) return turn.whenFree(busy(name, rank), rank);
-    resumed.push(name);
-    state.now += 10;
-    turn.whenFree(busy(name, rank), rank);
+  const slices: string[] = [];
+  /** Has always a slice's worth of work, and more. */
+  const work = (name: string, rank: number) => {
+    const run = (): void => {
+      if (turn.mayRun(rank)) {
+        slices.push(name);
+        state.now += 10;
+      }
+      turn.whenFree(run, rank);
+    };
+    return run;
   };
-  busy("part", 0)();
-  busy("whole", 3)();
-  for (let round = 0; round < 24; round++) goRound();
-  expect(resumed.filter((name) => name === "whole")).toEqual([]);
-  goRound();
-  expect(resumed.at(-1)).toBe("whole");
-  goRound();
-  expect(resumed.at(-1)).toBe("part");
+  work("part", 0)();
+  work("whole", 3)();
+  for (let round = 0; round < 40; round++) goRound();
+  const first = slices.indexOf("whole");
+  expect(first).toBeGreaterThan(20);
+  expect(slices.slice(first + 1, first + 10)).not.toContain("whole");
+});
+
+test("changes of wholes wait for company only while rounds are long", () => {
+  const { clock, state, goRound } = handClock();
+  const turn = new Turn(clock, 10);
+  expect(turn.holdMs(2)).toBe(0);
+  for (let round = 0; round < 20; round++) {
+    turn.mayRun();
+    state.now += 100;
+    goRound();
+  }
+  expect(turn.holdMs(0)).toBe(0);
+  expect(turn.holdMs(2)).toBeGreaterThan(400);
+  state.now += 2000;
+  expect(turn.holdMs(2)).toBe(0);
 });

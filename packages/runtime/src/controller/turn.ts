@@ -4,7 +4,7 @@ import type { Clock } from "@capstan/apimachinery";
 const PATIENCE_MS = 250;
 /** Rounds of the event loop at least this long mean that there is more work than time. */
 const BUSY_ROUND_MS = 20;
-const HOLD_ROUNDS = 4;
+const HOLD_ROUNDS = 5;
 const MAX_HOLD_MS = 1000;
 /** What was measured longer ago says nothing about now. */
 const FRESH_MS = 1000;
