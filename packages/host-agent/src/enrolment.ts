@@ -1,6 +1,6 @@
 import { type Clock, formatTime, type Random, type Unstructured } from "@capstan/apimachinery";
 import { ByoHost } from "./kinds/byo-host.ts";
-import { ENROL_GROUP, ENROL_HOST_ANNOTATION, HOST_GROUP, hostUser } from "./protocol.ts";
+import { ENROL_GROUP, ENROL_HOST_ANNOTATION, HOST_GROUP, hostLogName, hostUser } from "./protocol.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 const TOKEN_LIFE_MS = 60 * 60_000;
@@ -70,7 +70,7 @@ export function byoHost(namespace: string, name: string, labels: Record<string, 
   return { apiVersion: ByoHost.apiVersion, kind: ByoHost.kind, metadata: { namespace, name, labels }, spec: {} };
 }
 
-/** The rights of one agent: its own host, and the one Secret it needs right now. */
+/** The rights of one agent: its own host and log, and the Secrets it needs right now. */
 export function hostRights(namespace: string, name: string, secretNames: string[]): Unstructured[] {
   const roleName = `byoh-host-${name}`;
   return [
@@ -86,6 +86,7 @@ export function hostRights(namespace: string, name: string, secretNames: string[
           resourceNames: [name],
           verbs: ["get", "patch", "update"],
         },
+        { apiGroups: [""], resources: ["configmaps"], resourceNames: [hostLogName(name)], verbs: ["get", "patch"] },
         ...(secretNames.length === 0
           ? []
           : [{ apiGroups: [""], resources: ["secrets"], resourceNames: secretNames, verbs: ["get"] }]),
@@ -98,6 +99,8 @@ export function hostRights(namespace: string, name: string, secretNames: string[
       roleRef: { apiGroup: RBAC, kind: "Role", name: roleName },
       subjects: [{ kind: "User", name: hostUser(namespace, name), apiGroup: RBAC }],
     },
+    // A right to make it could not be limited to one name, so that it is there before the agent needs it.
+    { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: hostLogName(name) } },
   ];
 }
 
