@@ -18,14 +18,20 @@ export function newEnrolmentToken(random: Random): EnrolmentToken {
   return { id: text(6), secret: text(16) };
 }
 
-/** The Secret that makes a token good, for an hour, for enrolling one host and nothing else. */
-export function enrolmentSecret(token: EnrolmentToken, namespace: string, name: string, clock: Clock): Unstructured {
+/** The Secret that makes a token good, for an hour unless said, for enrolling one host and nothing else. */
+export function enrolmentSecret(
+  token: EnrolmentToken,
+  namespace: string,
+  name: string,
+  clock: Clock,
+  lifeMs = TOKEN_LIFE_MS,
+): Unstructured {
   const data = {
     "token-id": token.id,
     "token-secret": token.secret,
     "usage-bootstrap-authentication": "true",
     "auth-extra-groups": ENROL_GROUP,
-    expiration: formatTime(clock.now() + TOKEN_LIFE_MS),
+    expiration: formatTime(clock.now() + lifeMs),
     description: `enrols host ${namespace}/${name}`,
   };
   return {
