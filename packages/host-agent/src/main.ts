@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `capstan-host-agent`: runs on a bring-your-own host. One file, made by tools/agent. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
@@ -9,6 +9,7 @@ import { runAgent } from "./agent/agent.ts";
 import { identify } from "./agent/enrol.ts";
 import { lockHost } from "./agent/lock.ts";
 import { hasSystemd, Programs } from "./agent/programs.ts";
+import { installService } from "./agent/service.ts";
 import { AGENT_VERSION } from "./protocol.ts";
 
 const USAGE = `capstan-host-agent ${AGENT_VERSION}
@@ -18,6 +19,8 @@ Enrols this host once, then serves it:
   capstan-host-agent --bootstrap-kubeconfig FILE   (from a BootstrapKubeconfig; with --namespace and --name)
   capstan-host-agent                               (later starts: the identity is in the state directory)
 
+  --enrol -          read the text from standard input
+  --service          make the agent a service of systemd, start it and return
   --state DIR        where identity and logs are kept (default: /var/lib/capstan-host)
   --namespace NAME   namespace of the host with --bootstrap-kubeconfig (default: default)
   --name NAME        name of the host with --bootstrap-kubeconfig (default: the host name)
@@ -33,6 +36,7 @@ async function main(): Promise<number> {
       namespace: { type: "string" },
       name: { type: "string" },
       state: { type: "string", default: "/var/lib/capstan-host" },
+      service: { type: "boolean", default: false },
       supervise: { type: "boolean", default: !hasSystemd() },
       version: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -49,12 +53,21 @@ async function main(): Promise<number> {
     const deps = { clock: systemClock, random: systemRandom, stateDir };
     const bootstrapKubeconfig = values["bootstrap-kubeconfig"];
     const how = {
-      ...(values.enrol === undefined ? {} : { line: values.enrol }),
+      ...(values.enrol === undefined
+        ? {}
+        : { line: values.enrol === "-" ? readFileSync(0, "utf8").trim() : values.enrol }),
       ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig }),
       ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
       ...(values.name === undefined ? {} : { name: values.name }),
     };
     const identity = await identify(how, deps, (text) => process.stdout.write(text));
+    if (values.service) {
+      // The service takes the lock.
+      unlock();
+      await installService(stateDir, systemClock);
+      process.stdout.write("the agent runs as service capstan-host-agent\n");
+      return 0;
+    }
     const log = await createLogger({ level: "info" });
     const stopping = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort(new Error(signal)));
