@@ -4,18 +4,18 @@ import type { TopicStore } from "./topic-store.ts";
 /** How the stream is doing. */
 export type Connection = "connecting" | "live" | "lost" | "signed-out";
 
-/** The part of EventSource that is used; tests bring their own. */
-export interface Source {
-  onopen: ((event: Event) => void) | null;
-  onmessage: ((event: MessageEvent<string>) => void) | null;
-  onerror: ((event: Event) => void) | null;
-  addEventListener(type: string, listener: () => void): void;
-  close(): void;
+/** What a connection tells. */
+export interface ConnectionHandlers {
+  opened(): void;
+  message(data: string, id: string): void;
+  lost(): void;
+  signedOut(): void;
 }
 
 /** What the stream needs from its surroundings. */
 export interface LiveStreamOptions {
-  readonly open: (url: string) => Source;
+  /** Opens a connection; the result closes it. */
+  readonly open: (url: string, handlers: ConnectionHandlers) => () => void;
   readonly after: (ms: number, fire: () => void) => () => void;
   /** Whether the session is still good; asked when the connection is lost. */
   readonly signedIn: () => Promise<boolean>;
@@ -36,7 +36,7 @@ export class LiveStream {
   readonly #readers = new Map<string, number>();
   readonly #seen = new Map<string, string>();
   readonly #listeners = new Set<() => void>();
-  #source: Source | undefined;
+  #close: (() => void) | undefined;
   #connected: string[] = [];
   #cancel: (() => void) | undefined;
   #retryMs = FIRST_RETRY_MS;
@@ -78,15 +78,15 @@ export class LiveStream {
     this.#cancel = this.#options.after(SETTLE_MS, () => {
       const wanted = [...this.#readers.keys()];
       const same = wanted.length === this.#connected.length && wanted.every((topic) => this.#connected.includes(topic));
-      if (!same || this.#source === undefined) this.#connect();
+      if (!same || this.#close === undefined) this.#connect();
     });
   }
 
   #connect(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    this.#source?.close();
-    this.#source = undefined;
+    this.#close?.();
+    this.#close = undefined;
     for (const topic of this.#connected)
       if (!this.#readers.has(topic)) {
         this.#seen.delete(topic);
@@ -99,25 +99,30 @@ export class LiveStream {
       const seen = this.#seen.get(topic);
       query.append("topic", seen === undefined ? topic : `${topic}@${seen}`);
     }
-    const source = this.#options.open(`/stream?${query.toString()}`);
-    this.#source = source;
-    source.onopen = () => {
-      this.#retryMs = FIRST_RETRY_MS;
-      this.#become("live");
+    let current = true;
+    const close = this.#options.open(`/stream?${query.toString()}`, {
+      opened: () => {
+        this.#retryMs = FIRST_RETRY_MS;
+        this.#become("live");
+      },
+      message: (data, id) => {
+        for (const message of JSON.parse(data) as StreamMessage[]) this.#options.store.apply(message);
+        for (const topic of this.#connected) this.#seen.set(topic, id);
+      },
+      lost: () => {
+        if (current) this.#lost();
+      },
+      signedOut: () => this.#end(),
+    });
+    this.#close = () => {
+      current = false;
+      close();
     };
-    source.onmessage = (event) => {
-      for (const message of JSON.parse(event.data) as StreamMessage[]) this.#options.store.apply(message);
-      for (const topic of this.#connected) this.#seen.set(topic, event.lastEventId);
-    };
-    source.onerror = () => {
-      if (this.#source === source) this.#lost();
-    };
-    source.addEventListener("signed-out", () => this.#end());
   }
 
   #lost(): void {
-    this.#source?.close();
-    this.#source = undefined;
+    this.#close?.();
+    this.#close = undefined;
     this.#become("lost");
     this.#cancel?.();
     this.#cancel = this.#options.after(this.#retryMs, () => {
@@ -127,8 +132,8 @@ export class LiveStream {
   }
 
   #end(): void {
-    this.#source?.close();
-    this.#source = undefined;
+    this.#close?.();
+    this.#close = undefined;
     this.#cancel?.();
     this.#become("signed-out");
   }

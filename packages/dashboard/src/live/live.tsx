@@ -9,7 +9,14 @@ const store = new TopicStore();
 /** The tab's one stream. */
 export const live = new LiveStream({
   store,
-  open: (url) => new EventSource(url),
+  open: (url, handlers) => {
+    const source = new EventSource(url);
+    source.onopen = () => handlers.opened();
+    source.onmessage = (event: MessageEvent<string>) => handlers.message(event.data, event.lastEventId);
+    source.onerror = () => handlers.lost();
+    source.addEventListener("signed-out", () => handlers.signedOut());
+    return () => source.close();
+  },
   after: (ms, fire) => {
     const timer = setTimeout(fire, ms);
     return () => clearTimeout(timer);

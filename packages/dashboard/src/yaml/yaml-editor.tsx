@@ -1,4 +1,5 @@
 import { yaml } from "@codemirror/lang-yaml";
+import { unifiedMergeView } from "@codemirror/merge";
 import { basicSetup, EditorView } from "codemirror";
 import { type ReactNode, useEffect, useRef } from "react";
 import { styleNonce } from "../nonce.ts";
@@ -9,13 +10,16 @@ interface YamlEditorProps {
   /** Absent: to be read only. */
   readonly onChange?: ((text: string) => void) | undefined;
   readonly label: string;
+  /** Marks what differs from this text. */
+  readonly original?: string | undefined;
 }
 
 /** A text editor that knows YAML. */
-export function YamlEditor({ value, onChange, label }: YamlEditorProps): ReactNode {
+export function YamlEditor({ value, onChange, label, original }: YamlEditorProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   const start = useRef({ value, onChange });
   start.current.onChange = onChange;
+  start.current.value = value;
   const editable = onChange !== undefined;
   useEffect(() => {
     if (place.current === null) return undefined;
@@ -25,6 +29,7 @@ export function YamlEditor({ value, onChange, label }: YamlEditorProps): ReactNo
       extensions: [
         basicSetup,
         yaml(),
+        ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false })]),
         EditorView.cspNonce.of(styleNonce()),
         EditorView.editable.of(editable),
         EditorView.contentAttributes.of({ "aria-label": `${label} as YAML` }),
@@ -34,6 +39,6 @@ export function YamlEditor({ value, onChange, label }: YamlEditorProps): ReactNo
       ],
     });
     return () => view.destroy();
-  }, [editable, label]);
+  }, [editable, label, original]);
   return <div ref={place} className="editor" />;
 }

@@ -1,6 +1,6 @@
 import { parseYaml, type Unstructured } from "@capstan/apimachinery";
 import type { ObjectItem } from "@capstan/manager";
-import { Alert, Button, Group, NativeSelect } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { queryClient } from "../api/query-client.ts";
@@ -48,6 +48,7 @@ function ObjectEditor({ item }: { item: ObjectItem }): ReactNode {
   const [text, setText] = useState<string>();
   const [problem, setProblem] = useState("");
   const [write, setWrite] = useState<Write>();
+  const [marked, setMarked] = useState(false);
   const group = item.apiVersion.split("/")[0] ?? "";
   const mayWrite = useAllowed("update", group, item.plural, item.namespace, item.name);
   if (error !== null) return <Failure error={error} />;
@@ -72,6 +73,7 @@ function ObjectEditor({ item }: { item: ObjectItem }): ReactNode {
         value={text ?? original}
         onChange={mayWrite ? setText : undefined}
         label={`${item.kind} ${item.name}`}
+        original={marked ? original : undefined}
       />
       {problem !== "" && (
         <Alert color="red" variant="outline" mt="sm" role="alert" title="This is not YAML">
@@ -85,6 +87,7 @@ function ObjectEditor({ item }: { item: ObjectItem }): ReactNode {
         <Button variant="default" onClick={reload}>
           Reload
         </Button>
+        <Switch label="Mark changes" checked={marked} onChange={(event) => setMarked(event.currentTarget.checked)} />
         {!mayWrite && <span className="dim">You may read this, not change it.</span>}
       </Group>
       {write !== undefined && (

@@ -1,0 +1,99 @@
+import type { Condition } from "@capstan/apimachinery";
+import { why } from "@capstan/capi";
+import type { ClusterItem, ObjectItem } from "@capstan/manager";
+import { expect, test } from "vitest";
+import { graphModel } from "./graph-model.ts";
+import { clusterTree, healthOf, type TreeNode } from "./tree.ts";
+
+const condition = (type: string, status: Condition["status"], message = ""): Condition => ({
+  type,
+  status,
+  reason: "Because",
+  message,
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+
+const item = (kind: string, name: string, parent?: string, more: Partial<ObjectItem> = {}): ObjectItem => ({
+  type: "object",
+  id: `${kind}/${name}`,
+  apiVersion: "x/v1",
+  kind,
+  plural: "xs",
+  namespace: "n",
+  name,
+  ...(parent === undefined ? {} : { parent }),
+  conditions: [condition("Ready", "True")],
+  deleting: false,
+  created: "",
+  facts: {},
+  ...more,
+});
+
+function rootOf(items: ClusterItem[]): TreeNode {
+  const { root } = clusterTree(items);
+  if (root === undefined) throw new Error("no root");
+  return root;
+}
+
+test("parts hang below their parents, whatever order they come in; lost ones at the cluster", () => {
+  const root = rootOf([
+    item("ByoMachine", "m", "Machine/m"),
+    item("Machine", "m", "MachineDeployment/md"),
+    item("MachineDeployment", "md", "Cluster/c"),
+    item("ByoCluster", "c", "MetaCluster/unseen"),
+    item("Cluster", "c"),
+  ]);
+  expect(root.children.map((child) => child.item.id)).toEqual(["ByoCluster/c", "MachineDeployment/md"]);
+  expect(root.children[1]?.children[0]?.children[0]?.item.id).toBe("ByoMachine/m");
+});
+
+test("the tree is what why explains", () => {
+  const root = rootOf([
+    item("Cluster", "c", undefined, {
+      conditions: [condition("Available", "False"), condition("WorkersAvailable", "False")],
+    }),
+    item("Machine", "m", "Cluster/c", { conditions: [condition("Ready", "False")] }),
+    item("ByoMachine", "m", "Machine/m", { conditions: [condition("Ready", "False", "enrol a host")] }),
+  ]);
+  expect(why(root).at(-1)?.message).toBe("enrol a host");
+});
+
+test("a crowd of healthy machines is one box, the sick one stands apart", () => {
+  const machines = Array.from({ length: 9 }, (_, i) =>
+    item("Machine", `m${i}`, "MachineDeployment/md", i === 4 ? { conditions: [condition("Ready", "False")] } : {}),
+  );
+  const parts = machines.map((m) => item("MemoryMachine", m.name, m.id, { provider: "memory" }));
+  const { nodes, edges } = graphModel(
+    rootOf([item("Cluster", "c"), item("MachineDeployment", "md", "Cluster/c"), ...machines, ...parts]),
+  );
+  expect(nodes.find((node) => node.count === 8)).toMatchObject({ title: "8 machines", provider: "memory" });
+  expect(nodes.find((node) => node.id === "Machine/m4")?.health).toBe("bad");
+  expect(nodes).toHaveLength(5);
+  expect(edges).toHaveLength(4);
+});
+
+test("health: deleting waits, nothing said waits, Unknown waits", () => {
+  const of = (more: Partial<ObjectItem>): string => healthOf(rootOf([item("Cluster", "c", undefined, more)]));
+  expect(of({})).toBe("good");
+  expect(of({ deleting: true })).toBe("wait");
+  expect(of({ conditions: [] })).toBe("wait");
+  expect(of({ conditions: [condition("Available", "Unknown")] })).toBe("wait");
+  expect(of({ conditions: [condition("Available", "False")] })).toBe("bad");
+});
+
+test("the timeline is newest first", () => {
+  const at = (time: string): ClusterItem => ({
+    type: "event",
+    at: time,
+    kind: "Machine",
+    name: "m",
+    reason: time,
+    message: "",
+    warning: false,
+  });
+  expect(clusterTree([at("2026-01-01"), at("2026-01-03"), at("2026-01-02")]).timeline.map((t) => t.reason)).toEqual([
+    "2026-01-03",
+    "2026-01-02",
+    "2026-01-01",
+  ]);
+});

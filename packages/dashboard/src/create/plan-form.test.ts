@@ -1,0 +1,42 @@
+import { clusterObjects } from "@capstan/capi";
+import { expect, test } from "vitest";
+import { commandOf, newForm, newGroup, type PlanForm, pairsOf, planOf, problemsOf } from "./plan-form.ts";
+
+const form = (more: Partial<PlanForm> = {}): PlanForm => ({ ...newForm("v1.34.4"), name: "c1", ...more });
+const required = (provider: string): string[] => (provider === "metal3" ? ["image"] : []);
+
+test.each([
+  [{}, []],
+  [{ name: "Bad_Name" }, ["name"]],
+  [{ name: "" }, ["name"]],
+  [{ namespace: "-x" }, ["namespace"]],
+  [{ version: "1.34" }, ["version"]],
+  [{ groups: [{ ...newGroup(1, "memory"), replicas: "x" }] }, ["groups.1.replicas"]],
+  [{ groups: [newGroup(1, "metal3")] }, ["groups.1.image"]],
+  [{ groups: [{ ...newGroup(1, "byoh"), select: "rack" }] }, ["groups.1.select"]],
+  [{ groups: [newGroup(1, "memory"), { ...newGroup(2, "byoh"), name: "workers" }] }, ["groups.2.name"]],
+] satisfies [Partial<PlanForm>, string[]][])("%j", (more, fields) => {
+  expect(Object.keys(problemsOf(form(more), required))).toEqual(fields);
+});
+
+test("several providers become a mixed cluster; the command says the same", () => {
+  const plan = planOf(
+    form({
+      groups: [
+        { ...newGroup(1, "byoh"), select: "rack=1" },
+        { ...newGroup(2, "metal3"), replicas: "3", settings: { image: "http://i/n.qcow2", checksum: "" } },
+      ],
+    }),
+  );
+  const kinds = clusterObjects(plan).map((object) => object.kind);
+  expect(kinds).toEqual(expect.arrayContaining(["Cluster", "MetaCluster", "ByoCluster", "Metal3Cluster"]));
+  expect(plan.placement).toBeUndefined();
+  expect(commandOf(plan)).toBe(
+    "capstan create cluster c1 --kubernetes-version v1.34.4 --workers name=workers,provider=byoh,replicas=1,select.rack=1 --workers name=workers-2,provider=metal3,replicas=3,image=http://i/n.qcow2",
+  );
+});
+
+test("a cluster of memory machines alone needs no real control plane", () => {
+  expect(planOf(form()).placement).toBe("Embedded");
+  expect(pairsOf("a=1, b=2,")).toEqual({ a: "1", b: "2" });
+});

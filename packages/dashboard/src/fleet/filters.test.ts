@@ -1,0 +1,65 @@
+import type { FleetRow } from "@capstan/manager";
+import { expect, test } from "vitest";
+import { choicesOf, compareVersions, filterFleet, parseFleetSearch } from "./filters.ts";
+
+const row = (name: string, more: Partial<FleetRow> = {}): FleetRow => ({
+  namespace: "default",
+  name,
+  phase: "Provisioned",
+  version: "v1.34.4",
+  chips: [["Available", "True"]],
+  controlPlane: [1, 1],
+  workers: [1, 1],
+  providers: ["memory"],
+  created: "2026-01-01T00:00:00Z",
+  ...more,
+});
+
+const rows = [
+  row("b", { providers: ["byo", "metal3"], version: "v1.9.0", workers: [0, 9] }),
+  row("a", { problem: { reason: "NoHost", message: "no free host" }, created: "2026-01-02T00:00:00Z" }),
+  row("c", { namespace: "edge" }),
+];
+const names = (search: Parameters<typeof filterFleet>[1]): string =>
+  filterFleet(rows, search)
+    .map((r) => r.name)
+    .join("");
+
+test.each([
+  [{}, "abc"],
+  [{ problems: true }, "a"],
+  [{ namespace: "edge" }, "c"],
+  [{ provider: "metal3" }, "b"],
+  [{ version: "v1.9.0" }, "b"],
+  [{ q: "free HOST" }, "a"],
+  [{ q: "edge/c" }, "c"],
+  [{ q: "nothing like it" }, ""],
+  [{ sort: "version" }, "bac"],
+  [{ sort: "workers", desc: true }, "bca"],
+  [{ sort: "age" }, "abc"],
+  [{ sort: "problem" }, "abc"],
+] as const)("%j shows %s", (search, expected) => {
+  expect(names(search)).toBe(expected);
+});
+
+test("an address is read without trust", () => {
+  expect(parseFleetSearch({ q: 12, problems: "yes", sort: "nonsense", namespace: {}, desc: true })).toEqual({
+    q: "12",
+    desc: true,
+  });
+  expect(parseFleetSearch({ q: "x", problems: true, sort: "age", provider: "byo" })).toEqual({
+    q: "x",
+    problems: true,
+    sort: "age",
+    provider: "byo",
+  });
+});
+
+test("versions are compared as numbers; choices are what there is", () => {
+  expect(compareVersions("v1.9.0", "v1.34.4")).toBeLessThan(0);
+  expect(choicesOf(rows)).toEqual({
+    namespaces: ["default", "edge"],
+    providers: ["byo", "memory", "metal3"],
+    versions: ["v1.34.4", "v1.9.0"],
+  });
+});
