@@ -16,6 +16,7 @@ let booted: Promise<unknown>;
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const example = fileURLToPath(new URL("../../docs/examples/hosted.yaml", import.meta.url));
 const OURS = "capstan.dev/hosted=tenant";
+const NEXT = "v1.34.5-capstan.1";
 
 beforeAll(async () => {
   lab = await Lab.open();
@@ -123,6 +124,26 @@ test("a wrong argument leaves the old kube-apiserver serving and is told in its 
   await timed("well again", () =>
     eventually("UpToDate", async () => (await tenant.condition("UpToDate")).startsWith("True"), { timeout: 120_000 }),
   );
+});
+
+test("an upgrade replaces kube-apiserver, then the others, while the API answers", async () => {
+  // The same programs under another version: what counts here is how they are replaced.
+  const tag = (node: Node, name: string): Promise<string> =>
+    node.must(["ctr", "-n", "k8s.io", "images", "tag", `${name}:v1.34.4`, `${name}:${NEXT}`]);
+  for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler"])
+    await tag(hostNode, `registry.k8s.io/${name}`);
+  await tag(tenantNode, "registry.k8s.io/kube-proxy");
+  const etcd = (await pods())["etcd"];
+  const stop = tenant.askApi();
+  await tenant.patch({ spec: { version: NEXT } });
+  await timed(`upgraded to ${NEXT}`, () =>
+    eventually("UpToDate", async () => (await tenant.condition("UpToDate")).startsWith("True"), { timeout: 180_000 }),
+  );
+  expect(await tenant.hcp("{.status.version}")).toBe(NEXT);
+  const images = await host.kubectl("get", "deployments", "-l", OURS, "-o", "jsonpath={..containers[0].image}");
+  expect(images.split(" ").filter((image) => image.endsWith(`:${NEXT}`))).toHaveLength(3);
+  expect((await pods())["etcd"]).toBe(etcd);
+  expect((await stop()).longestOutageMs).toBeLessThan(3000);
 });
 
 test("scaled to zero there is no pod and the volume stays; scaled back the data is there and the node comes back", async () => {

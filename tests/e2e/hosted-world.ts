@@ -5,19 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
-import type { Capstan } from "./capstan/instance.ts";
+import type { Management } from "./capstan/manager.ts";
 import { applyUserData, eventually, type Lab, type Node } from "./harness/index.ts";
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** A hosted cluster seen from outside: its processes, its API, its hosts. */
 export class HostedWorld {
-  readonly capstan: Capstan;
+  readonly capstan: Management;
   readonly lab: Lab;
   readonly cluster: string;
   readonly #scratch = mkdtempSync(join(tmpdir(), "capstan-workload-"));
 
-  constructor(capstan: Capstan, lab: Lab, cluster = "demo") {
+  constructor(capstan: Management, lab: Lab, cluster = "demo") {
     this.capstan = capstan;
     this.lab = lab;
     this.cluster = cluster;
@@ -28,13 +28,14 @@ export class HostedWorld {
     return join(this.capstan.dataDir, "clusters/default", this.cluster);
   }
 
-  get #kubeconfig(): string {
+  /** File with the admin's kubeconfig, after connect(). */
+  get kubeconfig(): string {
     return join(this.#scratch, "kubeconfig");
   }
 
   /** kubectl against the hosted cluster. */
   kubectl(...args: string[]): Promise<string> {
-    const common = ["--kubeconfig", this.#kubeconfig, "--cache-dir", join(this.#scratch, "cache")];
+    const common = ["--kubeconfig", this.kubeconfig, "--cache-dir", join(this.#scratch, "cache")];
     return mustRun(join(kubernetesBin(), "kubectl"), [...common, ...args]);
   }
 
@@ -65,7 +66,7 @@ export class HostedWorld {
       "-o",
       "jsonpath={.data.value}",
     );
-    writeFileSync(this.#kubeconfig, Buffer.from(secret, "base64"), { mode: 0o600 });
+    writeFileSync(this.kubeconfig, Buffer.from(secret, "base64"), { mode: 0o600 });
   }
 
   async readyNodes(): Promise<number> {

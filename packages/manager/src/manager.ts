@@ -1,3 +1,4 @@
+import { lookup } from "node:dns/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
@@ -33,7 +34,7 @@ import {
 import { byohProvider } from "@capstan/infra-byoh";
 import { memoryProvider } from "@capstan/infra-memory";
 import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
-import { bareMetalHosts, type MemoryBmcOptions, metal3Provider } from "@capstan/infra-metal3";
+import { bareMetalHosts, type MemoryBmcOptions, MemoryBmcs, metal3Provider } from "@capstan/infra-metal3";
 import {
   Cache,
   Client,
@@ -47,7 +48,6 @@ import {
 import { EmbeddedClusters, HostClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
 import { binariesIn } from "./binaries.ts";
 import { installKinds } from "./install-kinds.ts";
-import { metalDrivers } from "./metal-drivers.ts";
 import { simulatedAgents } from "./simulation/simulated-agents.ts";
 import { type KindServing, serveKinds } from "./webhooks.ts";
 
@@ -106,8 +106,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   memory.addIndexes(cache);
   const byoh = byohProvider();
   byoh.addIndexes(cache);
-  const bmcs = metalDrivers(options, simulation);
-  const metalHosts = bareMetalHosts({ clock, random, drivers: bmcs.drivers });
+  const metalHosts = bareMetalHosts({ clock, random, drivers: { memory: new MemoryBmcs(simulation) } });
   metalHosts.addIndexes(cache);
   const metal = metal3Provider();
   metal.addIndexes(cache);
@@ -139,6 +138,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
       } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: options.runsPods === true ? "Pods" : "Process",
       prepared: new Map(),
+      resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
       backupDir: join(options.dataDir, "backups"),
       signer: new TokenSigner({ workload, isHosted: hostedIn(cache), clock, random, log }),
     }),
@@ -158,7 +158,6 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const stop = async (): Promise<void> => {
     stopping.abort(new Error("the manager stops"));
     await running.finished;
-    await bmcs.close();
     await recorder.stop();
     await stopConnections();
     await hosts.stop();

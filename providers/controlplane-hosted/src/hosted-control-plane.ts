@@ -16,6 +16,7 @@ import { trusted } from "./certificates.ts";
 import { ENCRYPTION_FILE } from "./components/settings.ts";
 import { encryptionConfiguration, ensureEncryptionKey } from "./encryption.ts";
 import { controllerReference, identity, placedObject } from "./identity.ts";
+import { apiAddresses } from "./join/api-addresses.ts";
 import { applyObjects, clusterObjects, inputDigest } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
@@ -181,8 +182,9 @@ export async function reconcileHostedControlPlane(
     );
     try {
       const serving = { ...plan, version: state.version ?? plan.version };
-      await prepare(serving, kubeconfig.text, access, context, planes, state);
-      renewAtMs = Math.min(renewAtMs, kubeconfig.renewAtMs);
+      const { addresses, recheckMs } = await apiAddresses(endpoint.host, planes.resolve);
+      await prepare(serving, kubeconfig.text, access, context, planes, { ...state, addresses });
+      renewAtMs = Math.min(renewAtMs, kubeconfig.renewAtMs, context.clock.now() + (recheckMs ?? Infinity));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       await report(
@@ -219,7 +221,7 @@ async function prepare(
   access: PlacementAccess | undefined,
   context: ReconcileContext,
   planes: HostedControlPlanes,
-  { konnectivity }: PlacementState,
+  { konnectivity, addresses }: PlacementState & { addresses: readonly string[] },
 ): Promise<void> {
   const { owner } = plan;
   const input = {
@@ -230,6 +232,7 @@ async function prepare(
     imageRepository: plan.spec.imageRepository ?? "registry.k8s.io",
     caPem: trusted(plan.authorities, "cluster"),
     spec: plan.spec,
+    addresses,
     ...(access === undefined ? {} : { access }),
     ...(konnectivity === undefined ? {} : { konnectivity }),
   };

@@ -17,6 +17,8 @@ export interface HostedControlPlanes {
   backupDir?: string;
   /** Another way to reach a new API than over the network, where there is one. */
   dial?: (config: ClientConfig) => Transport | undefined;
+  /** The addresses behind a name, for endpoints that are one. */
+  resolve?: (host: string) => Promise<readonly string[]>;
   /** Signs cluster-info for tokens as they appear. */
   signer?: { start(signal: AbortSignal): void };
 }

@@ -28,6 +28,8 @@ const KINDS = [
   PersistentVolumeClaim,
 ] as const;
 const BY_OWNER = "owner";
+/** What a pod of something that is removed gets to end. */
+const LEAVE_SECONDS = 1;
 
 /** Something of that name exists and is not ours. */
 export class NameTakenError extends Error {}
@@ -100,13 +102,23 @@ export class HostCluster {
     const left: Unstructured[] = [];
     for (const kind of KINDS as readonly Kind<KubeObject>[])
       for (const object of this.of(kind, owner)) {
-        // Pods go with what started them; deleting those first would only have them started again.
-        if (object.metadata.deletionTimestamp === undefined && kind.kind !== Pod.kind)
-          await this.client.delete(object, { propagationPolicy: "Background" });
+        await this.#remove(kind, object);
         if (this.get(kind, { namespace: object.metadata.namespace, name: object.metadata.name ?? "" }) !== undefined)
           left.push(object as Unstructured);
       }
     return left;
+  }
+
+  async #remove(kind: Kind<KubeObject>, object: KubeObject): Promise<void> {
+    const { deletionTimestamp, deletionGracePeriodSeconds } = object.metadata;
+    if (kind.kind !== Pod.kind) {
+      if (deletionTimestamp === undefined) await this.client.delete(object, { propagationPolicy: "Background" });
+      return;
+    }
+    // Pods go with what started them; deleting those first would only have them started again. On their way out they need no
+    // time to take leave: nothing of them is to be kept.
+    if (deletionTimestamp !== undefined && (deletionGracePeriodSeconds ?? 0) > LEAVE_SECONDS)
+      await this.client.delete(object, { gracePeriodSeconds: LEAVE_SECONDS });
   }
 
   async stop(): Promise<void> {

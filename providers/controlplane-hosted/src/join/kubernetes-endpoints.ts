@@ -5,7 +5,7 @@ import { isIPAddress } from "../network.ts";
  * What `kubernetes.default` leads to. kube-apiserver's own reconciler is off, because it knows neither another port than the one it
  * listens on nor an address behind a load balancer.
  */
-export function kubernetesEndpoints(addresses: string[], port: number): Unstructured[] {
+export function kubernetesEndpoints(addresses: readonly string[], port: number): Unstructured[] {
   // An API server refuses loopback addresses here, and rightly: no pod could follow them.
   const ips = addresses.filter((address) => isIPAddress(address) && !isLoopback(address));
   if (ips.length === 0) return [];

@@ -16,6 +16,8 @@ export interface PrepareInput extends NodeConfigurationInput {
   spec: HostedControlPlaneSpec;
   /** Where the API is behind its endpoint, when it shares that with others. */
   access?: { path: string; serverName: string };
+  /** Addresses of the endpoint, when its host is a name. */
+  addresses?: readonly string[];
   /** Where agents of konnectivity find their server, when there is one. */
   konnectivity?: { host: string; port: number };
 }
@@ -34,7 +36,7 @@ export function clusterObjects(input: PrepareInput): Unstructured[] {
     kubeadmConfig(input),
     kubeletConfig(input),
     ...joinRbac(),
-    ...kubernetesEndpoints([input.endpoint.host], input.endpoint.port),
+    ...kubernetesEndpoints(input.addresses ?? [input.endpoint.host], input.endpoint.port),
     ...(addons?.kubeProxy?.enabled === false ? [] : kubeProxy(input, addons?.kubeProxy?.mode)),
     ...(addons?.coreDNS?.enabled === false ? [] : coreDNS(input)),
     ...(input.konnectivity === undefined ? [] : konnectivity(input, input.konnectivity)),

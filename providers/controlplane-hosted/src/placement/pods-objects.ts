@@ -79,7 +79,7 @@ export function filesSecret(input: PodsInput, component: PodComponent): HostSecr
 /** What programs read again by themselves when it changes: certificates and their keys, but not what they sign or trust with. */
 const RELOADED: Record<PodComponent, RegExp> = {
   etcd: /^etcd\/(server|peer)\./,
-  "kube-apiserver": /^(ca\.crt|apiserver.*|front-proxy-.*|konnectivity-server\.(crt|key))$/,
+  "kube-apiserver": /^(ca\.crt|apiserver.*|front-proxy-.*|konnectivity-server\.(crt|key)|capstan-encryption\.yaml)$/,
   "kube-controller-manager": /^controller-manager\.(crt|key)$/,
   "kube-scheduler": /^scheduler\.(crt|key)$/,
 };

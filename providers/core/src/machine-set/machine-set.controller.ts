@@ -28,7 +28,6 @@ export function machineSetController(): Controller {
     .watches(MachineDeployment, setsOfDeployment, { predicate: remediationMatters })
     .watches(CustomResourceDefinition, setsThatRefer)
     .concurrency(CONCURRENCY)
-    .rank(2)
     .reconcile((request, context) => reconcileMachineSet(request, context, deps));
 }
 

@@ -46,7 +46,6 @@ export function machineController(workload: WorkloadClusters, cache: Cache, cloc
       .watches(MachineDrainRule, () => [])
       .watchesRaw(nodeEvents(workload, cache))
       .concurrency(CONCURRENCY)
-      .rank(1)
       .reconcile((request, context) => reconcileMachine(request, context, { workload, calls }))
   );
 }

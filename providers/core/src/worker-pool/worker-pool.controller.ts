@@ -31,6 +31,5 @@ export function workerPoolController(): Controller {
         : [],
     )
     .concurrency(10)
-    .rank(4)
     .reconcile(reconcileWorkerPool);
 }
