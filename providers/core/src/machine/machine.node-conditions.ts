@@ -102,6 +102,14 @@ function nodeReady(node: Node): ConditionInput {
     return { type, status: "Unknown", reason: "NodeReadyUnknown", message: "* Node.Ready: Condition not yet reported" };
   if (condition.status === "True") return { type, status: "True", reason: "NodeReady", message: "" };
   const message = `* Node.Ready: ${condition.message ?? condition.reason ?? ""}`;
+  // How every kubelet says that it has no CNI.
+  if (condition.status === "False" && message.includes("NetworkPluginNotReady"))
+    return {
+      type,
+      status: "False",
+      reason: "PodNetworkMissing",
+      message: `${message}\n* The cluster has no pod network (CNI) yet: apply one, by hand or with a ClusterResourceSet`,
+    };
   return condition.status === "False"
     ? { type, status: "False", reason: "NodeNotReady", message }
     : { type, status: "Unknown", reason: "NodeReadyUnknown", message };
