@@ -1,0 +1,131 @@
+import { type Unstructured } from "@capstan/apimachinery";
+import { Machine, WorkerPool } from "@capstan/capi";
+import { MetaCluster } from "@capstan/infra-meta";
+import { BareMetalHost, Metal3Machine } from "@capstan/infra-metal3";
+import { simulatedHosts } from "@capstan/manager";
+import { afterEach, expect, test, vi } from "vitest";
+import { cluster, infraCluster, metaCluster, templates, workers } from "./manifests.ts";
+import { Plane } from "./plane.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let plane: Plane;
+afterEach(() => plane.close());
+
+const member = (name: string, kind: string, more = ""): string => `
+  - name: ${name}
+    ${more}
+    infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: ${kind}, name: ${name} }
+    bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: ${name} } }`;
+
+const POOL = `
+---
+apiVersion: capstan.dev/v1alpha1
+kind: WorkerPool
+metadata: { name: general, namespace: default }
+spec:
+  clusterName: c1
+  replicas: 3
+  strategy: Ordered
+  template: { spec: { version: v1.34.4 } }
+  overflow: { afterSeconds: 120, returnAfterSeconds: 300, maxUnavailable: 1 }
+  members:${member("metal", "Metal3MachineTemplate")}${member("own", "ByoMachineTemplate")}
+`;
+
+async function schemes(): Promise<string[]> {
+  const machines = (await plane.list(Machine)).filter(({ status }) => status?.phase === "Running");
+  return machines.map(({ spec }) => String(spec.providerID?.split("://")[0])).sort();
+}
+
+test("bare metal that is used up overflows to own hosts, and returns when there is another host", async () => {
+  plane = await Plane.start({ own: 2, metal: 2 });
+  await plane.apply(
+    cluster("c1", "MetaCluster") +
+      metaCluster("c1", ["ByoCluster", "Metal3Cluster"]) +
+      infraCluster("byoh", "c1") +
+      infraCluster("metal3", "c1") +
+      templates("metal3", "metal") +
+      templates("byoh", "own") +
+      POOL,
+  );
+  await plane.until("overflow", async () => (await schemes()).join() === "byoh,metal3,metal3");
+  const pool = await plane.get(WorkerPool, "general");
+  const metal = pool.status?.members?.find(({ name }) => name === "metal");
+  expect(metal?.state).toBe("Full");
+  expect(metal?.message).toMatch(/of 2 matching BareMetalHosts none is available/);
+  const before = (await plane.list(Metal3Machine)).map(({ metadata }) => metadata.name);
+
+  const third = simulatedHosts({ namespace: "default", own: 0, metal: 3 }).at(-1) as Unstructured;
+  await plane.client.create(third);
+  await plane.until("return", async () => (await schemes()).join() === "metal3,metal3,metal3");
+  await plane.until("own host free", async () => (await plane.list(Machine)).length === 3);
+  // Nobody was replaced needlessly.
+  expect((await plane.list(Metal3Machine)).map(({ metadata }) => metadata.name)).toEqual(
+    expect.arrayContaining(before),
+  );
+  expect((await plane.list(BareMetalHost)).every(({ spec }) => spec.consumerRef !== undefined)).toBe(true);
+});
+
+const LAMP = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: {
+    name: "lampclusters.infrastructure.cluster.x-k8s.io",
+    labels: { "cluster.x-k8s.io/v1beta2": "v1" },
+  },
+  spec: {
+    group: "infrastructure.cluster.x-k8s.io",
+    scope: "Namespaced",
+    names: { kind: "LampCluster", listKind: "LampClusterList", plural: "lampclusters", singular: "lampcluster" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: {
+                type: "object",
+                properties: {
+                  controlPlaneEndpoint: {
+                    type: "object",
+                    properties: { host: { type: "string" }, port: { type: "integer" } },
+                  },
+                },
+              },
+              status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+test("a MetaCluster takes a foreign infrastructure cluster that it knows through the contract alone", async () => {
+  plane = await Plane.start({ own: 0, metal: 1 });
+  await plane.client.create(LAMP);
+  await plane.pass(2_000);
+  await plane.apply(
+    cluster("c1", "MetaCluster") +
+      metaCluster("c1", ["LampCluster", "Metal3Cluster"]) +
+      infraCluster("metal3", "c1") +
+      workers("c1", "metal3", 1),
+  );
+  const lamp = { apiVersion: "infrastructure.cluster.x-k8s.io/v1", kind: "LampCluster" };
+  const metadata = { name: "c1", namespace: "default" };
+  const created = await plane.client.create({ ...lamp, metadata, spec: {} } as Unstructured);
+  await plane.pass(20_000);
+  expect((await plane.get(MetaCluster, "c1")).status?.initialization?.provisioned).not.toBe(true);
+  expect(await schemes()).toEqual([]);
+  await plane.client.patchStatus(created, { status: { initialization: { provisioned: true } } });
+  await plane.available("c1", 1);
+  const seen = await plane.client.get(
+    { ...lamp, group: "infrastructure.cluster.x-k8s.io", version: "v1", plural: "lampclusters", namespaced: true },
+    metadata,
+  );
+  expect(seen?.metadata.ownerReferences?.map(({ kind }) => kind).sort()).toEqual(["Cluster", "MetaCluster"]);
+});
