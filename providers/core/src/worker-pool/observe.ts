@@ -13,6 +13,8 @@ export interface MemberObservation extends MemberView {
   /** Why it is not Good, for people. */
   reason: string;
   message: string;
+  /** Machines that got nothing: the first to go. */
+  starved?: readonly Machine[];
   /** When the next machine would count as too slow; undefined when none could. */
   nextDeadlineMs?: number;
 }
@@ -39,13 +41,17 @@ export function observeMember(
     reason: "",
     message: "",
   };
-  const full = waiting.find(
+  const starved = waiting.filter(
     (machine) => findCondition(conditionsOf(machine), "InfrastructureReady")?.reason === NO_CAPACITY,
   );
+  const [full] = starved;
   if (full !== undefined)
     return {
       ...base,
       health: "Full",
+      // The others have what they need and come up.
+      working: living.length - starved.length,
+      starved,
       reason: NO_CAPACITY,
       message: findCondition(conditionsOf(full), "InfrastructureReady")?.message ?? "",
     };
@@ -58,6 +64,7 @@ export function observeMember(
     return {
       ...base,
       health: "Unhealthy",
+      working: living.length - deadlines.filter(({ at }) => at <= nowMs).length,
       reason: "TooSlow",
       message: `Machine ${late.machine.metadata.name} is not available: ${whyNot(late.machine)}`,
     };

@@ -13,6 +13,8 @@ export interface MemberView {
   current: number;
   /** Machines that are available now. */
   available: number;
+  /** Machines that are available or well on their way: what a member in trouble keeps. As many as available unless said. */
+  working?: number;
   /** `Full`: it said that it has nothing left; `Unhealthy`: too many of its machines fail or take too long. */
   health: "Good" | "Full" | "Unhealthy";
 }
@@ -82,7 +84,7 @@ function capacityOf(member: MemberView, state: MemberState): number {
       return Math.min(member.max, Math.max(member.current, member.min));
     case "Full":
     case "Unhealthy":
-      return Math.min(member.max, member.available);
+      return Math.min(member.max, Math.max(member.working ?? 0, member.available));
   }
 }
 

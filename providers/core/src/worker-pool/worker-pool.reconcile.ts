@@ -4,6 +4,7 @@ import {
   Cluster,
   type ConditionInput,
   conditionsOf,
+  DELETE_MACHINE_ANNOTATION,
   DEPLOYMENT_NAME_LABEL,
   Machine,
   MachineDeployment,
@@ -43,7 +44,7 @@ export async function reconcileWorkerPool(request: Request, context: ReconcileCo
     recoveredAt,
   });
   if (paused.status !== "True" && cluster !== undefined && cluster.metadata.deletionTimestamp === undefined)
-    await ensureDeployments(pool, plan, context);
+    await ensureDeployments(pool, plan, observed, context);
   const status = poolStatus(pool, observed, plan, paused, cluster, nowMs);
   await context.client.ensure(
     {
@@ -89,8 +90,14 @@ function recovered(pool: WorkerPool, observed: readonly MemberObservation[], now
 }
 
 /** Ordinary MachineDeployments, whose replicas only the pool writes. */
-async function ensureDeployments(pool: WorkerPool, plan: PoolPlan, context: ReconcileContext): Promise<void> {
+async function ensureDeployments(
+  pool: WorkerPool,
+  plan: PoolPlan,
+  observed: readonly MemberObservation[],
+  context: ReconcileContext,
+): Promise<void> {
   const { namespace } = pool.metadata;
+  await markStarved(plan, observed, context);
   const owner: OwnerReference = {
     apiVersion: WorkerPool.apiVersion,
     kind: WorkerPool.kind,
@@ -133,6 +140,21 @@ async function ensureDeployments(pool: WorkerPool, plan: PoolPlan, context: Reco
     }),
   );
   await deleteFormerMembers(pool, context);
+}
+
+/** Where replicas are taken away, machines that got nothing go before those that come up. */
+async function markStarved(
+  plan: PoolPlan,
+  observed: readonly MemberObservation[],
+  context: ReconcileContext,
+): Promise<void> {
+  for (const { name, current, starved = [] } of observed) {
+    const fewer = current - (plan.members.find((planned) => planned.name === name)?.desired ?? 0);
+    for (const machine of starved.slice(0, Math.max(0, fewer))) {
+      if (machine.metadata.annotations?.[DELETE_MACHINE_ANNOTATION] !== undefined) continue;
+      await context.client.patch(machine, { metadata: { annotations: { [DELETE_MACHINE_ANNOTATION]: "" } } });
+    }
+  }
 }
 
 async function deleteFormerMembers(pool: WorkerPool, context: ReconcileContext): Promise<void> {
