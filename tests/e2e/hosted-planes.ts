@@ -103,6 +103,11 @@ export class HostedPlanes {
     return Number(await status(`${await this.server(name)}${path}`, undefined));
   }
 
+  /** Status of a GET with a bearer token. */
+  async withToken(name: string, path: string, token: string): Promise<number | string> {
+    return await status(`${await this.server(name)}${path}`, undefined, { authorization: `Bearer ${token}` });
+  }
+
   /** Asks /version over a new connection again and again, trusting `ca` and nothing else; gives back what failed. */
   ask(url: string, ca: string): () => Promise<{ asked: number; failures: string[] }> {
     const failures: string[] = [];
@@ -125,10 +130,10 @@ export class HostedPlanes {
 }
 
 /** Status of a GET, or why there was none; without a CA nothing is verified. */
-function status(url: string, ca: string | undefined): Promise<number | string> {
+function status(url: string, ca: string | undefined, headers: Record<string, string> = {}): Promise<number | string> {
   return new Promise((resolve) => {
     const trust = ca === undefined ? { rejectUnauthorized: false } : { ca };
-    const call = request(url, { ...trust, agent: false, timeout: 5000 }, (response) => {
+    const call = request(url, { ...trust, headers, agent: false, timeout: 5000 }, (response) => {
       response.resume();
       response.on("end", () => resolve(response.statusCode ?? 0));
     });

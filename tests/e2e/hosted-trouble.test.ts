@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -60,6 +62,47 @@ test("an address that is not this machine's, and programs that are not there", a
   await Promise.all([remove("address"), remove("missing")]);
 });
 
+test("a disk that is full: the component's own words, no loop without pause; with room again it comes up by itself", async () => {
+  const disk = folder("full");
+  mkdirSync(disk, { recursive: true });
+  // etcd wants 64 MB for its log before it begins.
+  await run("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", disk]);
+  try {
+    await create("full");
+    await told("full", "EtcdClusterHealthy", /^False NotHealthy .*no space left on device/s);
+    const restarts = async (): Promise<number> =>
+      readFileSync(join(disk, "etcd/etcd.log"), "utf8").split("starting etcd").length;
+    const before = await restarts();
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    expect((await restarts()) - before, "pauses grow").toBeLessThan(6);
+    await run("mount", ["-o", "remount,size=512m", disk]);
+    await told("full", "Available", /^True/);
+    await capstan.kubectl("delete", "cluster", "full", "--wait=false");
+    await eventually("nothing runs", async () => !existsSync(join(disk, "etcd")));
+  } finally {
+    await run("umount", ["--lazy", disk]);
+  }
+  await capstan.kubectl("wait", "--for=delete", "cluster/full", "--timeout=60s");
+});
+
+test("data of an earlier control plane of that name is neither used nor thrown away unasked", async () => {
+  await create("left");
+  await told("left", "Available", /^True/);
+  const kept = await mkdtemp(join(tmpdir(), "capstan-left-"));
+  await capstan.kubectl("scale", "hcp/left", "--replicas=0");
+  await told("left", "Available", /^False Hibernated/);
+  await cp(folder("left"), kept, { recursive: true, preserveTimestamps: true });
+  await remove("left");
+  await cp(kept, folder("left"), { recursive: true });
+  await rm(kept, { recursive: true });
+  await create("left");
+  await told("left", "Available", /^False LeftoverData .*capstan\.dev\/leftover-data: discard/);
+  expect(readdirSync(join(folder("left"), "etcd/data")), "untouched").toEqual(["member"]);
+  await capstan.kubectl("annotate", "hcp", "left", "capstan.dev/leftover-data=discard");
+  await told("left", "Available", /^True/);
+  await remove("left");
+});
+
 test("with two kube-apiservers and three members of etcd one of each can be killed and the API goes on", async () => {
   await create("ha", { replicas: 2, etcd: { replicas: 3 } });
   await told("ha", "Available", /^True/);
@@ -93,6 +136,63 @@ test("anonymous may read cluster-info and nothing else", async () => {
     "/metrics",
   ])
     expect(await anonymous("ha", path), path).toBe(403);
+});
+
+test("a bootstrap token opens the door until it expires, and is cleaned away", async () => {
+  const config = join(capstan.dataDir, "ha.kubeconfig");
+  writeFileSync(config, await planes.kubeconfig("ha"), { mode: 0o600 });
+  const secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "bootstrap.kubernetes.io/token",
+    metadata: { name: "bootstrap-token-abcdef", namespace: "kube-system" },
+    stringData: {
+      "token-id": "abcdef",
+      "token-secret": "0123456789abcdef",
+      expiration: new Date(Date.now() + 10_000).toISOString(),
+      "usage-bootstrap-authentication": "true",
+      "usage-bootstrap-signing": "true",
+      "auth-extra-groups": "system:bootstrappers:kubeadm:default-node-token",
+    },
+  };
+  const file = join(capstan.dataDir, "token.json");
+  writeFileSync(file, JSON.stringify(secret));
+  await planes.kubectl(config, "create", "-f", file);
+  const token = "abcdef.0123456789abcdef";
+  const ask = (): Promise<number | string> =>
+    planes.withToken("ha", "/api/v1/namespaces/kube-system/configmaps/kubeadm-config", token);
+  await eventually("the token is let in", async () => (await ask()) === 200);
+  await eventually("the token is refused", async () => (await ask()) === 401);
+  await eventually("the token is gone", async () => {
+    const found = await planes.kubectl(config, "-n", "kube-system", "get", "secrets", "-o", "name");
+    return !found.includes("bootstrap-token-abcdef");
+  });
+});
+
+test("private keys are in no log, event, condition or argument", async () => {
+  const keys = new Set<string>();
+  for (const entry of readdirSync(folder("ha"), { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && entry.name.endsWith(".key") && entry.parentPath.includes("files"))
+      // A line in the middle of a key, as it would stand in a text.
+      keys.add(readFileSync(join(entry.parentPath, entry.name), "utf8").split("\n")[1] ?? "none");
+  expect(keys.size).toBeGreaterThan(5);
+  const texts: Record<string, string> = {
+    manager: capstan.output,
+    events: await capstan.kubectl("get", "events", "-A", "-o", "yaml"),
+    conditions: await capstan.kubectl("get", "hcp,clusters", "-A", "-o", "yaml"),
+  };
+  for (const program of readdirSync(folder("ha"))) {
+    const log = join(folder("ha"), program, `${program}.log`);
+    if (!existsSync(log)) continue;
+    texts[log] = readFileSync(log, "utf8");
+    texts[`arguments of ${program}`] = readFileSync(`/proc/${pid("ha", program)}/cmdline`, "utf8");
+    texts[`environment of ${program}`] = readFileSync(`/proc/${pid("ha", program)}/environ`, "utf8");
+    texts[`record of ${program}`] = readFileSync(join(folder("ha"), program, "process.json"), "utf8");
+  }
+  for (const [where, text] of Object.entries(texts)) {
+    for (const key of keys) expect(text.includes(key), `a key in ${where}`).toBe(false);
+    expect(text, where).not.toContain("PRIVATE KEY");
+  }
 });
 
 test("a neighbour cannot read files, data or etcd, as its user or with its keys", async () => {

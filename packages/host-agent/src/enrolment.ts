@@ -1,6 +1,6 @@
 import { type Clock, formatTime, type Random, type Unstructured } from "@capstan/apimachinery";
 import { ByoHost } from "./kinds/byo-host.ts";
-import { ENROL_GROUP, ENROL_HOST_ANNOTATION, HOST_GROUP, hostUser } from "./protocol.ts";
+import { ENROL_GROUP, ENROL_HOST_ANNOTATION, HOST_GROUP, hostLogName, hostUser } from "./protocol.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 const TOKEN_LIFE_MS = 60 * 60_000;
@@ -18,14 +18,20 @@ export function newEnrolmentToken(random: Random): EnrolmentToken {
   return { id: text(6), secret: text(16) };
 }
 
-/** The Secret that makes a token good, for an hour, for enrolling one host and nothing else. */
-export function enrolmentSecret(token: EnrolmentToken, namespace: string, name: string, clock: Clock): Unstructured {
+/** The Secret that makes a token good, for an hour unless said, for enrolling one host and nothing else. */
+export function enrolmentSecret(
+  token: EnrolmentToken,
+  namespace: string,
+  name: string,
+  clock: Clock,
+  lifeMs = TOKEN_LIFE_MS,
+): Unstructured {
   const data = {
     "token-id": token.id,
     "token-secret": token.secret,
     "usage-bootstrap-authentication": "true",
     "auth-extra-groups": ENROL_GROUP,
-    expiration: formatTime(clock.now() + TOKEN_LIFE_MS),
+    expiration: formatTime(clock.now() + lifeMs),
     description: `enrols host ${namespace}/${name}`,
   };
   return {
@@ -70,7 +76,7 @@ export function byoHost(namespace: string, name: string, labels: Record<string, 
   return { apiVersion: ByoHost.apiVersion, kind: ByoHost.kind, metadata: { namespace, name, labels }, spec: {} };
 }
 
-/** The rights of one agent: its own host, and the one Secret it needs right now. */
+/** The rights of one agent: its own host and log, and the Secrets it needs right now. */
 export function hostRights(namespace: string, name: string, secretNames: string[]): Unstructured[] {
   const roleName = `byoh-host-${name}`;
   return [
@@ -86,6 +92,7 @@ export function hostRights(namespace: string, name: string, secretNames: string[
           resourceNames: [name],
           verbs: ["get", "patch", "update"],
         },
+        { apiGroups: [""], resources: ["configmaps"], resourceNames: [hostLogName(name)], verbs: ["get", "patch"] },
         ...(secretNames.length === 0
           ? []
           : [{ apiGroups: [""], resources: ["secrets"], resourceNames: secretNames, verbs: ["get"] }]),
@@ -98,6 +105,8 @@ export function hostRights(namespace: string, name: string, secretNames: string[
       roleRef: { apiGroup: RBAC, kind: "Role", name: roleName },
       subjects: [{ kind: "User", name: hostUser(namespace, name), apiGroup: RBAC }],
     },
+    // A right to make it could not be limited to one name, so that it is there before the agent needs it.
+    { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: hostLogName(name) } },
   ];
 }
 

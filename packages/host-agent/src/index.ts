@@ -7,5 +7,14 @@ export {
   hostRights,
   newEnrolmentToken,
 } from "./enrolment.ts";
+export type { InstallPlan } from "./execute/install.ts";
 export { ByoHost } from "./kinds/byo-host.ts";
-export { ENROL_HOST_ANNOTATION, HOST_GROUP, HOST_LABEL, hostUser, parseHostUser } from "./protocol.ts";
+export {
+  ENROL_HOST_ANNOTATION,
+  HOST_GROUP,
+  HOST_LABEL,
+  hostLogName,
+  hostUser,
+  INSTALL_KEYS,
+  parseHostUser,
+} from "./protocol.ts";

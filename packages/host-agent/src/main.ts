@@ -1,92 +1,84 @@
 #!/usr/bin/env node
-/** `capstan-host-agent`: runs on a bring-your-own host. One file, made by tools/agent/bundle.mjs. */
-import { closeSync, constants, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+/** `capstan-host-agent`: runs on a bring-your-own host. One file, made by tools/agent. */
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { createLogger } from "@capstan/runtime";
 import { runAgent } from "./agent/agent.ts";
-import { loadCredentials, requestCertificate } from "./agent/identity.ts";
+import { identify } from "./agent/enrol.ts";
+import { lockHost } from "./agent/lock.ts";
+import { hasSystemd, Programs } from "./agent/programs.ts";
+import { installService } from "./agent/service.ts";
 import { AGENT_VERSION } from "./protocol.ts";
 
 const USAGE = `capstan-host-agent ${AGENT_VERSION}
 
 Enrols this host once, then serves it:
-  capstan-host-agent --enrol TOKEN     (the line that \`capstan host add NAME\` prints)
-  capstan-host-agent                   (later starts: the identity is in the state directory)
+  capstan-host-agent --enrol TEXT                  (the line that \`capstan host add NAME\` prints)
+  capstan-host-agent --bootstrap-kubeconfig FILE   (from a BootstrapKubeconfig; with --namespace and --name)
+  capstan-host-agent                               (later starts: the identity is in the state directory)
 
-  --state DIR   where identity and logs are kept (default: /var/lib/capstan-host)
+  --enrol -          read the text from standard input
+  --service          make the agent a service of systemd, start it and return
+  --state DIR        where identity and logs are kept (default: /var/lib/capstan-host)
+  --namespace NAME   namespace of the host with --bootstrap-kubeconfig (default: default)
+  --name NAME        name of the host with --bootstrap-kubeconfig (default: the host name)
+  --supervise        keep containerd and kubelet running without systemd (default: where there is no systemd)
+  --version          print the version
 `;
-
-/** What an enrolment line carries, as base64url JSON. */
-interface EnrolmentLine {
-  server: string;
-  ca: string;
-  namespace: string;
-  name: string;
-  token: string;
-}
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       enrol: { type: "string" },
+      "bootstrap-kubeconfig": { type: "string" },
+      namespace: { type: "string" },
+      name: { type: "string" },
       state: { type: "string", default: "/var/lib/capstan-host" },
+      service: { type: "boolean", default: false },
+      supervise: { type: "boolean", default: !hasSystemd() },
+      version: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
-  if (values.help) {
-    process.stdout.write(USAGE);
+  if (values.help || values.version) {
+    process.stdout.write(values.help ? USAGE : `${AGENT_VERSION}\n`);
     return 0;
   }
   const stateDir = values.state;
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const unlock = lock(join(stateDir, "lock"));
-  const deps = { clock: systemClock, random: systemRandom, stateDir };
-  let identity = await loadCredentials(stateDir);
-  if (identity === undefined) {
-    if (values.enrol === undefined) {
-      process.stderr.write(
-        `error: this host is not enrolled yet\nnext: run the line that \`capstan host add NAME\` prints\n`,
-      );
-      return 1;
-    }
-    const line = JSON.parse(Buffer.from(values.enrol, "base64url").toString("utf8")) as EnrolmentLine;
-    const enrolment = { server: line.server, caPem: line.ca, namespace: line.namespace, name: line.name };
-    identity = { ...enrolment, ...(await requestCertificate(enrolment, { token: line.token }, deps)) };
-    process.stdout.write(`enrolled as ${line.namespace}/${line.name} at ${line.server}\n`);
-  }
-  const log = await createLogger({ level: "info" });
-  const logFile = openSync(
-    join(stateDir, "bootstrap.log"),
-    constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND,
-    0o600,
-  );
-  const stopping = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort(new Error(signal)));
-  const { finished } = runAgent(
-    { ...deps, identity, log, output: (text) => writeSync(logFile, `${text}\n`) },
-    stopping.signal,
-  );
-  await finished;
-  closeSync(logFile);
-  unlock();
-  return 0;
-}
-
-/** One agent per host: the file names the process that holds it. */
-function lock(path: string): () => void {
+  const unlock = lockHost(join(stateDir, "lock"));
   try {
-    const pid = Number(readFileSync(path, "utf8"));
-    process.kill(pid, 0);
-    if (pid !== process.pid) throw new Error(`another agent runs on this host (pid ${pid})`);
-  } catch (error) {
-    if (error instanceof Error && error.message.startsWith("another agent")) throw error;
+    const deps = { clock: systemClock, random: systemRandom, stateDir };
+    const bootstrapKubeconfig = values["bootstrap-kubeconfig"];
+    const how = {
+      ...(values.enrol === undefined
+        ? {}
+        : { line: values.enrol === "-" ? readFileSync(0, "utf8").trim() : values.enrol }),
+      ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig }),
+      ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
+      ...(values.name === undefined ? {} : { name: values.name }),
+    };
+    const identity = await identify(how, deps, (text) => process.stdout.write(text));
+    if (values.service) {
+      // The service takes the lock.
+      unlock();
+      await installService(stateDir, systemClock);
+      process.stdout.write("the agent runs as service capstan-host-agent\n");
+      return 0;
+    }
+    const log = await createLogger({ level: "info" });
+    const stopping = new AbortController();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort(new Error(signal)));
+    const programs = values.supervise ? new Programs({ ...deps, log }) : undefined;
+    const options = { ...deps, identity, log, ...(programs === undefined ? {} : { programs }) };
+    await runAgent(options, stopping.signal).finished;
+    programs?.close();
+    return 0;
+  } finally {
+    unlock();
   }
-  const fd = openSync(path, "w", 0o600);
-  writeSync(fd, String(process.pid));
-  closeSync(fd);
-  return () => unlinkSync(path);
 }
 
 // The clock's timers do not keep a process alive by themselves.

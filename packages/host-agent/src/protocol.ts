@@ -21,4 +21,12 @@ export function parseHostUser(user: string): { namespace: string; name: string }
   return match?.[1] === undefined || match[2] === undefined ? undefined : { namespace: match[1], name: match[2] };
 }
 
+/** The ConfigMap that holds what was run on a host, beside its ByoHost. */
+export function hostLogName(name: string): string {
+  return `byoh-log-${name}`;
+}
+
+/** Keys of the Secret that says how Kubernetes is installed: a plan of ours, or scripts as other installers make them. */
+export const INSTALL_KEYS = { plan: "plan", install: "install", uninstall: "uninstall" } as const;
+
 export const AGENT_VERSION = "0.1.0";

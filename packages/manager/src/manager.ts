@@ -34,7 +34,7 @@ import {
 import { byohProvider } from "@capstan/infra-byoh";
 import { memoryProvider } from "@capstan/infra-memory";
 import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
-import { bareMetalHosts, type MemoryBmcOptions, MemoryBmcs, metal3Provider } from "@capstan/infra-metal3";
+import { bareMetalHosts, type MemoryBmcOptions, metal3Provider } from "@capstan/infra-metal3";
 import {
   Cache,
   Client,
@@ -48,6 +48,7 @@ import {
 import { EmbeddedClusters, HostClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
 import { binariesIn } from "./binaries.ts";
 import { installKinds } from "./install-kinds.ts";
+import { metalDrivers } from "./metal-drivers.ts";
 import { simulatedAgents } from "./simulation/simulated-agents.ts";
 import { type KindServing, serveKinds } from "./webhooks.ts";
 
@@ -106,7 +107,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   memory.addIndexes(cache);
   const byoh = byohProvider();
   byoh.addIndexes(cache);
-  const metalHosts = bareMetalHosts({ clock, random, drivers: { memory: new MemoryBmcs(simulation) } });
+  const bmcs = metalDrivers(options, simulation);
+  const metalHosts = bareMetalHosts({ clock, random, drivers: bmcs.drivers });
   metalHosts.addIndexes(cache);
   const metal = metal3Provider();
   metal.addIndexes(cache);
@@ -158,6 +160,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const stop = async (): Promise<void> => {
     stopping.abort(new Error("the manager stops"));
     await running.finished;
+    await bmcs.close();
     await recorder.stop();
     await stopConnections();
     await hosts.stop();

@@ -10,6 +10,7 @@ import {
 } from "node:crypto";
 import { children, element, oid, readBitString, readElement, sequence, Tag } from "./der.ts";
 import { PkiError } from "./errors.ts";
+import { Recent } from "./recent.ts";
 
 /** Key kinds, named as kubeadm's `encryptionAlgorithm` names them. */
 export type KeyAlgorithm = "ECDSA-P256" | "ECDSA-P384" | "RSA-2048" | "RSA-3072" | "RSA-4096";
@@ -51,8 +52,14 @@ export function createServiceAccountKey(algorithm: KeyAlgorithm = "ECDSA-P256"):
   return createKeyPair(algorithm);
 }
 
+const recentKeys = new Recent<KeyObject>(1000);
+
 /** Reads a private key in PKCS#8, SEC1 or PKCS#1 PEM. `what` names it in errors. */
 export function readPrivateKey(pem: string, what = "private key"): KeyObject {
+  return recentKeys.of(pem, () => parsePrivateKey(pem, what));
+}
+
+function parsePrivateKey(pem: string, what: string): KeyObject {
   // openssl writes an EC PARAMETERS block before the key; it says nothing that the key does not.
   const text = pem.replace(/-----BEGIN EC PARAMETERS-----[\s\S]*?-----END EC PARAMETERS-----\s*/g, "");
   try {

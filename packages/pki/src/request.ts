@@ -36,6 +36,7 @@ import {
 } from "./keys.ts";
 import { decodeAlternativeNames, decodeName, encodeName, type Subject } from "./names.ts";
 import { decodePem, encodePem } from "./pem.ts";
+import { Recent } from "./recent.ts";
 
 const LABEL = "CERTIFICATE REQUEST";
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
@@ -77,8 +78,14 @@ export async function createCertificateRequest(options: {
   return { csrPem: encodePem(LABEL, signed(body, identifier, signData(key, body))), keyPem: privateKeyPem };
 }
 
+const recentRequests = new Recent<ParsedCertificateRequest>(100);
+
 /** Reads a request and checks that its sender holds the key. Throws PkiError. */
 export async function parseCertificateRequest(csrPem: string): Promise<ParsedCertificateRequest> {
+  return recentRequests.of(csrPem, readRequest);
+}
+
+function readRequest(csrPem: string): ParsedCertificateRequest {
   const [body, algorithm, signature] = children(
     readElement(decodePem(csrPem, LABEL)),
     Tag.sequence,

@@ -25,6 +25,7 @@ export function hostedControlPlaneController(planes: HostedControlPlanes): Contr
       },
     })
     .concurrency(CONCURRENCY)
+    .rank(5)
     .reconcile((request, context) => reconcileHostedControlPlane(request, context, planes));
 }
 

@@ -18,7 +18,7 @@ const CertificateSigningRequest = kindRef<CertificateSigningRequest>({
 });
 
 /** On a token's Secret: the certificate request it was spent on. */
-const USED_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/spent-on";
+export const USED_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/spent-on";
 /** How long a spent token can still read the certificate it was spent on. */
 const FETCH_MS = 60_000;
 const TOKEN_USER = /^system:bootstrap:([a-z0-9]{6})$/;

@@ -75,6 +75,6 @@ test("a failure domain is a label of the host", () => {
 });
 
 test("a host that somebody is just claiming is in use", () => {
-  const choice = chooseHost([host("a"), host("b")], {}, NOW, ({ metadata }) => metadata.name === "a");
+  const choice = chooseHost([host("a"), host("b")], {}, NOW, { isTaken: ({ metadata }) => metadata.name === "a" });
   expect(choice).toMatchObject({ host: { metadata: { name: "b" } } });
 });

@@ -34,7 +34,14 @@ test("a host that fell silent is given up, claimed by nobody until its agent has
   expect(fleet.machine("m1")).toBeDefined();
   await fleet.pass(150);
   expect(fleet.machine("m1")).toBeUndefined();
-  expect(host()?.spec).toEqual({ release: { machineUID: uid, requestedAt: expect.any(String) } });
+  expect(host()?.spec).toEqual({
+    release: {
+      machineUID: uid,
+      requestedAt: expect.any(String),
+      clusterName: "c1",
+      providerID: expect.stringMatching(/^byoh:\/\/host1\//),
+    },
+  });
 
   await fleet.addMachines("m2");
   await fleet.pass(60);

@@ -1,43 +1,90 @@
 import { formatTime } from "@capstan/apimachinery";
+import { Cluster, type WorkloadClusters } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
-import { type Controller, controller, done, type ReconcileContext, type Result, requeueAfter } from "@capstan/runtime";
+import {
+  type Controller,
+  controller,
+  done,
+  type ReconcileContext,
+  type Result,
+  requeueAfter,
+  soonest,
+} from "@capstan/runtime";
+import { HostReports } from "./host-reports.ts";
 import type { Hosts } from "./hosts.ts";
 import { ByoMachine } from "./kinds/byo-machine.ts";
 
 /** A restore or a move may bring hosts before their machines: only later is a machine that is missing taken for gone. */
 const ORPHAN_MS = 5 * 60_000;
+const CONNECTING_MS = 2_000;
+const NODE = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false } as const;
 
-/** Looks after hosts that no machine looks after: those given up while their agent was away, and those of lost machines. */
-export function byoHostController(hosts: Hosts): Controller {
+/** Looks after hosts: whether they are heard of, those given up while their agent was away, and those of lost machines. */
+export function byoHostController(hosts: Hosts, workload: WorkloadClusters): Controller {
   const orphanSince = new Map<string, number>();
+  const reports = new HostReports(hosts);
   return controller("byo-host")
     .for(ByoHost)
     .watches(ByoMachine, (machine) => hosts.allOf(machine), { predicate: { create: () => false, update: () => false } })
     .reconcile(async (request, context) => {
       const host = context.cache.get(ByoHost, request);
-      const key = host?.metadata.uid ?? "";
-      const since = orphanSince.get(key);
-      orphanSince.delete(key);
-      if (host?.spec === undefined) return done();
-      if (host.spec.machineRef === undefined) return await freeWhenClean(host, hosts, context.signal);
-      const claim = await stateOfClaim(host, hosts, context);
-      const now = context.clock.now();
-      if (claim === "good") return done();
-      if (claim === "orphan" && (since === undefined || now - since < ORPHAN_MS)) {
-        orphanSince.set(key, since ?? now);
-        return requeueAfter(ORPHAN_MS - (now - (since ?? now)));
-      }
-      await hosts.takeBack(host, host.spec.machineRef.uid, formatTime(now), context.signal);
-      return done();
+      if (host === undefined) return done();
+      const next = await reports.look(host, context);
+      return soonest(next, await lookAfter(host, hosts, workload, orphanSince, context));
     });
 }
 
-async function freeWhenClean(host: ByoHost, hosts: Hosts, signal: AbortSignal): Promise<Result> {
+async function lookAfter(
+  host: ByoHost,
+  hosts: Hosts,
+  workload: WorkloadClusters,
+  orphanSince: Map<string, number>,
+  context: ReconcileContext,
+): Promise<Result> {
+  const { uid: key = "" } = host.metadata;
+  const since = orphanSince.get(key);
+  orphanSince.delete(key);
+  if (host.spec === undefined) return done();
+  if (host.spec.machineRef === undefined) return await freeWhenClean(host, hosts, workload, context);
+  const claim = await stateOfClaim(host, hosts, context);
+  const now = context.clock.now();
+  if (claim === "good") return done();
+  if (claim === "orphan" && (since === undefined || now - since < ORPHAN_MS)) {
+    orphanSince.set(key, since ?? now);
+    return requeueAfter(ORPHAN_MS - (now - (since ?? now)));
+  }
+  const asked = { machineUID: host.spec.machineRef.uid, requestedAt: formatTime(now) };
+  await hosts.takeBack(host, asked, context.signal);
+  return done();
+}
+
+async function freeWhenClean(
+  host: ByoHost,
+  hosts: Hosts,
+  workload: WorkloadClusters,
+  context: ReconcileContext,
+): Promise<Result> {
   const release = host.spec?.release;
   const { machineUID, phase } = host.status?.release ?? {};
-  if (release !== undefined && machineUID === release.machineUID && phase === "Released")
-    await hosts.letGo(host, true, signal);
+  if (release === undefined || machineUID !== release.machineUID || phase !== "Released") return done();
+  // Its kubelet made it again when the host came back: nothing on the host can do so any more.
+  if (!(await nodeIsGone(host, workload, context))) return requeueAfter(CONNECTING_MS);
+  await hosts.letGo(host, true, context.signal);
   return done();
+}
+
+/** Removes the Node that a host given up was, if its cluster is still there. False: not known yet. */
+async function nodeIsGone(host: ByoHost, workload: WorkloadClusters, context: ReconcileContext): Promise<boolean> {
+  const { clusterName, providerID } = host.spec?.release ?? {};
+  const { namespace = "" } = host.metadata;
+  if (clusterName === undefined || providerID === undefined) return true;
+  if (context.cache.get(Cluster, { namespace, name: clusterName }) === undefined) return true;
+  const connection = workload.get({ namespace, name: clusterName });
+  if (connection.state !== "connected") return connection.state === "down";
+  const node = connection.nodes.byProviderID(providerID);
+  if (node !== undefined)
+    await connection.client.delete({ kind: NODE, name: node.metadata.name ?? "" }, {}, context.signal);
+  return true;
 }
 
 /** Whether the machine that claimed a host is there and uses it. */

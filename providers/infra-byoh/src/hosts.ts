@@ -1,8 +1,12 @@
 import { deepCopy, isReason, type KubeObject } from "@capstan/apimachinery";
+import { CLUSTER_NAME_LABEL } from "@capstan/capi";
 import { ByoHost, hostRights } from "@capstan/host-agent";
 import type { Cache, Client, ObjectKey, Request } from "@capstan/runtime";
+import { isSilent } from "./choose-host.ts";
+import { K8sInstallerConfig } from "./kinds/k8s-installer-config.ts";
 
 const BY_MACHINE = "machine-uid";
+const BY_MACHINE_ID = "machine-id";
 
 /** The hosts as machines see them: through their ByoHost objects alone. */
 export class Hosts {
@@ -13,12 +17,17 @@ export class Hosts {
   readonly #claiming = new Set<string>();
   /** Machines whose last claim failed, and on which host: its answer may have been lost after it was carried out. */
   readonly #doubts = new Map<string, ObjectKey>();
+  /** The last heartbeat of each host and when it was seen to arrive; nothing is known of what was there before we were. */
+  readonly #heard = new Map<string, { beat: string; at: number | undefined }>();
 
   /** Tells where hosts are read and written; before the cache starts. */
   bind(cache: Cache): void {
     this.#bound = { cache, client: cache.client.withFieldManager("capstan-byoh") };
     cache.addIndex(ByoHost, BY_MACHINE, (host) =>
       host.spec?.machineRef === undefined ? [] : [host.spec.machineRef.uid],
+    );
+    cache.addIndex(ByoHost, BY_MACHINE_ID, (host) =>
+      host.status?.machineID === undefined ? [] : [`${host.metadata.namespace}/${host.status.machineID}`],
     );
   }
 
@@ -33,6 +42,41 @@ export class Hosts {
   get #where(): { cache: Cache; client: Client } {
     if (this.#bound === undefined) throw new Error("hosts are used before bind()");
     return this.#bound;
+  }
+
+  /** Notes a heartbeat. Returns by how much the host's clock is behind ours, if one has just arrived. */
+  observe(host: ByoHost, nowMs: number): number | undefined {
+    const { uid = "" } = host.metadata;
+    const beat = host.status?.lastHeartbeatTime;
+    const before = this.#heard.get(uid);
+    if (beat === undefined || beat === before?.beat) return undefined;
+    this.#heard.set(uid, { beat, at: before === undefined ? undefined : nowMs });
+    return before === undefined ? undefined : nowMs - Date.parse(beat);
+  }
+
+  forget(uid: string): void {
+    this.#heard.delete(uid);
+  }
+
+  /** When a heartbeat of a host was last seen to arrive. */
+  heardAt(host: ByoHost): number | undefined {
+    return this.#heard.get(host.metadata.uid ?? "")?.at;
+  }
+
+  isSilent(host: ByoHost, nowMs: number): boolean {
+    return isSilent(host, nowMs, this.heardAt(host));
+  }
+
+  /** Another host with the same machine-id: a clone. */
+  twinOf(host: ByoHost): ByoHost | undefined {
+    const id = host.status?.machineID;
+    if (id === undefined) return undefined;
+    const all = this.#cache.byIndex(ByoHost, BY_MACHINE_ID, `${host.metadata.namespace}/${id}`);
+    return all.find((other) => other.metadata.uid !== host.metadata.uid);
+  }
+
+  get client(): Client {
+    return this.#client;
   }
 
   list(namespace: string): ByoHost[] {
@@ -71,7 +115,7 @@ export class Hosts {
   async claim(
     host: ByoHost,
     machine: KubeObject,
-    given: { bootstrapSecret: string; providerID: string },
+    given: { bootstrapSecret?: string; providerID: string },
     signal: AbortSignal,
   ): Promise<boolean> {
     this.waitsNoMore(machine);
@@ -82,10 +126,10 @@ export class Hosts {
       const spec = {
         ...host.spec,
         machineRef: { apiVersion: machine.apiVersion, kind: machine.kind, namespace, name, uid },
-        bootstrapSecret: { namespace, name: given.bootstrapSecret },
+        ...(given.bootstrapSecret === undefined ? {} : { bootstrapSecret: { namespace, name: given.bootstrapSecret } }),
         providerID: given.providerID,
       };
-      const done = await this.#update(host, spec, signal);
+      const done = await this.#update(withCluster(host, machine.metadata.labels?.[CLUSTER_NAME_LABEL]), spec, signal);
       if (done) this.#doubts.delete(uid);
       return done;
     } finally {
@@ -104,30 +148,49 @@ export class Hosts {
     return undefined;
   }
 
-  /** Lets the agent read the bootstrap data of its machine, or nothing. */
+  /** Hands a claimed host what its agent is to run. */
+  async hand(
+    host: ByoHost,
+    given: { bootstrapSecret: string; installationSecret: string },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { namespace = "" } = host.metadata;
+    const bootstrapSecret = { namespace, name: given.bootstrapSecret };
+    const installationSecret = { namespace, name: given.installationSecret };
+    return await this.#update(host, { ...host.spec, bootstrapSecret, installationSecret }, signal);
+  }
+
+  /** Lets the agent read the Secrets of its machine, or nothing. */
   async ensureRights(host: ByoHost, signal: AbortSignal): Promise<void> {
-    const secret = host.spec?.bootstrapSecret?.name;
+    const secrets = [host.spec?.bootstrapSecret, host.spec?.installationSecret].flatMap((secret) => secret?.name ?? []);
     const { namespace = "", name = "" } = host.metadata;
-    for (const object of hostRights(namespace, name, secret === undefined ? [] : [secret]))
-      await this.#client.apply(object, {}, signal);
+    for (const object of hostRights(namespace, name, secrets)) await this.#client.apply(object, {}, signal);
   }
 
   /** Asks the agent to clean the host. */
-  async release(host: ByoHost, machineUID: string, requestedAt: string, signal: AbortSignal): Promise<void> {
-    await this.#update(host, { ...host.spec, release: { machineUID, requestedAt } }, signal);
+  async release(host: ByoHost, asked: Release, signal: AbortSignal): Promise<void> {
+    await this.#update(host, { ...host.spec, release: withNode(asked, host) }, signal);
   }
 
   /** Gives the host up as far as the machine is concerned; `release` stays when its agent still has to clean it. */
   async letGo(host: ByoHost, cleaned: boolean, signal: AbortSignal): Promise<boolean> {
-    const { machineRef: _ref, bootstrapSecret: _secret, providerID: _id, release, ...rest } = host.spec ?? {};
+    const {
+      machineRef: _ref,
+      bootstrapSecret: _data,
+      installationSecret: _installation,
+      providerID: _id,
+      release,
+      ...rest
+    } = host.spec ?? {};
     // Before the next machine can claim the host and gets rights of its own.
     await this.ensureRights({ ...host, spec: rest }, signal);
-    return await this.#update(host, cleaned || release === undefined ? rest : { ...rest, release }, signal);
+    const spec = cleaned || release === undefined ? rest : { ...rest, release };
+    return await this.#update(withCluster(host, undefined), spec, signal);
   }
 
   /** Takes a host from a machine that is not there or has another; it is free once its agent has cleaned it. */
-  async takeBack(host: ByoHost, machineUID: string, requestedAt: string, signal: AbortSignal): Promise<void> {
-    const release = host.spec?.release ?? { machineUID, requestedAt };
+  async takeBack(host: ByoHost, asked: Release, signal: AbortSignal): Promise<void> {
+    const release = host.spec?.release ?? withNode(asked, host);
     await this.letGo({ ...host, spec: { ...host.spec, release } }, false, signal);
   }
 
@@ -146,7 +209,16 @@ export class Hosts {
       if (before !== undefined && before.uid !== host.spec?.machineRef?.uid)
         changed({ namespace: before.namespace, name: before.name });
     };
-    return this.#cache.informer(ByoHost).addHandler({ add: tell, update: tellBoth, delete: tell });
+    const stopHosts = this.#cache.informer(ByoHost).addHandler({ add: tell, update: tellBoth, delete: tell });
+    // An installer is called as its machine.
+    const tellMachine = (config: KubeObject): void => changed(requestOf(config));
+    const stopInstallers = this.#cache
+      .informer(K8sInstallerConfig)
+      .addHandler({ add: tellMachine, update: tellMachine, delete: tellMachine });
+    return () => {
+      stopHosts();
+      stopInstallers();
+    };
   }
 
   async #update(host: ByoHost, spec: NonNullable<ByoHost["spec"]>, signal: AbortSignal): Promise<boolean> {
@@ -159,6 +231,27 @@ export class Hosts {
       throw error;
     }
   }
+}
+
+/** What is asked of an agent whose host a machine leaves. */
+type Release = NonNullable<NonNullable<ByoHost["spec"]>["release"]>;
+
+/** The Node outlives the claim if the host is away: it is named so that it can be removed when the host is back. */
+function withNode(asked: Release, host: ByoHost): Release {
+  const providerID = host.spec?.providerID;
+  const clusterName = host.metadata.labels?.[CLUSTER_NAME_LABEL];
+  return {
+    ...asked,
+    ...(providerID === undefined ? {} : { providerID }),
+    ...(clusterName === undefined ? {} : { clusterName }),
+  };
+}
+
+/** A host with the label of the cluster it works for, or with none. */
+function withCluster(host: ByoHost, clusterName: string | undefined): ByoHost {
+  const { [CLUSTER_NAME_LABEL]: _, ...labels } = host.metadata.labels ?? {};
+  const next = clusterName === undefined ? labels : { ...labels, [CLUSTER_NAME_LABEL]: clusterName };
+  return { ...host, metadata: { ...host.metadata, labels: next } };
 }
 
 function requestOf(object: KubeObject): Request {

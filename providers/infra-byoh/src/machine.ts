@@ -10,8 +10,9 @@ import {
   wait,
 } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
-import { chooseHost, failureDomainOf, isSilent } from "./choose-host.ts";
+import { chooseHost, failureDomainOf } from "./choose-host.ts";
 import type { Hosts } from "./hosts.ts";
+import { ensureInstaller } from "./installer.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
 
 /** Somebody else took the host we wanted: look again at once. */
@@ -30,11 +31,13 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const uid = object.metadata.uid ?? "";
   const bootstrap = host.status?.bootstrap;
   if (bootstrap?.machineUID === uid && bootstrap.phase === "Succeeded") return await joined(scope, host);
+  const installing = host.spec?.bootstrapSecret === undefined ? await install(scope, host) : undefined;
+  if (installing !== undefined) return installing;
   await backend.ensureRights(host, scope.signal);
-  if (isSilent(host, clock.now()))
+  if (backend.isSilent(host, clock.now()))
     return wait(
       "HostSilent",
-      `host ${host.metadata.name} has not been heard of since ${host.status?.lastHeartbeatTime ?? "ever"}: see that its agent runs`,
+      `host ${host.metadata.name} has not been heard of since ${host.status?.lastHeartbeatTime ?? "ever"}: see that it is on, reaches the management API and its agent runs; or delete the Machine to have it replaced`,
       SILENCE_CHECK_MS,
     );
   if (bootstrap?.machineUID !== uid)
@@ -51,20 +54,38 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   );
 }
 
+/** Asks for what installs Kubernetes on the host, and hands it over together with the bootstrap data. */
+async function install({ object, machine, backend, signal }: Scope, host: ByoHost): Promise<Outcome | undefined> {
+  const installer = await ensureInstaller(object, machine, backend.client, signal);
+  if (typeof installer === "object") return installer;
+  const given = { bootstrapSecret: machine.spec.bootstrap.dataSecretName ?? "", installationSecret: installer };
+  if (await backend.hand(host, given, signal)) return claimed(host.metadata.name ?? "");
+  return wait("HostContended", `host ${host.metadata.name} changed while it was handed its data`, CONTENDED_MS);
+}
+
 async function claim({ object, machine, backend, clock, signal }: Scope): Promise<Outcome> {
   const earlier = await backend.doubtful(object, signal);
   if (earlier !== undefined) return claimed(earlier, CONTENDED_MS);
-  const wanted = { selector: object.spec?.selector, failureDomain: machine.spec.failureDomain };
+  const installs = object.spec?.installerRef !== undefined;
+  const wanted = {
+    selector: object.spec?.selector,
+    failureDomain: machine.spec.failureDomain,
+    version: installs ? undefined : machine.spec.version,
+  };
   const hosts = backend.list(object.metadata.namespace ?? "");
-  const choice = chooseHost(hosts, wanted, clock.now(), (host) => backend.isBeingClaimed(host));
+  const choice = chooseHost(hosts, wanted, clock.now(), {
+    isTaken: (host) => backend.isBeingClaimed(host),
+    heardAt: (host) => backend.heardAt(host),
+  });
   if ("reason" in choice) {
     backend.waits(object);
     return noCapacity(choice.reason);
   }
   const name = choice.host.metadata.name ?? "";
-  const bootstrapSecret = machine.spec.bootstrap.dataSecretName ?? "";
+  // The agent begins when it has both, so that what installs Kubernetes comes first.
+  const data = installs ? {} : { bootstrapSecret: machine.spec.bootstrap.dataSecretName ?? "" };
   const providerID = `byoh://${name}/${(object.metadata.uid ?? "").slice(0, 6)}`;
-  if (!(await backend.claim(choice.host, object, { bootstrapSecret, providerID }, signal)))
+  if (!(await backend.claim(choice.host, object, { ...data, providerID }, signal)))
     return wait("HostContended", `host ${name} changed while it was being claimed; looking again`, CONTENDED_MS);
   return claimed(name);
 }
@@ -115,12 +136,8 @@ function addressesOf(host: ByoHost): MachineAddress[] {
 }
 
 /** Has the agent clean the host and gives it back; a host whose agent is gone is given up and cleans itself when it returns. */
-export async function removeMachine({
-  object,
-  backend,
-  clock,
-  signal,
-}: MachineRemoval<ByoMachine, Hosts>): Promise<Outcome> {
+export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): Promise<Outcome> {
+  const { object, backend, clock, signal } = scope;
   backend.waitsNoMore(object);
   const host = backend.of(object);
   if (host === undefined) {
@@ -128,10 +145,11 @@ export async function removeMachine({
     return earlier === undefined ? gone() : wait("ReleasingHost", `host ${earlier} is being released`, CONTENDED_MS);
   }
   const uid = object.metadata.uid ?? "";
-  if (host.spec?.release === undefined) await backend.release(host, uid, formatTime(clock.now()), signal);
+  const asked = { machineUID: uid, requestedAt: formatTime(clock.now()) };
+  if (host.spec?.release === undefined) await backend.release(host, asked, signal);
   else if (host.status?.release?.machineUID === uid && host.status.release.phase === "Released")
     return (await backend.letGo(host, true, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
-  else if (isSilent(host, clock.now()))
+  else if (backend.isSilent(host, clock.now()))
     return (await backend.letGo(host, false, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
   const failed = host.status?.release?.phase === "Failed" ? `: ${host.status.release.message ?? ""}` : "";
   return wait("ReleasingHost", `host ${host.metadata.name} is being cleaned${failed}`, SILENCE_CHECK_MS);

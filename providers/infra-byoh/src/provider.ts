@@ -1,11 +1,15 @@
 import { type AnyKindDefinition, type InfrastructureProvider, infrastructureProvider } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
 import { hostCertificateController } from "./approve-hosts.ts";
+import { bootstrapKubeconfigController } from "./bootstrap-kubeconfig.ts";
 import { ensureCluster, removeCluster } from "./cluster.ts";
 import { byoHostController } from "./host-controller.ts";
 import { Hosts } from "./hosts.ts";
+import { installerController } from "./installer-controller.ts";
+import { BootstrapKubeconfig } from "./kinds/bootstrap-kubeconfig.ts";
 import { ByoCluster, ByoClusterTemplate } from "./kinds/byo-cluster.ts";
 import { ByoMachine, ByoMachineTemplate } from "./kinds/byo-machine.ts";
+import { K8sInstallerConfig, K8sInstallerConfigTemplate } from "./kinds/k8s-installer-config.ts";
 import { ensureMachine, removeMachine } from "./machine.ts";
 
 /** Own hosts as the manager loads them. */
@@ -25,11 +29,25 @@ export function byohProvider(): InfrastructureProvider {
   });
   return {
     name: provider.name,
-    kinds: [...provider.kinds, ByoHost as unknown as AnyKindDefinition],
+    kinds: [
+      ...provider.kinds,
+      ...([
+        ByoHost,
+        K8sInstallerConfig,
+        K8sInstallerConfigTemplate,
+        BootstrapKubeconfig,
+      ] as unknown as AnyKindDefinition[]),
+    ],
     addIndexes: (cache) => {
       provider.addIndexes(cache);
       hosts.bind(cache);
     },
-    controllers: (deps) => [...provider.controllers(deps), byoHostController(hosts), hostCertificateController()],
+    controllers: (deps) => [
+      ...provider.controllers(deps),
+      byoHostController(hosts, deps.workload),
+      hostCertificateController(),
+      installerController(),
+      bootstrapKubeconfigController(),
+    ],
   };
 }

@@ -6,6 +6,7 @@ import { mustRun } from "../../real-kubernetes/index.ts";
 const needs: Readonly<Record<string, string>> = {
   debootstrap: "debootstrap",
   ip: "iproute2",
+  isoinfo: "genisoimage",
   nsenter: "util-linux",
   setpriv: "util-linux",
   sysctl: "procps",

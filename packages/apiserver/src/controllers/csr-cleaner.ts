@@ -1,5 +1,5 @@
-import { X509Certificate } from "node:crypto";
 import { isReason, type Unstructured } from "@capstan/apimachinery";
+import { parseCertificate } from "@capstan/pki";
 import type { InternalApi, ResourceKey } from "../types.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { Controller, ControllerDeps } from "./deps.ts";
@@ -68,7 +68,7 @@ function dueAt(request: Unstructured): number {
 /** When the certificate ends; one that cannot be read does not hurry the deletion. */
 function endOf(certificate: string): number {
   try {
-    return timeOf(new X509Certificate(Buffer.from(certificate, "base64")).validTo);
+    return parseCertificate(Buffer.from(certificate, "base64").toString()).notAfterMs;
   } catch {
     return Number.POSITIVE_INFINITY;
   }

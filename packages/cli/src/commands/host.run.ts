@@ -9,6 +9,7 @@ import {
   newEnrolmentToken,
 } from "@capstan/host-agent";
 import { type CommandInput, UserError } from "../command.ts";
+import { enrolOverSsh } from "../host-ssh.ts";
 import { renderTable } from "../table.ts";
 import { withTarget } from "../with-cluster.ts";
 
@@ -31,8 +32,22 @@ export function runHostAdd(input: CommandInput): Promise<number> {
     for (const object of objects) await target.client.apply(object);
     const server = typeof options["server"] === "string" ? options["server"] : target.server;
     const line = enrolmentLine({ server, caPem: target.caPem, namespace, name, token });
-    io.err(`Host ${namespace}/${name} is known at ${target.description}. Run on the host, as root:\n\n`);
-    io.out(`node capstan-host-agent.cjs --enrol ${line}\n`);
+    const { ssh, sshArgs, agent } = options;
+    if (typeof ssh === "string") {
+      await enrolOverSsh({
+        target: ssh,
+        args: typeof sshArgs === "string" ? sshArgs.split(/\s+/).filter(Boolean) : [],
+        agent: typeof agent === "string" ? agent : undefined,
+        line,
+        io,
+      });
+      io.out(`host ${namespace}/${name} enrolled over ${ssh}\n`);
+      return 0;
+    }
+    io.err(
+      `Host ${namespace}/${name} is known at ${target.description}. Run on the host, as root (with Node: node capstan-host-agent.cjs …):\n\n`,
+    );
+    io.out(`./capstan-host-agent --service --enrol ${line}\n`);
     return 0;
   });
 }
@@ -59,17 +74,24 @@ export function runHostList(input: CommandInput): Promise<number> {
       return 0;
     }
     const rows = items.map((host) => {
-      const ready = host.status?.conditions?.find((condition) => condition.type === "Ready");
+      const condition = (type: string) => host.status?.conditions?.find((each) => each.type === type);
+      const ready = condition("Ready");
+      const connected = condition("AgentConnected");
+      const all = [connected, condition("MachineIDUnique"), ready, condition("ClockInSync")];
+      const trouble = all.find((each) => each?.status === "False");
+      // What an agent said last says nothing about now once it is silent.
+      const isSilent = connected?.status === "False";
       const address = host.status?.network?.find((device) => device.isDefault === true)?.ipAddrs?.[0] ?? "";
       return [
         host.metadata.name ?? "",
-        ready?.status ?? "Unknown",
+        isSilent ? "Unknown" : (ready?.status ?? "Unknown"),
+        trouble?.reason ?? "",
         host.spec?.machineRef?.name ?? "",
         address,
         host.status?.hostinfo?.osimage ?? "",
       ];
     });
-    input.io.out(`${renderTable(["NAME", "READY", "MACHINE", "ADDRESS", "OS"], rows)}\n`);
+    input.io.out(`${renderTable(["NAME", "READY", "REASON", "MACHINE", "ADDRESS", "OS"], rows)}\n`);
     return 0;
   });
 }

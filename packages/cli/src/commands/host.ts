@@ -16,7 +16,14 @@ export const hostAdd: CommandDefinition = {
       flags: "--server <url>",
       summary: "Address of the management API as the host reaches it (default: as this command does)",
     },
+    { flags: "--ssh <user@host>", summary: "Copy the agent to the host, enrol it and make it a service, over SSH" },
+    { flags: "--ssh-args <text>", summary: "Further arguments of ssh, e.g. '-p 2222 -i key'" },
+    { flags: "--agent <file>", summary: "The agent's program for --ssh (default: the one built in this checkout)" },
     ...API_OPTIONS,
+  ],
+  examples: [
+    { command: "capstan host add rack1-a -l rack=1", does: "prints the line to run on the host" },
+    { command: "capstan host add rack1-b --ssh root@10.0.0.12", does: "does it all over SSH" },
   ],
   run: async (input) => (await import("./host.run.ts")).runHostAdd(input),
 };
@@ -34,4 +41,14 @@ export const hostRemove: CommandDefinition = {
   arguments: [NAME],
   options: [NAMESPACE, ...API_OPTIONS],
   run: async (input) => (await import("./host.run.ts")).runHostRemove(input),
+};
+
+export const hostLogs: CommandDefinition = {
+  name: "host logs",
+  summary: "Show everything that was run on a host of your own, with its output",
+  details:
+    "Tokens, passwords and keys are left out. The host keeps the same text in /var/lib/capstan-host/bootstrap.log.",
+  arguments: [{ name: "name", summary: "Name of the host" }],
+  options: [NAMESPACE, { flags: "-f, --follow", summary: "Go on as more is written" }, ...API_OPTIONS],
+  run: async (input) => (await import("./host-logs.run.ts")).runHostLogs(input),
 };

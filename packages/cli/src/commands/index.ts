@@ -8,7 +8,7 @@ import { describeCluster } from "./describe-cluster.ts";
 import { events } from "./events.ts";
 import { generateCluster, generateYaml } from "./generate.ts";
 import { get } from "./get.ts";
-import { hostAdd, hostList, hostRemove } from "./host.ts";
+import { hostAdd, hostList, hostLogs, hostRemove } from "./host.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { kubernetesInstall, kubernetesList, kubernetesRemove } from "./kubernetes.ts";
 import { logs } from "./logs.ts";
@@ -56,6 +56,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   hostAdd,
   hostList,
   hostRemove,
+  hostLogs,
   kubernetesInstall,
   kubernetesList,
   kubernetesRemove,

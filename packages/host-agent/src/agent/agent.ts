@@ -1,11 +1,15 @@
-import { type Clock, formatTime, isReason, type Random } from "@capstan/apimachinery";
-import { type ConditionInput, Secret, secretText, withTransitionTimes } from "@capstan/capi";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, isReason, type Random, type Transport } from "@capstan/apimachinery";
+import { PAUSED_ANNOTATION, Secret, secretText } from "@capstan/capi";
 import {
+  annotationsChanged,
+  anyOf,
   Cache,
   Client,
-  type Controller,
   controller,
   done,
+  generationChanged,
   httpTransport,
   type Logger,
   type ReconcileContext,
@@ -15,14 +19,25 @@ import {
   startControllers,
 } from "@capstan/runtime";
 import { runBootstrap } from "../execute/bootstrap.ts";
-import { releaseHost } from "../execute/release.ts";
+import { type HostProbe, probeHost, unfitForBootstrap, unfitHost } from "../execute/checks.ts";
+import { Footprint } from "../execute/footprint.ts";
+import { type InstallPlan, installKubernetes } from "../execute/install.ts";
+import { lookBefore, releaseHost } from "../execute/release.ts";
+import { type RunCommand, runCommand } from "../execute/run-command.ts";
+import { Steps } from "../execute/steps.ts";
 import { ByoHost, type ByoHostStatus } from "../kinds/byo-host.ts";
-import { AGENT_VERSION } from "../protocol.ts";
+import { INSTALL_KEYS } from "../protocol.ts";
 import { defaultInterface, hostFacts } from "./facts.ts";
+import { HostLog, sendLog } from "./host-log.ts";
 import { type Credentials, type Enrolment, renewalDue, requestCertificate } from "./identity.ts";
+import type { Programs } from "./programs.ts";
+import { HEARTBEAT_MS, type Progress, Reporter } from "./reporter.ts";
+import { endLeftCommand, processId, readWork, type Work, writeWork } from "./work.ts";
 
-const HEARTBEAT_MS = 60_000;
 const RETRY_MS = 30_000;
+const SECRET_RETRY_MS = 1_000;
+const LOOK_MS = 1_000;
+const INSTALL_TIMEOUT_MS = 30 * 60_000;
 
 export interface AgentOptions {
   identity: Enrolment & Credentials;
@@ -30,208 +45,336 @@ export interface AgentOptions {
   clock: Clock;
   random: Random;
   log: Logger;
-  /** Receives the full output of what is run, secrets left out. */
-  output: (text: string) => void;
+  /** Keeps containerd and the kubelet running where there is no systemd. */
+  programs?: Programs;
+  /** The way to the management API; by the identity unless said. */
+  transport?: Transport;
+  /** What stands for the host in tests: its commands, facts, state, and the folder that is its `/`. */
+  run?: RunCommand;
+  facts?: () => Promise<Partial<ByoHostStatus>>;
+  probe?: () => Promise<HostProbe>;
+  root?: string;
 }
 
 /** The agent of one host: reports facts, runs the bootstrap data of the machine that claimed the host, cleans up after it. */
 export function runAgent(options: AgentOptions, signal: AbortSignal): { finished: Promise<void> } {
-  const { clock, random, log } = options;
-  let credentials: Credentials = options.identity;
-  const transport = httpTransport(
-    {
-      server: options.identity.server,
-      tls: { caPem: options.identity.caPem },
-      // Read for each request, so that a renewed certificate is used at once.
-      credentials: { get: () => Promise.resolve(credentials), invalidate: () => false },
-    },
-    { clock },
-  );
-  const client = new Client(transport, { fieldManager: "capstan-host-agent", clock });
-  const cache = new Cache(client, { clock, random, log });
-  const { namespace, name } = options.identity;
-  cache.restrict(ByoHost, { namespace, fieldSelector: `metadata.name=${name}` });
-  const host: HostController = {
-    renew: async () => {
-      if (!renewalDue(credentials.certPem, clock.now())) return;
-      credentials = await requestCertificate(options.identity, credentials, {
-        clock,
-        random,
-        stateDir: options.stateDir,
-      });
-      log.info("certificate renewed");
-    },
-    output: options.output,
-  };
-  const running = startControllers(
-    [hostController(host)],
-    { cache, clock, random, log, recorder: silentRecorder },
-    signal,
-  );
-  return {
-    finished: running.finished.then(async () => {
-      await cache.stop();
-      await transport.close();
-    }),
-  };
+  const agent = new HostAgent(options);
+  return { finished: agent.run(signal) };
 }
 
-interface HostController {
-  renew(): Promise<void>;
-  output(text: string): void;
-}
+class HostAgent {
+  readonly #options: AgentOptions;
+  readonly #transport: Transport;
+  readonly #cache: Cache;
+  readonly #log: HostLog;
+  readonly #reporter: Reporter;
+  #credentials: Credentials;
 
-function hostController(host: HostController): Controller {
-  return controller("byo-host-agent")
-    .for(ByoHost)
-    .reconcile(async (request, context) => {
-      const object = context.cache.get(ByoHost, request);
-      if (object === undefined) return done();
-      return await reconcileHost(object, host, context);
-    });
-}
-
-/** One step: clean up if asked to, bootstrap if claimed, else just say that all is well. */
-async function reconcileHost(object: ByoHost, host: HostController, context: ReconcileContext): Promise<Result> {
-  const { spec, status } = object;
-  await host.renew().catch((error: unknown) => context.log.warn("the certificate could not be renewed", { error }));
-  const release = spec?.release;
-  if (
-    release !== undefined &&
-    !(status?.release?.machineUID === release.machineUID && status.release.phase === "Released")
-  )
-    return await release_(object, release.machineUID, host, context);
-  const claim = spec?.machineRef;
-  if (
-    release === undefined &&
-    claim !== undefined &&
-    spec?.bootstrapSecret !== undefined &&
-    !isBootstrapped(status, claim.uid)
-  )
-    return await bootstrap(object, claim.uid, host, context);
-  await report(object, {}, context);
-  return requeueAfter(HEARTBEAT_MS);
-}
-
-function isBootstrapped(status: ByoHost["status"], machineUID: string): boolean {
-  return status?.bootstrap?.machineUID === machineUID && status.bootstrap.phase === "Succeeded";
-}
-
-async function bootstrap(
-  object: ByoHost,
-  machineUID: string,
-  host: HostController,
-  context: ReconcileContext,
-): Promise<Result> {
-  const reference = object.spec?.bootstrapSecret;
-  const key = { namespace: reference?.namespace, name: reference?.name ?? "" };
-  const data = secretText(
-    await context.client.get(Secret, key).catch((error: unknown) => {
-      // The right to read it may come a moment after the claim.
-      if (isReason(error, "Forbidden")) return undefined;
-      throw error;
-    }),
-    "value",
-  );
-  if (data === undefined) {
-    await report(object, {}, context);
-    return requeueAfter(1000);
+  constructor(options: AgentOptions) {
+    const { clock, random, log, identity, stateDir } = options;
+    const { namespace, name } = identity;
+    this.#options = options;
+    this.#credentials = identity;
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    // Read for each request, so that a renewed certificate is used at once.
+    const credentials = { get: () => Promise.resolve(this.#credentials), invalidate: () => false };
+    const config = { server: identity.server, tls: { caPem: identity.caPem }, credentials };
+    this.#transport = options.transport ?? httpTransport(config, { clock });
+    const client = new Client(this.#transport, { fieldManager: "capstan-host-agent", clock });
+    this.#cache = new Cache(client, { clock, random, log });
+    this.#cache.restrict(ByoHost, { namespace, fieldSelector: `metadata.name=${name}` });
+    this.#log = new HostLog({ stateDir, clock, log, send: sendLog(client, namespace, name) });
+    const facts = options.facts ?? (() => hostFacts(clock));
+    const certPem = (): string => this.#credentials.certPem;
+    this.#reporter = new Reporter({ namespace, name, cache: this.#cache, client, clock, facts, certPem });
   }
-  await report(object, { bootstrap: { machineUID, phase: "Running", steps: [] } }, context);
-  const { clock } = context;
-  const result = await runBootstrap(data, {
-    clock,
-    metadata: {
-      name: object.metadata.name ?? "",
-      local_hostname: object.status?.hostinfo?.hostname ?? object.metadata.name ?? "",
-      provider_id: object.spec?.providerID ?? "",
-    },
-    defaultInterface: await defaultInterface(),
-    log: host.output,
-    signal: context.signal,
-  });
-  if (context.signal.aborted) return done();
-  const message = result.ok ? {} : { message: result.message };
-  await report(
-    object,
-    { bootstrap: { machineUID, phase: result.ok ? "Succeeded" : "Failed", ...message, steps: result.steps } },
-    context,
-  );
-  if (result.ok) return requeueAfter(HEARTBEAT_MS);
-  // A node that joined half-way would refuse the next try.
-  await releaseHost({ clock, log: host.output });
-  return requeueAfter(RETRY_MS);
-}
 
-async function release_(
-  object: ByoHost,
-  machineUID: string,
-  host: HostController,
-  context: ReconcileContext,
-): Promise<Result> {
-  await report(object, { release: { machineUID, phase: "Running" } }, context);
-  const problem = await releaseHost({ clock: context.clock, log: host.output });
-  if (problem !== undefined) {
-    await report(object, { release: { machineUID, phase: "Failed", message: problem } }, context);
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random, log } = this.#options;
+    const left = readWork(this.#options.stateDir);
+    if (left !== undefined) endLeftCommand(left);
+    const reconciler = controller("byo-host-agent")
+      // Its own reports must not wake it: a failure would be tried again without a pause.
+      .for(ByoHost, { predicate: anyOf(generationChanged, annotationsChanged) })
+      .reconcile(async (request, context) => {
+        const host = context.cache.get(ByoHost, request);
+        return host === undefined ? done() : await this.#reconcile(host, context);
+      });
+    const deps = { cache: this.#cache, clock, random, log, recorder: silentRecorder };
+    await startControllers([reconciler], deps, signal).finished;
+    await this.#log.flush();
+    await this.#cache.stop();
+    await this.#transport.close();
+  }
+
+  /** One step: clean up if asked to or if something is left, bootstrap if claimed, else just say that all is well. */
+  async #reconcile(host: ByoHost, context: ReconcileContext): Promise<Result> {
+    await this.#renew();
+    const { spec, status, metadata } = host;
+    const release = spec?.release;
+    const isReleased = status?.release?.machineUID === release?.machineUID && status?.release?.phase === "Released";
+    const work = readWork(this.#options.stateDir);
+    if (metadata.annotations?.[PAUSED_ANNOTATION] !== undefined) return await this.#rest(work);
+    if (release !== undefined && !isReleased) return await this.#release(release.machineUID);
+    const claim = spec?.machineRef;
+    // A node that nobody knows of any more: given up while the host was away, or of a ByoHost that was removed.
+    if (release === undefined && claim === undefined && work !== undefined) return await this.#cleanUnknown();
+    if (release === undefined && claim !== undefined && spec?.bootstrapSecret !== undefined) {
+      const isKnown = status?.bootstrap?.machineUID === claim.uid && status.bootstrap.phase === "Succeeded";
+      const isDone = work?.machineUID === claim.uid && work.phase === "Succeeded";
+      if (isDone && !isKnown) return await this.#succeeded(work);
+      // A status without work on the host: an agent of before, or a state folder that was lost with a node that lives.
+      if (!isDone && !(isKnown && work === undefined)) return await this.#bootstrap(host, claim.uid, work, context);
+    }
+    return await this.#rest(work);
+  }
+
+  async #rest(work: Work | undefined): Promise<Result> {
+    await this.#reporter.write({}, unfitHost(await this.#probe(), work !== undefined));
+    return requeueAfter(HEARTBEAT_MS);
+  }
+
+  async #renew(): Promise<void> {
+    const { identity, clock, random, log, stateDir } = this.#options;
+    try {
+      if (this.#credentials.certPem === "" || !renewalDue(this.#credentials.certPem, clock.now())) return;
+      this.#credentials = await requestCertificate(identity, this.#credentials, { clock, random, stateDir });
+      log.info("certificate renewed");
+    } catch (error) {
+      log.warn("the certificate could not be renewed; it is tried again", { error });
+    }
+  }
+
+  #probe(): Promise<HostProbe> {
+    return (this.#options.probe ?? (() => probeHost(this.#options.root)))();
+  }
+
+  async #bootstrap(
+    host: ByoHost,
+    machineUID: string,
+    work: Work | undefined,
+    context: ReconcileContext,
+  ): Promise<Result> {
+    const data = await this.#secret(host.spec?.bootstrapSecret, context);
+    const installation = host.spec?.installationSecret;
+    const installer = installation === undefined ? undefined : await this.#secret(installation, context);
+    const text = secretText(data, "value");
+    if (text === undefined || (installation !== undefined && installer === undefined)) {
+      await this.#reporter.write();
+      return requeueAfter(SECRET_RETRY_MS);
+    }
+    const failed = async (message: string, steps: Steps): Promise<Result> => {
+      this.#log.write(`# failed: ${message}`);
+      await this.#reporter.write({ bootstrap: { machineUID, phase: "Failed", message, steps: steps.all() } });
+      return requeueAfter(RETRY_MS);
+    };
+    const steps = this.#steps(machineUID);
+    await this.#reporter.write({ bootstrap: { machineUID, phase: "Running", steps: [] } });
+    return await this.#whileClaimed(machineUID, context, async (signal) => {
+      // Killed or rebooted half-way: a node that joined half-way would refuse the next try.
+      const dirty = work === undefined ? undefined : await this.#clean();
+      if (dirty !== undefined) return await failed(`cleaning up an interrupted try: ${dirty}`, steps);
+      const unfit = unfitHost(await this.#probe(), false);
+      if (unfit !== undefined) return await failed(unfit.message, steps);
+      const problem = await this.#runMachine(machineUID, text, installer, steps, host, signal).catch(
+        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      );
+      if (signal.aborted) return done();
+      if (problem === undefined) return await this.#succeeded({ machineUID, phase: "Succeeded", steps: steps.all() });
+      const result = await failed(problem, steps);
+      const left = await this.#clean();
+      return left === undefined ? result : await failed(`${problem}; cleaning up: ${left}`, steps);
+    });
+  }
+
+  /** Everything between a claim and a node. Returns what went wrong. */
+  async #runMachine(
+    machineUID: string,
+    data: string,
+    installer: Secret | undefined,
+    steps: Steps,
+    host: ByoHost,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { stateDir, clock, programs, root, run = runCommand } = this.#options;
+    const work: Work = { machineUID, phase: "Running" };
+    writeWork(stateDir, work);
+    const footprint = new Footprint(stateDir, root);
+    footprint.noteBefore(await lookBefore(clock, root, run));
+    const onStart = (pid: number): void => writeWork(stateDir, { ...work, command: processId(pid) });
+    const common = { steps, footprint, signal, run, ...(root === undefined ? {} : { root }) };
+    if (installer !== undefined) {
+      const problem = await this.#install(installer, common);
+      if (problem !== undefined) return problem;
+    }
+    const unfit = unfitForBootstrap(await this.#probe(), data);
+    if (unfit !== undefined) return unfit.message;
+    const noRuntime = await programs?.ensureRuntime();
+    if (noRuntime !== undefined) return noRuntime;
+    programs?.want("kubelet");
+    const { name = "" } = host.metadata;
+    const hostname = (host.status?.hostinfo?.hostname ?? name).toLowerCase();
+    const result = await runBootstrap(data, {
+      ...common,
+      clock,
+      onStart,
+      metadata: {
+        name,
+        hostname,
+        local_hostname: hostname,
+        "local-hostname": hostname,
+        instance_id: machineUID,
+        "instance-id": machineUID,
+        provider_id: host.spec?.providerID ?? "",
+      },
+      defaultInterface: await defaultInterface(),
+    });
+    return result.ok ? await this.#keepOverReboot(steps, footprint, run) : result.message;
+  }
+
+  /** systemd starts the kubelet again after a reboot only when it is enabled. */
+  async #keepOverReboot(steps: Steps, footprint: Footprint, run: RunCommand): Promise<string | undefined> {
+    if (this.#options.programs !== undefined) return undefined;
+    const { clock } = this.#options;
+    const { output } = await run("systemctl is-enabled kubelet 2>/dev/null || true", { clock, timeoutMs: 60_000 });
+    if (output.trim() !== "disabled") return undefined;
+    footprint.willEnable("kubelet");
+    return await steps.command("enable the kubelet", ["systemctl", "enable", "kubelet"], { run, timeoutMs: 60_000 });
+  }
+
+  async #install(installer: Secret, options: Parameters<typeof installKubernetes>[1]): Promise<string | undefined> {
+    const { stateDir, run = runCommand } = this.#options;
+    const plan = secretText(installer, INSTALL_KEYS.plan);
+    if (plan !== undefined) return await installKubernetes(JSON.parse(plan) as InstallPlan, options);
+    const script = (key: string): string | undefined =>
+      secretText(installer, key)?.replaceAll(/\{\{\s*\.BundleDownloadPath\s*\}\}/g, join(stateDir, "bundles"));
+    const install = script(INSTALL_KEYS.install);
+    if (install === undefined)
+      return `Secret ${installer.metadata.name} has neither a key plan nor a key install: see the installer's status`;
+    const uninstall = script(INSTALL_KEYS.uninstall);
+    // Kept on the host, since the Secret may be gone when it is needed.
+    if (uninstall !== undefined) writeFileSync(this.#uninstallScript, uninstall, { mode: 0o700 });
+    const file = join(stateDir, "install.sh");
+    writeFileSync(file, install, { mode: 0o700 });
+    return await options.steps.command("install Kubernetes", ["bash", file], { run, timeoutMs: INSTALL_TIMEOUT_MS });
+  }
+
+  get #uninstallScript(): string {
+    return join(this.#options.stateDir, "uninstall.sh");
+  }
+
+  async #succeeded(work: Work): Promise<Result> {
+    const { machineUID, steps = [] } = work;
+    writeWork(this.#options.stateDir, work);
+    await this.#reporter.write({ bootstrap: { machineUID, phase: "Succeeded", steps } });
+    return requeueAfter(HEARTBEAT_MS);
+  }
+
+  async #release(machineUID: string): Promise<Result> {
+    const say = (release: Progress["release"]): Promise<void> =>
+      this.#reporter.write(release === undefined ? {} : { release });
+    await say({ machineUID, phase: "Running" });
+    const message = await this.#withHeartbeat(() => this.#clean());
+    await say(message === undefined ? { machineUID, phase: "Released" } : { machineUID, phase: "Failed", message });
+    return requeueAfter(message === undefined ? HEARTBEAT_MS : RETRY_MS);
+  }
+
+  async #cleanUnknown(): Promise<Result> {
+    const cleaning = { reason: "Cleaning", message: "an earlier machine is being taken off the host" };
+    await this.#reporter.write({}, cleaning);
+    const problem = await this.#withHeartbeat(() => this.#clean());
+    if (problem === undefined) return await this.#rest(undefined);
+    await this.#reporter.write({}, { reason: "CleaningFailed", message: problem });
     return requeueAfter(RETRY_MS);
   }
-  await report(object, { release: { machineUID, phase: "Released" } }, context);
-  return requeueAfter(HEARTBEAT_MS);
-}
 
-/** Writes what this host is and does; the agent owns all of status. */
-async function report(
-  object: ByoHost,
-  progress: Pick<ByoHostStatus, "bootstrap" | "release">,
-  context: ReconcileContext,
-): Promise<void> {
-  const { machineID, ...facts } = await hostFacts();
-  const kept = {
-    ...(object.status?.bootstrap === undefined ? {} : { bootstrap: object.status.bootstrap }),
-    ...(object.status?.release === undefined ? {} : { release: object.status.release }),
-  };
-  const next = { ...kept, ...progress };
-  const live =
-    context.cache.get(ByoHost, { namespace: object.metadata.namespace, name: object.metadata.name ?? "" }) ?? object;
-  const before = live.status?.conditions ?? [];
-  const last = Date.parse(live.status?.lastHeartbeatTime ?? "");
-  // Another heartbeat within the minute would only be noise.
-  const now = context.clock.now();
-  const beat =
-    Number.isNaN(last) || now - last >= HEARTBEAT_MS - 5000 || Object.keys(progress).length > 0
-      ? formatTime(now)
-      : live.status?.lastHeartbeatTime;
-  const status: ByoHostStatus = {
-    ...facts,
-    ...(machineID === undefined ? {} : { machineID }),
-    agentVersion: AGENT_VERSION,
-    ...(beat === undefined ? {} : { lastHeartbeatTime: beat }),
-    ...next,
-    conditions: withTransitionTimes([ready(next, object)], before, now, object.metadata.generation),
-  };
-  const { namespace, name } = object.metadata;
-  await context.client.ensure(
-    { apiVersion: ByoHost.apiVersion, kind: ByoHost.kind, metadata: { namespace, name }, status } as ByoHost,
-    live,
-    { subresource: "status" },
-  );
-}
+  /** Takes whatever node there is off the host. */
+  async #clean(): Promise<string | undefined> {
+    const { clock, stateDir, programs, run, root } = this.#options;
+    const work = readWork(stateDir);
+    if (work !== undefined) endLeftCommand(work);
+    const uninstall = this.#uninstallScript;
+    const problem = await releaseHost({
+      clock,
+      stateDir,
+      log: this.#log.write,
+      ...(existsSync(uninstall) ? { uninstall } : {}),
+      ...(programs === undefined ? {} : { programs }),
+      ...(run === undefined ? {} : { run }),
+      ...(root === undefined ? {} : { root }),
+    });
+    if (problem !== undefined) return problem;
+    rmSync(uninstall, { force: true });
+    writeWork(stateDir, undefined);
+    return undefined;
+  }
 
-function ready(progress: Pick<ByoHostStatus, "bootstrap" | "release">, object: ByoHost): ConditionInput {
-  const type = "Ready";
-  const failed = findProblem(progress, object);
-  return failed === undefined
-    ? { type, status: "True", reason: "AgentRunning", message: "" }
-    : { type, status: "False", reason: failed.reason, message: failed.message };
-}
+  #steps(machineUID: string): Steps {
+    return new Steps(this.#options.clock, {
+      log: this.#log.write,
+      onStep: (steps) => {
+        const bootstrap = { machineUID, phase: "Running" as const, steps: steps.slice(-60) };
+        void this.#reporter.write({ bootstrap }).catch((error: unknown) => {
+          this.#options.log.warn("progress could not be reported", { error });
+        });
+      },
+    });
+  }
 
-function findProblem(
-  progress: Pick<ByoHostStatus, "bootstrap" | "release">,
-  object: ByoHost,
-): { reason: string; message: string } | undefined {
-  if (object.spec?.release !== undefined && progress.release?.phase === "Failed")
-    return { reason: "ReleaseFailed", message: progress.release.message ?? "" };
-  if (object.spec?.machineRef !== undefined && progress.bootstrap?.phase === "Failed")
-    return { reason: "BootstrapFailed", message: progress.bootstrap.message ?? "" };
-  return undefined;
+  async #secret(
+    reference: { namespace?: string; name: string } | undefined,
+    context: ReconcileContext,
+  ): Promise<Secret | undefined> {
+    if (reference === undefined) return undefined;
+    return await context.client
+      .get(Secret, { namespace: reference.namespace, name: reference.name }, context.signal)
+      .catch((error: unknown) => {
+        // The right to read it may come a moment after the claim.
+        if (isReason(error, "Forbidden")) return undefined;
+        throw error;
+      });
+  }
+
+  /** Runs something that is given up as soon as the machine lets go of the host; heartbeats go on meanwhile. */
+  async #whileClaimed(
+    machineUID: string,
+    context: ReconcileContext,
+    act: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const aborter = new AbortController();
+    const stop = (): void => aborter.abort(new Error("the agent stops"));
+    context.signal.addEventListener("abort", stop, { once: true });
+    const { namespace, name } = this.#options.identity;
+    let isOver = false;
+    const look = (): void => {
+      if (isOver) return;
+      const spec = this.#cache.get(ByoHost, { namespace, name })?.spec;
+      if (spec?.release !== undefined || spec?.machineRef?.uid !== machineUID)
+        aborter.abort(new Error("the machine has let go of the host"));
+      else this.#options.clock.after(LOOK_MS, look);
+    };
+    look();
+    try {
+      return await this.#withHeartbeat(() => act(aborter.signal));
+    } finally {
+      isOver = true;
+      context.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  async #withHeartbeat<T>(act: () => Promise<T>): Promise<T> {
+    let isOver = false;
+    const beat = (): void => {
+      if (isOver) return;
+      void this.#reporter.write().catch(() => undefined);
+      this.#options.clock.after(HEARTBEAT_MS, beat);
+    };
+    const cancel = this.#options.clock.after(HEARTBEAT_MS, beat);
+    try {
+      return await act();
+    } finally {
+      isOver = true;
+      cancel();
+    }
+  }
 }

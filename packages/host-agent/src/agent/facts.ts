@@ -1,14 +1,21 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { arch, cpus, hostname, networkInterfaces, platform, release, totalmem } from "node:os";
+import type { Clock } from "@capstan/apimachinery";
+import { swapsIn } from "../execute/checks.ts";
+import { runCommand } from "../execute/run-command.ts";
 import type { ByoHostStatus } from "../kinds/byo-host.ts";
 
 const ARCHITECTURES: Record<string, string> = { x64: "amd64", arm64: "arm64" };
+const MAX_LISTED = 64;
 
 /** What a host is: read anew at every start and from time to time, because addresses change. */
-export async function hostFacts(): Promise<Pick<ByoHostStatus, "hostinfo" | "network"> & { machineID?: string }> {
-  const osRelease = await readText("/etc/os-release");
-  const machineID = (await readText("/etc/machine-id"))?.trim();
+export async function hostFacts(
+  clock: Clock,
+): Promise<Pick<ByoHostStatus, "hostinfo" | "network"> & { machineID?: string }> {
+  const osRelease = (await readText("/etc/os-release")) ?? (await readText("/usr/lib/os-release"));
+  const machineID = ((await readText("/etc/machine-id")) ?? (await readText("/var/lib/dbus/machine-id")))?.trim();
   const name = /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(osRelease ?? "")?.[1] ?? "Unknown";
+  const kubeletVersion = await kubelet(clock);
   return {
     hostinfo: {
       osname: platform(),
@@ -18,6 +25,9 @@ export async function hostFacts(): Promise<Pick<ByoHostStatus, "hostinfo" | "net
       kernel: release(),
       cpus: cpus().length,
       memoryMiB: Math.floor(totalmem() / 1024 / 1024),
+      disks: await disks(),
+      swap: swapsIn((await readText("/proc/swaps")) ?? "").length > 0,
+      ...(kubeletVersion === undefined ? {} : { kubeletVersion }),
     },
     network: interfaces(await defaultInterface()),
     ...(machineID === undefined || machineID === "" ? {} : { machineID }),
@@ -34,13 +44,43 @@ export async function defaultInterface(): Promise<string> {
 function interfaces(byDefault: string): NonNullable<ByoHostStatus["network"]> {
   return Object.entries(networkInterfaces())
     .filter(([name]) => name !== "lo" && !/^(cni|veth|flannel|docker|kube)/.test(name))
+    .slice(0, MAX_LISTED)
     .map(([name, addresses]) => ({
       networkInterfaceName: name,
       isDefault: name === byDefault,
       connected: true,
       macAddr: addresses?.[0]?.mac ?? "",
-      ipAddrs: (addresses ?? []).filter((a) => !a.address.startsWith("fe80")).map((a) => a.cidr ?? a.address),
+      ipAddrs: (addresses ?? [])
+        .filter((a) => !a.address.startsWith("fe80"))
+        .slice(0, MAX_LISTED)
+        .map((a) => a.cidr ?? a.address),
     }));
+}
+
+const SYS_BLOCK = "/sys/block";
+const SECTORS_PER_GIB = 2 * 1024 * 1024;
+
+/** Real disks: not what is made of files, memory or other disks. */
+async function disks(): Promise<NonNullable<NonNullable<ByoHostStatus["hostinfo"]>["disks"]>> {
+  const names = await readdir(SYS_BLOCK).catch(() => []);
+  const real = names.filter((name) => !/^(loop|ram|zram|dm-|md|sr|fd|nbd)/.test(name)).sort();
+  return await Promise.all(
+    real.slice(0, MAX_LISTED).map(async (name) => {
+      const model = (await readText(`${SYS_BLOCK}/${name}/device/model`))?.trim();
+      return {
+        name,
+        sizeGiB: Math.floor(Number((await readText(`${SYS_BLOCK}/${name}/size`)) ?? 0) / SECTORS_PER_GIB),
+        rotational: (await readText(`${SYS_BLOCK}/${name}/queue/rotational`))?.trim() === "1",
+        ...(model === undefined || model === "" ? {} : { model }),
+      };
+    }),
+  );
+}
+
+/** The version of the kubelet on the PATH; it is asked each time, as it may be replaced. */
+async function kubelet(clock: Clock): Promise<string | undefined> {
+  const { exitCode, output } = await runCommand(["kubelet", "--version"], { clock, timeoutMs: 10_000 });
+  return exitCode === 0 ? /v\d+\.\d+\.\d+\S*/.exec(output)?.[0] : undefined;
 }
 
 async function readText(path: string): Promise<string | undefined> {

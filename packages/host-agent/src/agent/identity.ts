@@ -24,6 +24,8 @@ export interface Enrolment {
   caPem: string;
   namespace: string;
   name: string;
+  /** The token it enrolled with, without its secret part: another one means that the host is to enrol anew. */
+  tokenID?: string;
 }
 
 const LIFE_SECONDS = 90 * 24 * 3600;
@@ -50,6 +52,12 @@ export function renewalDue(certPem: string, nowMs: number): boolean {
   return nowMs >= notAfterMs - (notAfterMs - notBeforeMs) / 3;
 }
 
+/** When a certificate ends, if it has ended. */
+export function expiredAt(certPem: string, nowMs: number): Date | undefined {
+  const { notAfterMs } = parseCertificate(certPem);
+  return nowMs >= notAfterMs ? new Date(notAfterMs) : undefined;
+}
+
 /** Asks for a certificate for this host, with an enrolment token or with the certificate that is to be renewed. */
 export async function requestCertificate(
   enrolment: Enrolment,
@@ -66,7 +74,7 @@ export async function requestCertificate(
     const user = hostUser(enrolment.namespace, enrolment.name);
     const { csrPem, keyPem } = await createCertificateRequest({ commonName: user, organizations: [HOST_GROUP] });
     const name = `byoh-${enrolment.namespace}-${enrolment.name}-${randomSuffix(deps.random)}`;
-    await client.create({
+    const request = {
       apiVersion: "certificates.k8s.io/v1",
       kind: "CertificateSigningRequest",
       metadata: { name, labels: { [HOST_LABEL]: `${enrolment.namespace}.${enrolment.name}` } },
@@ -76,13 +84,34 @@ export async function requestCertificate(
         usages: ["client auth"],
         expirationSeconds: LIFE_SECONDS,
       },
-    } as CertificateSigningRequest);
+    } as CertificateSigningRequest;
+    await client.create(request).catch((error: unknown) => {
+      throw explained(error, enrolment.name, deps.clock);
+    });
     const certPem = await untilIssued(client, name, deps.clock);
     await save(deps.stateDir, { ...enrolment, certPem, keyPem });
     return { certPem, keyPem };
   } finally {
     await transport.close();
   }
+}
+
+/** What went wrong on the way to a certificate, and what to do. */
+function explained(error: unknown, name: string, clock: Clock): Error {
+  const said = error instanceof Error ? error.message : String(error);
+  if (isReason(error, "Unauthorized", "Forbidden"))
+    return new Error(
+      `the management API does not take the token or certificate (${said}): it was used already, is too old or of another host; make a new line with: capstan host add ${name}`,
+    );
+  if (/certificate (has expired|is not yet valid)|CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/i.test(said))
+    return new Error(
+      `${said}: this host's clock says ${new Date(clock.now()).toISOString()}; set it right and run the line again`,
+    );
+  if (/self.signed|unable to (verify|get)/i.test(said))
+    return new Error(
+      `${said}: it is not the API that the line was made for, or its authority changed; make a new line with: capstan host add ${name}`,
+    );
+  return new Error(`${said}: see that this host can reach the management API, then run the line again`);
 }
 
 /** An agent may read its own request and nothing else of the kind, so it asks again rather than watch. */

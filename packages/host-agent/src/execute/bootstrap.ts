@@ -1,16 +1,13 @@
 import type { Clock } from "@capstan/apimachinery";
-import { type CloudConfig, parseCloudConfig } from "@capstan/userdata";
-import { redact, tail } from "./redact.ts";
-import { type CommandResult, runCommand } from "./run-command.ts";
+import { type CloudConfig, type CloudConfigFile, parseCloudConfig } from "@capstan/userdata";
+import type { Footprint } from "./footprint.ts";
+import { mountTask, unsupportedInMounts } from "./mounts.ts";
+import { ntpTask } from "./ntp.ts";
+import { redact } from "./redact.ts";
+import { type RunCommand, runCommand } from "./run-command.ts";
+import { type StepReport, Steps } from "./steps.ts";
+import { unsupportedInUsers, userTasks } from "./users.ts";
 import { writeCloudFile } from "./write-file.ts";
-
-/** One step of running bootstrap data, as people see it. */
-export interface StepReport {
-  name: string;
-  exitCode?: number;
-  seconds?: number;
-  output?: string;
-}
 
 export interface BootstrapReport {
   ok: boolean;
@@ -24,81 +21,109 @@ export interface BootstrapOptions {
   /** Facts that `{{ ds.meta_data.* }}` and `{{ .DefaultNetworkInterfaceName }}` stand for. */
   metadata: Record<string, string>;
   defaultInterface: string;
-  /** Called after each step, so that progress can be seen. */
-  onStep?: (steps: readonly StepReport[]) => void;
-  /** Everything that was printed, secrets left out, for the log. */
-  log?: (text: string) => void;
+  /** Notes what is changed on the host. */
+  footprint: Footprint;
+  /** Where steps are told as they happen. */
+  steps?: Steps;
   commandTimeoutMs?: number;
   signal?: AbortSignal;
   /** Files go below this folder; `/` outside of tests. */
   root?: string;
-  run?: typeof runCommand;
+  run?: RunCommand;
+  onStart?: (pid: number) => void;
 }
 
 const COMMAND_TIMEOUT_MS = 20 * 60_000;
 
-/** Runs cloud-config as far as a host can be expected to: files, boot commands, commands. What it cannot do is refused by name. */
+/** Runs cloud-config in cloud-init's order, as far as a host of one's own goes. What it cannot do is refused by name, before anything is touched. */
 export async function runBootstrap(data: string, options: BootstrapOptions): Promise<BootstrapReport> {
-  const steps: StepReport[] = [];
-  const fail = (message: string): BootstrapReport => ({ ok: false, message: redact(message), steps });
-  let config: CloudConfig;
-  try {
-    config = parseCloudConfig(
-      data.replaceAll(/\{\{\s*\.DefaultNetworkInterfaceName\s*\}\}/g, options.defaultInterface),
-      { metadata: options.metadata },
-    );
-  } catch (error) {
-    return fail(`the bootstrap data cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const unsupported = unsupportedParts(config);
-  if (unsupported.length > 0)
-    return fail(
-      `the bootstrap data asks for ${unsupported.join(", ")}, which this agent does not do: remove it from the KubeadmConfig, or prepare the host beforehand`,
-    );
-  const note = (step: StepReport): void => {
-    steps.push(step);
-    options.onStep?.(steps);
-  };
-  for (const file of config.writeFiles) {
-    try {
-      await writeCloudFile(file, options.root ?? "");
-      note({ name: `write ${file.path}` });
-    } catch (error) {
-      note({ name: `write ${file.path}`, exitCode: 1, output: String(error) });
-      return fail(`writing ${file.path} failed: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  const run = options.run ?? runCommand;
-  for (const command of [...config.bootCommands, ...config.runCommands]) {
-    const name = redact(typeof command === "string" ? command : command.join(" ")).slice(0, 200);
-    const started = options.clock.monotonic();
-    const timeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
-    const result: CommandResult = await run(command, {
-      clock: options.clock,
-      timeoutMs,
+  const steps = options.steps ?? new Steps(options.clock);
+  const fail = (message: string): BootstrapReport => ({ ok: false, message: redact(message), steps: steps.all() });
+  const read = readBootstrapData(data, options);
+  if (typeof read === "string") return fail(read);
+  const root = options.root ?? "";
+  const { footprint } = options;
+  const runOne = (task: { name: string; command: string | string[]; input?: string }): Promise<string | undefined> =>
+    steps.command(task.name, task.command, {
+      run: options.run ?? runCommand,
+      timeoutMs: options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
+      ...(task.input === undefined ? {} : { input: task.input }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(options.onStart === undefined ? {} : { onStart: options.onStart }),
     });
-    options.log?.(`$ ${name}\n${redact(result.output)}`);
-    const seconds = Math.round((options.clock.monotonic() - started) / 1000);
-    note({ name, exitCode: result.exitCode, seconds, output: tail(result.output) });
-    if (result.timedOut) return fail(`"${name}" did not end within ${timeoutMs / 60_000} minutes`);
-    if (result.exitCode !== 0) return fail(`"${name}" ended with code ${result.exitCode}: ${lastLine(result.output)}`);
+  const write = (file: CloudConfigFile): Promise<string | undefined> =>
+    steps.action(`write ${file.path}`, async () => {
+      await footprint.willWrite(file.path);
+      await writeCloudFile(file, root);
+    });
+  const parts: (() => Promise<string | undefined>)[] = [
+    ...read.bootCommands.map((command) => () => runOne({ name: nameOf(command), command })),
+    ...read.writeFiles.filter(({ defer }) => !defer).map((file) => () => write(file)),
+    ...read.mounts.map((mount) => async () => await runOne(await mountTask(mount, footprint, root))),
+    ...read.users.map((user) => async () => {
+      for (const task of await userTasks(user, footprint, root)) {
+        const problem = await runOne(task);
+        if (problem !== undefined) return problem;
+      }
+      return undefined;
+    }),
+    ...(wantsTime(read) ? [async () => await runOne(await ntpTask(read.ntp?.servers ?? [], footprint, root))] : []),
+    ...read.writeFiles.filter(({ defer }) => defer).map((file) => () => write(file)),
+    ...read.runCommands.map((command) => () => runOne({ name: nameOf(command), command })),
+  ];
+  for (const part of parts) {
+    if (options.signal?.aborted === true) return fail("interrupted");
+    const problem = await part().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    if (problem !== undefined) return fail(problem);
   }
-  return { ok: true, message: "", steps };
+  return { ok: true, message: "", steps: steps.all() };
 }
 
-/** Parts that are neither done nor harmless to leave out. Users, time servers, disks and mounts are the host owner's on an own host. */
+/** The cloud-config behind bootstrap data, or why there is none. */
+function readBootstrapData(data: string, options: BootstrapOptions): CloudConfig | string {
+  if (data.trimStart().startsWith("{"))
+    return "the bootstrap data is Ignition, and hosts of one's own take cloud-config: set format: cloud-config in the KubeadmConfig";
+  const filled = data.replaceAll(/\{\{\s*\.DefaultNetworkInterfaceName\s*\}\}/g, options.defaultInterface);
+  if (filled !== data && options.defaultInterface === "")
+    return "the bootstrap data asks for {{ .DefaultNetworkInterfaceName }}, and this host has no default route: give it one, or name the interface in the KubeadmConfig";
+  try {
+    const config = parseCloudConfig(filled, { metadata: options.metadata });
+    const missing = missingVariable(config);
+    if (missing !== undefined)
+      return `the bootstrap data asks for {{ ${missing} }}, which this host does not have; it has ${Object.keys(options.metadata).sort().join(", ")} in ds.meta_data: change the KubeadmConfig`;
+    const unsupported = unsupportedParts(config);
+    return unsupported.length === 0
+      ? config
+      : `the bootstrap data asks for ${unsupported.join(", ")}, which this agent does not do: remove it from the KubeadmConfig, or prepare the host beforehand`;
+  } catch (error) {
+    return `the bootstrap data cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** cloud-init puts this where a variable has no value, and nodes with such a name are born. */
+function missingVariable(config: CloudConfig): string | undefined {
+  const texts = [
+    ...config.writeFiles.map(({ content }) => content.toString("latin1")),
+    ...[...config.bootCommands, ...config.runCommands].flat(),
+  ];
+  return texts.map((text) => /CI_MISSING_JINJA_VAR\/([\w.]+)/.exec(text)?.[1]).find((name) => name !== undefined);
+}
+
+/** Parts that are neither done nor harmless to leave out: disks are the host owner's. */
 function unsupportedParts(config: CloudConfig): string[] {
   return [
     ...(Object.keys(config.diskSetup).length > 0 ? ["disk_setup"] : []),
     ...(config.filesystems.length > 0 ? ["fs_setup"] : []),
-    ...(config.mounts.length > 0 ? ["mounts"] : []),
-    ...(config.users.length > 0 ? ["users"] : []),
-    ...(config.ntp !== undefined && config.ntp.servers.length > 0 ? ["ntp"] : []),
+    ...unsupportedInMounts(config.mounts),
+    ...unsupportedInUsers(config.users),
     ...Object.keys(config.other),
   ];
 }
 
-function lastLine(output: string): string {
-  return redact(output).trim().split("\n").at(-1)?.slice(0, 500) ?? "";
+function wantsTime(config: CloudConfig): boolean {
+  return config.ntp?.enabled === true && config.ntp.servers.length > 0;
+}
+
+function nameOf(command: string | string[]): string {
+  return typeof command === "string" ? command : command.join(" ");
 }

@@ -1,11 +1,15 @@
 const MASK = "***";
 
-/** Things that must never leave a host: bootstrap tokens, private keys, passwords in URLs, long base64 secrets after known words. */
+/** Things that must never leave a host: bootstrap tokens, private keys, passwords in URLs, values after words that announce a secret. */
 const PATTERNS: [RegExp, string][] = [
   [/\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g, MASK],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, MASK],
   [/(https?:\/\/[^:/\s]+:)[^@/\s]+@/g, `$1${MASK}@`],
-  [/((?:token|password|passwd|secret|certificate-key)["']?\s*[:=]\s*["']?)[^\s"',]+/gi, `$1${MASK}`],
+  [
+    /((?:token|password|passwd|secret|certificate-?key|key-data|authorization)["']?\s*[:=]\s*["']?(?:bearer\s+|basic\s+)?)[^\s"',]+/gi,
+    `$1${MASK}`,
+  ],
+  [/(--(?:[a-z-]*token|certificate-key|password)\s+)\S+/gi, `$1${MASK}`],
 ];
 
 /** Text without secrets. */
@@ -19,4 +23,9 @@ const TAIL_BYTES = 2048;
 export function tail(text: string): string {
   const cleaned = redact(text);
   return cleaned.length <= TAIL_BYTES ? cleaned : `…${cleaned.slice(cleaned.length - TAIL_BYTES)}`;
+}
+
+/** The last line somebody printed, for messages. */
+export function lastLine(output: string): string {
+  return redact(output).trim().split("\n").at(-1)?.slice(0, 500) ?? "";
 }

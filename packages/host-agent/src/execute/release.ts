@@ -1,53 +1,139 @@
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
-import { redact } from "./redact.ts";
-import { runCommand } from "./run-command.ts";
+import { type Before, Footprint } from "./footprint.ts";
+import { type RunCommand, runCommand } from "./run-command.ts";
+import { Steps } from "./steps.ts";
 
 const TIMEOUT_MS = 5 * 60_000;
 
-/** Folders whose contents belong to the node that is leaving. */
-const LEFTOVERS = [
-  "/etc/cni/net.d",
-  "/run/kubeadm",
-  "/run/cluster-api",
-  "/var/lib/cni",
-  "/etc/kubernetes",
-  "/var/lib/kubelet/pki",
-];
+/** Folders that go with the node that is leaving. */
+const FOLDERS = ["/run/kubeadm", "/run/cluster-api", "/run/flannel", "/var/lib/cni", "/etc/kubernetes"];
+/** Folders that stay and are emptied: some are mount points. */
+const CONTENTS = ["/var/lib/kubelet", "/var/lib/etcd", "/var/log/pods", "/var/log/containers"];
+/** Folders of pod networks: what was there before stays. */
+const CNI_FOLDERS = ["/etc/cni/net.d", "/opt/cni/bin"];
+/** Interfaces that pod networks make. */
+const POD_INTERFACE = /^(cni|veth|flannel|cali|cilium|lxc|vxlan|tunl|kube-|nodelocaldns|weave|geneve|antrea|cbr)/;
 
-/** What takes a node off a host, so that the host is as it was and can be claimed again. Each step is safe to repeat. */
-const STEPS: { name: string; command: string }[] = [
-  { name: "kubeadm reset", command: "if command -v kubeadm >/dev/null; then kubeadm reset --force; fi" },
-  { name: "stop the kubelet", command: "if command -v systemctl >/dev/null; then systemctl stop kubelet || true; fi" },
+const has = (program: string, then: string): string => `if command -v ${program} >/dev/null; then ${then}; fi`;
+const rulesOf = (tool: string): string =>
+  has(`${tool}-save`, `${tool}-save | grep -v -e KUBE- -e CNI- -e FLANNEL -e cali -e CILIUM | ${tool}-restore`);
+const ctr = "ctr --namespace k8s.io";
+
+/** What takes a node off a host. Each step is safe to repeat. */
+const COMMANDS: { name: string; command: string }[] = [
+  { name: "kubeadm reset", command: has("kubeadm", "kubeadm reset --force") },
   {
-    name: "remove pod interfaces",
-    command: "for i in cni0 flannel.1 kube-ipvs0; do ip link delete $i 2>/dev/null || true; done",
+    name: "stop the kubelet",
+    command: "if [ -d /run/systemd/system ]; then systemctl stop kubelet 2>/dev/null || true; fi",
   },
   {
-    name: "remove rules of kube-proxy",
-    command:
-      "if command -v iptables-save >/dev/null; then iptables-save | grep -v -e KUBE- -e CNI- | iptables-restore; fi; if command -v nft >/dev/null; then nft delete table ip kube-proxy 2>/dev/null || true; nft delete table ip6 kube-proxy 2>/dev/null || true; fi",
+    name: "remove containers",
+    command: has(
+      "ctr",
+      `${ctr} tasks list --quiet 2>/dev/null | xargs -r -n1 ${ctr} tasks delete --force >/dev/null 2>&1; ${ctr} containers list --quiet 2>/dev/null | xargs -r ${ctr} containers delete >/dev/null 2>&1; true`,
+    ),
   },
   {
     name: "unmount what pods mounted",
-    command: "grep -o ' /var/lib/kubelet/[^ ]*' /proc/mounts | sort -r | xargs -r -n1 umount -l || true",
+    command: "grep -o ' /var/lib/kubelet/[^ ]*' /proc/mounts | sort -r | xargs -r -n1 umount --lazy || true",
+  },
+  { name: "remove packet filter rules", command: `${rulesOf("iptables")}; ${rulesOf("ip6tables")}` },
+  {
+    name: "remove tables and services of kube-proxy",
+    command: `${has("nft", "nft delete table ip kube-proxy 2>/dev/null; nft delete table ip6 kube-proxy 2>/dev/null; true")}; ${has("ipvsadm", "ipvsadm --clear 2>/dev/null; true")}; ${has("ipset", "ipset list -name 2>/dev/null | grep ^KUBE- | xargs -r -n1 ipset destroy 2>/dev/null; true")}`,
   },
 ];
 
-/** Takes the node off this host. Returns what went wrong, or undefined when all is clean. */
-export async function releaseHost(options: {
+export interface ReleaseOptions {
   clock: Clock;
+  stateDir: string;
   log?: (text: string) => void;
   root?: string;
-  run?: typeof runCommand;
-}): Promise<string | undefined> {
+  run?: RunCommand;
+  /** Ends what the agent itself keeps running on a host without systemd. */
+  programs?: { stop(name: "kubelet" | "containerd"): Promise<void> };
+  /** Removes what an installer that came as a script has put there. */
+  uninstall?: string;
+}
+
+/** Takes the node off this host, so that the host is as it was and can be claimed again. Returns what went wrong. */
+export async function releaseHost(options: ReleaseOptions): Promise<string | undefined> {
+  const { clock, root = "" } = options;
   const run = options.run ?? runCommand;
-  for (const step of STEPS) {
-    const result = await run(step.command, { clock: options.clock, timeoutMs: TIMEOUT_MS });
-    options.log?.(`$ ${step.name}\n${redact(result.output)}`);
-    if (result.exitCode !== 0)
-      return `${step.name} ended with code ${result.exitCode}: ${redact(result.output).trim().split("\n").at(-1) ?? ""}`;
+  const steps = new Steps(clock, options.log === undefined ? {} : { log: options.log });
+  const footprint = new Footprint(options.stateDir, root);
+  const { before } = footprint;
+  // Or it would start again what kubeadm ends.
+  await options.programs?.stop("kubelet");
+  for (const { name, command } of COMMANDS) {
+    const problem = await steps.command(name, command, { run, timeoutMs: TIMEOUT_MS });
+    if (problem !== undefined) return problem;
   }
-  for (const folder of LEFTOVERS) await rm(`${options.root ?? ""}${folder}`, { recursive: true, force: true });
-  return undefined;
+  const problem =
+    (await steps.action("remove pod interfaces", () => removeInterfaces(before, root, run, clock))) ??
+    (before === undefined ? undefined : await removeImages(before, steps, run)) ??
+    (options.uninstall === undefined
+      ? undefined
+      : await steps.command("uninstall Kubernetes", ["bash", options.uninstall], { run, timeoutMs: TIMEOUT_MS })) ??
+    (await steps.action("remove files of the node", () => removeFiles(before, root))) ??
+    (await steps.action("put back what the machine changed", async () => {
+      const undone = await footprint.undo((command) => run(command, { clock, timeoutMs: TIMEOUT_MS }));
+      if (undone.length > 0) throw new Error(undone.join("; "));
+    }));
+  if (problem === undefined) await options.programs?.stop("containerd");
+  return problem;
+}
+
+async function removeInterfaces(
+  before: Before | undefined,
+  root: string,
+  run: RunCommand,
+  clock: Clock,
+): Promise<void> {
+  const now = await readdir(`${root}/sys/class/net`).catch(() => []);
+  const mine = now.filter((name) => POD_INTERFACE.test(name) && !(before?.interfaces ?? []).includes(name));
+  for (const name of mine) await run(["ip", "link", "delete", name], { clock, timeoutMs: TIMEOUT_MS });
+}
+
+/** Images that came with the node; those that the owner had brought stay. */
+async function removeImages(before: Before, steps: Steps, run: RunCommand): Promise<string | undefined> {
+  const images = (await listImages(run, steps.clock)).filter((image) => !before.images.includes(image));
+  if (images.length === 0) return undefined;
+  const command = ["ctr", "--namespace", "k8s.io", "images", "remove", ...images];
+  return await steps.command(`remove ${images.length} images`, command, { run, timeoutMs: TIMEOUT_MS });
+}
+
+/** Names of the images containerd holds for Kubernetes. */
+async function listImages(run: RunCommand, clock: Clock): Promise<string[]> {
+  const command = has("ctr", `${ctr} images list --quiet 2>/dev/null || true`);
+  const { output } = await run(command, { clock, timeoutMs: 60_000 });
+  return output.split("\n").filter((line) => /^[\w./:@-]+$/.test(line));
+}
+
+async function removeFiles(before: Before | undefined, root: string): Promise<void> {
+  for (const folder of CNI_FOLDERS)
+    for (const name of await readdir(`${root}${folder}`).catch(() => [])) {
+      const path = join(folder, name);
+      // Plugins are the host's own unless it is known that they came later.
+      const isOld = before === undefined ? folder === "/opt/cni/bin" : before.cniFiles.includes(path);
+      if (!isOld) await rm(`${root}${path}`, { recursive: true, force: true });
+    }
+  for (const folder of FOLDERS) await rm(`${root}${folder}`, { recursive: true, force: true });
+  for (const folder of CONTENTS)
+    for (const name of await readdir(`${root}${folder}`).catch(() => []))
+      await rm(`${root}${folder}/${name}`, { recursive: true, force: true });
+}
+
+/** What is on the host before a machine comes. */
+export async function lookBefore(clock: Clock, root = "", run: RunCommand = runCommand): Promise<Before> {
+  const listed = CNI_FOLDERS.map(async (folder) =>
+    (await readdir(`${root}${folder}`).catch(() => [])).map((name) => join(folder, name)),
+  );
+  return {
+    images: await listImages(run, clock),
+    interfaces: await readdir(`${root}/sys/class/net`).catch(() => []),
+    cniFiles: (await Promise.all(listed)).flat(),
+  };
 }

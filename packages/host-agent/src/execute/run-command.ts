@@ -9,27 +9,34 @@ export interface CommandResult {
   timedOut: boolean;
 }
 
+/** How a command is run. */
+export interface RunOptions {
+  clock: Clock;
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** What it reads; secrets go this way, never as arguments. */
+  input?: string;
+  /** Told the id of its process group, which outlives an agent that is killed. */
+  onStart?: (pid: number) => void;
+}
+
+/** Something that runs commands: the real one, or a test's. */
+export type RunCommand = (command: CloudConfigCommand, options: RunOptions) => Promise<CommandResult>;
+
 const MAX_OUTPUT = 256 * 1024;
 
 /** Runs a shell line, or a program with its arguments, to its end. Output and errors are kept together, as a person would see them. */
-export function runCommand(
-  command: CloudConfigCommand,
-  options: { clock: Clock; timeoutMs: number; signal?: AbortSignal },
-): Promise<CommandResult> {
+export function runCommand(command: CloudConfigCommand, options: RunOptions): Promise<CommandResult> {
   const [file, args] =
     typeof command === "string" ? ["/bin/sh", ["-c", command]] : [command[0] ?? "true", command.slice(1)];
+  if (options.signal?.aborted === true) return Promise.resolve({ exitCode: 137, output: "", timedOut: false });
   return new Promise((resolve) => {
     let output = "";
     let timedOut = false;
     // A group of its own, so that everything the command started ends with it.
-    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
-    const end = (): void => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-      } catch {
-        // It has ended by itself meanwhile.
-      }
-    };
+    const child = spawn(file, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
+    if (child.pid !== undefined) options.onStart?.(child.pid);
+    const end = (): void => killGroup(child.pid);
     const cancel = options.clock.after(options.timeoutMs, () => {
       timedOut = true;
       end();
@@ -40,14 +47,34 @@ export function runCommand(
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
-    child.on("error", (error) => {
-      cancel();
-      resolve({ exitCode: 127, output: String(error), timedOut });
-    });
-    child.on("close", (code) => {
+    // A command that reads nothing closes its end early.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.input ?? "");
+    const finish = (exitCode: number, more = ""): void => {
       cancel();
       options.signal?.removeEventListener("abort", end);
-      resolve({ exitCode: code ?? 137, output, timedOut });
+      resolve({ exitCode, output: output + more, timedOut });
+    };
+    child.on("error", (error) => finish(127, String(error)));
+    // Not "close": what a daemon left behind holds the output open for ever.
+    child.on("exit", (code) => {
+      const late = options.clock.after(LINGER_MS, () => finish(code ?? 137));
+      child.on("close", () => {
+        late();
+        finish(code ?? 137);
+      });
     });
   });
+}
+
+/** How long output is waited for after a command's end. */
+const LINGER_MS = 2_000;
+
+/** Ends a process group, if it is there. */
+export function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined && pid > 1) process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended by itself meanwhile.
+  }
 }

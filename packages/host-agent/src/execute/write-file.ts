@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { CloudConfigFile } from "@capstan/userdata";
 
 /** Writes one file as cloud-init does: folders are made, owner and mode set, content replaced or appended. */
-export async function writeCloudFile(file: CloudConfigFile, root: string): Promise<void> {
+export async function writeCloudFile(file: Omit<CloudConfigFile, "defer">, root: string): Promise<void> {
   const path = `${root}${file.path}`;
   await mkdir(dirname(path), { recursive: true });
   if (file.append) await appendFile(path, file.content);

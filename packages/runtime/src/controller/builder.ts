@@ -16,6 +16,7 @@ export class ControllerBuilder {
   readonly #watches: Watch[] = [];
   readonly #sources: Source[] = [];
   #concurrency = 1;
+  #rank = 0;
   #fieldManager: string;
 
   constructor(name: string) {
@@ -58,6 +59,12 @@ export class ControllerBuilder {
     return this;
   }
 
+  /** How far above the parts this controller's objects stand: when time is short, lower ranks go first. Default 0; see Turn. */
+  rank(rank: number): this {
+    this.#rank = rank;
+    return this;
+  }
+
   /** Under which name the controller owns fields; `capstan-NAME` otherwise. */
   fieldManager(name: string): this {
     this.#fieldManager = name;
@@ -73,6 +80,7 @@ export class ControllerBuilder {
       watches: this.#watches,
       sources: this.#sources,
       concurrency: this.#concurrency,
+      rank: this.#rank,
       reconcile,
     });
   }

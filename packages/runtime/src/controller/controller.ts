@@ -143,9 +143,11 @@ export class RunningController {
     const { map } = watch;
     const predicate: Predicate<T> = watch.predicate ?? {};
     const { cache } = this.#deps;
-    const queue = this.#queue;
+    const { rank } = this.#definition;
     const enqueue = (object: T, priority: number): void => {
-      for (const request of map(object, cache)) queue.add(keyText(request.namespace, request.name), priority);
+      for (const request of map(object, cache)) {
+        this.#queue.addAfter(keyText(request.namespace, request.name), this.#turn.holdMs(rank), priority);
+      }
     };
     return informer.addHandler({
       add: (object, initial) => {
@@ -201,9 +203,9 @@ export class RunningController {
   #run(): void {
     this.#pumpPending = false;
     while (this.#active < this.#definition.concurrency && this.#queue.depth > 0 && !this.#signal.aborted) {
-      if (!this.#turn.mayRun()) {
+      if (!this.#turn.mayRun(this.#definition.rank)) {
         this.#pumpPending = true;
-        this.#turn.whenFree(this.#pump);
+        this.#turn.whenFree(this.#pump, this.#definition.rank);
         return;
       }
       const key = this.#queue.take();

@@ -41,3 +41,41 @@ test("nothing to do, no timer", () => {
   goRound();
   expect(timers).toHaveLength(0);
 });
+
+test("when time is short lower ranks go first, and a higher one that waited long goes once before them", () => {
+  const { clock, state, goRound } = handClock();
+  const turn = new Turn(clock, 10);
+  const slices: string[] = [];
+  /** Has always a slice's worth of work, and more. */
+  const work = (name: string, rank: number) => {
+    const run = (): void => {
+      if (turn.mayRun(rank)) {
+        slices.push(name);
+        state.now += 10;
+      }
+      turn.whenFree(run, rank);
+    };
+    return run;
+  };
+  work("part", 0)();
+  work("whole", 3)();
+  for (let round = 0; round < 40; round++) goRound();
+  const first = slices.indexOf("whole");
+  expect(first).toBeGreaterThan(20);
+  expect(slices.slice(first + 1, first + 10)).not.toContain("whole");
+});
+
+test("changes of wholes wait for company only while rounds are long", () => {
+  const { clock, state, goRound } = handClock();
+  const turn = new Turn(clock, 10);
+  expect(turn.holdMs(2)).toBe(0);
+  for (let round = 0; round < 20; round++) {
+    turn.mayRun();
+    state.now += 100;
+    goRound();
+  }
+  expect(turn.holdMs(0)).toBe(0);
+  expect(turn.holdMs(2)).toBeGreaterThan(400);
+  state.now += 2000;
+  expect(turn.holdMs(2)).toBe(0);
+});

@@ -1,40 +1,79 @@
 import type { Clock } from "@capstan/apimachinery";
 
+/** How long a higher rank may be passed over before it goes first once: late is fine for a sum, never is not. */
+const PATIENCE_MS = 250;
+/** Rounds of the event loop at least this long mean that there is more work than time. */
+const BUSY_ROUND_MS = 20;
+const HOLD_ROUNDS = 5;
+const MAX_HOLD_MS = 1000;
+/** What was measured longer ago says nothing about now. */
+const FRESH_MS = 1000;
+
+interface Waiting {
+  readonly rank: number;
+  readonly since: number;
+  readonly resume: () => void;
+}
+
 /**
  * Shares the process between all controllers and everything else in it. With the API in the same process a reconcile may need
  * no I/O at all, and a thousand of them in a row would keep sockets and timers waiting; so after a slice of time controllers
  * pause until the event loop went round. In virtual time a slice never ends.
+ *
+ * When there is more work than time, parts come before wholes: controllers of a higher rank sum up what those of a lower one
+ * change, and one sum over many changes is cheaper than a sum after each. With time to spare rank means nothing.
  */
 export class Turn {
   readonly #clock: Clock;
   readonly #sliceMs: number;
   #started: number | undefined;
-  #waiting: (() => void)[] = [];
+  #waiting: Waiting[] = [];
+  /** Smoothed length of a round of the event loop, and when it was last known. */
+  #rounds = { at: Number.NEGATIVE_INFINITY, ms: 0 };
+  /** In this slice ranks up to here need not stand back. */
+  #favoured = 0;
 
   constructor(clock: Clock, sliceMs = 10) {
     this.#clock = clock;
     this.#sliceMs = sliceMs;
   }
 
-  /** Whether new work may start in this slice. */
-  mayRun(): boolean {
+  /** Whether new work of a rank may start in this slice. */
+  mayRun(rank = 0): boolean {
     const now = this.#clock.monotonic();
     if (this.#started === undefined) {
       this.#started = now;
       this.#clock.after(0, () => this.#next());
     }
-    return now - this.#started < this.#sliceMs;
+    if (now - this.#started >= this.#sliceMs) return false;
+    return rank <= this.#favoured || !this.#waiting.some((other) => other.rank < rank);
   }
 
-  /** Calls back in the next slice. */
-  whenFree(resume: () => void): void {
-    this.#waiting.push(resume);
+  /** Calls back in a later slice. */
+  whenFree(resume: () => void, rank = 0): void {
+    this.#waiting.push({ rank, since: this.#clock.monotonic(), resume });
+  }
+
+  /** How long a change may wait for others to join it; 0 with time to spare. */
+  holdMs(rank: number): number {
+    if (rank === 0 || this.#clock.monotonic() - this.#rounds.at > FRESH_MS) return 0;
+    return this.#rounds.ms < BUSY_ROUND_MS ? 0 : Math.min(MAX_HOLD_MS, this.#rounds.ms * HOLD_ROUNDS);
   }
 
   #next(): void {
+    const now = this.#clock.monotonic();
+    this.#rounds = { at: now, ms: this.#rounds.ms * 0.8 + (now - (this.#started ?? now)) * 0.2 };
     this.#started = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resume of waiting) resume();
+    const overdue = this.#waiting.filter(({ since }) => now - since >= PATIENCE_MS);
+    this.#favoured = Math.max(0, ...overdue.map(({ rank }) => rank));
+    const place = (entry: Waiting): number => (overdue.includes(entry) ? -1 : entry.rank);
+    this.#waiting.sort((a, b) => place(a) - place(b));
+    // Whoever finds no room in this slice keeps its place in the queue and the time it has waited.
+    for (let turns = this.#waiting.length; turns > 0; turns--) {
+      const [first] = this.#waiting;
+      if (first === undefined || !this.mayRun(first.rank)) return;
+      this.#waiting.shift();
+      first.resume();
+    }
   }
 }

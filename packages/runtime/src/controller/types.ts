@@ -78,5 +78,7 @@ export interface ControllerDefinition {
   readonly watches: readonly Watch[];
   readonly sources: readonly Source[];
   readonly concurrency: number;
+  /** Lower ranks go first when time is short. */
+  readonly rank: number;
   readonly reconcile: Reconcile;
 }

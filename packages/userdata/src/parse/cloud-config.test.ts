@@ -23,8 +23,8 @@ describe("write_files", () => {
     const text =
       "#cloud-config\nwrite_files:\n- {path: /a, content: x}\n- {path: /b, permissions: 0640, owner: a:b, append: true}\n";
     expect(parseCloudConfig(text).writeFiles).toEqual([
-      { path: "/a", content: Buffer.from("x"), owner: "root:root", permissions: "0644", append: false },
-      { path: "/b", content: Buffer.from(""), owner: "a:b", permissions: "0640", append: true },
+      { path: "/a", content: Buffer.from("x"), owner: "root:root", permissions: "0644", append: false, defer: false },
+      { path: "/b", content: Buffer.from(""), owner: "a:b", permissions: "0640", append: true, defer: false },
     ]);
   });
 });

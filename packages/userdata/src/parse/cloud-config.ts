@@ -11,6 +11,8 @@ export interface CloudConfigFile {
   /** Octal text, `0644` unless said. */
   permissions: string;
   append: boolean;
+  /** Written late, after users are there. */
+  defer: boolean;
 }
 
 /** A command: a shell line, or a program with its arguments. */
@@ -66,8 +68,9 @@ function firstLine(error: unknown): string {
 
 function cloudConfigOf(document: Record<string, unknown>): CloudConfig {
   const { write_files, bootcmd, runcmd, users, ntp, mounts, disk_setup, fs_setup, ...other } = document;
+  const files = list(write_files, "write_files");
   return {
-    writeFiles: list(write_files, "write_files").map(fileOf),
+    writeFiles: files.map(fileOf),
     bootCommands: list(bootcmd, "bootcmd").map((command, i) => commandOf(command, `bootcmd[${i}]`)),
     runCommands: list(runcmd, "runcmd").map((command, i) => commandOf(command, `runcmd[${i}]`)),
     users: list(users, "users").map((user) => (typeof user === "string" ? { name: user } : mapOf(user, "users"))),
@@ -80,8 +83,21 @@ function cloudConfigOf(document: Record<string, unknown>): CloudConfig {
       ]),
     ),
     filesystems: list(fs_setup, "fs_setup").map((filesystem) => mapOf(filesystem, "fs_setup")),
-    other,
+    other: { ...other, ...unknownFileKeys(files) },
   };
+}
+
+const FILE_KEYS = new Set(["path", "content", "encoding", "owner", "permissions", "append", "defer"]);
+
+/** What a file asks for beyond our knowledge, such as a `source` to fetch it from. */
+function unknownFileKeys(files: readonly unknown[]): Record<string, unknown> {
+  return Object.fromEntries(
+    files.flatMap((file, index) =>
+      Object.entries(isObject(file) ? file : {})
+        .filter(([key]) => !FILE_KEYS.has(key))
+        .map(([key, value]) => [`write_files[${index}].${key}`, value]),
+    ),
+  );
 }
 
 function list(value: unknown, field: string): unknown[] {
@@ -103,7 +119,7 @@ function commandOf(value: unknown, field: string): CloudConfigCommand {
 
 function fileOf(value: unknown, index: number): CloudConfigFile {
   const file = mapOf(value, `write_files[${index}]`);
-  const { path, content, encoding, owner, permissions, append } = file;
+  const { path, content, encoding, owner, permissions, append, defer } = file;
   if (typeof path !== "string" || path === "") throw new UserDataError(`write_files[${index}] has no path`);
   return {
     path,
@@ -111,6 +127,7 @@ function fileOf(value: unknown, index: number): CloudConfigFile {
     owner: typeof owner === "string" ? owner : "root:root",
     permissions: permissionsOf(permissions),
     append: append === true,
+    defer: defer === true,
   };
 }
 

@@ -55,15 +55,16 @@ export async function writeProgramFiles(program: Program, paths: ProgramPaths): 
     await folder(paths.data, 0o700);
     if (uid !== undefined) await giveAll(paths.data, uid);
   }
-  const wanted = new Set<string>();
+  const wanted = new Map<string, string>();
   for (const [name, content] of Object.entries(program.secretFiles ?? {})) {
     const path = join(paths.files, name);
     if (relative(paths.files, path).startsWith(".."))
       throw new Error(`file name ${JSON.stringify(name)} leaves the folder`);
-    wanted.add(path);
-    if (dirname(path) !== paths.files) await folder(dirname(path), 0o700, group, 0o750);
-    await replaceFile(path, content, uid);
+    wanted.set(path, content);
   }
+  for (const dir of new Set([...wanted.keys()].map((path) => dirname(path))))
+    if (dir !== paths.files) await folder(dir, 0o700, group, 0o750);
+  await Promise.all([...wanted].map(([path, content]) => replaceFile(path, content, uid)));
   for (const entry of await readdir(paths.files, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && !wanted.has(path)) await rm(path, { force: true });

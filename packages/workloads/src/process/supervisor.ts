@@ -16,7 +16,7 @@ const FIRST_BACKOFF_MS = 200;
 const LAST_BACKOFF_MS = 30_000;
 /** A program that was ready this long starts its back-off from the beginning when it ends. */
 const HEALTHY_AFTER_MS = 60_000;
-const STARTING_PROBE_MS = 100;
+const STARTING_PROBE_MS = 50;
 const READY_PROBE_MS = 15_000;
 const DEFAULT_STOP_TIMEOUT_MS = 10_000;
 

@@ -42,17 +42,20 @@ export class LeafStore {
     const stored = await this.load();
     const next: Record<string, StoredLeaf> = {};
     let changed = false;
-    for (const spec of specs) {
-      const fingerprint = fingerprintOf(spec, authorities[spec.issuer].certPem, algorithm);
-      const old = stored[spec.name];
-      if (old !== undefined && old.fingerprint === fingerprint && !this.isDue(old)) {
-        next[spec.name] = old;
-        continue;
-      }
-      const made = await issue(spec, authorities, { nowMs: this.clock.now(), random: this.random, algorithm });
-      next[spec.name] = { ...made, fingerprint };
-      changed = true;
-    }
+    // Keys are made off the event loop: all at once.
+    await Promise.all(
+      specs.map(async (spec) => {
+        const fingerprint = fingerprintOf(spec, authorities[spec.issuer].certPem, algorithm);
+        const old = stored[spec.name];
+        if (old !== undefined && old.fingerprint === fingerprint && !this.isDue(old)) {
+          next[spec.name] = old;
+          return;
+        }
+        const made = await issue(spec, authorities, { nowMs: this.clock.now(), random: this.random, algorithm });
+        next[spec.name] = { ...made, fingerprint };
+        changed = true;
+      }),
+    );
     if (changed) await this.storage.save(JSON.stringify(next));
     this.leaves = next;
     return next;

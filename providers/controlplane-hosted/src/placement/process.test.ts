@@ -88,14 +88,11 @@ const servers = (name = "kube-apiserver"): number =>
     .find((argument) => argument.startsWith("--etcd-servers="))
     ?.split(",").length ?? 0;
 
-test("a control plane starts: etcd, kube-apiserver, then the others; a second pass does nothing", async () => {
+test("a control plane starts: etcd and kube-apiserver at once, then the others; a second pass does nothing", async () => {
   expect((await ensure()).apiReady).toBe(true);
-  expect(workloads.news()).toEqual([
-    "start etcd",
-    "start kube-apiserver",
-    "start kube-controller-manager",
-    "start kube-scheduler",
-  ]);
+  const started = workloads.news();
+  expect(started.slice(0, 2).toSorted()).toEqual(["start etcd", "start kube-apiserver"]);
+  expect(started.slice(2)).toEqual(["start kube-controller-manager", "start kube-scheduler"]);
   await ensure();
   expect(workloads.news()).toEqual([]);
 });

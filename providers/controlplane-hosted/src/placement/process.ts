@@ -172,8 +172,13 @@ export class ProcessPlacement implements Placement {
     if (restoring) await this.restore(plan, record, input, dir);
     await save();
     const etcdDir = record.etcdVersion === undefined ? dir : await this.binDir(record.etcdVersion);
-    const { states: etcd, restarting } = await this.etcd.run(plan, record, input, etcdDir);
-    const { apiservers, upgrade, recheckMs } = await this.apiservers.run(plan, record, input, names, folder);
+    const runEtcd = this.etcd.run(plan, record, input, etcdDir);
+    const runApiservers = () => this.apiservers.run(plan, record, input, names, folder);
+    // The first time nobody waits for anybody; kube-apiserver takes longer to reach for etcd than etcd to be there.
+    const [{ states: etcd, restarting }, { apiservers, upgrade, recheckMs }] =
+      record.version === undefined
+        ? await Promise.all([runEtcd, runApiservers()])
+        : [await runEtcd, await runApiservers()];
     const ready = apiservers.filter((state) => state.phase === "Ready").length;
     if (ready > 0 && (record.version === undefined || record.hadData !== true)) {
       record.version ??= plan.version;

@@ -34,6 +34,7 @@ export function clusterController(workload: WorkloadClusters): Controller {
       },
     })
     .concurrency(CONCURRENCY)
+    .rank(4)
     .reconcile((request, context) => reconcileCluster(request, context, workload, coalescer));
 }
 

@@ -23,6 +23,7 @@ export function machineDeploymentController(): Controller {
     .watches(MachineSet, deploymentsOfSet)
     .watches(Cluster, deploymentsOfCluster, { predicate: clusterMatters })
     .concurrency(CONCURRENCY)
+    .rank(3)
     .reconcile((request, context) => reconcileMachineDeployment(request, context, coalescer));
 }
 

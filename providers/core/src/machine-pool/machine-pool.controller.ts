@@ -37,6 +37,7 @@ export function machinePoolController(workload: WorkloadClusters, clock: Clock):
       },
     })
     .concurrency(CONCURRENCY)
+    .rank(1)
     .reconcile((request, context) => {
       cache = context.cache;
       return reconcileMachinePool(request, context, deps);

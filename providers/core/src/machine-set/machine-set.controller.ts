@@ -28,6 +28,7 @@ export function machineSetController(): Controller {
     .watches(MachineDeployment, setsOfDeployment, { predicate: remediationMatters })
     .watches(CustomResourceDefinition, setsThatRefer)
     .concurrency(CONCURRENCY)
+    .rank(2)
     .reconcile((request, context) => reconcileMachineSet(request, context, deps));
 }
 

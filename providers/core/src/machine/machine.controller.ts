@@ -46,6 +46,7 @@ export function machineController(workload: WorkloadClusters, cache: Cache, cloc
       .watches(MachineDrainRule, () => [])
       .watchesRaw(nodeEvents(workload, cache))
       .concurrency(CONCURRENCY)
+      .rank(1)
       .reconcile((request, context) => reconcileMachine(request, context, { workload, calls }))
   );
 }

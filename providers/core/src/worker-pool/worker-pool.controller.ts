@@ -31,5 +31,6 @@ export function workerPoolController(): Controller {
         : [],
     )
     .concurrency(10)
+    .rank(4)
     .reconcile(reconcileWorkerPool);
 }

@@ -119,7 +119,13 @@ export class FakeAgents {
       const ready = { type: "Ready", status: "True", reason: "AgentRunning", message: "", lastTransitionTime: now };
       const network = [{ networkInterfaceName: "eth0", isDefault: true, ipAddrs: ["192.0.2.7/24"] }];
       const facts = { hostinfo: { hostname: name }, network, machineID: `id-of-${name}`, lastHeartbeatTime: now };
-      host["status"] = { ...(host["status"] as object | undefined), ...facts, conditions: [ready], ...progress };
+      const before = host["status"] as ByoHost["status"];
+      // The manager's own conditions are not an agent's to change.
+      const others = before?.conditions?.filter(({ type }) => type !== "Ready") ?? [
+        // As a manager has found it before.
+        { type: "AgentConnected", status: "True", reason: "HeartbeatsArrive", message: "", lastTransitionTime: now },
+      ];
+      host["status"] = { ...before, ...facts, conditions: [ready, ...others], ...progress };
     };
     await this.#server.internal.update(HOSTS, "default", name, "agent", change, "status");
   }

@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { createReadStream, existsSync } from "node:fs";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { type CommandIo, UserError } from "./command.ts";
+
+/** Where a checkout has the agent's program. */
+const BUILT = fileURLToPath(new URL("../../../dist/agent/capstan-host-agent", import.meta.url));
+const UPLOADED = "/tmp/capstan-host-agent.new";
+const INSTALLED = "/usr/local/bin/capstan-host-agent";
+
+export interface SshOptions {
+  /** `user@host`. */
+  target: string;
+  /** Further arguments of ssh, e.g. `-p 2222 -i key`. */
+  args: readonly string[];
+  /** The agent's program; the one of this checkout unless said. */
+  agent: string | undefined;
+  line: string;
+  io: CommandIo;
+}
+
+/** Copies the agent to a host, enrols it there and makes it a service. The token goes through standard input, never as an argument. */
+export async function enrolOverSsh(options: SshOptions): Promise<void> {
+  const { target, io } = options;
+  const agent = options.agent ?? BUILT;
+  if (!existsSync(agent))
+    throw new UserError(`the agent's program is not at ${agent}`, {
+      hint: "make it with: npm run build && node tools/agent/executable.mjs, or name it with --agent FILE",
+    });
+  if (!/^[\w.-]+(@[\w.:[\]-]+)?$/.test(target) || target.startsWith("-"))
+    throw new UserError(`--ssh ${target} is not USER@HOST`, { exitCode: 2 });
+  io.err(`copying the agent to ${target} …\n`);
+  const upload = `umask 077; cat > ${UPLOADED}`;
+  await ssh(options, upload, createReadStream(agent));
+  io.err(`enrolling ${target} …\n`);
+  const enrol = [
+    "set -e",
+    'sudo=""; [ "$(id -u)" = 0 ] || sudo="sudo -n"',
+    `$sudo install -m 755 ${UPLOADED} ${INSTALLED}`,
+    `rm -f ${UPLOADED}`,
+    `$sudo ${INSTALLED} --enrol - --service`,
+  ].join("; ");
+  await ssh(options, enrol, Readable.from([options.line]));
+}
+
+async function ssh(options: SshOptions, command: string, input: Readable): Promise<void> {
+  const { target, args, io } = options;
+  const all = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=15", ...args, target, "--", command];
+  const child = spawn("ssh", all, { stdio: ["pipe", "pipe", "pipe"] });
+  let output = "";
+  const take = (chunk: Buffer): void => {
+    output += chunk.toString("utf8");
+  };
+  child.stdout.on("data", take);
+  child.stderr.on("data", take);
+  // A connection that is refused closes its input early; its exit code tells.
+  child.stdin.on("error", () => undefined);
+  input.pipe(child.stdin);
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (exitCode) => resolve(exitCode ?? 1));
+  }).catch((error: unknown) => {
+    throw new UserError(`ssh cannot be started: ${error instanceof Error ? error.message : String(error)}`, {
+      hint: "install an SSH client, or run the line on the host yourself: leave --ssh out",
+    });
+  });
+  if (code === 0) {
+    if (output.trim() !== "") io.err(`${output.trim()}\n`);
+    return;
+  }
+  throw new UserError(`ssh ${target} ended with code ${code}: ${output.trim().slice(-2000)}`, {
+    hint:
+      code === 255
+        ? `see that this works without a question: ssh ${[...args, target].join(" ")} true`
+        : "see that the user is root or may use sudo without a password, then run the same command again",
+  });
+}

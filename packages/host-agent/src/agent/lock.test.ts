@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { lockHost } from "./lock.ts";
+import { processId } from "./work.ts";
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "capstan-lock-"));
+  path = join(dir, "lock");
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+test("one agent per host: a living holder is respected, and let go of", () => {
+  writeFileSync(path, JSON.stringify(processId(process.ppid)));
+  expect(() => lockHost(path)).toThrow(`another agent runs on this host (process ${process.ppid})`);
+  rmSync(path);
+  lockHost(path)();
+  lockHost(path)();
+});
+
+test.each([
+  ["a process that is gone", JSON.stringify({ pid: 999_999_999, start: "1" })],
+  ["another process that has its number now, after a reboot", JSON.stringify({ pid: process.ppid, start: "1" })],
+  ["nothing that can be read", "half"],
+])("a lock of %s counts for nothing", (_, content) => {
+  writeFileSync(path, content);
+  lockHost(path)();
+});

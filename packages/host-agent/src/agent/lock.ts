@@ -1,0 +1,41 @@
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { isAlive, type ProcessId, processId } from "./work.ts";
+
+/** One agent per host: the file names the process that holds it, and one of a dead process counts for nothing. Returns how to let go. */
+export function lockHost(path: string): () => void {
+  for (;;) {
+    const holder = readHolder(path);
+    if (holder !== undefined && isAlive(holder) && holder.pid !== process.pid)
+      throw new Error(`another agent runs on this host (process ${holder.pid}): stop it first, or let it do the work`);
+    if (holder !== undefined) rmSync(path, { force: true });
+    else if (create(path)) return () => rmSync(path, { force: true });
+  }
+}
+
+function readHolder(path: string): ProcessId | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+  try {
+    return JSON.parse(text) as ProcessId;
+  } catch {
+    return { pid: 0, start: "" };
+  }
+}
+
+/** Only one of two that start at the same time makes the file. */
+function create(path: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(path, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+  writeSync(fd, JSON.stringify(processId(process.pid)));
+  closeSync(fd);
+  return true;
+}

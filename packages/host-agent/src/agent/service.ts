@@ -1,0 +1,50 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Clock } from "@capstan/apimachinery";
+import { runCommand } from "../execute/run-command.ts";
+import { hasSystemd } from "./programs.ts";
+
+const NAME = "capstan-host-agent";
+const UNIT_FILE = `/etc/systemd/system/${NAME}.service`;
+
+/** The unit that keeps an agent running over reboots. Its commands are not ended with it: a join goes on, and the next agent sees to it. */
+export function unitText(command: readonly string[]): string {
+  return `[Unit]
+Description=Capstan host agent
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+ExecStart=${command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ")}
+Restart=always
+RestartSec=5
+KillMode=process
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** How this program was started, without what it was told. */
+export function ownCommand(argv: readonly string[], execPath: string): string[] {
+  const [, script = ""] = argv;
+  return /\.[cm]?js$/.test(script) ? [execPath, resolve(script)] : [execPath];
+}
+
+/** Makes this program a service of systemd and starts it. Throws with what to do. */
+export async function installService(stateDir: string, clock: Clock): Promise<void> {
+  if (!hasSystemd())
+    throw new Error(
+      "there is no systemd on this host: start the agent without --service, by whatever starts programs here",
+    );
+  const command = [...ownCommand(process.argv, process.execPath), "--state", resolve(stateDir)];
+  const isNew = !existsSync(UNIT_FILE);
+  writeFileSync(UNIT_FILE, unitText(command), { mode: 0o644 });
+  const run = async (...args: string[]): Promise<void> => {
+    const { exitCode, output } = await runCommand(["systemctl", ...args], { clock, timeoutMs: 60_000 });
+    if (exitCode !== 0) throw new Error(`systemctl ${args.join(" ")} ended with code ${exitCode}: ${output.trim()}`);
+  };
+  await run("daemon-reload");
+  await run("enable", NAME);
+  await run(isNew ? "start" : "restart", NAME);
+}

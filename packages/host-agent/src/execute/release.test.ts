@@ -1,0 +1,87 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { systemClock } from "@capstan/apimachinery";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Footprint } from "./footprint.ts";
+import { lookBefore, releaseHost } from "./release.ts";
+import type { RunCommand } from "./run-command.ts";
+
+let root: string;
+let state: string;
+let images: string[];
+let ran: string[];
+let broken: string | undefined;
+
+const run: RunCommand = (command) => {
+  const line = typeof command === "string" ? command : command.join(" ");
+  ran.push(line);
+  const isList = line.includes("images list --quiet");
+  const failed = broken !== undefined && line.includes(broken);
+  const output = isList ? images.join("\n") : failed ? "resource busy" : "";
+  return Promise.resolve({ exitCode: failed ? 1 : 0, output, timedOut: false });
+};
+
+const put = async (...paths: string[]): Promise<void> => {
+  for (const path of paths) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), "x");
+  }
+};
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "capstan-release-"));
+  state = await mkdtemp(join(tmpdir(), "capstan-state-"));
+  images = ["registry.example/owners:1"];
+  ran = [];
+  broken = undefined;
+  await put("etc/cni/net.d/10-owners.conflist", "opt/cni/bin/bridge", "sys/class/net/eth0", "sys/class/net/veth-owner");
+  new Footprint(state, root).noteBefore(await lookBefore(systemClock, root, run));
+  // What a node leaves.
+  await put("etc/cni/net.d/05-cluster.conf", "opt/cni/bin/flannel", "sys/class/net/cni0", "sys/class/net/veth1");
+  await put("etc/kubernetes/kubelet.conf", "var/lib/kubelet/pki/key", "var/lib/etcd/member/db", "run/kubeadm/x");
+  images.push("registry.k8s.io/pause:3.10");
+  ran = [];
+});
+afterEach(async () => {
+  for (const folder of [root, state]) await rm(folder, { recursive: true, force: true });
+});
+
+const release = (more: object = {}) => releaseHost({ clock: systemClock, stateDir: state, root, run, ...more });
+
+test("what the node brought goes, what the owner had stays", async () => {
+  const stopped: string[] = [];
+  expect(
+    await release({ programs: { stop: (name: string) => Promise.resolve(void stopped.push(name)) } }),
+  ).toBeUndefined();
+  expect(await readdir(join(root, "etc/cni/net.d"))).toEqual(["10-owners.conflist"]);
+  expect(await readdir(join(root, "opt/cni/bin"))).toEqual(["bridge"]);
+  expect(await readdir(join(root, "etc"))).toEqual(["cni"]);
+  expect(await readdir(join(root, "var/lib/kubelet"))).toEqual([]);
+  expect(await readdir(join(root, "var/lib/etcd"))).toEqual([]);
+  expect(ran.filter((line) => line.startsWith("ip link"))).toEqual(["ip link delete cni0", "ip link delete veth1"]);
+  expect(ran.filter((line) => line.includes("images remove"))).toEqual([
+    "ctr --namespace k8s.io images remove registry.k8s.io/pause:3.10",
+  ]);
+  expect(ran[0]).toContain("kubeadm reset --force");
+  expect(ran.join("\n")).toMatch(/iptables-save.*ip6tables-save/s);
+  // The kubelet first, or it would start again what kubeadm ends; containerd last, as it is needed till then.
+  expect(stopped).toEqual(["kubelet", "containerd"]);
+  expect(await readdir(state)).toEqual([]);
+});
+
+test("a step that fails is told in its own words, nothing is forgotten, and a repeat goes on", async () => {
+  broken = "kubeadm reset";
+  expect(await release()).toBe('"kubeadm reset" ended with code 1: resource busy');
+  expect(await readdir(state)).toEqual(["footprint.jsonl"]);
+  broken = undefined;
+  expect(await release()).toBeUndefined();
+  expect(await release()).toBeUndefined();
+});
+
+test("a host whose past nobody noted keeps its images and plugins", async () => {
+  await rm(join(state, "footprint.jsonl"));
+  expect(await release()).toBeUndefined();
+  expect(ran.some((line) => line.includes("images remove"))).toBe(false);
+  expect(await readdir(join(root, "opt/cni/bin"))).toEqual(["bridge", "flannel"]);
+});

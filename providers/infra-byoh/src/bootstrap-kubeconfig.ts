@@ -1,0 +1,120 @@
+import { formatTime } from "@capstan/apimachinery";
+import { type ConditionInput, Secret, withTransitionTimes } from "@capstan/capi";
+import { ByoHost, byoHost, enrolmentRoles, enrolmentSecret, hostRights, newEnrolmentToken } from "@capstan/host-agent";
+import { buildKubeconfig } from "@capstan/pki";
+import { type Controller, controller, done, type ReconcileContext, type Result, requeueAfter } from "@capstan/runtime";
+import { USED_ANNOTATION } from "./approve-hosts.ts";
+import { BootstrapKubeconfig } from "./kinds/bootstrap-kubeconfig.ts";
+
+const LIFE_MS = 30 * 60_000;
+/** How soon it shows that a token was used. */
+const LOOK_MS = 10_000;
+
+type Status = NonNullable<BootstrapKubeconfig["status"]>;
+
+/** Makes the kubeconfig that a host enrols with, and takes it away once it was used or is too old. */
+export function bootstrapKubeconfigController(): Controller {
+  return controller("byo-bootstrap-kubeconfig")
+    .for(BootstrapKubeconfig)
+    .reconcile(async (request, context) => {
+      const object = context.cache.get(BootstrapKubeconfig, request);
+      if (object === undefined || object.metadata.deletionTimestamp !== undefined) return done();
+      return object.status?.tokenID === undefined ? await make(object, context) : await look(object, context);
+    });
+}
+
+async function make(object: BootstrapKubeconfig, context: ReconcileContext): Promise<Result> {
+  const { namespace = "", name = "" } = object.metadata;
+  const host = object.spec.hostName ?? name;
+  const caPem = Buffer.from(object.spec["certificate-authority-data"], "base64").toString("utf8");
+  const live = await context.client.get(ByoHost, { namespace, name: host }, context.signal);
+  const problem = problemOf(object, caPem, live);
+  if (problem !== undefined) {
+    await report(
+      object,
+      {},
+      { type: "Ready", status: "False", reason: problem.reason, message: problem.message },
+      context,
+    );
+    return done();
+  }
+  const token = newEnrolmentToken(context.random);
+  const objects = [
+    ...enrolmentRoles(),
+    ...(live === undefined ? [byoHost(namespace, host, {})] : []),
+    ...hostRights(namespace, host, []),
+    enrolmentSecret(token, namespace, host, context.clock, LIFE_MS),
+  ];
+  for (const each of objects) await context.client.apply(each, {}, context.signal);
+  const bootstrapKubeconfigData = buildKubeconfig({
+    server: object.spec.apiserver,
+    caPem,
+    clusterName: "default-cluster",
+    userName: "default-auth",
+    contextName: "default-context",
+    token: `${token.id}.${token.secret}`,
+  });
+  const expiresAt = formatTime(context.clock.now() + LIFE_MS);
+  const ready: ConditionInput = {
+    type: "Ready",
+    status: "True",
+    reason: "TokenGood",
+    message: `good for host ${host}, once: capstan-host-agent --bootstrap-kubeconfig FILE --namespace ${namespace} --name ${host}`,
+  };
+  await report(object, { bootstrapKubeconfigData, expiresAt, tokenID: token.id }, ready, context);
+  return requeueAfter(LOOK_MS);
+}
+
+function problemOf(
+  object: BootstrapKubeconfig,
+  caPem: string,
+  host: ByoHost | undefined,
+): { reason: string; message: string } | undefined {
+  if (object.spec["insecure-skip-tls-verify"] === true)
+    return { reason: "InsecureRefused", message: "insecure-skip-tls-verify would give the host to anybody: remove it" };
+  if (!caPem.includes("-----BEGIN CERTIFICATE-----"))
+    return { reason: "AuthorityInvalid", message: "certificate-authority-data is not base64 of a PEM certificate" };
+  // Or whoever may make such objects could become a host that works already.
+  if (host?.status?.lastHeartbeatTime !== undefined)
+    return {
+      reason: "HostEnrolledAlready",
+      message: `host ${host.metadata.name} has an agent: remove it first with capstan host remove ${host.metadata.name}`,
+    };
+  return undefined;
+}
+
+async function look(object: BootstrapKubeconfig, context: ReconcileContext): Promise<Result> {
+  const { bootstrapKubeconfigData, expiresAt = "", tokenID = "" } = object.status ?? {};
+  if (bootstrapKubeconfigData === undefined) return done();
+  const key = { namespace: "kube-system", name: `bootstrap-token-${tokenID}` };
+  const secret = await context.client.get(Secret, key, context.signal);
+  const isUsed = secret?.metadata.annotations?.[USED_ANNOTATION] !== undefined;
+  const isOld = secret === undefined || context.clock.now() >= Date.parse(expiresAt);
+  if (!isUsed && !isOld) return requeueAfter(LOOK_MS);
+  const over: ConditionInput = {
+    type: "Ready",
+    status: "False",
+    reason: isUsed ? "TokenUsed" : "TokenExpired",
+    message: isUsed ? "a host has enrolled with it" : "nobody enrolled in time: delete this object and make another",
+  };
+  await report(object, { expiresAt, tokenID }, over, context);
+  return done();
+}
+
+async function report(
+  object: BootstrapKubeconfig,
+  fields: Omit<Status, "conditions">,
+  condition: ConditionInput,
+  context: ReconcileContext,
+): Promise<void> {
+  const { namespace, name, generation } = object.metadata;
+  const conditions = withTransitionTimes([condition], object.status?.conditions ?? [], context.clock.now(), generation);
+  const { apiVersion, kind } = BootstrapKubeconfig;
+  const desired = { apiVersion, kind, metadata: { namespace, name }, status: { ...fields, conditions } };
+  await context.client.ensure(
+    desired as unknown as BootstrapKubeconfig,
+    object,
+    { subresource: "status" },
+    context.signal,
+  );
+}

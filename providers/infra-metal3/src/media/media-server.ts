@@ -1,0 +1,166 @@
+import { createHash } from "node:crypto";
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { Clock, Random } from "@capstan/apimachinery";
+
+/** Where media are served. */
+export interface MediaServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What to listen on, once there is something to serve; port 0 takes any. */
+  readonly listen: { readonly host: string; readonly port: number | (() => Promise<number>) };
+  /** Host name or address under which management controllers reach it; absent: what it listens on. */
+  readonly advertise?: string;
+  readonly tls?: { readonly certPem: string; readonly keyPem: string };
+  /** How long an address is good after it was last asked for by its owner; default one hour. */
+  readonly lifetimeMs?: number;
+}
+
+interface Grant {
+  readonly token: string;
+  readonly digest: string;
+  readonly content: Uint8Array;
+  readonly addresses: ReadonlySet<string>;
+  untilMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Some management controllers insist on the ending. */
+const FILE_NAME = "media.iso";
+
+/** Serves images to management controllers: each under an unguessable address, for a while, and to its own only. */
+export class MediaServer {
+  readonly #options: MediaServerOptions;
+  readonly #byKey = new Map<string, Grant>();
+  readonly #byToken = new Map<string, Grant>();
+  #server: Server | undefined;
+  #starting: Promise<void> | undefined;
+
+  constructor(options: MediaServerOptions) {
+    this.#options = options;
+  }
+
+  /** Publishes an image for whoever has one of the addresses; the same image under the same key keeps its URL. */
+  async publish(key: string, content: Uint8Array, addresses: readonly string[]): Promise<string> {
+    await this.#listening();
+    const digest = createHash("sha256").update(content).digest("hex");
+    const untilMs = this.#options.clock.now() + (this.#options.lifetimeMs ?? HOUR_MS);
+    const before = this.#byKey.get(key);
+    const same =
+      before !== undefined &&
+      this.#isGood(before) &&
+      before.digest === digest &&
+      addresses.every((address) => before.addresses.has(plain(address)));
+    if (same) {
+      before.untilMs = untilMs;
+      return this.#urlOf(before);
+    }
+    this.withdraw(key);
+    const token = Buffer.from(this.#options.random.bytes(32)).toString("base64url");
+    const grant: Grant = { token, digest, content, addresses: new Set(addresses.map(plain)), untilMs };
+    this.#byKey.set(key, grant);
+    this.#byToken.set(token, grant);
+    return this.#urlOf(grant);
+  }
+
+  /** Takes an image back. */
+  withdraw(key: string): void {
+    const grant = this.#byKey.get(key);
+    if (grant === undefined) return;
+    this.#byKey.delete(key);
+    this.#byToken.delete(grant.token);
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    this.#starting = undefined;
+    if (server === undefined) return;
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+
+  async #listening(): Promise<void> {
+    this.#starting ??= this.#listen();
+    try {
+      await this.#starting;
+    } catch (error) {
+      this.#starting = undefined;
+      throw error;
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { listen, tls } = this.#options;
+    const handle = (request: IncomingMessage, response: ServerResponse): void => this.#serve(request, response);
+    const server =
+      tls === undefined ? createHttpServer(handle) : createHttpsServer({ cert: tls.certPem, key: tls.keyPem }, handle);
+    const port = typeof listen.port === "number" ? listen.port : await listen.port();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, listen.host, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+    server.unref();
+    this.#server = server;
+  }
+
+  #urlOf({ token }: Grant): string {
+    const address = this.#server?.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const host = this.#options.advertise ?? this.#options.listen.host;
+    const scheme = this.#options.tls === undefined ? "http" : "https";
+    return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}/media/${token}/${FILE_NAME}`;
+  }
+
+  #isGood(grant: Grant): boolean {
+    return this.#options.clock.now() < grant.untilMs;
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const grant = this.#allowed(request);
+    // Whoever may not have it learns nothing, not even that it exists.
+    if (grant === undefined) return void response.writeHead(404).end();
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return void response.writeHead(405, { allow: "GET, HEAD" }).end();
+    const { content } = grant;
+    const range = rangeOf(request.headers.range, content.length);
+    const headers = {
+      "content-type": "application/octet-stream",
+      "accept-ranges": "bytes",
+      "cache-control": "no-store",
+    };
+    if (range === "unsatisfiable")
+      return void response.writeHead(416, { "content-range": `bytes */${content.length}` }).end();
+    const { from, to } = range ?? { from: 0, to: content.length - 1 };
+    const part = content.subarray(from, to + 1);
+    response.writeHead(range === undefined ? 200 : 206, {
+      ...headers,
+      "content-length": part.length,
+      ...(range === undefined ? {} : { "content-range": `bytes ${from}-${to}/${content.length}` }),
+    });
+    response.end(request.method === "HEAD" ? undefined : part);
+  }
+
+  #allowed(request: IncomingMessage): Grant | undefined {
+    const token = /^\/media\/([\w-]{43})\/media\.iso$/.exec(request.url ?? "")?.[1];
+    const grant = token === undefined ? undefined : this.#byToken.get(token);
+    if (grant === undefined || !this.#isGood(grant)) return undefined;
+    return grant.addresses.has(plain(request.socket.remoteAddress ?? "")) ? grant : undefined;
+  }
+}
+
+/** IPv4 addresses of IPv6 sockets look like ::ffff:10.0.0.1. */
+function plain(address: string): string {
+  return address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
+}
+
+function rangeOf(header: string | undefined, size: number): { from: number; to: number } | "unsatisfiable" | undefined {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
+  if (match === null || (match[1] === "" && match[2] === "")) return undefined;
+  const from = match[1] === "" ? Math.max(0, size - Number(match[2])) : Number(match[1]);
+  const to = match[1] === "" || match[2] === "" ? size - 1 : Math.min(Number(match[2]), size - 1);
+  return from > to || from >= size ? "unsatisfiable" : { from, to };
+}

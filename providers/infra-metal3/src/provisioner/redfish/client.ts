@@ -1,0 +1,306 @@
+import { createHash } from "node:crypto";
+import { type Clock, isObject, sleep } from "@capstan/apimachinery";
+import type { Agent } from "undici";
+import { parseBmcAddress } from "../bmc-address.ts";
+import type { InFlight } from "../in-flight.ts";
+import type { HostIdentity } from "../provisioner.ts";
+import { connectionError, RedfishError, wordsOf } from "./errors.ts";
+
+/** A Redfish resource. */
+export type Resource = Readonly<Record<string, unknown>>;
+
+/** An answer of a management controller. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: unknown;
+}
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_REDIRECTS = 3;
+const TASK_POLL_MS = 1_000;
+const TASK_LIMIT_MS = 60_000;
+
+/** One management controller with one set of credentials: sessions where it has them, Basic where not. */
+export class RedfishClient {
+  readonly #host: HostIdentity;
+  readonly #origin: string;
+  readonly #inFlight: InFlight;
+  readonly #clock: Clock;
+  readonly #fingerprint: string;
+  #agent: Agent | undefined;
+  #token: string | undefined;
+  #session: string | undefined;
+  #basic = false;
+
+  constructor(host: HostIdentity, deps: { clock: Clock; inFlight: InFlight }) {
+    this.#host = host;
+    this.#origin = parseBmcAddress(host.address).origin;
+    this.#inFlight = deps.inFlight;
+    this.#clock = deps.clock;
+    this.#fingerprint = fingerprintOf(host);
+  }
+
+  /** Whether it still fits the host: address, credentials and trust are the same. */
+  fits(host: HostIdentity): boolean {
+    return this.#fingerprint === fingerprintOf(host);
+  }
+
+  /** Reads a resource; a status other than 200 is an error. */
+  async get(path: string, signal: AbortSignal): Promise<Resource> {
+    const { body } = await this.request("GET", path, undefined, signal);
+    if (!isObject(body)) throw new RedfishError(`GET ${path}: the answer is no JSON object`);
+    return body;
+  }
+
+  /** Reads a resource that not every management controller has. */
+  async find(path: string, signal: AbortSignal): Promise<Resource | undefined> {
+    try {
+      return await this.get(path, signal);
+    } catch (error) {
+      if (error instanceof RedfishError && error.status !== undefined && [400, 404, 405, 501].includes(error.status))
+        return undefined;
+      throw error;
+    }
+  }
+
+  /** The members of a collection. */
+  async members(path: string, signal: AbortSignal): Promise<Resource[]> {
+    const collection = await this.find(path, signal);
+    const list = Array.isArray(collection?.["Members"]) ? collection["Members"] : [];
+    const found: Resource[] = [];
+    for (const entry of list) {
+      const link = linkOf(entry);
+      const member = link === undefined ? undefined : await this.find(link, signal);
+      if (member !== undefined) found.push(member);
+    }
+    return found;
+  }
+
+  /** Sends a request and waits for its task, if it becomes one. */
+  async request(
+    method: Method,
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    let answer = await this.#authorized(method, path, body, signal, headers);
+    // A session ends when the management controller restarts or has too many.
+    if (answer.status === 401 && this.#token !== undefined) {
+      this.#token = undefined;
+      answer = await this.#authorized(method, path, body, signal, headers);
+    }
+    if (answer.status === 202) return await this.#task(method, path, answer, signal);
+    if (answer.status >= 300) throw answerError(`${method} ${path}`, answer);
+    return answer;
+  }
+
+  /** Ends the session. */
+  async close(signal: AbortSignal): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    try {
+      if (session !== undefined && this.#token !== undefined)
+        await this.#send("DELETE", session, undefined, { "x-auth-token": this.#token }, signal);
+    } catch (error) {
+      if (!(error instanceof RedfishError)) throw error;
+    } finally {
+      this.#token = undefined;
+      await this.#agent?.destroy();
+      this.#agent = undefined;
+    }
+  }
+
+  async #authorized(
+    method: Method,
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+    headers: Record<string, string>,
+  ): Promise<Answer> {
+    if (this.#token === undefined && !this.#basic) await this.#login(signal);
+    const { username, password } = this.#host.credentials;
+    const basic = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+    const authorization = this.#token === undefined ? { authorization: basic } : { "x-auth-token": this.#token };
+    return await this.#send(method, path, body, { ...headers, ...authorization }, signal);
+  }
+
+  async #login(signal: AbortSignal): Promise<void> {
+    const root = await this.#send("GET", "/redfish/v1/", undefined, {}, signal);
+    const links = isObject(root.body) ? root.body["Links"] : undefined;
+    const sessions = isObject(links) ? linkOf(links["Sessions"]) : undefined;
+    if (root.status >= 400 && root.status !== 401) throw answerError("GET /redfish/v1/", root);
+    this.#basic = true;
+    if (sessions === undefined) return;
+    const { username, password } = this.#host.credentials;
+    const answer = await this.#send("POST", sessions, { UserName: username, Password: password }, {}, signal);
+    const token = headerOf(answer, "x-auth-token");
+    if (answer.status < 300 && token !== undefined) {
+      this.#token = token;
+      this.#basic = false;
+      this.#session = pathOf(headerOf(answer, "location"), this.#origin);
+    } else if (answer.status === 400 || answer.status === 401 || answer.status === 403) {
+      this.#basic = false;
+      throw answerError(`POST ${sessions}`, { ...answer, status: 401 });
+    }
+  }
+
+  async #task(method: Method, path: string, first: Answer, signal: AbortSignal): Promise<Answer> {
+    const monitor = pathOf(headerOf(first, "location"), this.#origin);
+    if (monitor === undefined) return first;
+    for (let waited = 0; waited < TASK_LIMIT_MS; waited += TASK_POLL_MS) {
+      await sleep(this.#clock, TASK_POLL_MS, signal);
+      const answer = await this.#authorized("GET", monitor, undefined, signal, {});
+      const state = isObject(answer.body) ? answer.body["TaskState"] : undefined;
+      if (state === "Exception" || state === "Killed" || state === "Cancelled")
+        throw new RedfishError(`${method} ${path}: its task ended with ${state}: ${taskWords(answer.body)}`);
+      if (answer.status >= 400) throw answerError(`GET ${monitor} (task of ${method} ${path})`, answer);
+      if (answer.status !== 202 && (state === undefined || state === "Completed")) return answer;
+    }
+    throw new RedfishError(`${method} ${path}: its task was not done within ${TASK_LIMIT_MS / 1000} s`);
+  }
+
+  async #send(
+    method: Method,
+    path: string,
+    body: object | undefined,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    let target = path;
+    for (let count = 0; count <= MAX_REDIRECTS; count++) {
+      const answer = await this.#inFlight.run(this.#origin, signal, () =>
+        this.#once(method, target, body, headers, signal),
+      );
+      if (answer.status !== 301 && answer.status !== 302 && answer.status !== 307 && answer.status !== 308)
+        return answer;
+      const next = pathOf(headerOf(answer, "location"), this.#origin);
+      // Credentials must never follow a redirect to somebody else.
+      if (next === undefined)
+        throw new RedfishError(`${method} ${target}: redirects to another server, which is refused`);
+      target = next;
+    }
+    throw new RedfishError(`${method} ${path}: redirects without end`);
+  }
+
+  async #once(
+    method: Method,
+    path: string,
+    body: object | undefined,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const agent = await this.#connect();
+    const abort = new AbortController();
+    const stop = (): void => abort.abort(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    const cancel = this.#clock.after(TIMEOUT_MS, () =>
+      abort.abort(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)),
+    );
+    try {
+      const response = await agent.request({
+        origin: this.#origin,
+        path,
+        method,
+        headers: {
+          accept: "application/json",
+          "odata-version": "4.0",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: abort.signal,
+      });
+      return { status: response.statusCode, headers: response.headers, body: jsonOf(await response.body.text()) };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw connectionError(`${method} ${this.#origin}${path}`, error);
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  async #connect(): Promise<Agent> {
+    if (this.#agent !== undefined) return this.#agent;
+    // undici costs a fifth of a second to load: only those who have such hosts pay.
+    const { Agent } = await import("undici");
+    const { credentials, disableCertificateVerification } = this.#host;
+    this.#agent ??= new Agent({
+      maxResponseSize: MAX_BYTES,
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+      pipelining: 1,
+      connections: 4,
+      connect: {
+        timeout: 10_000,
+        ...(credentials.ca === undefined ? {} : { ca: credentials.ca }),
+        ...(disableCertificateVerification ? { rejectUnauthorized: false } : {}),
+      },
+    });
+    return this.#agent;
+  }
+}
+
+/** `@odata.id` of a link. */
+export function linkOf(value: unknown): string | undefined {
+  const link = isObject(value) ? value["@odata.id"] : undefined;
+  return typeof link === "string" && link.startsWith("/") ? link : undefined;
+}
+
+/** A header with one value. */
+export function headerOf({ headers }: Answer, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function pathOf(location: string | undefined, origin: string): string | undefined {
+  if (location === undefined) return undefined;
+  try {
+    const url = new URL(location, origin);
+    return url.origin === origin ? `${url.pathname}${url.search}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function answerError(what: string, answer: Answer): RedfishError {
+  const { status } = answer;
+  const words = wordsOf(answer.body);
+  const said = `${what}: the management controller answered ${status}${words === "" ? "" : `: ${words}`}`;
+  if (status === 401 || status === 403)
+    return new RedfishError(
+      `${said}: correct username and password in the Secret of spec.bmc.credentialsName, and give that user the rights of an administrator`,
+      { access: "refused", status },
+    );
+  return new RedfishError(said, { status });
+}
+
+function taskWords(body: unknown): string {
+  const messages = isObject(body) && Array.isArray(body["Messages"]) ? body["Messages"] : [];
+  return (
+    messages
+      .flatMap((entry) => (isObject(entry) && typeof entry["Message"] === "string" ? [entry["Message"]] : []))
+      .join(" ")
+      .slice(0, 600) || "it said nothing more"
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fingerprintOf({ address, credentials, disableCertificateVerification }: HostIdentity): string {
+  const { username, password, ca } = credentials;
+  return createHash("sha256")
+    .update(JSON.stringify([address, username, password, ca, disableCertificateVerification]))
+    .digest("hex");
+}

@@ -1,0 +1,266 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { type Clock, isObject } from "@capstan/apimachinery";
+import type { BareMetalHostSpec } from "../../kinds/bare-metal-host-spec.ts";
+import type { HardwareDetails } from "../../kinds/hardware-details.ts";
+import { configDrive } from "../../media/config-drive.ts";
+import type { ImageChecks } from "../../media/image-check.ts";
+import type { MediaServer } from "../../media/media-server.ts";
+import { parseBmcAddress } from "../bmc-address.ts";
+import { InFlight } from "../in-flight.ts";
+import {
+  failure,
+  finished,
+  type HostIdentity,
+  type PowerOffMode,
+  type Provisioner,
+  type ProvisionRequest,
+  type StepResult,
+  working,
+} from "../provisioner.ts";
+import { setBoot } from "./boot.ts";
+import { linkOf, RedfishClient, type Resource } from "./client.ts";
+import { failureOf, RedfishError } from "./errors.ts";
+import { inventory } from "./inventory.ts";
+import { type PowerWish, powerStateOf, reset } from "./power.ts";
+import { chooseDrives, eject, imageIn, insert, virtualMedia } from "./virtual-media.ts";
+
+/** What the driver works with. */
+export interface RedfishOptions {
+  readonly clock: Clock;
+  readonly media: Pick<MediaServer, "publish" | "withdraw">;
+  readonly images: Pick<ImageChecks, "check">;
+  /** Requests at a time; default 2 for each management controller and 64 over all. */
+  readonly limits?: { readonly perKey: number; readonly total: number };
+}
+
+const POLL_MS = 2_000;
+/** A reset that shows no effect is asked for again after this long. */
+const ASK_AGAIN_MS = 60_000;
+
+/** Drives machines by Redfish alone: virtual media with a live ISO, and a config drive beside it. */
+export class RedfishDriver implements Provisioner {
+  readonly inFlight: InFlight;
+  readonly #options: RedfishOptions;
+  readonly #clients = new Map<string, RedfishClient>();
+  readonly #asked = new Map<string, { wish: string; type: string; atMs: number }>();
+
+  constructor(options: RedfishOptions) {
+    this.#options = options;
+    this.inFlight = new InFlight(options.limits ?? { perKey: 2, total: 64 });
+  }
+
+  async register(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ id: string }>> {
+    return await this.#with(host, signal, async (client) =>
+      finished({ id: String((await this.#system(client, host, signal))["@odata.id"]) }),
+    );
+  }
+
+  async inspect(host: HostIdentity, signal: AbortSignal): Promise<StepResult<HardwareDetails>> {
+    return await this.#with(host, signal, async (client) =>
+      finished(await inventory(client, await this.#system(client, host, signal), signal)),
+    );
+  }
+
+  async power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ on: boolean }>> {
+    return await this.#with<{ on: boolean }>(host, signal, async (client) => {
+      const state = powerStateOf(await this.#system(client, host, signal));
+      return finished({ on: state === "On" || state === "PoweringOff" });
+    });
+  }
+
+  async powerOn(host: HostIdentity, signal: AbortSignal): Promise<StepResult> {
+    return await this.#with(host, signal, (client) => this.#setPower(client, host, { to: "on" }, signal));
+  }
+
+  async powerOff(host: HostIdentity, mode: PowerOffMode, signal: AbortSignal): Promise<StepResult> {
+    return await this.#with(host, signal, (client) => this.#setPower(client, host, { to: "off", mode }, signal));
+  }
+
+  async reboot(host: HostIdentity, mode: PowerOffMode, signal: AbortSignal): Promise<StepResult> {
+    return await this.#with(host, signal, async (client) => {
+      await reset(client, await this.#system(client, host, signal), { to: "restart", mode }, signal);
+      return finished();
+    });
+  }
+
+  async prepare(_host: HostIdentity, spec: BareMetalHostSpec): Promise<StepResult> {
+    const volumes = [...(spec.raid?.hardwareRAIDVolumes ?? []), ...(spec.raid?.softwareRAIDVolumes ?? [])];
+    return volumes.length === 0
+      ? finished()
+      : failure("spec.raid: this driver does not make RAID volumes: remove the field and make them by hand", {
+          fatal: true,
+        });
+  }
+
+  async provision(host: HostIdentity, request: ProvisionRequest, signal: AbortSignal): Promise<StepResult> {
+    const { image } = request;
+    if (image === undefined || image.format !== "live-iso")
+      return failure(
+        `spec.image.format is ${image?.format ?? "not set"}: this driver boots live-iso images only; set spec.image.format to live-iso and spec.image.url to such an image`,
+        { fatal: true },
+      );
+    const checked = this.#options.images.check(image, signal);
+    if (checked.type !== "done") return checked;
+    return await this.#with(host, signal, async (client) => {
+      const system = await this.#system(client, host, signal);
+      const inserted = await this.#insertMedia(client, system, host, request, image.url, signal);
+      if (inserted.type !== "done") return inserted;
+      if (powerStateOf(system) === "Off" || inserted.value) await setBoot(client, system, "cd", host.bootMode, signal);
+      return await this.#setPower(client, host, { to: "on" }, signal);
+    });
+  }
+
+  async deprovision(host: HostIdentity, _cleaning: unknown, signal: AbortSignal): Promise<StepResult> {
+    return await this.#with(host, signal, async (client) => {
+      const off = await this.#setPower(client, host, { to: "off", mode: "hard" }, signal);
+      if (off.type !== "done") return off;
+      const system = await this.#system(client, host, signal);
+      const { image, config } = chooseDrives(await virtualMedia(client, system, signal));
+      for (const drive of [image, config]) if (drive !== undefined) await eject(client, drive, signal);
+      await setBoot(client, system, "disk", host.bootMode, signal);
+      this.#options.media.withdraw(keyOf(host));
+      return finished();
+    });
+  }
+
+  /** The machine runs: there is nothing to do but to see that it answers. */
+  async adopt(host: HostIdentity, _request: unknown, signal: AbortSignal): Promise<StepResult> {
+    return await this.#with(host, signal, async (client) => {
+      await this.#system(client, host, signal);
+      return finished();
+    });
+  }
+
+  async release(host: HostIdentity, signal: AbortSignal): Promise<StepResult> {
+    this.#options.media.withdraw(keyOf(host));
+    this.#asked.delete(keyOf(host));
+    const client = this.#clients.get(keyOf(host));
+    this.#clients.delete(keyOf(host));
+    await client?.close(signal);
+    return finished();
+  }
+
+  /** Ends all sessions. */
+  async close(signal: AbortSignal): Promise<void> {
+    const clients = [...this.#clients.values()];
+    this.#clients.clear();
+    await Promise.all(clients.map((client) => client.close(signal)));
+  }
+
+  /** Puts image and config drive into the drives while the machine is off; the value says whether anything changed. */
+  async #insertMedia(
+    client: RedfishClient,
+    system: Resource,
+    host: HostIdentity,
+    request: ProvisionRequest,
+    url: string,
+    signal: AbortSignal,
+  ): Promise<StepResult<boolean>> {
+    const all = await virtualMedia(client, system, signal);
+    const { image, config } = chooseDrives(all);
+    if (image === undefined)
+      return failure(
+        `The management controller offers no virtual CD (${all.length} virtual drives): it cannot boot a live ISO`,
+        { fatal: true },
+      );
+    const wantsConfig = request.configDrive.userData !== undefined || request.configDrive.networkData !== undefined;
+    if (wantsConfig && config === undefined)
+      return failure(
+        "The management controller has one virtual drive only, and the live ISO is in it: there is no place for the config drive. Remove spec.userData and spec.networkData and build an image that holds them",
+        { fatal: true },
+      );
+    const wanted: [Resource, string][] = [[image, url]];
+    if (wantsConfig && config !== undefined) {
+      // Bytes that depend on the content alone, so that the same content keeps its address.
+      const drive = configDrive(request.configDrive, 0);
+      wanted.push([config, await this.#options.media.publish(keyOf(host), drive, await addressesOf(host))]);
+    }
+    const missing = wanted.filter(([drive, content]) => imageIn(drive) !== content);
+    if (missing.length === 0) return finished(false);
+    const off = await this.#setPower(client, host, { to: "off", mode: "hard" }, signal);
+    if (off.type !== "done") return off;
+    for (const [drive, content] of missing) await insert(client, drive, content, signal);
+    return finished(true);
+  }
+
+  async #setPower(
+    client: RedfishClient,
+    host: HostIdentity,
+    wish: PowerWish & { to: "on" | "off" },
+    signal: AbortSignal,
+  ): Promise<StepResult> {
+    const system = await this.#system(client, host, signal);
+    const state = powerStateOf(system);
+    const key = keyOf(host);
+    if (state === (wish.to === "on" ? "On" : "Off")) {
+      this.#asked.delete(key);
+      return finished();
+    }
+    const now = this.#options.clock.monotonic();
+    const text = JSON.stringify(wish);
+    const before = this.#asked.get(key);
+    const pending = before !== undefined && before.wish === text && now - before.atMs < ASK_AGAIN_MS;
+    const asked = pending ? before : { wish: text, type: await reset(client, system, wish, signal), atMs: now };
+    this.#asked.set(key, asked);
+    return working(`Reset ${asked.type} was accepted, but PowerState is still ${state}`, POLL_MS);
+  }
+
+  /** The system of the address, or the only one there is. */
+  async #system(client: RedfishClient, host: HostIdentity, signal: AbortSignal): Promise<Resource> {
+    const { path } = parseBmcAddress(host.address);
+    if (path !== "") {
+      const system = await client.get(path, signal);
+      if (typeof system["@odata.id"] !== "string")
+        throw new RedfishError(`GET ${path}: the answer is no Redfish resource: correct the path in spec.bmc.address`);
+      return system;
+    }
+    const systems = await client.get("/redfish/v1/Systems", signal);
+    const members = Array.isArray(systems["Members"]) ? systems["Members"] : [];
+    const only = members.length === 1 && isObject(members[0]) ? linkOf(members[0]) : undefined;
+    if (only === undefined)
+      throw new RedfishError(
+        `The management controller has ${members.length} systems: put the path of one into spec.bmc.address, e.g. /redfish/v1/Systems/1`,
+      );
+    return await client.get(only, signal);
+  }
+
+  async #with<T>(
+    host: HostIdentity,
+    signal: AbortSignal,
+    use: (client: RedfishClient) => Promise<StepResult<T>>,
+  ): Promise<StepResult<T>> {
+    try {
+      return await use(await this.#client(host, signal));
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  async #client(host: HostIdentity, signal: AbortSignal): Promise<RedfishClient> {
+    const known = this.#clients.get(keyOf(host));
+    if (known?.fits(host) === true) return known;
+    const client = new RedfishClient(host, { clock: this.#options.clock, inFlight: this.inFlight });
+    this.#clients.set(keyOf(host), client);
+    await known?.close(signal);
+    return client;
+  }
+}
+
+function keyOf({ namespace, name }: HostIdentity): string {
+  return `${namespace}/${name}`;
+}
+
+/** The addresses of a management controller: only they may fetch its media. */
+async function addressesOf(host: HostIdentity): Promise<string[]> {
+  const { host: name } = parseBmcAddress(host.address);
+  if (isIP(name) !== 0) return [name];
+  try {
+    return (await lookup(name, { all: true })).map(({ address }) => address);
+  } catch (error) {
+    throw new RedfishError(
+      `The name ${name} of spec.bmc.address cannot be resolved: ${error instanceof Error ? error.message : String(error)}`,
+      { access: "unreachable" },
+    );
+  }
+}
