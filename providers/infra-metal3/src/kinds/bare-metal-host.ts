@@ -1,4 +1,5 @@
 import { defineKind, type ObjectOf, object, optional } from "@capstan/capi";
+import { hostProblems } from "./bare-metal-host-rules.ts";
 import { hostSpec } from "./bare-metal-host-spec.ts";
 import { hostStatus } from "./bare-metal-host-status.ts";
 
@@ -32,6 +33,7 @@ export const BareMetalHost = defineKind({
     "clusterctl.cluster.x-k8s.io/move-hierarchy": "",
   },
   doc: "A physical machine with a management controller: registered, inspected, provisioned, powered on and off.",
+  admission: { validate: hostProblems },
   schema: object({ spec: hostSpec, status: optional(hostStatus) }),
   columns: [
     { name: "Status", type: "string", jsonPath: ".status.operationalStatus", priority: 1 },

@@ -1,0 +1,350 @@
+import { setMaxListeners } from "node:events";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { FakeRedfish, hastyClock, type Reply, type Seen } from "../../testing/fake-redfish.ts";
+import { finished, type ProvisionRequest, type StepResult } from "../provisioner.ts";
+import { RedfishDriver } from "./redfish-driver.ts";
+
+const SYSTEM = "/redfish/v1/Systems/1";
+const MEDIA = "/redfish/v1/Managers/1/VirtualMedia";
+const { signal } = new AbortController();
+// As a controller has it: one signal ends all calls.
+setMaxListeners(0, signal);
+
+let bmc: FakeRedfish;
+let driver: RedfishDriver;
+let system: Record<string, unknown>;
+let drives: Record<string, { Image: string | null; Inserted: boolean }>;
+
+beforeEach(async () => {
+  bmc = await FakeRedfish.start();
+  driver = new RedfishDriver({
+    clock: hastyClock,
+    media: { publish: async (key) => `http://media/${key}/config.iso`, withdraw: () => undefined },
+    images: { check: () => finished() },
+  });
+  system = {
+    "@odata.id": SYSTEM,
+    PowerState: "Off",
+    Boot: { BootSourceOverrideTarget: "None", BootSourceOverrideEnabled: "Disabled", BootSourceOverrideMode: "UEFI" },
+    Links: { ManagedBy: [{ "@odata.id": "/redfish/v1/Managers/1" }] },
+    Actions: {
+      "#ComputerSystem.Reset": {
+        target: `${SYSTEM}/reset`,
+        "ResetType@Redfish.AllowableValues": ["On", "ForceOff", "GracefulShutdown", "ForceRestart"],
+      },
+    },
+  };
+  drives = { "1": { Image: null, Inserted: false }, "2": { Image: null, Inserted: false } };
+  bmc.on("GET /redfish/v1/", { Links: {} });
+  bmc.on(`GET ${SYSTEM}`, () => ({ body: system }));
+  bmc.on(`POST ${SYSTEM}/reset`, ({ body }: Seen): Reply => {
+    system["PowerState"] = body["ResetType"] === "On" ? "On" : "Off";
+    return { status: 204 };
+  });
+  bmc.on(`PATCH ${SYSTEM}`, ({ body }: Seen): Reply => {
+    Object.assign(system["Boot"] as object, body["Boot"]);
+    return { status: 204 };
+  });
+  bmc.on("GET /redfish/v1/Managers/1", { VirtualMedia: { "@odata.id": MEDIA } });
+  bmc.on(`GET ${MEDIA}`, { Members: [{ "@odata.id": `${MEDIA}/1` }, { "@odata.id": `${MEDIA}/2` }] });
+  for (const id of ["1", "2"]) {
+    const path = `${MEDIA}/${id}`;
+    const actions = {
+      "#VirtualMedia.InsertMedia": { target: `${path}/insert` },
+      "#VirtualMedia.EjectMedia": { target: `${path}/eject` },
+    };
+    bmc.on(`GET ${path}`, () => ({
+      body: { "@odata.id": path, MediaTypes: ["CD", "DVD"], Actions: actions, ...drives[id] },
+    }));
+    bmc.on(`POST ${path}/insert`, ({ body }: Seen): Reply => {
+      drives[id] = { Image: String(body["Image"]), Inserted: true };
+      return { status: 204 };
+    });
+    bmc.on(`POST ${path}/eject`, (): Reply => {
+      drives[id] = { Image: null, Inserted: false };
+      return { status: 204 };
+    });
+  }
+});
+afterEach(async () => {
+  await driver.close(signal);
+  await bmc.close();
+});
+
+const REQUEST: ProvisionRequest = {
+  image: { url: "http://images/live.iso", format: "live-iso" },
+  customDeploy: undefined,
+  configDrive: { metaData: { uuid: "u" }, userData: "#cloud-config\n", networkData: undefined },
+};
+
+/** Asks until it is done or has failed. */
+async function end<T>(call: () => Promise<StepResult<T>>): Promise<StepResult<T>> {
+  for (;;) {
+    const result = await call();
+    if (result.type !== "working") return result;
+  }
+}
+
+test("a live ISO and its config drive go into the Manager's two drives while the machine is off, then it boots from CD", async () => {
+  system["PowerState"] = "On";
+  expect(await end(() => driver.provision(bmc.host(), REQUEST, signal))).toMatchObject({ type: "done" });
+  expect(bmc.writes()).toEqual([
+    `POST ${SYSTEM}/reset`,
+    `POST ${MEDIA}/1/insert`,
+    `POST ${MEDIA}/2/insert`,
+    `PATCH ${SYSTEM}`,
+    `POST ${SYSTEM}/reset`,
+  ]);
+  expect(drives["1"]?.Image).toBe("http://images/live.iso");
+  expect(drives["2"]?.Image).toBe("http://media/default/h1/config.iso");
+  expect(system).toMatchObject({
+    PowerState: "On",
+    Boot: { BootSourceOverrideTarget: "Cd", BootSourceOverrideEnabled: "Continuous" },
+  });
+  bmc.seen.length = 0;
+  expect(await driver.provision(bmc.host(), REQUEST, signal)).toMatchObject({ type: "done" });
+  expect(bmc.writes(), "a repeat does nothing").toEqual([]);
+  expect(await end(() => driver.deprovision(bmc.host(), "metadata", signal))).toMatchObject({ type: "done" });
+  expect(drives).toEqual({ "1": { Image: null, Inserted: false }, "2": { Image: null, Inserted: false } });
+  expect(system).toMatchObject({ PowerState: "Off", Boot: { BootSourceOverrideEnabled: "Disabled" } });
+});
+
+test("what is in the drives from an earlier use is taken out first", async () => {
+  drives["1"] = { Image: "http://old/image.iso", Inserted: true };
+  await end(() => driver.provision(bmc.host(), REQUEST, signal));
+  expect(bmc.writes()).toContain(`POST ${MEDIA}/1/eject`);
+  expect(drives["1"]?.Image).toBe("http://images/live.iso");
+});
+
+test("one virtual drive only: told, nothing is changed", async () => {
+  bmc.on(`GET ${MEDIA}`, { Members: [{ "@odata.id": `${MEDIA}/1` }] });
+  expect(await driver.provision(bmc.host(), REQUEST, signal)).toMatchObject({
+    type: "failed",
+    fatal: true,
+    message: expect.stringMatching(/one virtual drive only/),
+  });
+  expect(bmc.writes()).toEqual([]);
+});
+
+test("a disk image is refused with what to do instead", async () => {
+  const image = { url: "http://images/disk.qcow2", format: "qcow2" as const, checksum: "x" };
+  expect(await driver.provision(bmc.host(), { ...REQUEST, image }, signal)).toMatchObject({
+    type: "failed",
+    fatal: true,
+    message: expect.stringMatching(/boots live-iso images only/),
+  });
+  expect(bmc.seen).toEqual([]);
+});
+
+test("a session is opened, used, renewed when it ends, and closed", async () => {
+  let token = 0;
+  bmc.on("GET /redfish/v1/", { Links: { Sessions: { "@odata.id": "/redfish/v1/SessionService/Sessions" } } });
+  bmc.on(
+    "POST /redfish/v1/SessionService/Sessions",
+    ({ body }: Seen): Reply =>
+      body["Password"] === "s3cret"
+        ? {
+            status: 201,
+            headers: {
+              "x-auth-token": `t${++token}`,
+              location: `${bmc.origin}/redfish/v1/SessionService/Sessions/${token}`,
+            },
+          }
+        : { status: 401 },
+  );
+  bmc.on("DELETE /redfish/v1/SessionService/Sessions/2", { ok: true });
+  bmc.on(
+    `GET ${SYSTEM}`,
+    ({ headers }: Seen): Reply => (headers["x-auth-token"] === `t${token}` ? { body: system } : { status: 401 }),
+  );
+  expect(await driver.power(bmc.host(), signal)).toMatchObject({ type: "done" });
+  expect(await driver.power(bmc.host(), signal)).toMatchObject({ type: "done" });
+  expect(token, "one session for many requests").toBe(1);
+  bmc.on(
+    `GET ${SYSTEM}`,
+    ({ headers }: Seen): Reply => (headers["x-auth-token"] === "t2" ? { body: system } : { status: 401 }),
+  );
+  expect(await driver.power(bmc.host(), signal)).toMatchObject({ type: "done" });
+  await driver.release(bmc.host(), signal);
+  expect(bmc.writes().at(-1)).toBe("DELETE /redfish/v1/SessionService/Sessions/2");
+  expect(
+    bmc.seen.some(({ headers }) => headers.authorization !== undefined),
+    "the password goes into the login alone",
+  ).toBe(false);
+  const refused = await driver.register(bmc.host({ credentials: { username: "admin", password: "other" } }), signal);
+  expect(refused).toMatchObject({ type: "failed", access: "refused" });
+});
+
+test("a redirect to another server is refused: credentials stay here", async () => {
+  const thief = await FakeRedfish.start();
+  bmc.on(`GET ${SYSTEM}`, (): Reply => ({ status: 307, headers: { location: `${thief.origin}${SYSTEM}` } }));
+  expect(await driver.power(bmc.host(), signal)).toMatchObject({
+    type: "failed",
+    message: expect.stringMatching(/redirects to another server, which is refused/),
+  });
+  expect(thief.seen).toEqual([]);
+  await thief.close();
+});
+
+test("a server that insists on If-Match gets the ETag; one that knows no Continuous gets Once", async () => {
+  bmc.on(`GET ${SYSTEM}`, (): Reply => ({ body: system, headers: { etag: 'W/"7"' } }));
+  const patched: unknown[] = [];
+  bmc.on(`PATCH ${SYSTEM}`, ({ body, headers }: Seen): Reply => {
+    if (headers["if-match"] !== 'W/"7"') return { status: 428 };
+    patched.push(body);
+    return JSON.stringify(body).includes("Continuous")
+      ? { status: 400, body: { error: { message: "no" } } }
+      : { status: 200, body: {} };
+  });
+  expect(await end(() => driver.provision(bmc.host(), REQUEST, signal))).toMatchObject({ type: "done" });
+  expect(patched.at(-1)).toEqual({
+    Boot: { BootSourceOverrideTarget: "Cd", BootSourceOverrideEnabled: "Once", BootSourceOverrideMode: "UEFI" },
+  });
+});
+
+test("a system that shows no boot mode is not asked for one", async () => {
+  system["Boot"] = {
+    BootSourceOverrideTarget: "None",
+    "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "UsbCd"],
+  };
+  await end(() => driver.provision(bmc.host(), REQUEST, signal));
+  expect(bmc.seen.find(({ method }) => method === "PATCH")?.body).toEqual({
+    Boot: { BootSourceOverrideTarget: "UsbCd", BootSourceOverrideEnabled: "Continuous" },
+  });
+});
+
+test("an insert that becomes a task is waited for; a task that fails is told with its words", async () => {
+  let polls = 0;
+  bmc.on(
+    `POST ${MEDIA}/1/insert`,
+    (): Reply => ({ status: 202, headers: { location: "/redfish/v1/TaskService/Tasks/9" } }),
+  );
+  bmc.on("GET /redfish/v1/TaskService/Tasks/9", (): Reply => {
+    polls++;
+    if (polls < 3) return { status: 202, body: { TaskState: "Running" } };
+    return { body: { TaskState: "Exception", Messages: [{ Message: "The share is not reachable." }] } };
+  });
+  expect(await end(() => driver.provision(bmc.host(), REQUEST, signal))).toMatchObject({
+    type: "failed",
+    message: expect.stringMatching(/insert: its task ended with Exception: The share is not reachable\./),
+  });
+  expect(polls).toBe(3);
+});
+
+test("what the management controller says is passed on in its own words", async () => {
+  const info = [
+    { Message: "The request failed due to an internal service error." },
+    { Message: "Virtual media is disabled." },
+  ];
+  for (const id of ["1", "2"])
+    bmc.on(
+      `POST ${MEDIA}/${id}/insert`,
+      (): Reply => ({ status: 500, body: { error: { message: "general", "@Message.ExtendedInfo": info } } }),
+    );
+  const result = await end(() => driver.provision(bmc.host(), REQUEST, signal));
+  expect(result).toMatchObject({
+    type: "failed",
+    message: `POST ${MEDIA}/1/insert: the management controller answered 500: The request failed due to an internal service error. Virtual media is disabled.`,
+  });
+  expect(JSON.stringify(result)).not.toContain("s3cret");
+});
+
+test("soft and hard power off use what the system knows; a lie is waited for and asked for once", async () => {
+  system["PowerState"] = "On";
+  bmc.on(`POST ${SYSTEM}/reset`, (): Reply => ({ status: 204 }));
+  for (let count = 0; count < 5; count++)
+    expect(await driver.powerOff(bmc.host(), "soft", signal)).toMatchObject({
+      type: "working",
+      what: "Reset GracefulShutdown was accepted, but PowerState is still On",
+    });
+  await driver.powerOff(bmc.host(), "hard", signal);
+  expect(bmc.seen.filter(({ method }) => method === "POST").map(({ body }) => body["ResetType"])).toEqual([
+    "GracefulShutdown",
+    "ForceOff",
+  ]);
+});
+
+test("inspection reads processors, memory, interfaces and disks", async () => {
+  Object.assign(system, {
+    Manufacturer: "ACME",
+    Model: "R1",
+    SerialNumber: "S1",
+    BiosVersion: "2.3",
+    HostName: "old",
+    MemorySummary: { TotalSystemMemoryGiB: 64 },
+    ProcessorSummary: { Count: 2, Model: "Fast" },
+    Processors: { "@odata.id": `${SYSTEM}/Processors` },
+    EthernetInterfaces: { "@odata.id": `${SYSTEM}/EthernetInterfaces` },
+    Storage: { "@odata.id": `${SYSTEM}/Storage` },
+  });
+  const list = (path: string, ...bodies: object[]): void => {
+    bmc.on(`GET ${path}`, { Members: bodies.map((_, index) => ({ "@odata.id": `${path}/${index}` })) });
+    bodies.forEach((body, index) => bmc.on(`GET ${path}/${index}`, body));
+  };
+  list(
+    `${SYSTEM}/Processors`,
+    { ProcessorType: "CPU", InstructionSet: "x86-64", Model: "Fast 9", MaxSpeedMHz: 3000, TotalThreads: 32 },
+    { ProcessorType: "GPU" },
+  );
+  list(
+    `${SYSTEM}/EthernetInterfaces`,
+    { Id: "NIC.1", MACAddress: "AA:BB:CC:00:00:01", SpeedMbps: 25000, IPv4Addresses: [{ Address: "10.0.0.9" }] },
+    { Id: "NIC.2" },
+  );
+  list(`${SYSTEM}/Storage`, { Drives: [{ "@odata.id": "/drive" }] });
+  bmc.on("GET /drive", {
+    Name: "Disk 0",
+    MediaType: "SSD",
+    Protocol: "NVMe",
+    CapacityBytes: 1e12,
+    Manufacturer: "M",
+    Model: "X",
+    SerialNumber: "D1",
+  });
+  expect(await driver.inspect(bmc.host(), signal)).toEqual({
+    type: "done",
+    value: {
+      systemVendor: { manufacturer: "ACME", productName: "R1", serialNumber: "S1" },
+      firmware: { bios: { version: "2.3" } },
+      ramMebibytes: 65536,
+      cpu: { arch: "x86_64", model: "Fast 9", clockMegahertz: 3000, count: 32 },
+      nics: [{ name: "NIC.1", mac: "aa:bb:cc:00:00:01", speedGbps: 25, ip: "10.0.0.9" }],
+      storage: [
+        {
+          name: "Disk 0",
+          type: "NVME",
+          rotational: false,
+          sizeBytes: 1e12,
+          vendor: "M",
+          model: "X",
+          serialNumber: "D1",
+        },
+      ],
+      hostname: "old",
+    },
+  });
+});
+
+test("never more than two requests are in flight at one management controller, whatever is asked of it", async () => {
+  await Promise.all(Array.from({ length: 20 }, (_, index) => driver.power(bmc.host({ name: `h${index}` }), signal)));
+  expect(bmc.peak).toBeLessThanOrEqual(2);
+  expect(driver.inFlight.peakPerKey).toBe(2);
+});
+
+test("garbage, an endless body or a closed connection never throws", async () => {
+  bmc.on(`GET ${SYSTEM}`, (): Reply => ({ body: "text" }));
+  expect(await driver.power(bmc.host(), signal)).toMatchObject({ type: "failed" });
+  bmc.on(
+    `GET ${SYSTEM}`,
+    (): Reply => ({
+      body: { "@odata.id": SYSTEM, PowerState: 7, Actions: "none", Links: [], Boot: null, VirtualMedia: 3 },
+    }),
+  );
+  expect(await driver.provision(bmc.host(), REQUEST, signal)).toMatchObject({ type: "failed" });
+  expect(await driver.powerOff(bmc.host(), "soft", signal)).toMatchObject({
+    type: "failed",
+    message: expect.stringMatching(/has no action #ComputerSystem.Reset/),
+  });
+  bmc.on(`GET ${SYSTEM}`, (): Reply => ({ body: { "@odata.id": SYSTEM, x: "y".repeat(5 * 1024 * 1024) } }));
+  expect(await driver.power(bmc.host(), signal)).toMatchObject({ type: "failed", access: "unreachable" });
+});
