@@ -19,6 +19,7 @@ let clock: VirtualClock;
 let root: string;
 let workloads: FakeWorkloads;
 let etcd: FakeEtcd;
+let client: FakeEtcd;
 let placement: ProcessPlacement;
 let authorities: Authorities;
 
@@ -38,6 +39,7 @@ beforeEach(async () => {
   clock = new VirtualClock();
   workloads = new FakeWorkloads(root);
   etcd = new FakeEtcd();
+  client = etcd;
   workloads.onStart = async (program) => etcd.start(program);
   restartManager();
 });
@@ -54,7 +56,7 @@ function restartManager(): void {
     defaultAddress: "127.0.0.1",
     clock,
     random,
-    client: () => etcd,
+    client: () => client,
   });
 }
 
@@ -190,6 +192,35 @@ test("a member whose data is damaged is taken in again, once", async () => {
   expect(etcd.news(), "what fails again so soon has another trouble").toEqual([]);
 });
 
+test("a manager that ends right after any call to etcd finds what it did and goes on", async () => {
+  await settled();
+  let calls = 0;
+  const dying = new Proxy(etcd, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function" || !/^(add|promote|remove|move)/.test(String(name))) return value;
+      return async (...args: unknown[]) => {
+        await (value as (...all: unknown[]) => Promise<void>).apply(target, args);
+        // Every other call is the last thing its manager does.
+        if (calls++ % 2 === 0) throw new Error("killed");
+      };
+    },
+  });
+  client = dying;
+  await settled({ etcd: { replicas: 3 } });
+  await workloads.stop({ owner, name: "etcd-2" });
+  await rm(join(root, owner, "etcd-2/data"), { recursive: true });
+  await settled({ etcd: { replicas: 3 } });
+  expect(etcd.listed.map(({ name, isLearner }) => `${name} ${isLearner}`).toSorted()).toEqual([
+    "etcd-0 false",
+    "etcd-1 false",
+    "etcd-2 false",
+  ]);
+  await settled();
+  expect(etcd.listed.map(({ name }) => name)).toEqual(["etcd-0"]);
+  expect(calls).toBeGreaterThan(6);
+});
+
 test("without a quorum nothing is removed, and a person is told what to do", async () => {
   await settled({ etcd: { replicas: 3 } });
   for (const name of ["etcd-1", "etcd-2"]) {
@@ -275,4 +306,41 @@ test("rotating the CA restarts nothing that serves the API; rotating etcd's goes
   expect(workloads.news()).toEqual(
     expect.arrayContaining(["restart etcd", "start kube-apiserver-next", "restart kube-apiserver"]),
   );
+});
+
+test("a full disk is told with the cure, and nothing is lost", async () => {
+  await settled();
+  const ensure_ = workloads.ensure.bind(workloads);
+  workloads.ensure = () =>
+    Promise.reject(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" }));
+  const full = await ensure({ etcd: { quotaBytes: 2 ** 28 } });
+  expect(full.problem).toEqual({
+    reason: "DiskFull",
+    message: "ENOSPC: no space left on device, write; free space where the data directory lies",
+  });
+  workloads.ensure = ensure_;
+  expect((await settled()).apiReady).toBe(true);
+});
+
+test("data of another object of that name is not touched, and goes when that is asked for", async () => {
+  const request = { owner, spec: { version: "v1.34.4" }, endpoint: undefined, objectUid: "first" };
+  await placement.reserve(request);
+  await placement.ensure({
+    owner,
+    objectUid: "first",
+    clusterName: "c1",
+    spec: { version: "v1.34.4" },
+    version: "v1.34.4",
+    endpoint: { host: "127.0.0.1", port: 6443 },
+    network: clusterNetwork(undefined),
+    authorities,
+    userFiles: { apiServer: {}, controllerManager: {}, scheduler: {} },
+  });
+  workloads.news();
+  const second = await placement.reserve({ ...request, objectUid: "second" });
+  expect(second).toMatchObject({ type: "failed", reason: "LeftoverData" });
+  expect(workloads.news()).toEqual([]);
+  const discarded = await placement.reserve({ ...request, objectUid: "second", discardLeftovers: true });
+  expect(discarded.type).toBe("reserved");
+  expect(workloads.news()).toContain("remove etcd");
 });
