@@ -215,7 +215,10 @@ function workloadErrors(object: Unstructured, word: string): FieldError[] {
 
 /** The template with the volumes that a StatefulSet's claims become. */
 function withClaimVolumes(spec: JsonObject): unknown {
-  const claims = objects(spec.volumeClaimTemplates).map((claim) => ({ name: text(at(claim, "metadata", "name")) }));
+  const claims = objects(spec.volumeClaimTemplates).map((claim) => {
+    const name = text(at(claim, "metadata", "name"));
+    return { name, persistentVolumeClaim: { claimName: name } };
+  });
   if (claims.length === 0) return spec.template;
   const template = obj(spec.template);
   const podSpec = obj(template.spec);
