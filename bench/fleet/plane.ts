@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, systemRandom, type Transport } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, openLmdbStore } from "@capstan/apiserver";
-import { type Manager, startManager } from "@capstan/manager";
+import { type Manager, managerTransport, startManager } from "@capstan/manager";
 import { createLogger } from "@capstan/runtime";
 
 /** A running management plane. */
@@ -29,7 +29,7 @@ export async function startPlane(): Promise<Plane> {
     log: (message, error) => log.error(message, { error }),
   });
   let writes = 0;
-  const inner = server.admin();
+  const inner = await managerTransport(server, clock);
   const counted: Transport = {
     request: (request, signal) => {
       if (request.method !== "GET" && !/\/(leases|events)\b/.test(request.path)) writes++;

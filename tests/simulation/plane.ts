@@ -6,12 +6,13 @@ import {
   type KubeObject,
   parseYamlDocuments,
   seededRandom,
+  type Transport,
   type Unstructured,
   VirtualClock,
 } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster, conditionsOf, Machine } from "@capstan/capi";
-import { KINDS, kindRules, type Manager, simulatedHosts, startManager } from "@capstan/manager";
+import { KINDS, kindRules, type Manager, managerTransport, simulatedHosts, startManager } from "@capstan/manager";
 import { Client, type Kind, silentLogger } from "@capstan/runtime";
 
 const STEP_MS = 200;
@@ -27,6 +28,8 @@ export class Plane {
   /** Where everything is. */
   readonly namespace: string;
   readonly #dataDir: string;
+  /** What the API refused to the manager: its roles must suffice. */
+  readonly #refused = new Set<string>();
   #manager: Manager | undefined;
 
   private constructor(parts: { clock: VirtualClock; server: ApiServer; dataDir: string; namespace: string }) {
@@ -62,7 +65,7 @@ export class Plane {
   async startManager(): Promise<void> {
     const { clock } = this;
     this.#manager = await startManager({
-      transport: this.server.admin(),
+      transport: this.#noting(await managerTransport(this.server, this.clock)),
       kinds: "in-process",
       dataDir: this.#dataDir,
       clock,
@@ -81,6 +84,21 @@ export class Plane {
     await this.#manager?.stop();
     await this.server.close();
     await rm(this.#dataDir, { recursive: true, force: true });
+    if (this.#refused.size > 0) throw new Error(`the manager's roles do not allow: ${[...this.#refused].join(", ")}`);
+  }
+
+  #noting(inner: Transport): Transport {
+    return {
+      request: async (request, signal) => {
+        const response = await inner.request(request, signal);
+        // That nothing is created in a namespace that goes away is no matter of roles.
+        const going = JSON.stringify(response.body).includes("is being terminated");
+        if (response.status === 403 && !going) this.#refused.add(`${request.method} ${request.path}`);
+        return response;
+      },
+      watch: (request, signal) => inner.watch(request, signal),
+      close: () => inner.close(),
+    };
   }
 
   /** Creates the objects of a manifest, in the plane's namespace. */

@@ -1,3 +1,4 @@
+export { managerTransport } from "./access.ts";
 export type {
   Chip,
   ClusterItem,

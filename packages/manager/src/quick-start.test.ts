@@ -12,6 +12,7 @@ import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver
 import { Cluster, conditionsOf, Machine } from "@capstan/capi";
 import { Client, silentLogger } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { managerTransport } from "./access.ts";
 import { kindRules } from "./kind-rules.ts";
 import { KINDS } from "./kinds.ts";
 import { type Manager, startManager } from "./manager.ts";
@@ -31,7 +32,7 @@ beforeEach(async () => {
   server = await createApiServer({ store: memoryStore(), clock, random, ...kindRules(KINDS, () => running) });
   running = server;
   manager = await startManager({
-    transport: server.admin(),
+    transport: await managerTransport(server, clock),
     kinds: "in-process",
     dataDir,
     clock,

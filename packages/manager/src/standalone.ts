@@ -4,6 +4,7 @@ import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
 import { type ApiServer, auditFile, createApiServer, openLmdbStore, readEncryptionKeyFile } from "@capstan/apiserver";
 import { buildKubeconfig } from "@capstan/pki";
 import type { Logger } from "@capstan/runtime";
+import { managerTransport } from "./access.ts";
 import { serveControl } from "./control-socket.ts";
 import { actingInProcess } from "./dashboard/acting.ts";
 import { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
@@ -103,7 +104,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   await writeFile(`${kubeconfig}.new`, text, { mode: 0o600 });
   await rename(`${kubeconfig}.new`, kubeconfig);
   const manager = await startManager({
-    transport: api.admin(),
+    transport: await managerTransport(api, clock),
     kinds: "in-process",
     dataDir,
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),

@@ -1,6 +1,7 @@
 import { toYaml, type Unstructured } from "@capstan/apimachinery";
 import { crdWithWebhook, type WebhookTarget, webhookConfigurations } from "@capstan/capi";
-import { type AnyKind, KINDS } from "../kinds.ts";
+import { kindsRole, MANAGER_ACCOUNT, MANAGER_NAMESPACE, managerAccess } from "../access.ts";
+import { KINDS } from "../kinds.ts";
 import { WEBHOOK_CONFIGURATION } from "../webhooks.ts";
 
 /** A provider in clusterctl's sense: what `clusterctl init` or `kubectl apply` installs as one. */
@@ -13,11 +14,9 @@ interface Component {
   manager: boolean;
 }
 
-const NAMESPACE = "capstan-system";
 const SERVICE = "capstan-webhooks";
-const ACCOUNT = "capstan-manager";
 const PORT = 9443;
-const TARGET: WebhookTarget = { type: "service", namespace: NAMESPACE, name: SERVICE, port: 443 };
+const TARGET: WebhookTarget = { type: "service", namespace: MANAGER_NAMESPACE, name: SERVICE, port: 443 };
 
 const COMPONENTS: readonly Component[] = [
   {
@@ -76,7 +75,7 @@ function objectsOf(component: Component, version: string): Unstructured[] {
   const objects = [
     ...(component.manager ? [namespace()] : []),
     ...kinds.map((kind) => crdWithWebhook(kind, TARGET)),
-    aggregatedRole(component.label, kinds),
+    kindsRole(component.label, kinds),
     ...(component.manager ? manager(version) : []),
   ];
   const label = { "cluster.x-k8s.io/provider": component.label };
@@ -87,88 +86,18 @@ function objectsOf(component: Component, version: string): Unstructured[] {
 }
 
 function namespace(): Unstructured {
-  return { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } };
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name: MANAGER_NAMESPACE } };
 }
-
-const ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
-
-/** What the core of Cluster API, ours or upstream's, may do with these kinds. */
-function aggregatedRole(name: string, kinds: readonly AnyKind[]): Unstructured {
-  const groups = [...new Set(kinds.map(({ group }) => group))];
-  return {
-    apiVersion: "rbac.authorization.k8s.io/v1",
-    kind: "ClusterRole",
-    metadata: { name: `${name}-kinds`, labels: { "cluster.x-k8s.io/aggregate-to-manager": "true" } },
-    rules: groups.map((group) => {
-      const plurals = kinds.filter((kind) => kind.group === group).map(({ plural }) => plural);
-      const resources = plurals.flatMap((plural) => [
-        plural,
-        `${plural}/status`,
-        `${plural}/finalizers`,
-        `${plural}/scale`,
-      ]);
-      return { apiGroups: [group], resources, verbs: ALL_VERBS };
-    }),
-  };
-}
-
-/** What the manager needs beside our kinds. */
-const MANAGER_RULES = [
-  {
-    apiGroups: [""],
-    resources: ["secrets", "configmaps", "services", "pods", "persistentvolumeclaims"],
-    verbs: ALL_VERBS,
-  },
-  { apiGroups: [""], resources: ["namespaces", "nodes"], verbs: ["get", "list", "watch"] },
-  { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "get", "list", "patch", "watch"] },
-  { apiGroups: ["apps"], resources: ["deployments", "statefulsets"], verbs: ALL_VERBS },
-  { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ALL_VERBS },
-  { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ALL_VERBS },
-  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ALL_VERBS },
-  {
-    apiGroups: ["apiextensions.k8s.io"],
-    resources: ["customresourcedefinitions"],
-    verbs: ["create", "get", "list", "patch", "watch"],
-  },
-  {
-    apiGroups: ["admissionregistration.k8s.io"],
-    resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
-    verbs: ["create", "get", "list", "patch", "watch"],
-  },
-];
 
 function manager(version: string): Unstructured[] {
-  const metadata = { name: ACCOUNT, namespace: NAMESPACE };
-  const rbac = "rbac.authorization.k8s.io";
-  const own = "capstan-manager-own";
-  const subjects = [{ kind: "ServiceAccount", name: ACCOUNT, namespace: NAMESPACE }];
-  const binding = (name: string): Unstructured => ({
-    apiVersion: `${rbac}/v1`,
-    kind: "ClusterRoleBinding",
-    metadata: { name },
-    roleRef: { apiGroup: rbac, kind: "ClusterRole", name },
-    subjects,
-  });
+  const metadata = { name: MANAGER_ACCOUNT, namespace: MANAGER_NAMESPACE };
   return [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata },
-    { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata: { name: own }, rules: MANAGER_RULES },
-    binding(own),
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: "ClusterRole",
-      metadata: { name: ACCOUNT },
-      // Filled by Kubernetes from the roles of all providers, ours and others'.
-      aggregationRule: {
-        clusterRoleSelectors: [{ matchLabels: { "cluster.x-k8s.io/aggregate-to-manager": "true" } }],
-      },
-      rules: [],
-    },
-    binding(ACCOUNT),
+    ...managerAccess(),
     {
       apiVersion: "v1",
       kind: "Service",
-      metadata: { name: SERVICE, namespace: NAMESPACE },
-      spec: { selector: { app: ACCOUNT }, ports: [{ name: "webhooks", port: 443, targetPort: PORT }] },
+      metadata: { name: SERVICE, namespace: MANAGER_NAMESPACE },
+      spec: { selector: { app: MANAGER_ACCOUNT }, ports: [{ name: "webhooks", port: 443, targetPort: PORT }] },
     },
     deployment(metadata, version),
     ...webhookConfigurations(KINDS, WEBHOOK_CONFIGURATION, TARGET),
@@ -184,11 +113,11 @@ function deployment(metadata: { name: string; namespace: string }, version: stri
       // One at a time: what it runs on its own disk is not shared.
       replicas: 1,
       strategy: { type: "Recreate" },
-      selector: { matchLabels: { app: ACCOUNT } },
+      selector: { matchLabels: { app: MANAGER_ACCOUNT } },
       template: {
-        metadata: { labels: { app: ACCOUNT } },
+        metadata: { labels: { app: MANAGER_ACCOUNT } },
         spec: {
-          serviceAccountName: ACCOUNT,
+          serviceAccountName: MANAGER_ACCOUNT,
           containers: [
             {
               name: "manager",
@@ -197,7 +126,7 @@ function deployment(metadata: { name: string; namespace: string }, version: stri
                 "manager",
                 "--data=/data",
                 `--webhook-listen=0.0.0.0:${PORT}`,
-                `--webhook-service=${NAMESPACE}/${SERVICE}`,
+                `--webhook-service=${MANAGER_NAMESPACE}/${SERVICE}`,
                 "--log-level=info",
               ],
               ports: [{ name: "webhooks", containerPort: PORT }],

@@ -1,0 +1,112 @@
+import type { Clock, Transport, Unstructured, UserInfo } from "@capstan/apimachinery";
+import type { ApiServer } from "@capstan/apiserver";
+import { Client } from "@capstan/runtime";
+import { type AnyKind, KINDS } from "./kinds.ts";
+
+/** Where the manager lives in a management cluster. */
+export const MANAGER_NAMESPACE = "capstan-system";
+/** The manager's service account, and the role that other providers' rights are added to. */
+export const MANAGER_ACCOUNT = "capstan-manager";
+
+const RBAC = "rbac.authorization.k8s.io";
+const OWN_ROLE = "capstan-manager-own";
+const ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
+const READ = ["get", "list", "watch"];
+const INSTALL = ["create", "get", "list", "patch", "watch"];
+
+/** What the manager needs beside our kinds. */
+const MANAGER_RULES = [
+  {
+    apiGroups: [""],
+    resources: ["secrets", "configmaps", "services", "pods", "persistentvolumeclaims"],
+    verbs: ALL_VERBS,
+  },
+  { apiGroups: [""], resources: ["namespaces", "nodes"], verbs: READ },
+  { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: INSTALL },
+  { apiGroups: ["apps"], resources: ["deployments", "statefulsets"], verbs: ALL_VERBS },
+  { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ALL_VERBS },
+  { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ALL_VERBS },
+  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ALL_VERBS },
+  { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: INSTALL },
+  {
+    apiGroups: ["admissionregistration.k8s.io"],
+    resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+    verbs: INSTALL,
+  },
+  // Own hosts: each agent gets a role that names its host alone, and its certificate request is approved.
+  { apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ALL_VERBS },
+  { apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests"], verbs: [...READ, "delete"] },
+  {
+    apiGroups: ["certificates.k8s.io"],
+    resources: ["certificatesigningrequests/approval"],
+    verbs: ["patch", "update"],
+  },
+  {
+    apiGroups: ["certificates.k8s.io"],
+    resources: ["signers"],
+    resourceNames: ["kubernetes.io/kube-apiserver-client"],
+    verbs: ["approve"],
+  },
+];
+
+/** What the core of Cluster API, ours or upstream's, may do with these kinds. */
+export function kindsRole(name: string, kinds: readonly AnyKind[]): Unstructured {
+  const groups = [...new Set(kinds.map(({ group }) => group))];
+  return {
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRole",
+    metadata: { name: `${name}-kinds`, labels: { "cluster.x-k8s.io/aggregate-to-manager": "true" } },
+    rules: groups.map((group) => {
+      const plurals = kinds.filter((kind) => kind.group === group).map(({ plural }) => plural);
+      const resources = plurals.flatMap((plural) => [
+        plural,
+        `${plural}/status`,
+        `${plural}/finalizers`,
+        `${plural}/scale`,
+      ]);
+      return { apiGroups: [group], resources, verbs: ALL_VERBS };
+    }),
+  };
+}
+
+/** The manager's account with its rights; what providers, ours and others', add comes by aggregation. */
+export function managerAccess(): Unstructured[] {
+  const binding = (name: string): Unstructured => ({
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name },
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
+    subjects: [{ kind: "ServiceAccount", name: MANAGER_ACCOUNT, namespace: MANAGER_NAMESPACE }],
+  });
+  return [
+    {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: MANAGER_ACCOUNT, namespace: MANAGER_NAMESPACE },
+    },
+    { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: OWN_ROLE }, rules: MANAGER_RULES },
+    binding(OWN_ROLE),
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: MANAGER_ACCOUNT },
+      aggregationRule: {
+        clusterRoleSelectors: [{ matchLabels: { "cluster.x-k8s.io/aggregate-to-manager": "true" } }],
+      },
+    },
+    binding(MANAGER_ACCOUNT),
+  ];
+}
+
+/**
+ * The way of the controllers to the embedded API: under the account and the roles that the component files ship, so that every
+ * run on one machine proves what a management cluster will allow.
+ */
+export async function managerTransport(api: ApiServer, clock: Clock): Promise<Transport> {
+  const admin = new Client(api.admin(), { fieldManager: "capstan", clock });
+  await admin.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: MANAGER_NAMESPACE } });
+  await Promise.all([kindsRole("capstan", KINDS), ...managerAccess()].map((object) => admin.apply(object)));
+  const groups = ["system:serviceaccounts", `system:serviceaccounts:${MANAGER_NAMESPACE}`, "system:authenticated"];
+  const user: UserInfo = { name: `system:serviceaccount:${MANAGER_NAMESPACE}:${MANAGER_ACCOUNT}`, groups };
+  return api.transport(user);
+}
