@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { HttpsClient } from "../lib/https-client.ts";
 import { type Figure, report } from "../lib/result.ts";
 import { cpuSeconds, residentMiB, sleep, sum } from "../lib/usage.ts";
-import { type CreateResult, type LagResult, measureCreates, measureList, measureWatchLag, warmUps } from "./measure.ts";
+import {
+  type CreateResult,
+  type LagResult,
+  measureCreates,
+  measureList,
+  measureWatchLag,
+  WARM_UPS,
+} from "./measure.ts";
 import { benchCrd, configMap } from "./objects.ts";
 import { type Side, startOurs, startPeer } from "./sides.ts";
 
@@ -13,7 +20,9 @@ const short = process.argv.includes("--short");
 const COUNT = short ? 2000 : 5000;
 /** So many ConfigMaps there are at least when lists are measured. */
 const LISTED = 5000;
-const IDLE_SECONDS = short ? 10 : 30;
+const IDLE_SECONDS = short ? 30 : 60;
+/** V8 collects its garbage once, some ten seconds after the last request; that is the end of work and not idling. */
+const SETTLE_SECONDS = 20;
 
 async function prepare(side: Side): Promise<void> {
   const client = new HttpsClient(side.endpoint, 4);
@@ -44,7 +53,7 @@ async function measure(side: Side): Promise<Measured> {
   await prepare(side);
   const configMaps = await measureCreates(side, "configmaps", COUNT);
   const machines = await measureCreates(side, "machines", COUNT);
-  await topUp(side, LISTED - COUNT - warmUps(COUNT));
+  await topUp(side, LISTED - COUNT - WARM_UPS);
   const listMs = await measureList(side, "?limit=5000");
   const listByLabelMs = await measureList(side, "?labelSelector=half%3Da");
   const lag = await measureWatchLag(side, 200, short ? 1000 : 2000);
@@ -74,7 +83,7 @@ async function idle(dir: string): Promise<{ residentMiB: number; cpuPercent: num
   await side.stop();
   // What counts is a server that was just started on its data, as it runs for days.
   const fresh = await startOurs(dir);
-  await sleep(3000);
+  await sleep(SETTLE_SECONDS * 1000);
   const before = sum(fresh.pids, cpuSeconds);
   await sleep(IDLE_SECONDS * 1000);
   const cpuPercent = ((sum(fresh.pids, cpuSeconds) - before) / IDLE_SECONDS) * 100;

@@ -15,15 +15,16 @@ export interface CreateResult {
   clientCpuPer1000: number;
 }
 
-/** How many objects are created before measuring starts. */
-export function warmUps(count: number): number {
-  return Math.ceil(count / 5);
-}
+/**
+ * How many objects are created before measuring starts. What counts is a server that runs for days: until then a just-in-time compiler
+ * takes half as much processor time again.
+ */
+export const WARM_UPS = 3000;
 
 /** Creates objects with 16 clients, after a warm-up. */
 export async function measureCreates(side: Side, what: LoadRequest["what"], count: number): Promise<CreateResult> {
   const base = { endpoint: side.endpoint, what, clients: 16 };
-  await load({ ...base, count: warmUps(count), prefix: `warm-${what}` });
+  await load({ ...base, count: WARM_UPS, prefix: `warm-${what}` });
   const before = sum(side.pids, cpuSeconds);
   const reply = await load({ ...base, count, prefix: `load-${what}` });
   const cpu = sum(side.pids, cpuSeconds) - before;

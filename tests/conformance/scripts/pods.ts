@@ -27,7 +27,7 @@ const ROOM = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" } };
 
 /** What Pods, volumes and claims must not be. */
 export const pods: Script = {
-  name: "pods and volumes",
+  name: "pods",
   steps: [
     container({ imagePullPolicy: "Sometimes", terminationMessagePolicy: "Nope" }),
     container({ image: " i " }),

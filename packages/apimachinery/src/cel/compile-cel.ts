@@ -1,7 +1,7 @@
 import { convertDyn } from "./decl.ts";
 import { compileText } from "./environment.ts";
 import { compileProgram } from "./program.ts";
-import { type CelType, parseType } from "./types.ts";
+import { type CelType, formatType, parseType } from "./types.ts";
 import { CelUint, keyText, ListValue, MapValue, type Value } from "./values.ts";
 
 /** An expression that can be evaluated. */
@@ -35,7 +35,7 @@ export function compileCel(expression: string, variables: Readonly<Record<string
   const names = [...types.keys()];
   const step = compileProgram(compiled.checked, new Map(names.map((name, i) => [name, i])));
   return {
-    resultType: compiled.checked.type.kind,
+    resultType: formatType(compiled.checked.type),
     evaluate(values, options = {}) {
       const slots = names.map((name) => (Object.hasOwn(values, name) ? convertDyn(values[name]) : undefined));
       return toJson(step({ slots, cost: 0, limit: options.costLimit ?? DEFAULT_LIMIT }));

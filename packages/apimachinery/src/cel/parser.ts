@@ -88,12 +88,13 @@ class Parser {
     return token;
   }
 
-  #unexpected(): CelIssue {
+  #unexpected(close?: string): CelIssue {
     const token = this.#peek();
     if (token.type === "end") {
+      const end = close === undefined ? "" : ` '${close}',`;
       return new CelIssue(
         token.pos,
-        "Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+        `Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(',${end} '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}`,
       );
     }
     return new CelIssue(token.pos, `Syntax error: extraneous input '${token.text}' expecting <EOF>`);
@@ -242,6 +243,7 @@ class Parser {
   #args(close: string): Expr[] {
     const args: Expr[] = [];
     if (this.#take(close) !== undefined) return args;
+    if (close === ")" && this.#peek().type === "end") throw this.#unexpected(close);
     for (;;) {
       args.push(this.#expr());
       if (this.#take(close) !== undefined) return args;

@@ -32,7 +32,7 @@ const REQUEST: CelVariableType = {
 export function matchConditionProblem(expression: string): string | undefined {
   const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: REQUEST });
   if ("errors" in compiled) return `compilation failed: ${compiled.errors.join("; ")}`;
-  return compiled.resultType === "bool" ? undefined : "must evaluate to bool";
+  return compiled.resultType === "bool" ? undefined : `must evaluate to bool but got ${compiled.resultType}`;
 }
 
 /** The condition as a function; throws when it does not compile. */
