@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 // Plain text, because a worker's file would have to exist next to sources and build output alike.
@@ -12,6 +13,13 @@ import(library).then(({ parseYaml, toGoYaml }) => {
   parentPort.postMessage({ error: String(error && error.message || error) });
 });
 `;
+
+/** The module that reads YAML: beside a bundled program, else the package. */
+function yamlLibrary(): string {
+  const beside = new URL("./yaml-library.js", import.meta.url);
+  if (existsSync(fileURLToPath(beside))) return beside.href;
+  return pathToFileURL(createRequire(import.meta.url).resolve("@capstan/apimachinery")).href;
+}
 
 /** Threads at the same time: more would only take memory and processors from the requests. */
 const MAX_WORKERS = 2;
@@ -40,7 +48,7 @@ async function inTurn(job: () => Promise<string>): Promise<string> {
 }
 
 function work(text: string, to: "json" | "yaml"): Promise<string> {
-  const library = pathToFileURL(createRequire(import.meta.url).resolve("@capstan/apimachinery")).href;
+  const library = yamlLibrary();
   return new Promise((resolve, reject) => {
     const worker = new Worker(PROGRAM, {
       eval: true,

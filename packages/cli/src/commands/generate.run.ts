@@ -13,7 +13,6 @@ export async function runGenerateYaml(input: CommandInput): Promise<number> {
   if (input.options["listVariables"] === true) {
     const names = [...templateVariables(template).keys()];
     if (names.length > 0) input.io.out(`Variables:\n${names.map((name) => `  - ${name}\n`).join("")}`);
-    input.io.out("\n");
     return 0;
   }
   const lookUp = await variableValues(input.io.env, textOption(input, "config"));

@@ -36,7 +36,6 @@ export async function runManager(input: CommandInput): Promise<number> {
       ...(typeof context === "string" ? { context } : {}),
     }));
   const log = await createLogger({ level: String(options["logLevel"] ?? "warn") as "warn" });
-  const stop = untilSignal();
   const transport = httpTransport(config, { clock: systemClock });
   const running = await startManager({
     transport,
@@ -49,6 +48,7 @@ export async function runManager(input: CommandInput): Promise<number> {
     random: systemRandom,
     log,
   });
+  const stop = untilSignal();
   io.out(`Controllers run on ${config.server}\n`);
   const signal = await stop;
   io.err(`\n${signal}: stopping the controllers\n`);

@@ -35,7 +35,6 @@ export async function runUp(input: CommandInput): Promise<number> {
   const dataDir = dataDirOf(input);
   const log = await createLogger({ level: String(options["logLevel"] ?? "warn") as "warn" });
   const started = systemClock.monotonic();
-  const stop = untilSignal();
   const nodeAddress = options["nodeAddress"];
   const listen = parseListen(String(options["listen"] ?? DEFAULT_LISTEN));
   const dashboard = dashboardOption(options["dashboard"], listen);
@@ -54,6 +53,8 @@ export async function runUp(input: CommandInput): Promise<number> {
   }).catch((error: unknown) => {
     throw explain(error, dataDir);
   });
+  // From here on there is something to stop; before, the usual end of a program does.
+  const stop = untilSignal();
   const seconds = ((systemClock.monotonic() - started) / 1000).toFixed(1);
   io.out(`Capstan is up after ${seconds} s: ${standalone.server}\n`);
   if (process.getuid?.() !== 0)

@@ -1,0 +1,177 @@
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseYamlDocuments, systemClock, systemRandom } from "@capstan/apimachinery";
+import { type Standalone, startStandalone } from "@capstan/manager";
+import { silentLogger } from "@capstan/runtime";
+import { runProgram } from "capstan";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BROKEN_TEMPLATES, TEMPLATES, VALUES } from "./templates.ts";
+
+const build = fileURLToPath(new URL("../../tools/cluster-api/build.mjs", import.meta.url));
+const program = join(execFileSync(process.execPath, [build, "--print"], { encoding: "utf8" }).trim(), "clusterctl");
+
+let dir: string;
+let standalone: Standalone;
+
+interface Result {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** The real one; our server answers it from this process. */
+function clusterctl(args: string[], input = ""): Promise<Result> {
+  const env = { ...process.env, ...VALUES, HOME: dir, XDG_CONFIG_HOME: dir, CLUSTERCTL_DISABLE_VERSIONCHECK: "true" };
+  const child = spawn(program, args, { env, stdio: "pipe" });
+  const result: Result = { code: null, out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    result.out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    result.err += chunk.toString();
+  });
+  child.stdin.end(input);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ ...result, code }));
+  });
+}
+
+/** Ours, with the same environment. */
+async function capstan(args: string[], input = ""): Promise<Result> {
+  let out = "";
+  let err = "";
+  const code = await runProgram(args, {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    env: { ...VALUES, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir, CAPSTAN_CACHE: dir },
+    interactive: false,
+    stdin: () => Promise.resolve(input),
+  });
+  return { code, out, err };
+}
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "capstan-clusterctl-"));
+  standalone = await startStandalone({
+    dataDir: join(dir, "capstan"),
+    listen: { host: "127.0.0.1", port: 0 },
+    version: "test",
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLogger,
+  });
+  const line = "create cluster c1 --kubernetes-version v1.34.4 --workers provider=memory,replicas=2 --timeout 60s";
+  const { code, err } = await capstan(line.split(" "));
+  if (code !== 0) throw new Error(err);
+});
+
+afterAll(async () => {
+  await standalone.close(true);
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Name, replicas, availability and status of each line; ages and widths are each program's own. */
+function rows(text: string): string[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((line) =>
+      line
+        .replaceAll(/\s+\d+[smh]\d*[sm]?\b/g, " AGE")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    );
+}
+
+describe("describe cluster", () => {
+  test.each([[[]], [["--show-machinesets", "--grouping=false"]]])("%j is the same tree as ours", async (flags) => {
+    const theirs = await clusterctl(["describe", "cluster", "c1", "--kubeconfig", standalone.kubeconfig, ...flags]);
+    expect(theirs).toMatchObject({ code: 0, err: "" });
+    const ours = await capstan(["describe", "cluster", "c1", ...flags]);
+    expect(ours).toMatchObject({ code: 0 });
+    expect(rows(ours.out)).toEqual(rows(theirs.out));
+  });
+
+  test("a cluster that is not there", async () => {
+    const { code, err } = await clusterctl(["describe", "cluster", "nope", "--kubeconfig", standalone.kubeconfig]);
+    expect(code).toBe(1);
+    expect(err).toContain("not found");
+  });
+});
+
+test("get kubeconfig gives what ours gives", async () => {
+  const theirs = await clusterctl(["get", "kubeconfig", "c1", "--kubeconfig", standalone.kubeconfig]);
+  expect(theirs).toMatchObject({ code: 0, err: "" });
+  expect(parseYamlDocuments(theirs.out)).toEqual(parseYamlDocuments((await capstan(["kubeconfig", "c1"])).out));
+});
+
+describe("generate", () => {
+  test("yaml: every function of the template language gives the same", async () => {
+    const data = TEMPLATES.map((text, at) => `  t${at}: |-\n    ${text}\n`).join("");
+    const template = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n${data}`;
+    const theirs = await clusterctl(["generate", "yaml"], template);
+    expect(theirs).toMatchObject({ code: 0, err: "" });
+    const ours = await capstan(["generate", "yaml"], template);
+    expect(parseYamlDocuments(ours.out)).toEqual(parseYamlDocuments(theirs.out));
+    expect((await capstan(["generate", "yaml", "--list-variables"], template)).out).toBe(
+      (await clusterctl(["generate", "yaml", "--list-variables"], template)).out,
+    );
+  });
+
+  test.each(BROKEN_TEMPLATES)("yaml: %s is refused by both", async (text) => {
+    const template = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  t: |-\n    ${text}\n`;
+    const theirs = await clusterctl(["generate", "yaml"], template);
+    const ours = await capstan(["generate", "yaml"], template);
+    expect([theirs.code, ours.code]).toEqual([1, 1]);
+  });
+
+  test("cluster: a template from a file, with variables from flags and the config file", async () => {
+    const file = join(dir, "template.yaml");
+    await writeFile(
+      file,
+      [
+        "apiVersion: cluster.x-k8s.io/v1beta2",
+        "kind: Cluster",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: clusterctl's variables
+        "metadata: { name: '${CLUSTER_NAME}', labels: { cp: '${CONTROL_PLANE_MACHINE_COUNT}', w: '${WORKER_MACHINE_COUNT}' } }",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: clusterctl's variables
+        "spec: { topology: { version: '${KUBERNETES_VERSION}', classRef: { name: '${CLASS:=quick}' } } }",
+        "",
+      ].join("\n"),
+    );
+    const flags = ["--from", file, "--kubernetes-version", "v1.34.4", "--worker-machine-count", "3", "-n", "team"];
+    const common = ["generate", "cluster", "g1", ...flags, "--kubeconfig", standalone.kubeconfig];
+    const theirs = await clusterctl(common);
+    expect(theirs).toMatchObject({ code: 0, err: "" });
+    expect(parseYamlDocuments((await capstan(common)).out)).toEqual(parseYamlDocuments(theirs.out));
+    expect((await capstan([...common, "--list-variables"])).out).toBe(
+      (await clusterctl([...common, "--list-variables"])).out,
+    );
+  });
+
+  test("cluster: our own templates are taken by clusterctl", async () => {
+    const file = join(dir, "own.yaml");
+    const ours = await capstan(["generate", "cluster", "g2", "-i", "memory", "--kubernetes-version", "v1.34.4"]);
+    expect(ours.code).toBe(0);
+    await writeFile(file, ours.out);
+    const theirs = await clusterctl([
+      "generate",
+      "cluster",
+      "g2",
+      "--from",
+      file,
+      "--kubeconfig",
+      standalone.kubeconfig,
+    ]);
+    expect(theirs.out.trimEnd()).toBe(ours.out.trimEnd());
+  });
+});
