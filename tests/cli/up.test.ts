@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 /** The built program as a person runs it; `npm test` builds first. */
 const MAIN = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
@@ -32,7 +32,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "capstan-up-"));
   const up = start("up", "--listen", "127.0.0.1:0", "--dashboard", "off");
   first = up.child;
-  await expect.poll(up.text, { timeout: 30_000 }).toContain("Next:");
+  await vi.waitFor(() => expect(up.text()).toContain("Next:"), { timeout: 30_000 });
 }, 40_000);
 
 afterAll(async () => {
