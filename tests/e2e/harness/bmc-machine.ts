@@ -10,7 +10,8 @@ export const metalPackages = ["cloud-init"];
 const SEED = "var/lib/cloud/seed/config_drive";
 const FILES = ["meta_data.json", "user_data", "network_data.json"];
 /** The lab has plugged the cable in and given the address; kubeadm alone decides about the rest. */
-const CLOUD_CONFIG = "datasource_list: [ConfigDrive]\nnetwork: {config: disabled}\nmanage_etc_hosts: false\n";
+const CLOUD_CONFIG =
+  "datasource_list: [ConfigDrive]\nnetwork: {config: disabled}\nmanage_etc_hosts: false\nlocale: false\n";
 
 /**
  * The machine behind an emulated management controller: a namespace host that goes on and off as the emulator says. It starts from

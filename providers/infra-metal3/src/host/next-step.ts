@@ -63,6 +63,7 @@ function detachedStep(view: HostView, state: ProvisioningState): Step | undefine
   const { host, status } = view;
   const wish = detachWish(host);
   const isDetached = status.operationalStatus === "detached";
+  if (wish === undefined && status.errorType === "detach error") return { type: "recover" };
   if (wish === undefined) return isDetached ? { type: "attach" } : undefined;
   if (isDetached) return WAIT;
   const may = wish.force || runsSomething(state) || state === "available";

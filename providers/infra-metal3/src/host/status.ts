@@ -50,6 +50,7 @@ export function withoutError(status: HostStatus, ...types: HostErrorType[]): Hos
 export function mustDeprovision(host: BareMetalHost, status: HostStatus): boolean {
   const { image, customDeploy } = status.provisioning;
   return (
+    !wantsImage(host) ||
     (host.spec.image?.url ?? "") !== (image?.url ?? "") ||
     (host.spec.customDeploy?.method ?? "") !== (customDeploy?.method ?? "")
   );

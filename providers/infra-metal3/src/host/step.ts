@@ -66,7 +66,7 @@ export type Step =
   | { readonly type: "refuse"; readonly error: HostErrorType; readonly message: string; readonly op: Operation }
   /** The one-time reboot has happened so far as to be forgotten. */
   | { readonly type: "rebooted" }
-  /** The image that failed is no longer wanted. */
+  /** What failed is no longer wanted. */
   | { readonly type: "recover" }
   /** The host is no longer detached. */
   | { readonly type: "attach" }
