@@ -1,4 +1,4 @@
-import type { Clock, KubeObject, Random, Unstructured } from "@capstan/apimachinery";
+import type { Clock, KubeObject, Random } from "@capstan/apimachinery";
 import { Cache, type Client, type Kind, type Logger, type ObjectKey } from "@capstan/runtime";
 import {
   Deployment,
@@ -98,15 +98,16 @@ export class HostCluster {
   }
 
   /** Deletes everything of an owner; gives back what is still there. */
-  async removeAll(owner: string): Promise<Unstructured[]> {
-    const left: Unstructured[] = [];
-    for (const kind of KINDS as readonly Kind<KubeObject>[])
-      for (const object of this.of(kind, owner)) {
-        await this.#remove(kind, object);
-        if (this.get(kind, { namespace: object.metadata.namespace, name: object.metadata.name ?? "" }) !== undefined)
-          left.push(object as Unstructured);
-      }
+  async removeAll(owner: string): Promise<KubeObject[]> {
+    const left: KubeObject[] = [];
+    for (const kind of KINDS as readonly Kind<KubeObject>[]) left.push(...(await this.remove(kind, owner)));
     return left;
+  }
+
+  /** Deletes an owner's objects of one kind; gives back what is still there. */
+  async remove(kind: Kind<KubeObject>, owner: string): Promise<KubeObject[]> {
+    for (const object of this.of(kind, owner)) await this.#remove(kind, object);
+    return this.of(kind, owner);
   }
 
   async #remove(kind: Kind<KubeObject>, object: KubeObject): Promise<void> {

@@ -182,6 +182,22 @@ test("etcd's members and volumes stay as they were made", async () => {
   expect((await settled(3)).upgrade).toMatchObject({ reason: "StorageFixed" });
 });
 
+test("etcd goes last: a kube-apiserver without it would take long to end", async () => {
+  await settled();
+  const pods = (await world.client.list(POD, { labelSelector: HOSTED_LABEL })).items;
+  const pod = pods.find(({ metadata }) => metadata.name?.startsWith("c1-kube-apiserver")) ?? expect.fail("no pod");
+  await world.client.patch(pod, { metadata: { finalizers: ["example.org/slow"] } });
+  const placed = { spec: plan.spec, deletingSinceMs: world.clock.now() };
+  expect(await world.placement.remove(owner, placed)).toContainEqual(expect.stringMatching(/^Pod c1-kube-apiserver/));
+  expect(await etcd()).toBeDefined();
+  await world.client.patch(pod, { metadata: { finalizers: [] } });
+  for (let turn = 0; turn < 5; turn++) {
+    await world.progress();
+    await world.placement.remove(owner, placed);
+  }
+  expect(await world.things(owner)).toEqual([]);
+});
+
 test("data in EmptyDir is not thrown away by hibernating", async () => {
   plan = withSpec({ etcd: { storage: { type: "EmptyDir" } } });
   await settled();

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@capstan/apimachinery";
+import type { Clock, KubeObject, Random } from "@capstan/apimachinery";
 import type { Client, Logger } from "@capstan/runtime";
 import {
   Deployment,
@@ -115,7 +115,9 @@ export class PodsPlacement implements Placement {
     const patience = (placed.deletingSinceMs ?? this.options.clock.now()) + GIVE_UP_MS - this.options.clock.now();
     try {
       const host = await this.hosts.find(owner, placed.spec);
-      const left = await host.removeAll(owner);
+      // A kube-apiserver whose etcd is gone before it takes half a minute to end.
+      const inOrder = patience > GIVE_UP_MS / 2;
+      const left = (inOrder ? await removeWorkers(host, owner) : undefined) ?? (await host.removeAll(owner));
       if (left.length === 0) this.inputs.forget(owner);
       if (patience > 0) return left.map((object) => `${object.kind} ${object.metadata.name}`);
     } catch (error) {
@@ -215,6 +217,15 @@ export class PodsPlacement implements Placement {
     if (live === undefined || live.spec?.replicas === 0) return;
     await host.client.patch(live, { spec: { replicas: 0 } });
   }
+}
+
+/** Takes what works with etcd away; undefined when that is done. */
+async function removeWorkers(host: HostCluster, owner: string): Promise<KubeObject[] | undefined> {
+  const deployments = await host.remove(Deployment, owner);
+  const names = podNames(owner);
+  const pods = COMPONENTS.slice(1).flatMap((component) => viewOf(host, names, component).pods);
+  const left = [...deployments, ...pods];
+  return left.length === 0 ? undefined : left;
 }
 
 /** Data of an earlier control plane of that name is not taken for this one's; the same one after a move is known by its authority. */

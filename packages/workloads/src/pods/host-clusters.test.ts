@@ -1,0 +1,130 @@
+import { type KubeObject, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
+import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { buildKubeconfig } from "@capstan/pki";
+import { Client, silentLogger } from "@capstan/runtime";
+import { FaultyTransport } from "@capstan/runtime/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { HOSTED_LABEL, NameTakenError, OWNER_ANNOTATION } from "./host-cluster.ts";
+import { HostClusters } from "./host-clusters.ts";
+import { HostSecret } from "./kinds.ts";
+
+const clock = new VirtualClock();
+let server: ApiServer;
+let transports: FaultyTransport[];
+let hosts: HostClusters;
+
+beforeEach(async () => {
+  server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(1) });
+  const client = new Client(server.admin(), { fieldManager: "test", clock });
+  await client.create(NETWORK_POLICIES);
+  transports = [];
+  hosts = new HostClusters({
+    management: undefined,
+    fieldManager: "test",
+    clock,
+    random: seededRandom(2),
+    log: silentLogger,
+    dial: () => {
+      const transport = new FaultyTransport(server.admin(), seededRandom(3));
+      transports.push(transport);
+      return transport;
+    },
+  });
+});
+
+afterEach(async () => {
+  await hosts.stop();
+  await server.close();
+});
+
+const kubeconfig = (user: string): string =>
+  buildKubeconfig({
+    server: "https://192.0.2.1:6443",
+    caPem: "",
+    clusterName: "host",
+    userName: user,
+    contextName: "host",
+    token: user,
+  });
+
+const secret = (name: string, owner?: string): HostSecret => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: {
+    namespace: "default",
+    name,
+    ...(owner === undefined ? {} : { labels: { [HOSTED_LABEL]: "c1" }, annotations: { [OWNER_ANNOTATION]: owner } }),
+  },
+});
+
+/** Lets watches deliver. */
+const turn = (): Promise<void> => clock.advance(100);
+
+test("one connection per kubeconfig; another text under the same name replaces it", async () => {
+  const first = await hosts.named("default/host", kubeconfig("a"));
+  expect(await hosts.named("default/host", kubeconfig("a"))).toBe(first);
+  expect(transports).toHaveLength(1);
+  expect(await hosts.named("default/host", kubeconfig("b"))).not.toBe(first);
+  expect(transports).toHaveLength(2);
+});
+
+test("whose object changed is told; objects of others are neither seen nor touched", async () => {
+  const told: string[] = [];
+  hosts.subscribe((owner) => told.push(owner));
+  const host = await hosts.named("default/host", kubeconfig("a"));
+  const ready = host.ready();
+  await turn();
+  await ready;
+  const user = new Client(server.admin(), { fieldManager: "user", clock });
+  await user.create(secret("theirs") as unknown as Unstructured);
+  await host.ensure(HostSecret, secret("ours", "default/c1"));
+  await turn();
+  expect(new Set(told)).toEqual(new Set(["default/c1"]));
+  expect(host.of(HostSecret, "default/c1").map((object: KubeObject) => object.metadata.name)).toEqual(["ours"]);
+  await expect(host.ensure(HostSecret, secret("theirs", "default/c1"))).rejects.toThrow(NameTakenError);
+  expect(await host.removeAll("default/c1")).toEqual([]);
+  expect(await user.get(HostSecret, { namespace: "default", name: "ours" })).toBeUndefined();
+  expect(await user.get(HostSecret, { namespace: "default", name: "theirs" })).toBeDefined();
+});
+
+test("a cluster that does not answer says why; one that answers again is ready again", async () => {
+  const host = await hosts.named("default/host", kubeconfig("a"));
+  const [transport] = transports;
+  if (transport === undefined) throw new Error("not dialled");
+  transport.down = true;
+  const failed = expect(host.ready()).rejects.toThrow(/^connection re(fused|set)/);
+  await clock.advance(5_000);
+  await failed;
+  transport.down = false;
+  await clock.advance(60_000);
+  const ready = host.ready();
+  await turn();
+  await ready;
+});
+
+const NETWORK_POLICIES: Unstructured = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: {
+    name: "networkpolicies.networking.k8s.io",
+    annotations: { "api-approved.kubernetes.io": "unapproved, for tests" },
+  },
+  spec: {
+    group: "networking.k8s.io",
+    scope: "Namespaced",
+    names: {
+      kind: "NetworkPolicy",
+      plural: "networkpolicies",
+      singular: "networkpolicy",
+      listKind: "NetworkPolicyList",
+    },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+};
