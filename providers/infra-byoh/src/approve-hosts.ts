@@ -37,6 +37,15 @@ export function hostCertificateController(): Controller {
       if (parsed === undefined || host === undefined) return done();
       const problem = shapeProblem(object, parsed) ?? (await requesterProblem(object, host, context));
       await decide(object, problem, context);
+      const target = context.cache.get(ByoHost, host);
+      if (problem !== undefined && target !== undefined)
+        context.recorder.event(
+          target,
+          "Warning",
+          "HostRefused",
+          "Approve",
+          `${object.spec.username ?? "somebody"} asked for this host's certificate and was refused: ${problem}`,
+        );
       return done();
     });
 }

@@ -8,8 +8,22 @@ const HEARTBEAT_MS = 60_000;
 const BOOTSTRAP_MS = 5_000;
 const RELEASE_MS = 3_000;
 
+/** How a host differs from an ordinary one. */
+export interface Peculiarity {
+  hostname?: string;
+  machineID?: string;
+  kubeletVersion?: string;
+  /** Its clock is this much ahead. */
+  skewMs?: number;
+  certificateExpiresAt?: string;
+  /** What its bootstrap data says when it fails. */
+  fails?: string;
+}
+
 /** Agents of hosts as the API sees them: they write status alone, run one machine at a time, and may fall silent. */
 export class FakeAgents {
+  /** There is no Machine whose controller would remove the Node of a host that is cleaned. */
+  keepsNodes = false;
   /** What runs on the hosts, whatever the API says: host to machine UID. */
   readonly running = new Map<string, string>();
   readonly #server: ApiServer;
@@ -18,6 +32,7 @@ export class FakeAgents {
   readonly #names = new Set<string>();
   readonly #silent = new Set<string>();
   readonly #busy = new Set<string>();
+  readonly #peculiar = new Map<string, Peculiarity>();
   readonly #stop: () => void;
   #cancelBeat: () => void = () => undefined;
 
@@ -40,6 +55,12 @@ export class FakeAgents {
     const metadata = { namespace: "default", name, labels };
     await this.#server.internal.create(HOSTS, { apiVersion, kind, metadata, spec: {} }, "test");
     this.#names.add(name);
+    await this.#report(name, {});
+  }
+
+  /** Makes a host peculiar, or ordinary again. */
+  async make(name: string, peculiarity: Peculiarity): Promise<void> {
+    this.#peculiar.set(name, peculiarity);
     await this.#report(name, {});
   }
 
@@ -99,9 +120,16 @@ export class FakeAgents {
     const before = this.running.get(name);
     if (before !== undefined && before !== machineUID)
       throw new Error(`${name} is given to ${machineUID} while it runs ${before}`);
+    const { fails: message, hostname = name } = this.#peculiar.get(name) ?? {};
+    if (message !== undefined) return await this.#report(name, { bootstrap: { machineUID, phase: "Failed", message } });
     this.running.set(name, machineUID);
-    if (this.#workload.internal.get(NODES, "", name) === undefined)
-      await this.#workload.internal.create(NODES, { apiVersion: "v1", kind: "Node", metadata: { name } }, "kubelet");
+    const node = hostname.toLowerCase();
+    if (this.#workload.internal.get(NODES, "", node) === undefined)
+      await this.#workload.internal.create(
+        NODES,
+        { apiVersion: "v1", kind: "Node", metadata: { name: node } },
+        "kubelet",
+      );
     await this.#report(name, { bootstrap: { machineUID, phase: "Succeeded" } });
   }
 
@@ -109,16 +137,23 @@ export class FakeAgents {
     if (this.#silent.has(name)) return;
     this.running.delete(name);
     // As the Machine controller does when its Machine goes.
-    await this.#workload.internal.delete(NODES, "", name).catch(() => undefined);
+    if (!this.keepsNodes) await this.#workload.internal.delete(NODES, "", name).catch(() => undefined);
     await this.#report(name, { release: { machineUID, phase: "Released" } });
   }
 
   async #report(name: string, progress: object): Promise<void> {
-    const now = formatTime(this.#clock.now());
+    const { skewMs = 0, certificateExpiresAt, kubeletVersion, ...peculiar } = this.#peculiar.get(name) ?? {};
+    const now = formatTime(this.#clock.now() + skewMs);
     const change = (host: Unstructured): void => {
       const ready = { type: "Ready", status: "True", reason: "AgentRunning", message: "", lastTransitionTime: now };
       const network = [{ networkInterfaceName: "eth0", isDefault: true, ipAddrs: ["192.0.2.7/24"] }];
-      const facts = { hostinfo: { hostname: name }, network, machineID: `id-of-${name}`, lastHeartbeatTime: now };
+      const facts = {
+        hostinfo: { hostname: peculiar.hostname ?? name, ...(kubeletVersion === undefined ? {} : { kubeletVersion }) },
+        network,
+        machineID: peculiar.machineID ?? `id-of-${name}`,
+        lastHeartbeatTime: now,
+        ...(certificateExpiresAt === undefined ? {} : { certificateExpiresAt }),
+      };
       const before = host["status"] as ByoHost["status"];
       // The manager's own conditions are not an agent's to change.
       const others = before?.conditions?.filter(({ type }) => type !== "Ready") ?? [

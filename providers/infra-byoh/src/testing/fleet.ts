@@ -1,4 +1,5 @@
 import {
+  type Condition,
   findCondition,
   type Random,
   randomFloat,
@@ -12,9 +13,9 @@ import { ByoHost } from "@capstan/host-agent";
 import {
   Cache,
   Client,
+  type Recorder,
   type RunningControllers,
   silentLogger,
-  silentRecorder,
   startControllers,
 } from "@capstan/runtime";
 import { FaultyTransport } from "@capstan/runtime/testing";
@@ -28,6 +29,8 @@ const CORE = "cluster.x-k8s.io";
 
 /** One cluster with many ByoMachines, and a manager on a bad line that can be killed at any time. */
 export class Fleet {
+  /** What people were told: `TYPE REASON NAME: NOTE`. */
+  readonly events: string[] = [];
   /** Whatever must never be seen in any state of the hosts. */
   readonly violations: string[] = [];
   readonly clock: VirtualClock;
@@ -71,11 +74,16 @@ export class Fleet {
   }
 
   async addMachines(...names: string[]): Promise<void> {
+    await this.addMachinesWith({}, ...names);
+  }
+
+  /** Machines whose ByoMachine has this spec. */
+  async addMachinesWith(wanted: object, ...names: string[]): Promise<void> {
     for (const name of names) {
       const infrastructureRef = { apiGroup: ByoMachine.group, kind: ByoMachine.kind, name };
-      const spec = { clusterName: "c1", bootstrap: { dataSecretName: name }, infrastructureRef };
+      const spec = { clusterName: "c1", version: "v1.34.4", bootstrap: { dataSecretName: name }, infrastructureRef };
       const { uid = "" } = (await this.#client.create(object(Machine, name, spec))).metadata;
-      const machine = object(ByoMachine, name, {});
+      const machine = object(ByoMachine, name, wanted);
       machine.metadata.ownerReferences = [{ apiVersion: `${CORE}/v1beta2`, kind: "Machine", name, uid }];
       await this.#client.create(machine);
     }
@@ -97,9 +105,16 @@ export class Fleet {
     const provider = byohProvider();
     provider.addIndexes(cache);
     const stop = new AbortController();
-    const deps = { cache, clock, random: this.#random, log: silentLogger, recorder: silentRecorder };
+    const deps = { cache, clock, random: this.#random, log: silentLogger, recorder: this.#recorder() };
     const running = startControllers(provider.controllers({ workload: this.world.workload }), deps, stop.signal);
     this.#manager = { stop, running, cache };
+  }
+
+  #recorder(): Recorder {
+    return {
+      event: ({ metadata }, type, reason, _action, note) =>
+        void this.events.push(`${type} ${reason} ${metadata.name}: ${note}`),
+    };
   }
 
   async stopManager(): Promise<void> {
@@ -118,6 +133,16 @@ export class Fleet {
 
   async pass(seconds: number): Promise<void> {
     for (let passed = 0; passed < seconds; passed++) await this.clock.advance(1000);
+  }
+
+  /** What a host's or a machine's condition says, as `STATUS REASON: MESSAGE`. */
+  condition(of: { status?: { conditions?: Condition[] } } | undefined, type: string): string {
+    const found = findCondition(of?.status?.conditions ?? [], type);
+    return found === undefined ? "" : `${found.status} ${found.reason}: ${found.message}`;
+  }
+
+  get client(): Client {
+    return this.#client;
   }
 
   machine(name: string): ByoMachine | undefined {

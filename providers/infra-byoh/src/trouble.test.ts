@@ -1,0 +1,241 @@
+import { formatTime } from "@capstan/apimachinery";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Fleet } from "./testing/fleet.ts";
+
+/** Whatever can go wrong with a host ends in a condition and an event that say what to do. */
+let fleet: Fleet;
+beforeEach(async () => {
+  fleet = await Fleet.start();
+  await fleet.addHosts("host1");
+  await fleet.restartManager();
+});
+afterEach(() => fleet.close());
+
+const host = (name = "host1") => fleet.world.agents.host(name);
+const onHost = (type: string, name = "host1") => fleet.condition(host(name), type);
+const ready = (name = "m1") => fleet.condition(fleet.machine(name), "Ready");
+const told = (reason: string) => fleet.events.filter((event) => event.includes(` ${reason} `));
+
+describe("a host that disappears", () => {
+  const SILENT = /^False HeartbeatTimeout: the agent has stopped reporting: see that the host is on and reaches/;
+
+  test("while it is free is not claimed", async () => {
+    fleet.world.agents.silence("host1");
+    await fleet.pass(300);
+    expect(onHost("AgentConnected")).toMatch(SILENT);
+    expect(told("HeartbeatTimeout")).toHaveLength(1);
+    await fleet.addMachines("m1");
+    await fleet.pass(5);
+    expect(ready()).toContain("False InsufficientCapacity: of 1 matching hosts none is free (1 not heard of)");
+    await fleet.world.agents.wake("host1");
+    await fleet.pass(60);
+    expect(onHost("AgentConnected")).toBe("True HeartbeatsArrive: ");
+    expect(fleet.withReason("Ready")).toEqual(["m1"]);
+    expect(told("HeartbeatsArrive")).toHaveLength(1);
+  });
+
+  test("when it was just claimed, or in the middle of its bootstrap, holds its machine up with the reason", async () => {
+    await fleet.addMachines("m1");
+    await fleet.pass(1);
+    fleet.world.agents.silence("host1");
+    await fleet.pass(400);
+    expect(ready()).toMatch(/^False HostSilent: host host1 has not been heard of since .*: see that it is on/);
+    expect(onHost("AgentConnected")).toMatch(SILENT);
+    await fleet.world.agents.wake("host1");
+    await fleet.pass(60);
+    expect(fleet.withReason("Ready")).toEqual(["m1"]);
+  });
+
+  test("with a running node leaves the machine ready, and says that it is away", async () => {
+    await fleet.addMachines("m1");
+    await fleet.pass(20);
+    fleet.world.agents.silence("host1");
+    await fleet.pass(400);
+    expect(onHost("AgentConnected")).toMatch(SILENT);
+    expect(fleet.withReason("Ready")).toEqual(["m1"]);
+  });
+
+  test("while it is cleaned is given up, and its Node, which came back with it, is removed before it is free", async () => {
+    await fleet.addMachines("m1");
+    await fleet.pass(20);
+    fleet.world.agents.silence("host1");
+    await fleet.deleteMachine("m1");
+    await fleet.pass(400);
+    expect(fleet.machine("m1")).toBeUndefined();
+    const nodes = () => {
+      const connection = fleet.world.workload.get({ namespace: "default", name: "c1" });
+      return connection.state === "connected" ? connection.nodes.list().map(({ metadata }) => metadata.name) : [];
+    };
+    expect(nodes()).toEqual(["host1"]);
+    fleet.world.agents.keepsNodes = true;
+    await fleet.world.agents.wake("host1");
+    await fleet.pass(20);
+    expect(nodes()).toEqual([]);
+    expect(host()?.spec).toEqual({});
+  });
+});
+
+test("an expired certificate is told apart from other silence", async () => {
+  const certificateExpiresAt = formatTime(fleet.clock.now() + 60_000);
+  await fleet.world.agents.make("host1", { certificateExpiresAt });
+  fleet.world.agents.silence("host1");
+  await fleet.pass(400);
+  expect(onHost("AgentConnected")).toContain(
+    `False CertificateExpired: the agent's certificate ended at ${certificateExpiresAt}`,
+  );
+  expect(told("CertificateExpired")).toHaveLength(1);
+});
+
+test.each([
+  ["ahead", 3_600_000],
+  ["behind", -3_600_000],
+])("a clock that is an hour %s is told, and does not make a living host a dead one", async (word, skewMs) => {
+  await fleet.world.agents.make("host1", { skewMs });
+  await fleet.pass(130);
+  expect(onHost("ClockInSync")).toBe(
+    `False ClockSkew: the host's clock is 1h0m0s ${word}: certificates and tokens fail by it; set up NTP on the host`,
+  );
+  expect(told("ClockSkew")).toHaveLength(1);
+  await fleet.addMachines("m1");
+  await fleet.pass(20);
+  expect(fleet.withReason("Ready")).toEqual(["m1"]);
+  fleet.world.agents.silence("host1");
+  await fleet.pass(400);
+  expect(onHost("AgentConnected")).toContain("False HeartbeatTimeout");
+  await fleet.world.agents.make("host1", {});
+  await fleet.world.agents.wake("host1");
+  await fleet.pass(130);
+  expect(onHost("ClockInSync")).toBe("True InSync: ");
+});
+
+test("a cloned machine-id is told on both hosts, and neither is claimed", async () => {
+  await fleet.addHosts("host2");
+  await fleet.world.agents.make("host2", { machineID: "id-of-host1" });
+  await fleet.pass(61);
+  for (const [one, other] of [
+    ["host1", "host2"],
+    ["host2", "host1"],
+  ])
+    expect(onHost("MachineIDUnique", one)).toMatch(
+      new RegExp(`^False ClonedMachineID: host ${other} has the same machine-id.*systemd-machine-id-setup`),
+    );
+  expect(told("ClonedMachineID")).toHaveLength(2);
+  await fleet.addMachines("m1");
+  await fleet.pass(5);
+  expect(ready()).toContain("with the machine-id of");
+  await fleet.world.agents.make("host2", {});
+  await fleet.pass(65);
+  expect(onHost("MachineIDUnique", "host1")).toBe("True Unique: ");
+  expect(fleet.withReason("Ready")).toEqual(["m1"]);
+});
+
+test("a kubelet newer than the control plane is not given the machine", async () => {
+  await fleet.world.agents.make("host1", { kubeletVersion: "v1.35.1" });
+  await fleet.pass(1);
+  await fleet.addMachines("m1");
+  await fleet.pass(5);
+  expect(ready()).toContain("(1 with kubelet v1.35.1, newer than v1.34.4)");
+  await fleet.world.agents.make("host1", { kubeletVersion: "v1.33.0" });
+  await fleet.pass(40);
+  expect(fleet.withReason("Ready")).toEqual(["m1"]);
+});
+
+test("an upper-case host name finds its lower-case Node", async () => {
+  await fleet.world.agents.make("host1", { hostname: "HOST1.Example" });
+  await fleet.addMachines("m1");
+  await fleet.pass(20);
+  expect(fleet.withReason("Ready")).toEqual(["m1"]);
+  expect(fleet.machine("m1")?.status?.addresses).toContainEqual({ type: "Hostname", address: "HOST1.Example" });
+});
+
+test("a bootstrap script that fails is told on the machine and as an event, once", async () => {
+  await fleet.world.agents.make("host1", { fails: '"kubeadm join" ended with code 1: connection refused' });
+  await fleet.addMachines("m1");
+  await fleet.pass(200);
+  expect(ready()).toMatch(
+    /^False BootstrapFailed: host host1: "kubeadm join" ended with code 1: connection refused; .*capstan host logs host1/,
+  );
+  expect(told("BootstrapK8sNodeFailed")).toEqual([
+    'Warning BootstrapK8sNodeFailed host1: "kubeadm join" ended with code 1: connection refused; its log: capstan host logs host1',
+  ]);
+});
+
+describe("Kubernetes is installed when asked", () => {
+  const installerRef = {
+    apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
+    kind: "K8sInstallerConfigTemplate",
+    name: "mirror",
+  };
+  const template = (bundleRepo: string) => ({
+    apiVersion: installerRef.apiVersion,
+    kind: installerRef.kind,
+    metadata: { namespace: "default", name: "mirror" },
+    spec: { template: { spec: { bundleRepo, bundleType: "k8s" } } },
+  });
+  const secretOf = (name: string) => fleet.world.server.internal.get({ group: "", plural: "secrets" }, "default", name);
+
+  test("by a plan with the machine's version, handed over together with the data", async () => {
+    await fleet.addMachinesWith({ installerRef }, "m1");
+    await fleet.pass(5);
+    expect(ready()).toContain(
+      "InstallerTemplateMissing: there is no K8sInstallerConfigTemplate default/mirror: create it",
+    );
+    expect(host()?.spec?.bootstrapSecret).toBeUndefined();
+    await fleet.client.create(template("https://mirror.example/release"));
+    await fleet.pass(20);
+    expect(host()?.spec?.installationSecret).toEqual({ namespace: "default", name: "byoh-install-m1" });
+    const { plan } = (secretOf("byoh-install-m1")?.["data"] ?? {}) as { plan: string };
+    expect(JSON.parse(Buffer.from(plan, "base64").toString())).toEqual({
+      version: "v1.34.4",
+      source: "https://mirror.example/release",
+    });
+    expect(fleet.withReason("Ready")).toEqual(["m1"]);
+    await fleet.deleteMachine("m1");
+    await fleet.pass(20);
+    expect(host()?.spec).toEqual({});
+  });
+
+  test("and a source that cannot be read is told on the machine", async () => {
+    await fleet.client.create(template("quay.io/somebody/bundles"));
+    await fleet.addMachinesWith({ installerRef }, "m1");
+    await fleet.pass(10);
+    expect(ready()).toContain("bundleRepo quay.io/somebody/bundles is neither a folder");
+  });
+});
+
+describe("BootstrapKubeconfig", () => {
+  const KIND = { apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2", kind: "BootstrapKubeconfig" };
+  const ca = Buffer.from("-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n").toString("base64");
+  const make = async (name: string, more: object = {}) => {
+    const spec = { apiserver: "https://192.0.2.1:6443", "certificate-authority-data": ca, ...more };
+    await fleet.client.create({ ...KIND, metadata: { namespace: "default", name }, spec });
+    await fleet.pass(2);
+  };
+  const object = (name: string) =>
+    fleet.world.server.internal.get(
+      { group: "infrastructure.cluster.x-k8s.io", plural: "bootstrapkubeconfigs" },
+      "default",
+      name,
+    ) as { status?: { bootstrapKubeconfigData?: string; conditions?: [] } } | undefined;
+
+  test("gives a kubeconfig for one new host, and takes it away when it is too old", async () => {
+    await make("fresh");
+    expect(object("fresh")?.status?.bootstrapKubeconfigData).toMatch(
+      /server: .?https:\/\/192.0.2.1:6443[\s\S]*token: .?[a-z0-9]{6}\.[a-z0-9]{16}/,
+    );
+    expect(host("fresh")).toBeDefined();
+    await fleet.pass(31 * 60);
+    expect(object("fresh")?.status?.bootstrapKubeconfigData).toBeUndefined();
+    expect(fleet.condition(object("fresh"), "Ready")).toContain("False TokenExpired: nobody enrolled in time");
+  });
+
+  test.each<[string, string, object, string]>([
+    ["a host that has an agent", "host1", {}, "HostEnrolledAlready"],
+    ["no verification", "fresh", { "insecure-skip-tls-verify": true }, "InsecureRefused"],
+    ["an authority that is none", "fresh", { "certificate-authority-data": "aGk=" }, "AuthorityInvalid"],
+  ])("refuses %s", async (_, name, more, reason) => {
+    await make(name, more);
+    expect(fleet.condition(object(name), "Ready")).toContain(`False ${reason}`);
+    expect(object(name)?.status?.bootstrapKubeconfigData).toBeUndefined();
+  });
+});
