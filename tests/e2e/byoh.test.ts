@@ -6,28 +6,37 @@ import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
 import { Capstan } from "./capstan/instance.ts";
 import { eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
 
-/** A host of one's own, from its enrolment to a Ready node and back to a clean, free host. */
+/** Two hosts of one's own without Node: from their enrolment to Ready nodes, through kills, and back to clean, free hosts, twice. */
 let lab: Lab;
 let capstan: Capstan;
-let host: Node;
+let one: Node;
+let two: Node;
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const example = path("../../docs/examples/own-hosts.yaml");
-const agent = path("../../dist/agent/capstan-host-agent.cjs");
+const example = readFileSync(path("../../docs/examples/own-hosts.yaml"), "utf8");
+const program = path("../../dist/agent/capstan-host-agent");
+const AGENT = "capstan-host-agent";
 
-const hostJson = async (query: string): Promise<string> =>
-  capstan.kubectl("get", "byohost", "one", "-o", `jsonpath=${query}`);
+const hostJson = async (name: string, query: string): Promise<string> =>
+  capstan.kubectl("get", "byohost", name, "-o", `jsonpath=${query}`);
+const ready = (name: string) => hostJson(name, "{.status.conditions[?(@.type=='Ready')].status}");
 
 beforeAll(async () => {
-  await mustRun(process.execPath, [path("../../tools/agent/bundle.mjs")]);
-  lab = await Lab.open();
-  host = lab.addNode("one");
-  host.writeFile("usr/local/bin/node", readFileSync(process.execPath), 0o755);
-  host.writeFile("opt/capstan-host-agent.cjs", readFileSync(agent));
+  await timed("agent's program", () => mustRun(process.execPath, [path("../../tools/agent/executable.mjs")]));
+  lab = await Lab.open({ extraPackages: ["openssh-server"] });
+  [one, two] = [lab.addNode("one"), lab.addNode("two")];
+  one.writeFile(`root/${AGENT}`, readFileSync(program), 0o755);
+  // Kills would otherwise cost five seconds each.
+  for (const host of [one, two])
+    host.writeFile(`etc/systemd/system/${AGENT}.service.d/fast.conf`, "[Service]\nRestartSec=200ms\n");
+  await mustRun("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", join(lab.dir, "key")]);
+  two.writeFile("root/.ssh/authorized_keys", readFileSync(join(lab.dir, "key.pub")), 0o600);
   capstan = await timed("capstan up", () => Capstan.start(lab.gateway, lab.gateway));
-  await timed("host booted, images imported", async () => {
-    await host.start();
-    await host.importImages(workerImages.map((name) => lab.images[name]));
+  await timed("hosts booted, images imported", async () => {
+    for (const host of [one, two]) {
+      await host.start({ allowFailedUnits: true });
+      await host.importImages(workerImages.map((name) => lab.images[name]));
+    }
   });
 });
 
@@ -36,32 +45,22 @@ afterAll(async () => {
   await lab?.close();
 });
 
-test("one line enrols a host, once, with rights to its own objects only", async () => {
+test("one line enrols a host without Node, once, with rights to its own objects only", async () => {
+  expect((await one.exec(["which", "node"])).code).not.toBe(0);
   const line = (await capstan.cli("host", "add", "one", "--labels", "rack=1")).trim();
-  const token = line.split(" ").at(-1) ?? "";
-  await host.must([
-    "systemd-run",
-    "--unit=capstan-host-agent",
-    "--property=Restart=always",
-    "node",
-    "/opt/capstan-host-agent.cjs",
-    "--enrol",
-    token,
-  ]);
-  await timed("host Ready", () =>
-    eventually(
-      "a Ready host",
-      async () => (await hostJson("{.status.conditions[?(@.type=='Ready')].status}")) === "True",
-    ),
-  );
-  expect(await hostJson("{.status.hostinfo.osimage}")).toContain("Debian");
-  // The token is used up: a copy of the line is worth nothing.
-  const again = await host.exec(["node", "/opt/capstan-host-agent.cjs", "--state", "/tmp/thief", "--enrol", token]);
+  await one.must(["sh", "-c", `cd /root && ${line}`]);
+  await timed("host Ready", () => eventually("a Ready host", async () => (await ready("one")) === "True"));
+  expect(await hostJson("one", "{.status.hostinfo.osimage}")).toContain("Debian");
+  expect(await hostJson("one", "{.status.hostinfo.kubeletVersion}")).toMatch(/^v1\.34/);
+  // The token is used up: a copy of the line is worth nothing. One agent per host, too.
+  const again = await one.exec(["sh", "-c", `cd /root && ${line.replace("--service", "--state /tmp/thief")}`]);
   expect(again.code).not.toBe(0);
+  expect(again.stderr).toMatch(/used already|does not take the token/);
+  const second = await one.exec([`/root/${AGENT}`]);
+  expect(second.stderr).toContain("another agent runs on this host");
   // What the agent may do, tried with its own certificate.
-  const kubeconfig = await host.must(["cat", "/var/lib/capstan-host/kubeconfig"]);
   const file = join(lab.dir, "agent.kubeconfig");
-  writeFileSync(file, kubeconfig, { mode: 0o600 });
+  writeFileSync(file, await one.must(["cat", "/var/lib/capstan-host/kubeconfig"]), { mode: 0o600 });
   const can = (...args: string[]): Promise<string> =>
     mustRun(join(kubernetesBin(), "kubectl"), ["--kubeconfig", file, "auth", "can-i", ...args]).catch(
       (error: unknown) => String(error),
@@ -71,11 +70,64 @@ test("one line enrols a host, once, with rights to its own objects only", async 
   expect(await can("list", "secrets")).toContain("no");
   expect(await can("patch", "byohost/one")).toContain("no");
   expect(await can("patch", "byohost/one", "--subresource=status")).toContain("yes");
+  expect(await can("patch", "configmap/byoh-log-one")).toContain("yes");
+  expect(await can("patch", "configmap/byoh-log-two")).toContain("no");
 });
 
-test("one file leads to a Ready node on the host, joined by real kubeadm with data made by KubeadmConfig", async () => {
-  const cni = ["create", "configmap", "cni", `--from-file=cni.yaml=${path("cni.yaml")}`];
-  await capstan.kubectl(...cni);
+test("one command enrols a host over SSH", async () => {
+  const options = `-i ${join(lab.dir, "key")} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null`;
+  const said = await timed("host add --ssh", () =>
+    capstan.cli("host", "add", "two", "--ssh", `root@${two.address}`, `--ssh-args=${options}`),
+  );
+  expect(said).toContain(`host default/two enrolled over root@${two.address}`);
+  await eventually("a Ready host", async () => (await ready("two")) === "True");
+  expect(await capstan.cli("host", "list")).toMatch(/two +True/);
+});
+
+/** Waits until a host's bootstrap is where a test wants it. */
+const reach = (name: string, what: RegExp): Promise<unknown> =>
+  eventually(
+    `${name}: ${what}`,
+    async () => what.test(await hostJson(name, "{.status.bootstrap.phase}:{.status.bootstrap.steps[-1:].name}")),
+    { interval: 50, timeout: 120_000 },
+  );
+
+async function killAgent(host: Node): Promise<void> {
+  await host.must(["sh", "-c", `kill -9 $(systemctl show -p MainPID --value ${AGENT})`]);
+}
+
+async function killManager(): Promise<void> {
+  await capstan.kill();
+  await capstan.up();
+}
+
+/** The example for both hosts, with pauses in which things can be killed. */
+function manifest(name: string, more: { pauses?: boolean; installer?: boolean }): string {
+  const commands = more.pauses === true ? ", preKubeadmCommands: [sleep 3], postKubeadmCommands: [sleep 3]" : "";
+  const installer =
+    more.installer === true
+      ? "installerRef: { apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: K8sInstallerConfigTemplate, name: folder }"
+      : "";
+  return example
+    .replaceAll(/\bown\b/g, name)
+    .replace("replicas: 1", "replicas: 2")
+    .replace("nodeRegistration: {} }", `nodeRegistration: {} }${commands}`)
+    .replace("spec: { template: { spec: {} } }", `spec: { template: { spec: { ${installer} } } }`);
+}
+
+async function running(count: number): Promise<void> {
+  await eventually(
+    `${count} running machines`,
+    async () => {
+      const phases = await capstan.kubectl("get", "machines", "-o", "jsonpath={.items[*].status.phase}");
+      return phases.split(" ").filter((phase) => phase === "Running").length === count;
+    },
+    { timeout: 180_000 },
+  );
+}
+
+test("nodes join by real kubeadm, with agent and manager killed in the middle of every step", async () => {
+  await capstan.kubectl("create", "configmap", "cni", `--from-file=cni.yaml=${path("cni.yaml")}`);
   const resourceSet = {
     apiVersion: "addons.cluster.x-k8s.io/v1beta2",
     kind: "ClusterResourceSet",
@@ -83,35 +135,97 @@ test("one file leads to a Ready node on the host, joined by real kubeadm with da
     spec: { clusterSelector: { matchLabels: { cni: "small" } }, resources: [{ kind: "ConfigMap", name: "cni" }] },
   };
   await capstan.kubectlWithInput(JSON.stringify(resourceSet), "apply", "-f", "-");
-  await timed("applied to Machine Running", async () => {
-    await capstan.kubectl("apply", "-f", example);
-    await eventually(
-      "a Running machine",
-      async () => (await capstan.kubectl("get", "machines", "-o", "jsonpath={.items[*].status.phase}")) === "Running",
-      { timeout: 120_000 },
-    );
+  await timed("applied to two Machines Running", async () => {
+    await capstan.kubectlWithInput(manifest("own", { pauses: true }), "apply", "-f", "-");
+    for (const step of [/^Running:/, /^Running:write/, /^Running:sleep 3$/, /^Running:kubeadm join/]) {
+      await reach("one", step);
+      await killAgent(one);
+      if (step.source.includes("write")) await killManager();
+      await reach("one", /^Failed:/);
+    }
+    await killManager();
+    await running(2);
   });
   await timed("Cluster Available", () =>
     capstan.kubectl("wait", "--for=condition=Available", "cluster/own", "--timeout=120s"),
   );
-  expect(await capstan.kubectl("get", "machines", "-o", "jsonpath={.items[*].spec.providerID}")).toMatch(
-    /^byoh:\/\/one\//,
-  );
-  expect(await capstan.cli("describe", "cluster", "own")).toMatch(/MachineDeployment\/own-workers\s+Available: True/);
-  expect(await hostJson("{.status.bootstrap.phase}")).toBe("Succeeded");
-  expect(await hostJson("{.status.bootstrap.steps}")).not.toMatch(/[a-z0-9]{6}\.[a-z0-9]{16}/);
+  const ids = await capstan.kubectl("get", "machines", "-o", "jsonpath={.items[*].spec.providerID}");
+  expect(ids.split(" ").sort()).toEqual([
+    expect.stringMatching(/^byoh:\/\/one\//),
+    expect.stringMatching(/^byoh:\/\/two\//),
+  ]);
+  const steps = await hostJson("two", "{.status.bootstrap.steps}");
+  expect(steps).not.toMatch(/[a-z0-9]{6}\.[a-z0-9]{16}/);
+  const log = await capstan.cli("host", "logs", "one");
+  expect(log).toContain("This node has joined the cluster");
+  expect(log).toContain("$ kubeadm reset");
+  expect(log).not.toMatch(/[a-z0-9]{6}\.[a-z0-9]{16}/);
 });
 
-test("deleting the cluster gives the host back clean and free", async () => {
-  await timed("cluster deleted", () => capstan.kubectl("delete", "cluster", "own", "--timeout=120s"));
-  expect(await hostJson("{.spec.machineRef.name}")).toBe("");
-  expect(await hostJson("{.spec.release.machineUID}")).toBe("");
+async function expectClean(name: string, host: Node): Promise<void> {
+  expect(await hostJson(name, "{.spec}")).toBe("{}");
   const left = await host.must([
     "sh",
     "-c",
-    "ls /etc/kubernetes /etc/cni/net.d 2>/dev/null; pgrep -x kubelet || true; iptables-save 2>/dev/null | grep -c KUBE- || true",
+    "ls -A /etc/kubernetes /etc/cni/net.d /var/lib/kubelet /var/lib/cni /run/kubeadm 2>/dev/null | grep -v : | grep -v '^$'; pgrep -x kubelet; pgrep containerd-shim; iptables-save 2>/dev/null | grep KUBE-; ls /sys/class/net | grep -e veth -e cni; ctr -n k8s.io containers list -q; ls /var/lib/capstan-host | grep -e footprint -e work; grep -o ' /var/lib/kubelet/[^ ]*' /proc/mounts; true",
   ]);
-  expect(left.trim()).toBe("0");
+  expect(left.trim()).toBe("");
+}
+
+test("deleting the cluster gives the hosts back clean and free, with kills on the way", async () => {
+  const imagesBefore = await two.must(["ctr", "-n", "k8s.io", "images", "list", "-q"]);
+  await timed("cluster deleted", async () => {
+    await capstan.kubectl("delete", "cluster", "own", "--wait=false");
+    await eventually("a release", async () => (await hostJson("one", "{.status.release.phase}")) === "Running", {
+      interval: 50,
+      timeout: 120_000,
+    });
+    await killAgent(one);
+    await killManager();
+    await capstan.kubectl("wait", "--for=delete", "cluster/own", "--timeout=180s");
+  });
+  await expectClean("one", one);
+  await expectClean("two", two);
+  expect(imagesBefore).toContain(await two.must(["sh", "-c", "ctr -n k8s.io images list -q | head -1"]));
+});
+
+test("a second cluster uses the hosts again: Kubernetes installed from a folder, one host without systemd's help", async () => {
+  for (const host of [one, two])
+    await host.must(["sh", "-c", "mkdir /opt/k8s && cd /usr/local/bin && mv kubeadm kubelet kubectl /opt/k8s/"]);
+  // A host whose containerd and kubelet are nobody's but the agent's.
+  await one.must(["systemctl", "mask", "--now", "containerd", "kubelet"]).catch(async () => {
+    await one.must([
+      "sh",
+      "-c",
+      "systemctl stop kubelet containerd; rm -f /etc/systemd/system/kubelet.service; systemctl daemon-reload; systemctl mask containerd kubelet",
+    ]);
+  });
+  await one.must([
+    "sh",
+    "-c",
+    `rm -f /run/containerd/containerd.sock; printf '[Service]\\nExecStart=\\nExecStart=/root/${AGENT} --supervise\\n' > /etc/systemd/system/${AGENT}.service.d/supervise.conf; systemctl daemon-reload; systemctl restart ${AGENT}`,
+  ]);
+  const template = {
+    apiVersion: "infrastructure.cluster.x-k8s.io/v1beta1",
+    kind: "K8sInstallerConfigTemplate",
+    metadata: { name: "folder", namespace: "default" },
+    spec: { template: { spec: { bundleRepo: "/opt/k8s", bundleType: "k8s" } } },
+  };
+  await capstan.kubectlWithInput(JSON.stringify(template), "apply", "-f", "-");
+  await timed("applied to two Machines Running", async () => {
+    await capstan.kubectlWithInput(manifest("again", { installer: true }), "apply", "-f", "-");
+    await running(2);
+  });
+  await capstan.kubectl("wait", "--for=condition=Available", "cluster/again", "--timeout=120s");
+  expect((await one.must(["sh", "-c", "pgrep -x kubelet"])).trim()).not.toBe("");
+  const before = (await one.must(["sh", "-c", "pgrep -x kubelet"])).trim();
+  await killAgent(one);
+  await eventually("the agent is back", async () => (await one.exec(["systemctl", "is-active", AGENT])).code === 0);
+  expect((await one.must(["sh", "-c", "pgrep -x kubelet"])).trim()).toBe(before);
+  await timed("cluster deleted", () => capstan.kubectl("delete", "cluster", "again", "--timeout=180s"));
+  await expectClean("two", two);
+  for (const host of [one, two]) expect((await host.exec(["sh", "-c", "ls /usr/local/bin/kubelet"])).code).not.toBe(0);
+  expect((await one.exec(["pgrep", "-x", "kubelet"])).code).not.toBe(0);
   await capstan.close();
   await lab.close();
   expect(await leftovers(lab.id)).toEqual([]);

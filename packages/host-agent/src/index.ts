@@ -1,3 +1,6 @@
+export { type AgentOptions, runAgent } from "./agent/agent.ts";
+export { identify } from "./agent/enrol.ts";
+export { requestCertificate } from "./agent/identity.ts";
 export {
   byoHost,
   type EnrolmentToken,

@@ -1,5 +1,6 @@
 import type { Clock, Transport, Unstructured, UserInfo } from "@capstan/apimachinery";
 import type { ApiServer } from "@capstan/apiserver";
+import { enrolmentRoles } from "@capstan/host-agent";
 import { Client } from "@capstan/runtime";
 import { type AnyKind, KINDS } from "./kinds.ts";
 
@@ -95,6 +96,8 @@ export function managerAccess(): Unstructured[] {
       },
     },
     binding(MANAGER_ACCOUNT),
+    // Who holds a token of a host may ask for its certificate. Not the manager's to grant.
+    ...enrolmentRoles(),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { formatTime } from "@capstan/apimachinery";
 import { type ConditionInput, Secret, withTransitionTimes } from "@capstan/capi";
-import { ByoHost, byoHost, enrolmentRoles, enrolmentSecret, hostRights, newEnrolmentToken } from "@capstan/host-agent";
+import { ByoHost, byoHost, enrolmentSecret, hostRights, newEnrolmentToken } from "@capstan/host-agent";
 import { buildKubeconfig } from "@capstan/pki";
 import { type Controller, controller, done, type ReconcileContext, type Result, requeueAfter } from "@capstan/runtime";
 import { USED_ANNOTATION } from "./approve-hosts.ts";
@@ -40,7 +40,6 @@ async function make(object: BootstrapKubeconfig, context: ReconcileContext): Pro
   }
   const token = newEnrolmentToken(context.random);
   const objects = [
-    ...enrolmentRoles(),
     ...(live === undefined ? [byoHost(namespace, host, {})] : []),
     ...hostRights(namespace, host, []),
     enrolmentSecret(token, namespace, host, context.clock, LIFE_MS),

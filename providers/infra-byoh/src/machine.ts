@@ -42,11 +42,13 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
     );
   if (bootstrap?.machineUID !== uid)
     return wait("WaitingForAgent", `host ${host.metadata.name} is claimed; its agent takes the bootstrap data next`);
-  if (bootstrap.phase === "Failed")
+  if (bootstrap.phase === "Failed") {
+    await removeStaleNode(scope, host);
     return wait(
       "BootstrapFailed",
       `host ${host.metadata.name}: ${bootstrap.message ?? "failed"}; the agent cleans up and tries again, its log: capstan host logs ${host.metadata.name}`,
     );
+  }
   const last = bootstrap.steps?.at(-1)?.name;
   return wait(
     "Bootstrapping",
@@ -118,6 +120,14 @@ async function joined(scope: Scope, host: ByoHost): Promise<Outcome> {
     addresses: addressesOf(host),
     ...(failureDomain === undefined ? {} : { failureDomain }),
   });
+}
+
+/** A try that failed late has left a Node, which kubeadm would take for another machine of that name: the host was cleaned since. */
+async function removeStaleNode({ workload, signal }: Scope, host: ByoHost): Promise<void> {
+  if (workload.state !== "connected") return;
+  const node = workload.nodes.get((host.status?.hostinfo?.hostname ?? host.metadata.name ?? "").toLowerCase());
+  if (node === undefined || ![undefined, "", host.spec?.providerID].includes(node.spec?.providerID)) return;
+  await workload.client.delete({ kind: NODE, name: node.metadata.name ?? "" }, {}, signal);
 }
 
 const NODE = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false } as const;

@@ -36,6 +36,7 @@ import { endLeftCommand, processId, readWork, type Work, writeWork } from "./wor
 
 const RETRY_MS = 30_000;
 const SECRET_RETRY_MS = 1_000;
+const INTERRUPTED_MS = 2_000;
 const LOOK_MS = 1_000;
 const INSTALL_TIMEOUT_MS = 30 * 60_000;
 
@@ -174,6 +175,14 @@ class HostAgent {
       // Killed or rebooted half-way: a node that joined half-way would refuse the next try.
       const dirty = work === undefined ? undefined : await this.#clean();
       if (dirty !== undefined) return await failed(`cleaning up an interrupted try: ${dirty}`, steps);
+      if (work !== undefined) {
+        // Told, so that the manager removes the Node which that try may have made.
+        await failed(
+          "the agent or the host was restarted half-way; the host was cleaned, and it is tried again",
+          steps,
+        );
+        return requeueAfter(INTERRUPTED_MS);
+      }
       const unfit = unfitHost(await this.#probe(), false);
       if (unfit !== undefined) return await failed(unfit.message, steps);
       const problem = await this.#runMachine(machineUID, text, installer, steps, host, signal).catch(
