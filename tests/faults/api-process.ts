@@ -39,8 +39,10 @@ export class ApiProcess {
     });
   }
 
-  static start(directory: string, port = 0): Promise<ApiProcess> {
-    const child = spawn(process.execPath, [SERVER, directory, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+  static start(directory: string, port = 0, history = 10_000): Promise<ApiProcess> {
+    const child = spawn(process.execPath, [SERVER, directory, String(port), String(history)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     return new Promise((resolve, reject) => {
       let text = "";
       child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
@@ -106,8 +108,8 @@ export class ApiProcess {
     return this.send(method, path, { "content-type": "application/json" }, bytes);
   }
 
-  /** Calls back with each line of a watch; resolves when the stream is over. */
-  watch(path: string, onLine: (line: string) => void): Promise<void> {
+  /** Calls back with each line of a watch; resolves when the stream is over, or was cut by `signal`. */
+  watch(path: string, onLine: (line: string) => void, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const call = request({ ...this.#options("GET", path, {}), agent: this.#agent }, (response) => {
         let rest = "";
@@ -121,6 +123,7 @@ export class ApiProcess {
         response.on("close", resolve);
       });
       call.on("error", () => resolve());
+      signal?.addEventListener("abort", () => call.destroy(), { once: true });
       call.end();
     });
   }

@@ -1,5 +1,5 @@
 /**
- * The HTTPS server on a data directory: `node api-server.js DIRECTORY PORT`. Prints READY with how to reach it. A second port tells
+ * The HTTPS server on a data directory: `node api-server.js DIRECTORY PORT HISTORY`. Prints READY with how to reach it. A second port tells
  * how long the event loop stood still at most, in milliseconds: since the last /reset, or between /start and /stop in processor time.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { createApiServer, openLmdbStore } from "@capstan/apiserver";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { stallMeter } from "./stall-meter.ts";
 
-const [directory = "", port = "0"] = process.argv.slice(2);
+const [directory = "", port = "0", history = "10000"] = process.argv.slice(2);
 const DAY_MS = 86_400_000;
 
 interface Keys {
@@ -53,6 +53,7 @@ const api = await createApiServer({
   store: await openLmdbStore(join(directory, "store"), { clock: systemClock }),
   clock: systemClock,
   random: systemRandom,
+  history: Number(history),
   log: (message, error) => console.error(message, error),
 });
 const listener = await api.listen({

@@ -24,7 +24,9 @@ export async function killServerRounds(directory: string, rounds: number, random
     const stop = { now: false };
     const current = api;
     const following = followers.map((follower) => follower.follow(current));
-    const writing = Array.from({ length: WRITERS }, (_, i) => write(current, `w${i}`, random, stop, acknowledged));
+    const writing = Array.from({ length: WRITERS }, (_, i) =>
+      writeForever(current, `w${i}`, random, stop, acknowledged),
+    );
     await new Promise((resolve) => setTimeout(resolve, 100 + randomInt(random, 500)));
     await api.kill("SIGKILL");
     stop.now = true;
@@ -45,7 +47,7 @@ export async function killServerRounds(directory: string, rounds: number, random
 }
 
 /** Creates, changes and deletes one object over and over, noting every revision it was told. */
-async function write(
+export async function writeForever(
   api: ApiProcess,
   name: string,
   random: Random,

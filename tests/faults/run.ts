@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { randomInt, seededRandom, systemRandom } from "@capstan/apimachinery";
 import { ApiProcess } from "./api-process.ts";
 import { damageRounds } from "./damage.ts";
+import { informerRounds } from "./informer-rounds.ts";
 import { fullDiskRound, killRound } from "./kill.ts";
 import { killServerRounds } from "./kill-server.ts";
 import { Ledger } from "./ledger.ts";
@@ -50,6 +51,12 @@ try {
   const { acknowledged, seen, expired } = await killServerRounds(join(root, "server"), kills, random);
   console.log(
     `  server killed ${kills} times: ${acknowledged} writes acknowledged, every watcher saw ${seen} changes, no gap, ${expired} times 410`,
+  );
+
+  const restarts = Math.ceil(rounds / 10);
+  const informed = await informerRounds(join(root, "informers"), restarts, random);
+  console.log(
+    `  informers: ${informed.acknowledged} writes, ${restarts} restarts, ${informed.cuts} cut connections, ${informed.expired} times 410: nothing missed, doubled or out of order`,
   );
 
   const loaded = await ApiProcess.start(join(root, "worst"));

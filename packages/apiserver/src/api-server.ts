@@ -53,6 +53,8 @@ export interface ApiServerOptions {
   readonly controllers?: boolean;
   /** The cluster's authority: published as kube-root-ca.crt, and, with its key, signs CertificateSigningRequests. */
   readonly ca?: { readonly certPem: string; readonly keyPem?: string };
+  /** How many changes watches and exact lists can go back; default 10,000. */
+  readonly history?: number;
   /** Records requests in kube-apiserver's audit format. */
   readonly audit?: { readonly sink: AuditSink; readonly policy?: AuditPolicy };
 }
@@ -146,6 +148,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const log = options.log ?? (() => {});
   const store = await openObjectStore(options.store, {
     clock,
+    ...(options.history === undefined ? {} : { ring: options.history }),
     onError: (error) => log("the store reported a failure", error),
   });
   const types = new TypeRegistry(BUILTIN);

@@ -141,7 +141,7 @@ export const pods: Script = {
       body: { spec: { volumeMode: "Block" } },
     },
     { do: `GET ${VOLUMES}/c-pods`, accept: TABLE, only: ["rows.0.cells.1", "rows.0.cells.2", "rows.0.cells.3"] },
-    { do: `DELETE ${VOLUMES}/c-pods`, only: ["status"] },
+    { do: `DELETE ${VOLUMES}/c-pods`, only: ["apiVersion"] },
     claim({}),
     claim({ accessModes: ["Nope"], resources: { requests: { storage: "0" } } }),
     claim({ accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, storageClassName: "A_b" }),

@@ -16,7 +16,7 @@ import { probeErrors } from "./probe-errors.ts";
 import { at, list, obj, text } from "./read.ts";
 
 const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
-const MESSAGE_POLICIES = ["FallbackToLogsOnError", "File"];
+const MESSAGE_POLICIES = ["File", "FallbackToLogsOnError"];
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 const STANDARD_RESOURCES = new Set(["cpu", "memory", "ephemeral-storage"]);
 
@@ -156,8 +156,9 @@ function mountErrors(mounts: readonly unknown[], path: string, volumes: Readonly
     if (places.has(place)) errors.push(invalidValue(`${here}.mountPath`, place, "must be unique"));
     places.add(place);
     const sub = text(at(mount, "subPath"));
-    if (sub.startsWith("/")) errors.push(invalidValue(`${here}.subPath`, sub, "must be a relative path"));
-    if (sub.split("/").includes("..")) errors.push(invalidValue(`${here}.subPath`, sub, "must not contain '..'"));
+    // Upstream forgets which of the mounts it is.
+    if (sub.startsWith("/")) errors.push(invalidValue(`${path}.subPath`, sub, "must be a relative path"));
+    if (sub.split("/").includes("..")) errors.push(invalidValue(`${path}.subPath`, sub, "must not contain '..'"));
     return errors;
   });
 }
@@ -166,10 +167,16 @@ function resourceErrors(resources: unknown, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const limits = obj(at(resources, "limits"));
   for (const [name, value] of Object.entries(limits)) {
-    errors.push(...resourceNameErrors(name, `${path}.limits`), ...amountErrors(value, `${path}.limits[${name}]`));
+    errors.push(
+      ...resourceNameErrors(name, `${path}.limits[${name}]`),
+      ...amountErrors(value, `${path}.limits[${name}]`),
+    );
   }
   for (const [name, value] of Object.entries(obj(at(resources, "requests")))) {
-    errors.push(...resourceNameErrors(name, `${path}.requests`), ...amountErrors(value, `${path}.requests[${name}]`));
+    errors.push(
+      ...resourceNameErrors(name, `${path}.requests[${name}]`),
+      ...amountErrors(value, `${path}.requests[${name}]`),
+    );
     const asked = quantityOf(value);
     const limit = Object.hasOwn(limits, name) ? quantityOf(limits[name]) : undefined;
     if (asked !== undefined && limit !== undefined && compareQuantity(asked, limit) > 0)

@@ -8,6 +8,7 @@ import {
   isObject,
   notSupported,
   parseQuantity,
+  quantityValue,
   required,
   type Unstructured,
 } from "@capstan/apimachinery";
@@ -74,7 +75,7 @@ export const persistentVolume = defineBuiltin({
       canonicalQuantities(spec.capacity);
     },
     prepareForCreate: (object) => {
-      object.status = { phase: "Pending" };
+      object.status = { phase: "Pending", lastPhaseTransitionTime: object.metadata.creationTimestamp };
     },
     validate: volumeErrors,
     validateUpdate: volumeUpdateErrors,
@@ -103,7 +104,10 @@ function volumeErrors(object: Unstructured): FieldError[] {
     errors.push(notSupported("spec.capacity", spec.capacity ?? null, ["storage"]));
   for (const [name, value] of Object.entries(capacity)) {
     const amount = quantityOf(value);
-    if (amount !== undefined && compareQuantity(amount, parseQuantity("0")) <= 0)
+    if (amount === undefined) continue;
+    if (compareQuantity(amount, parseQuantity("0")) < 0)
+      errors.push(invalidValue(`spec.capacity[${name}]`, quantityValue(amount), "must be a valid resource quantity"));
+    if (compareQuantity(amount, parseQuantity("0")) <= 0)
       errors.push(
         invalidValue(`spec.capacity[${name}]`, String(value as string | number), "must be greater than zero"),
       );
@@ -134,7 +138,7 @@ function volumeUpdateErrors(object: Unstructured, old: Unstructured, subresource
   if (subresource !== "") return [];
   const errors = volumeErrors(object);
   if (!deepEqual(at(object, "spec", "volumeMode"), at(old, "spec", "volumeMode")))
-    errors.push(invalidValue("spec.volumeMode", at(object, "spec", "volumeMode"), "field is immutable"));
+    errors.push(invalidValue("volumeMode", at(object, "spec", "volumeMode"), "field is immutable"));
   const source = (volume: Unstructured): object =>
     Object.fromEntries(Object.entries(obj(volume.spec)).filter(([key]) => !NOT_SOURCES.has(key)));
   if (!deepEqual(source(object), source(old)))

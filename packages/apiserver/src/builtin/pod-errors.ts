@@ -13,7 +13,7 @@ import { at, list, obj, text } from "./read.ts";
 import { volumeErrors } from "./volume-errors.ts";
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
-const DNS_POLICIES = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
+const DNS_POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const MAX_INT32 = 2 ** 31 - 1;
 
@@ -72,7 +72,9 @@ function tolerationErrors(toleration: unknown, path: string): FieldError[] {
   if (at(toleration, "tolerationSeconds") !== undefined && effect !== "NoExecute")
     errors.push(invalidValue(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   if (operator === "Exists" && text(at(toleration, "value")) !== "")
-    errors.push(invalidValue(`${path}.operator`, toleration, "value must be empty when `operator` is 'Exists'"));
+    errors.push(
+      invalidValue(`${path}.operator`, at(toleration, "value"), "value must be empty when `operator` is 'Exists'"),
+    );
   if (operator !== "" && operator !== "Exists" && operator !== "Equal")
     errors.push(notSupported(`${path}.operator`, operator, ["Equal", "Exists"]));
   if (effect !== "" && !EFFECTS.includes(effect)) errors.push(notSupported(`${path}.effect`, effect, EFFECTS));

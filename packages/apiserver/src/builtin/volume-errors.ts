@@ -4,6 +4,7 @@ import {
   forbiddenField,
   invalidValue,
   isDns1123Label,
+  isDns1123Subdomain,
   isObject,
   notSupported,
   required,
@@ -32,7 +33,7 @@ export function volumeErrors(volumes: readonly unknown[], path: string): { error
     if (name === "") found.push(required(`${here}.name`));
     else found.push(...isDns1123Label(name).map((m) => invalidValue(`${here}.name`, name, m)));
     if (name !== "" && names.has(name)) found.push(duplicate(`${here}.name`, name));
-    if (found.length === 0 || names.has(name) || name !== "") names.add(name);
+    if (found.length === 0) names.add(name);
     return found;
   });
   return { errors, names };
@@ -92,7 +93,12 @@ const SOURCES: Readonly<Record<string, Check | undefined>> = {
   csi: (source, path) => {
     // A volume of a pod has no handle: its driver makes one.
     const inPod = path.includes(".volumes[");
-    return needs("driver", ...(inPod ? [] : ["volumeHandle"]))(source, path);
+    const driver = text(at(source, "driver"));
+    return [
+      ...needs("driver")(source, path),
+      ...isDns1123Subdomain(driver.toLowerCase()).map((m) => invalidValue(`${path}.driver`, driver, m)),
+      ...(inPod ? [] : needs("volumeHandle")(source, path)),
+    ];
   },
 };
 
