@@ -1,12 +1,18 @@
 import { parseYamlDocuments, sleep, systemClock, type Unstructured } from "@capstan/apimachinery";
 import { isTroubled } from "@capstan/capi";
+import { simulatedHosts } from "@capstan/manager";
 import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
 import { readClusterTree } from "./cluster-tree.ts";
 import type { CommandIo } from "./command.ts";
 import { DESCRIBE_HEADERS, describeTree } from "./describe-tree.ts";
+import { LiveText } from "./live-text.ts";
+import { treeColors } from "./paint.ts";
 import { renderTree } from "./tree.ts";
 
-/** A mixed cluster on the memory backends: two kinds of worker behind one replica count, a control plane that costs no machine. */
+/** One more of each than the cluster takes, so that it can be scaled and repaired. */
+const HOSTS = { namespace: "default", own: 3, metal: 3 };
+
+/** Own hosts and bare metal behind one replica count, and a control plane that costs no machine. */
 const DEMO = `
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
@@ -20,16 +26,16 @@ kind: MetaCluster
 metadata: { name: demo, namespace: default }
 spec:
   infrastructureRefs:
-  - { apiGroup: infrastructure.cluster.x-k8s.io, kind: MemoryCluster, name: demo }
-  - { apiGroup: infrastructure.cluster.x-k8s.io, kind: ByoCluster, name: demo, optional: true }
+  - { apiGroup: infrastructure.cluster.x-k8s.io, kind: ByoCluster, name: demo }
+  - { apiGroup: infrastructure.cluster.x-k8s.io, kind: Metal3Cluster, name: demo }
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
-kind: MemoryCluster
+kind: ByoCluster
 metadata: { name: demo, namespace: default }
 spec: {}
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
-kind: ByoCluster
+kind: Metal3Cluster
 metadata: { name: demo, namespace: default }
 spec: {}
 ---
@@ -47,57 +53,92 @@ spec:
   strategy: Cheapest
   template: { metadata: { labels: { pool: general } }, spec: { version: v1.34.4 } }
   members:
-  - name: rack
+  - name: own
     max: 2
     cost: "0.10"
-    infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: MemoryMachineTemplate, name: rack }
-    bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: worker } }
-  - name: cloud
+    infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: ByoMachineTemplate, name: own }
+    bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: own } }
+  - name: metal
     cost: "0.50"
-    infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: MemoryMachineTemplate, name: cloud }
-    bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: worker } }
+    infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: Metal3MachineTemplate, name: metal }
+    bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: metal } }
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
-kind: MemoryMachineTemplate
-metadata: { name: rack, namespace: default }
-spec: { template: { spec: { bootSeconds: 2 } } }
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
-kind: MemoryMachineTemplate
-metadata: { name: cloud, namespace: default }
-spec: { template: { spec: { bootSeconds: 4 } } }
+kind: ByoMachineTemplate
+metadata: { name: own, namespace: default }
+spec: { template: { spec: {} } }
 ---
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfigTemplate
-metadata: { name: worker, namespace: default }
+metadata: { name: own, namespace: default }
 spec: { template: { spec: { joinConfiguration: { nodeRegistration: {} } } } }
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: Metal3MachineTemplate
+metadata: { name: metal, namespace: default }
+spec: { template: { spec: { image: { url: http://images.example/node-v1.34.4.iso, diskFormat: live-iso } } } }
+---
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
+kind: KubeadmConfigTemplate
+metadata: { name: metal, namespace: default }
+spec:
+  template:
+    spec:
+      joinConfiguration:
+        nodeRegistration:
+          name: "{{ ds.meta_data.name }}"
+          kubeletExtraArgs: [{ name: node-labels, value: "metal3.io/uuid={{ ds.meta_data.uuid }}" }]
 `;
 
 const LOOK_MS = 500;
-const GIVE_UP_MS = 120_000;
+const GIVE_UP_MS = 180_000;
 
-/** Builds the demo cluster and shows how it comes up. */
+/** Builds the demo cluster and shows how it comes up. A second time it finds what is there. */
 export async function runDemo(kubeconfig: string, io: CommandIo): Promise<void> {
   const transport = httpTransport(await loadKubeconfig({ clock: systemClock, path: kubeconfig }), {
     clock: systemClock,
   });
   try {
     const client = new Client(transport, { fieldManager: "capstan-demo", clock: systemClock });
-    io.err("\nBuilding a mixed cluster on the memory backends …\n");
-    for (const document of parseYamlDocuments(DEMO)) await client.apply(document as Unstructured);
+    io.err("\nBuilding a mixed cluster from hosts in memory: two of your own, two of bare metal …\n\n");
+    await applyDemo(client);
+    const live = new LiveText(io);
     const until = systemClock.monotonic() + GIVE_UP_MS;
     for (;;) {
       const tree = await readClusterTree(client, "default", "demo");
-      if ((tree !== undefined && tree.conditions.length > 0 && !isTroubled(tree)) || systemClock.monotonic() > until) {
-        if (tree !== undefined) io.out(`\n${renderTree(DESCRIBE_HEADERS, [describeTree(tree, systemClock.now())])}\n`);
+      const ready = tree !== undefined && tree.conditions.length > 0 && !isTroubled(tree);
+      const picture = (colors: boolean): string =>
+        tree === undefined
+          ? ""
+          : renderTree(DESCRIBE_HEADERS, [describeTree(tree, systemClock.now())], treeColors(colors));
+      if (ready || systemClock.monotonic() > until) {
+        live.clear();
+        io.out(`${picture(io.terminal?.outColors === true)}\n`);
         break;
       }
+      live.draw(picture(false));
       await sleep(systemClock, LOOK_MS);
     }
-    io.out(
-      "\nTry:\n  kubectl scale workerpool general --replicas=6\n  kubectl delete machine --all && npx capstan describe cluster demo\n",
-    );
+    io.out(TRY);
   } finally {
     await transport.close();
+  }
+}
+
+const TRY = `
+Try, in a second terminal (from a checkout with npx before it):
+  capstan scale workerpool general --replicas 5      grow it: the next host is bare metal
+  capstan demo break own-1                           a host dies
+  capstan why demo                                   see why the cluster suffers
+  capstan demo repair own-1                          and bring it back
+`;
+
+/** Objects that a person changed since are left as they are. */
+async function applyDemo(client: Client): Promise<void> {
+  const objects = [...simulatedHosts(HOSTS), ...parseYamlDocuments(DEMO)] as Unstructured[];
+  for (const object of objects) {
+    const kind = await client.kindOf(object);
+    const { namespace, name = "" } = object.metadata;
+    if ((await client.get(kind, { namespace, name })) === undefined) await client.create(object);
   }
 }

@@ -47,11 +47,11 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
   });
   const workers = (group: WorkerGroup): Unstructured[] => {
     const own = `${name}-${group.name}`;
-    const { templateKind, machineSpec } = WORKER_PROVIDERS[group.provider];
+    const { templateKind, machineSpec, nodeRegistration } = WORKER_PROVIDERS[group.provider];
     const selected = { "capstan.dev/worker-group": own };
     return [
       object(BOOTSTRAP, "KubeadmConfigTemplate", own, {
-        template: { spec: { joinConfiguration: { nodeRegistration: {} } } },
+        template: { spec: { joinConfiguration: { nodeRegistration: nodeRegistration ?? {} } } },
       }),
       object(INFRASTRUCTURE, templateKind, own, { template: { spec: machineSpec(group.select, group.settings) } }),
       object(CORE, "MachineDeployment", own, {

@@ -12,6 +12,8 @@ export interface WorkerProvider {
   settings: Record<string, WorkerSetting>;
   /** Spec of the infrastructure cluster. */
   clusterSpec: object;
+  /** How its nodes register, where that is not the same everywhere. */
+  nodeRegistration?: object;
   /** Spec of one machine. */
   machineSpec(select: Record<string, string>, settings: Record<string, string>): object;
 }
@@ -51,17 +53,24 @@ export const WORKER_PROVIDERS: Readonly<Record<ProviderName, WorkerProvider>> = 
       image: { summary: "address of the disk image", required: true },
       checksum: { summary: "checksum of the image, or where it is (default: the image's address with .sha256)" },
       checksumType: { summary: "md5, sha256 or sha512" },
-      format: { summary: "format of the image: raw, qcow2, …" },
+      format: { summary: "format of the image: raw, qcow2, live-iso, …" },
     },
     clusterSpec: { cloudProviderEnabled: false },
+    // Machines find their Nodes by these; cloud-init on the host fills them in.
+    nodeRegistration: {
+      name: "{{ ds.meta_data.name }}",
+      kubeletExtraArgs: [{ name: "node-labels", value: "metal3.io/uuid={{ ds.meta_data.uuid }}" }],
+    },
     machineSpec: (select, { image = "", checksum, checksumType, format }) => {
       const hostSelector = labels(select);
       return {
         image: {
           url: image,
-          checksum: checksum ?? `${image}.sha256`,
-          checksumType: checksumType ?? "sha256",
-          ...(format === undefined ? {} : { format }),
+          // A live image is booted, not written to a disk: nothing checks it.
+          ...(format === "live-iso" && checksum === undefined
+            ? {}
+            : { checksum: checksum ?? `${image}.sha256`, checksumType: checksumType ?? "sha256" }),
+          ...(format === undefined ? {} : { diskFormat: format }),
         },
         ...(hostSelector === undefined ? {} : { hostSelector }),
       };

@@ -4,6 +4,7 @@ import { complete, completion } from "./completion.ts";
 import { createCluster } from "./create-cluster.ts";
 import { dashboard } from "./dashboard.ts";
 import { deleteCluster } from "./delete-cluster.ts";
+import { demoBreak, demoRepair } from "./demo.ts";
 import { describeCluster } from "./describe-cluster.ts";
 import { events } from "./events.ts";
 import { generateCluster, generateYaml } from "./generate.ts";
@@ -25,6 +26,7 @@ import { why } from "./why.ts";
 export const GROUPS: Readonly<Record<string, string>> = {
   create: "Create a cluster",
   delete: "Delete a cluster and everything it is made of",
+  demo: "Break and repair the hosts of `capstan up --demo`",
   describe: "Show a cluster and all its parts",
   generate: "Make manifests from templates",
   host: "Hosts of your own",
@@ -60,6 +62,8 @@ export const COMMANDS: readonly CommandDefinition[] = [
   kubernetesInstall,
   kubernetesList,
   kubernetesRemove,
+  demoBreak,
+  demoRepair,
   backup,
   restore,
   manager,

@@ -17,6 +17,8 @@ import { type Connect, Guest, type JoinPlan, joinCluster, joinPlan, nodeOf } fro
 
 /** On a ByoHost: its agent is played in memory, for demos and tests; nothing runs anywhere. */
 export const SIMULATED_AGENT_ANNOTATION = "memory.capstan.dev/agent";
+/** Its value for a host that has died: neither agent nor node say anything any more. */
+export const SIMULATED_AGENT_DEAD = "dead";
 
 const HEARTBEAT_MS = 60_000;
 
@@ -69,7 +71,10 @@ export function simulatedAgents(options: Options): Controller {
         end(key);
       if (release === undefined && machineRef !== undefined && !running.has(key))
         running.set(key, await boot(host, machineRef.uid, options, context, () => wake(request)));
-      return await report(host, running.get(key), context);
+      const dead = host.metadata.annotations?.[SIMULATED_AGENT_ANNOTATION] === SIMULATED_AGENT_DEAD;
+      const guest = running.get(key)?.guest;
+      if (guest !== undefined) guest.reachable = !dead;
+      return dead ? done() : await report(host, running.get(key), context);
     });
 }
 

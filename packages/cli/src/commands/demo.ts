@@ -1,0 +1,27 @@
+import type { CommandDefinition } from "../command.ts";
+import { API_OPTIONS } from "../options.ts";
+
+const HOST = { name: "host", summary: "Name of a host of the demo: own-1, own-2, metal-1, …", required: false };
+const OPTIONS = [
+  { flags: "-n, --namespace <name>", summary: "Namespace of the host", default: "default" },
+  ...API_OPTIONS,
+];
+
+export const demoBreak: CommandDefinition = {
+  name: "demo break",
+  summary: "Let a host in memory die, to see what happens",
+  details:
+    "An own host falls silent, its Node too (annotation memory.capstan.dev/agent: dead). The management controller of a bare-metal host stops answering (annotation memory.capstan.dev/faults: unreachable). Real hosts are refused.",
+  arguments: [HOST],
+  options: OPTIONS,
+  examples: [{ command: "capstan demo break own-1 && capstan why demo", does: "break a host and see why" }],
+  run: async (input) => (await import("./demo.run.ts")).runBreak(input, true),
+};
+
+export const demoRepair: CommandDefinition = {
+  name: "demo repair",
+  summary: "Bring a broken host in memory back",
+  arguments: [HOST],
+  options: OPTIONS,
+  run: async (input) => (await import("./demo.run.ts")).runBreak(input, false),
+};
