@@ -17,12 +17,12 @@ let tenantNode: Node;
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const example = fileURLToPath(new URL("../../docs/examples/hosted.yaml", import.meta.url));
-/** As in hosted-pods.yaml, but here: no host cluster, the placement of such a manager, and data that may go. */
+/** As in hosted-pods.yaml, but here: no host cluster, the placement of such a manager, three members whose data may go. */
 const TENANT = {
   apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
   kind: "HostedControlPlane",
   metadata: { name: "tenant", namespace: "default" },
-  spec: { version: "v1.34.4", expose: { type: "NodePort" }, etcd: { storage: { type: "EmptyDir" } } },
+  spec: { version: "v1.34.4", expose: { type: "NodePort" }, etcd: { replicas: 3, storage: { type: "EmptyDir" } } },
 };
 const CLUSTER = {
   apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -70,7 +70,7 @@ test("a control plane that says nothing of its place runs as pods beside its own
   for (const object of [CLUSTER, TENANT]) await manager.kubectlWithInput(JSON.stringify(object), "apply", "-f", "-");
   await timed("applied to Available", () => tenant.available(180_000));
   const pods = await host.kubectl("get", "pods", "-l", "capstan.dev/hosted=tenant", "-o", "name");
-  expect(pods.trim().split("\n")).toHaveLength(4);
+  expect(pods.trim().split("\n")).toHaveLength(6);
 });
 
 test("a real node joins it and becomes Ready", async () => {
