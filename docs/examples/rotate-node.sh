@@ -13,9 +13,11 @@ api() {
     --key "$pki/kubelet-client-current.pem" "$@" "$server$path"
 }
 
-# 1. Both CAs, from where joining nodes read them.
-bundle=$(api /api/v1/namespaces/kube-public/configmaps/cluster-info |
+# 1. Both CAs, from where joining nodes read them: anonymously, over a connection that the old CA vouches for.
+bundle=$(curl -sSf --max-time 30 --cacert /etc/kubernetes/pki/ca.crt \
+  "$server/api/v1/namespaces/kube-public/configmaps/cluster-info" |
   grep -o 'certificate-authority-data: [A-Za-z0-9+/=]*' | head -n1 | cut -d' ' -f2)
+[ -n "$bundle" ] || { echo "cluster-info cannot be read from $server" >&2; exit 1; }
 echo "$bundle" | base64 -d >/etc/kubernetes/pki/ca.crt.new
 mv /etc/kubernetes/pki/ca.crt.new /etc/kubernetes/pki/ca.crt
 sed -i "s|certificate-authority-data: .*|certificate-authority-data: $bundle|" "$conf"
