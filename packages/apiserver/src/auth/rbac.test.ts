@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { AdmissionRequest, ResourceType } from "../types.ts";
 import { bootstrapRbac } from "./bootstrap-rbac.ts";
 import { rbacAdmission } from "./escalation.ts";
+import { missingRules } from "./policy-rule.ts";
 import { createRbacAuthorizer, forbiddenFor, type RbacAuthorizer } from "./rbac-authorizer.ts";
 import { reconcileDefaultRbac } from "./reconcile-rbac.ts";
 import { RBAC_GROUP, Resources } from "./resources.ts";
@@ -279,6 +280,12 @@ describe("escalation", () => {
     expect(submit(role("ClusterRole", "/esc", rules))).toBe(
       `403 clusterroles.rbac.authorization.k8s.io "esc" is forbidden: ${WHO}\n{APIGroups:[""], Resources:["secrets"], Verbs:["get" "get"]}\n{NonResourceURLs:["/metrics"], Verbs:["get"]}`,
     );
+  });
+
+  it("refuses rules that multiply to more than can be checked", () => {
+    const many = Array.from({ length: 300 }, (_, i) => `x${i}`);
+    const rule = { verbs: many, apiGroups: many, resources: many, resourceNames: [], nonResourceURLs: [] };
+    expect(() => missingRules([], [rule])).toThrow(/too many to check/);
   });
 
   it("allows what is held", () => {

@@ -55,3 +55,56 @@ test("complaints about unknown fields end at a hundred, as Go's decoder does", a
   expect((reply.body as { message: string }).message.match(/unknown field/g)).toHaveLength(100);
   await t.server.close();
 });
+
+test("an object cannot grow without end by patches", async () => {
+  const t = await startTestServer({ controllers: false });
+  await t.post(CONFIG_MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "grows" }, data: { a: "b" } });
+  const statuses: number[] = [];
+  for (let step = 0; step < 5; step++) {
+    const data = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`k${step}-${i}`, "v"]));
+    const reply = await t.admin.request({
+      method: "PATCH",
+      path: `${CONFIG_MAPS}/grows`,
+      headers: { "content-type": "application/merge-patch+json" },
+      body: Buffer.from(JSON.stringify({ data })),
+    });
+    statuses.push(reply.status);
+  }
+  expect(statuses).toEqual([200, 200, 200, 413, 413]);
+  await t.server.close();
+});
+
+test("a watch that begins with many objects shows them all, and only then what happens meanwhile", async () => {
+  const t = await startTestServer({ controllers: false });
+  const names = Array.from({ length: 1_300 }, (_, i) => `m${String(i).padStart(4, "0")}`);
+  await Promise.all(
+    names.map((name) => t.post(CONFIG_MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name } })),
+  );
+  const watch = t.watch(CONFIG_MAPS, {
+    sendInitialEvents: "true",
+    resourceVersionMatch: "NotOlderThan",
+    allowWatchBookmarks: "true",
+  });
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  while (watch.events.length === 0) await turn();
+  await t.patch(`${CONFIG_MAPS}/m0000`, "application/merge-patch+json", { data: { a: "b" } });
+  while (watch.events.length < 1_302) await turn();
+  watch.stop();
+  const seen = watch.events.map(({ type, object }) => `${type} ${object.metadata.name ?? ""}`);
+  expect(seen).toEqual([...names.map((name) => `ADDED ${name}`), "BOOKMARK ", "MODIFIED m0000"]);
+  await t.server.close();
+});
+
+test("long lists are made in pieces and are whole", async () => {
+  const t = await startTestServer({ controllers: false });
+  const names = Array.from({ length: 1_100 }, (_, i) => `m${String(i).padStart(4, "0")}`);
+  await Promise.all(
+    names.map((name) => t.post(CONFIG_MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name } })),
+  );
+  const table = await t.get(CONFIG_MAPS, {}, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+  const rows = (table.body as { rows: { cells: string[] }[] }).rows;
+  expect(rows.map(({ cells }) => cells[0])).toEqual(names);
+  const selected = await t.get(CONFIG_MAPS, { fieldSelector: "metadata.name!=m0500" });
+  expect((selected.body as { items: unknown[] }).items).toHaveLength(1_099);
+  await t.server.close();
+});
