@@ -61,17 +61,27 @@ const secret = (name: string, owner?: string): HostSecret => ({
 const turn = (): Promise<void> => clock.advance(100);
 
 test("one connection per kubeconfig; another text under the same name replaces it", async () => {
-  const first = await hosts.named("default/host", kubeconfig("a"));
-  expect(await hosts.named("default/host", kubeconfig("a"))).toBe(first);
+  const first = await hosts.named("default/c1", "default/host", kubeconfig("a"));
+  expect(await hosts.named("default/c1", "default/host", kubeconfig("a"))).toBe(first);
   expect(transports).toHaveLength(1);
-  expect(await hosts.named("default/host", kubeconfig("b"))).not.toBe(first);
+  expect(await hosts.named("default/c1", "default/host", kubeconfig("b"))).not.toBe(first);
   expect(transports).toHaveLength(2);
+});
+
+test("a connection that nobody needs any more ends", async () => {
+  const first = await hosts.named("default/c1", "default/host", kubeconfig("a"));
+  expect(await hosts.named("default/c2", "default/host", kubeconfig("a"))).toBe(first);
+  hosts.release("default/c1");
+  expect(await hosts.named("default/c2", "default/host", kubeconfig("a"))).toBe(first);
+  hosts.release("default/c2");
+  hosts.release("default/c2");
+  expect(await hosts.named("default/c3", "default/host", kubeconfig("a"))).not.toBe(first);
 });
 
 test("whose object changed is told; objects of others are neither seen nor touched", async () => {
   const told: string[] = [];
   hosts.subscribe((owner) => told.push(owner));
-  const host = await hosts.named("default/host", kubeconfig("a"));
+  const host = await hosts.named("default/c1", "default/host", kubeconfig("a"));
   const ready = host.ready();
   await turn();
   await ready;
@@ -88,7 +98,7 @@ test("whose object changed is told; objects of others are neither seen nor touch
 });
 
 test("a cluster that does not answer says why; one that answers again is ready again", async () => {
-  const host = await hosts.named("default/host", kubeconfig("a"));
+  const host = await hosts.named("default/c1", "default/host", kubeconfig("a"));
   const [transport] = transports;
   if (transport === undefined) throw new Error("not dialled");
   transport.down = true;

@@ -15,31 +15,53 @@ export interface HostClustersOptions {
 
 const MANAGEMENT = "";
 
-/** One connection per cluster that runs pods: the management cluster, or others by their kubeconfigs. */
+interface Connection {
+  kubeconfig: string;
+  cluster: HostCluster;
+  /** Whose pods run there: without any it is given up. */
+  owners: Set<string>;
+}
+
+/** One connection per cluster that runs pods, for as long as somebody's do: the management cluster, or others by their kubeconfigs. */
 export class HostClusters {
   readonly #options: HostClustersOptions;
-  readonly #clusters = new Map<string, { kubeconfig: string; cluster: HostCluster }>();
+  readonly #clusters = new Map<string, Connection>();
   readonly #listeners = new Set<(owner: string) => void>();
 
   constructor(options: HostClustersOptions) {
     this.#options = options;
   }
 
-  /** The management cluster; undefined when nothing runs pods there. */
-  management(): HostCluster | undefined {
+  /** The management cluster for an owner; undefined when nothing runs pods there. */
+  management(owner: string): HostCluster | undefined {
     const { management } = this.#options;
-    return management === undefined ? undefined : this.#open(MANAGEMENT, "", management);
+    return management === undefined ? undefined : this.#open(owner, MANAGEMENT, "", management);
   }
 
-  /** The cluster of a kubeconfig; `name` says where that came from, and another text under the same name replaces the connection. */
-  async named(name: string, kubeconfig: string): Promise<HostCluster> {
+  /**
+   * The cluster of a kubeconfig for an owner; `name` says where that came from, and another text under the same name replaces the
+   * connection.
+   */
+  async named(owner: string, name: string, kubeconfig: string): Promise<HostCluster> {
     const { clock, fieldManager, dial } = this.#options;
     const known = this.#clusters.get(name);
-    if (known?.kubeconfig === kubeconfig) return known.cluster;
+    if (known?.kubeconfig === kubeconfig) {
+      known.owners.add(owner);
+      return known.cluster;
+    }
     const config = await kubeconfigFromText(kubeconfig, { clock });
     const transport = dial?.(config) ?? httpTransport(config, { clock });
     const client = new Client(transport, { fieldManager, clock });
-    return this.#open(name, kubeconfig, client, () => transport.close());
+    return this.#open(owner, name, kubeconfig, client, () => transport.close());
+  }
+
+  /** An owner has no pods any more; connections that nobody needs end. */
+  release(owner: string): void {
+    for (const [name, { owners, cluster }] of this.#clusters) {
+      if (!owners.delete(owner) || owners.size > 0) continue;
+      this.#clusters.delete(name);
+      void cluster.stop();
+    }
   }
 
   /** Calls back with the owner of what has changed. Returns a function that unsubscribes. */
@@ -54,10 +76,11 @@ export class HostClusters {
     await Promise.all(all.map(({ cluster }) => cluster.stop()));
   }
 
-  #open(name: string, kubeconfig: string, client: Client, close?: () => Promise<void>): HostCluster {
+  #open(owner: string, name: string, kubeconfig: string, client: Client, close?: () => Promise<void>): HostCluster {
     const known = this.#clusters.get(name);
     // Two callers may have dialled at the same time.
     if (known?.kubeconfig === kubeconfig) {
+      known.owners.add(owner);
       void close?.();
       return known.cluster;
     }
@@ -67,7 +90,7 @@ export class HostClusters {
       for (const listener of this.#listeners) listener(owner);
     };
     const cluster = new HostCluster({ client, clock, random, log, changed, ...(close === undefined ? {} : { close }) });
-    this.#clusters.set(name, { kubeconfig, cluster });
+    this.#clusters.set(name, { kubeconfig, cluster, owners: new Set([...(known?.owners ?? []), owner]) });
     return cluster;
   }
 }

@@ -57,7 +57,7 @@ export class PodHosts {
 
   async #connect(owner: string, secretName: string | undefined): Promise<HostCluster> {
     if (secretName === undefined) {
-      const host = this.#hosts.management();
+      const host = this.#hosts.management(owner);
       if (host !== undefined) return host;
       throw new PodsProblem(
         "NothingRunsPods",
@@ -73,7 +73,7 @@ export class PodHosts {
         `spec.hostCluster: Secret ${secretName} ${secret === undefined ? "does not exist" : "has no key value"}; create it with the kubeconfig of the cluster that is to run the pods`,
       );
     try {
-      return await this.#hosts.named(`${namespace}/${secretName}`, kubeconfig);
+      return await this.#hosts.named(owner, `${namespace}/${secretName}`, kubeconfig);
     } catch (error) {
       throw new PodsProblem(
         "HostClusterNotKnown",

@@ -112,28 +112,24 @@ export class PodsPlacement implements Placement {
   }
 
   async remove(owner: string, placed: PlacedObject): Promise<string[]> {
-    const patience = (placed.deletingSinceMs ?? this.options.clock.now()) + GIVE_UP_MS - this.options.clock.now();
+    const { clock, hosts, log } = this.options;
+    const patience = (placed.deletingSinceMs ?? clock.now()) + GIVE_UP_MS - clock.now();
     try {
       const host = await this.hosts.find(owner, placed.spec);
       // A kube-apiserver whose etcd is gone before it takes half a minute to end.
       const inOrder = patience > GIVE_UP_MS / 2;
       const left = (inOrder ? await removeWorkers(host, owner) : undefined) ?? (await host.removeAll(owner));
-      if (left.length === 0) this.inputs.forget(owner);
-      if (patience > 0) return left.map((object) => `${object.kind} ${object.metadata.name}`);
+      if (left.length > 0 && patience > 0) return left.map((object) => `${object.kind} ${object.metadata.name}`);
     } catch (error) {
       const problem = asPodsProblem(error);
-      if (problem?.reason === "NothingRunsPods") return [];
       const why = problem?.message ?? String(error);
-      if (patience > 0) return [`the host cluster (${why})`];
-      this.options.log.warn(
-        "a control plane is forgotten although its host cluster does not answer: its pods may be left",
-        {
-          owner,
-          why,
-        },
-      );
+      const nowhere = problem?.reason === "NothingRunsPods";
+      if (!nowhere && patience > 0) return [`the host cluster (${why})`];
+      if (!nowhere)
+        log.warn("a control plane goes although its host cluster does not answer: pods may be left", { owner, why });
     }
     this.inputs.forget(owner);
+    hosts.release(owner);
     return [];
   }
 
