@@ -1,0 +1,28 @@
+import { seededRandom, systemClock } from "@capstan/apimachinery";
+import { createApiServer, memoryStore } from "@capstan/apiserver";
+import { CustomResourceDefinition } from "@capstan/capi";
+import { BareMetalHost } from "@capstan/infra-metal3";
+import { Client } from "@capstan/runtime";
+import { expect, test } from "vitest";
+import { installKinds } from "./install-kinds.ts";
+
+test("a CRD that upstream's operator brought stays as it is; ours are renewed", async () => {
+  const clock = systemClock;
+  const server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(1) });
+  const upstream = new Client(server.admin(), { fieldManager: "baremetal-operator", clock });
+  const theirs = BareMetalHost.crd();
+  await upstream.apply({ ...theirs, metadata: { ...theirs.metadata, labels: { made: "upstream" } } });
+  const client = new Client(server.admin(), { fieldManager: "capstan", clock });
+  const servedBy = {
+    crdOf: (kind: { crd(): typeof theirs }) => kind.crd(),
+    configurations: [],
+    close: async () => undefined,
+  };
+  await installKinds(client, clock, servedBy);
+  await installKinds(client, clock, servedBy);
+  const labels = async (name: string): Promise<unknown> =>
+    (await client.get(CustomResourceDefinition, { name }))?.metadata.labels;
+  expect(await labels("baremetalhosts.metal3.io")).toEqual({ made: "upstream" });
+  expect(await labels("hardwaredata.metal3.io")).toMatchObject({ "clusterctl.cluster.x-k8s.io": "" });
+  await server.close();
+});
