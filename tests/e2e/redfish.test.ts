@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import {
   type HostIdentity,
+  httpContent,
   httpDownload,
   ImageChecks,
   MediaServer,
@@ -21,13 +22,13 @@ import { sleep, timed } from "./harness/index.ts";
 
 /** The Redfish driver against sushy-emulator: a management controller of another hand, with TLS and credentials. */
 const SYSTEM = { uuid: "11111111-2222-3333-4444-555555555555", name: "metal-1", mac: "52:54:00:00:00:01" };
-const LIVE_ISO = Buffer.from("not a real image, but the right one");
 
 let dir: string;
 let bmc: Bmc;
 let media: MediaServer;
 let driver: RedfishDriver;
 let images: Server;
+let liveIso: Buffer;
 let state: SystemState | undefined;
 let imageUrl: string;
 const signal = new AbortController().signal;
@@ -42,11 +43,17 @@ beforeAll(async () => {
       state = next;
     },
   });
-  images = createServer((_request, response) => response.end(LIVE_ISO));
+  liveIso = await makeLiveIso();
+  images = createServer((_request, response) => response.end(liveIso));
   await new Promise<void>((resolve) => images.listen(0, "127.0.0.1", resolve));
   imageUrl = `http://127.0.0.1:${(images.address() as AddressInfo).port}/live.iso`;
   media = new MediaServer({ clock: systemClock, random: systemRandom, listen: { host: "127.0.0.1", port: 0 } });
-  driver = new RedfishDriver({ clock: systemClock, media, images: new ImageChecks(httpDownload(), systemClock) });
+  driver = new RedfishDriver({
+    clock: systemClock,
+    media,
+    images: new ImageChecks(httpDownload(), systemClock),
+    open: httpContent,
+  });
 });
 
 afterAll(async () => {
@@ -56,6 +63,17 @@ afterAll(async () => {
   images?.close();
   rmSync(dir, { recursive: true, force: true });
 });
+
+/** A bootable image made by somebody else's program. */
+async function makeLiveIso(): Promise<Buffer> {
+  const root = join(dir, "live");
+  mkdirSync(join(root, "boot"), { recursive: true });
+  writeFileSync(join(root, "boot/boot.img"), Buffer.alloc(2048, "b"));
+  writeFileSync(join(root, "filesystem.squashfs"), Buffer.alloc(300_000, "s"));
+  const boot = ["-b", "boot/boot.img", "-no-emul-boot", "-c", "boot/boot.cat"];
+  await mustRun("genisoimage", ["-quiet", "-J", "-r", "-V", "LIVE", ...boot, "-o", join(dir, "live.iso"), root]);
+  return readFileSync(join(dir, "live.iso"));
+}
 
 function host(change: Partial<HostIdentity> = {}): HostIdentity {
   return {
@@ -170,7 +188,7 @@ test("an image with a wrong checksum is not booted; one with a right one is, wit
   ).catch(String);
   expect(wrong).toMatch(/has the sha256 digest [0-9a-f]{64}, but spec.image.checksum says 0{64}/);
   expect(state?.boot_image ?? {}).toEqual({});
-  const checksum = createHash("sha256").update(LIVE_ISO).digest("hex");
+  const checksum = createHash("sha256").update(liveIso).digest("hex");
   await until("provisioned", () => driver.provision(host(), request({ checksum }), signal));
   expect(state).toMatchObject({ power_state: "On", boot_device: "Cd" });
   const config = state?.boot_image?.["Usb"]?.[0] ?? "";
@@ -203,4 +221,41 @@ test("virtual media that refuses is told with what the emulator said", async () 
     driver.provision(host(), request({ url: "http://127.0.0.1:1/live.iso" }), signal),
   ).catch(String);
   expect(gone).toMatch(/InsertMedia: the management controller answered (4|5)\d\d: /);
+});
+
+test("with one virtual drive only, the image comes with the config drive's files in it and still boots", async () => {
+  let single: SystemState | undefined;
+  const other = await Bmc.start({
+    dir: join(dir, "single"),
+    address: "127.0.0.1",
+    systems: [SYSTEM],
+    drives: { Cd: { Name: "Virtual CD", MediaTypes: ["CD", "DVD"] } },
+    changed: (next) => {
+      single = next;
+    },
+  });
+  try {
+    const one = host({
+      name: "single",
+      address: other.addressOf(SYSTEM),
+      credentials: { ...BMC_USER, ca: other.caPem },
+    });
+    await until("provisioned", () => driver.provision(one, request(), signal));
+    const image = single?.boot_image?.["Cd"]?.[0] ?? "";
+    const listing = await mustRun("isoinfo", ["-R", "-f", "-i", image]);
+    expect(listing.split("\n").filter((line) => line.includes("."))).toEqual([
+      "/filesystem.squashfs",
+      "/boot/boot.cat",
+      "/boot/boot.img",
+      "/openstack/latest/meta_data.json",
+      "/openstack/latest/network_data.json",
+    ]);
+    expect(await mustRun("isoinfo", ["-R", "-i", image, "-x", "/openstack/latest/user_data"])).toMatch(
+      /^#cloud-config/,
+    );
+    expect(await mustRun("isoinfo", ["-d", "-i", image])).toMatch(/Bootid 88 \(bootable\)/);
+    await until("deprovisioned", () => driver.deprovision(one, "metadata", signal));
+  } finally {
+    await other.close();
+  }
 });

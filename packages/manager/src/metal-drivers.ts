@@ -1,5 +1,7 @@
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import {
+  httpContent,
   httpDownload,
   ImageChecks,
   MediaServer,
@@ -22,8 +24,13 @@ export function metalDrivers(
   const ports = new PortAllocator(join(options.dataDir, "media"));
   // The same port over restarts, so that a firewall can let management controllers through.
   const port = async (): Promise<number> => (await ports.allocate("shared/media", ["http"], host))["http"] ?? 0;
-  const media = new MediaServer({ clock, random, listen: { host, port } });
-  const redfish = new RedfishDriver({ clock, media, images: new ImageChecks(httpDownload(), clock) });
+  const media = new MediaServer({ clock, random, listen: { host, port }, secret: () => secretIn(options) });
+  const redfish = new RedfishDriver({
+    clock,
+    media,
+    images: new ImageChecks(httpDownload(), clock),
+    open: httpContent,
+  });
   return {
     drivers: { redfish, memory: new MemoryBmcs(simulation) },
     close: async () => {
@@ -34,4 +41,16 @@ export function metalDrivers(
       await media.close();
     },
   };
+}
+
+/** What addresses of media are made from; the same over restarts, as systems may run from them. */
+async function secretIn({ dataDir, random }: ManagerOptions): Promise<Uint8Array> {
+  const file = join(dataDir, "media", "secret");
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(file, random.bytes(32), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+  return await readFile(file);
 }

@@ -17,7 +17,7 @@ export { IPPool } from "./kinds/ip-pool.ts";
 export { Metal3Cluster, Metal3ClusterTemplate } from "./kinds/metal3-cluster.ts";
 export { Metal3Data, Metal3DataClaim, Metal3DataTemplate } from "./kinds/metal3-data.ts";
 export { Metal3Machine, Metal3MachineTemplate } from "./kinds/metal3-machine.ts";
-export { httpDownload } from "./media/download.ts";
+export { httpContent, httpDownload } from "./media/download.ts";
 export { ImageChecks } from "./media/image-check.ts";
 export { MediaServer, type MediaServerOptions } from "./media/media-server.ts";
 export { METAL3_KINDS, metal3Provider } from "./provider.ts";

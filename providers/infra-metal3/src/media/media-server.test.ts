@@ -1,8 +1,9 @@
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { bytesContent } from "./content.ts";
 import { MediaServer } from "./media-server.ts";
 
-const CONTENT = Buffer.from("0123456789");
+const CONTENT = bytesContent(Buffer.from("0123456789"));
 let clock: VirtualClock;
 let server: MediaServer;
 beforeEach(() => {
@@ -46,20 +47,33 @@ test("nobody else gets anything: another address, another path, too late, taken 
     expect((await get(wrong)).status).toBe(404);
   await clock.advance(61_000);
   expect((await get(url)).status).toBe(404);
-  const again = await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
-  expect(again).not.toBe(url);
+  await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
+  expect((await get(url)).status, "until it is published again").toBe(200);
   server.withdraw("default/h1");
-  expect((await get(again)).status).toBe(404);
+  expect((await get(url)).status).toBe(404);
 });
 
 test("the same image keeps its address, another gets a new one", async () => {
   const url = await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
   await clock.advance(50_000);
-  expect(await server.publish("default/h1", Buffer.from(CONTENT), ["127.0.0.1"])).toBe(url);
+  server.renew("default/h1");
+  await clock.advance(50_000);
+  expect((await get(url)).status, "renewed").toBe(200);
+  expect(await server.publish("default/h1", bytesContent(Buffer.from("0123456789")), ["127.0.0.1"])).toBe(url);
   await clock.advance(50_000);
   expect((await get(url)).status, "asking again makes it last").toBe(200);
-  const other = await server.publish("default/h1", Buffer.from("other"), ["127.0.0.1"]);
+  const other = await server.publish("default/h1", bytesContent(Buffer.from("other")), ["127.0.0.1"]);
   expect(other).not.toBe(url);
   expect((await get(url)).status).toBe(404);
   expect(await server.publish("default/h2", CONTENT, ["127.0.0.1"])).not.toBe(other);
+});
+
+test("a new process with the same secret serves the same image under the same address", async () => {
+  const options = { clock, random: seededRandom(1), secret: async () => Buffer.from("kept in a file") };
+  const first = new MediaServer({ ...options, listen: { host: "127.0.0.1", port: 0 } });
+  const url = await first.publish("default/h1", CONTENT, ["127.0.0.1"]);
+  await first.close();
+  const second = new MediaServer({ ...options, listen: { host: "127.0.0.1", port: Number(new URL(url).port) } });
+  expect(await second.publish("default/h1", CONTENT, ["127.0.0.1"])).toBe(url);
+  await second.close();
 });

@@ -1,7 +1,10 @@
-import { createHash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Clock, Random } from "@capstan/apimachinery";
+import type { MediaContent } from "./content.ts";
 
 /** Where media are served. */
 export interface MediaServerOptions {
@@ -12,14 +15,15 @@ export interface MediaServerOptions {
   /** Host name or address under which management controllers reach it; absent: what it listens on. */
   readonly advertise?: string;
   readonly tls?: { readonly certPem: string; readonly keyPem: string };
+  /** What addresses are made from; kept over restarts, a system that runs from its virtual CD keeps it. Absent: by chance. */
+  readonly secret?: () => Promise<Uint8Array>;
   /** How long an address is good after it was last asked for by its owner; default one hour. */
   readonly lifetimeMs?: number;
 }
 
 interface Grant {
   readonly token: string;
-  readonly digest: string;
-  readonly content: Uint8Array;
+  readonly content: MediaContent;
   readonly addresses: ReadonlySet<string>;
   untilMs: number;
 }
@@ -34,6 +38,7 @@ export class MediaServer {
   readonly #byKey = new Map<string, Grant>();
   readonly #byToken = new Map<string, Grant>();
   #server: Server | undefined;
+  #secret: Uint8Array | undefined;
   #starting: Promise<void> | undefined;
 
   constructor(options: MediaServerOptions) {
@@ -41,26 +46,23 @@ export class MediaServer {
   }
 
   /** Publishes an image for whoever has one of the addresses; the same image under the same key keeps its URL. */
-  async publish(key: string, content: Uint8Array, addresses: readonly string[]): Promise<string> {
+  async publish(key: string, content: MediaContent, addresses: readonly string[]): Promise<string> {
     await this.#listening();
-    const digest = createHash("sha256").update(content).digest("hex");
-    const untilMs = this.#options.clock.now() + (this.#options.lifetimeMs ?? HOUR_MS);
-    const before = this.#byKey.get(key);
-    const same =
-      before !== undefined &&
-      this.#isGood(before) &&
-      before.digest === digest &&
-      addresses.every((address) => before.addresses.has(plain(address)));
-    if (same) {
-      before.untilMs = untilMs;
-      return this.#urlOf(before);
-    }
+    const allowed = addresses.map(plain).sort();
+    this.#secret ??= (await this.#options.secret?.()) ?? this.#options.random.bytes(32);
+    const named = JSON.stringify([key, content.id, allowed]);
+    const token = createHmac("sha256", this.#secret).update(named).digest("base64url");
     this.withdraw(key);
-    const token = Buffer.from(this.#options.random.bytes(32)).toString("base64url");
-    const grant: Grant = { token, digest, content, addresses: new Set(addresses.map(plain)), untilMs };
+    const grant: Grant = { token, content, addresses: new Set(allowed), untilMs: this.#until() };
     this.#byKey.set(key, grant);
     this.#byToken.set(token, grant);
     return this.#urlOf(grant);
+  }
+
+  /** Makes an image that is still published last longer. */
+  renew(key: string): void {
+    const grant = this.#byKey.get(key);
+    if (grant !== undefined && this.#isGood(grant)) grant.untilMs = this.#until();
   }
 
   /** Takes an image back. */
@@ -115,6 +117,10 @@ export class MediaServer {
     return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}/media/${token}/${FILE_NAME}`;
   }
 
+  #until(): number {
+    return this.#options.clock.now() + (this.#options.lifetimeMs ?? HOUR_MS);
+  }
+
   #isGood(grant: Grant): boolean {
     return this.#options.clock.now() < grant.untilMs;
   }
@@ -126,22 +132,20 @@ export class MediaServer {
     if (request.method !== "GET" && request.method !== "HEAD")
       return void response.writeHead(405, { allow: "GET, HEAD" }).end();
     const { content } = grant;
-    const range = rangeOf(request.headers.range, content.length);
-    const headers = {
+    const range = rangeOf(request.headers.range, content.size);
+    if (range === "unsatisfiable")
+      return void response.writeHead(416, { "content-range": `bytes */${content.size}` }).end();
+    const { from, to } = range ?? { from: 0, to: content.size - 1 };
+    response.writeHead(range === undefined ? 200 : 206, {
       "content-type": "application/octet-stream",
       "accept-ranges": "bytes",
       "cache-control": "no-store",
-    };
-    if (range === "unsatisfiable")
-      return void response.writeHead(416, { "content-range": `bytes */${content.length}` }).end();
-    const { from, to } = range ?? { from: 0, to: content.length - 1 };
-    const part = content.subarray(from, to + 1);
-    response.writeHead(range === undefined ? 200 : 206, {
-      ...headers,
-      "content-length": part.length,
-      ...(range === undefined ? {} : { "content-range": `bytes ${from}-${to}/${content.length}` }),
+      "content-length": to - from + 1,
+      ...(range === undefined ? {} : { "content-range": `bytes ${from}-${to}/${content.size}` }),
     });
-    response.end(request.method === "HEAD" ? undefined : part);
+    if (request.method === "HEAD") return void response.end();
+    // A reader that goes away, or a base that cannot be read, ends the connection and nothing else.
+    pipeline(Readable.from(content.read(from, to + 1)), response).catch(() => response.destroy());
   }
 
   #allowed(request: IncomingMessage): Grant | undefined {

@@ -1,6 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { bytesContent, type MediaContent, readAll } from "../../media/content.ts";
+import { buildIso } from "../../media/iso9660.ts";
 import { FakeRedfish, hastyClock, type Reply, type Seen } from "../../testing/fake-redfish.ts";
+import { readIso } from "../../testing/iso-reader.ts";
 import { finished, type ProvisionRequest, type StepResult } from "../provisioner.ts";
 import { RedfishDriver } from "./redfish-driver.ts";
 
@@ -12,6 +15,7 @@ setMaxListeners(0, signal);
 
 let bmc: FakeRedfish;
 let driver: RedfishDriver;
+let published: MediaContent | undefined;
 let system: Record<string, unknown>;
 let drives: Record<string, { Image: string | null; Inserted: boolean }>;
 
@@ -19,7 +23,15 @@ beforeEach(async () => {
   bmc = await FakeRedfish.start();
   driver = new RedfishDriver({
     clock: hastyClock,
-    media: { publish: async (key) => `http://media/${key}/config.iso`, withdraw: () => undefined },
+    media: {
+      publish: async (key, content) => {
+        published = content;
+        return `http://media/${key}/config.iso`;
+      },
+      renew: () => undefined,
+      withdraw: () => undefined,
+    },
+    open: async () => bytesContent(LIVE),
     images: { check: () => finished() },
   });
   system = {
@@ -71,6 +83,7 @@ afterEach(async () => {
   await bmc.close();
 });
 
+const LIVE = buildIso({ label: "LIVE", files: new Map([["live/root", Buffer.from("r")]]), nowMs: 0 });
 const REQUEST: ProvisionRequest = {
   image: { url: "http://images/live.iso", format: "live-iso" },
   customDeploy: undefined,
@@ -116,12 +129,24 @@ test("what is in the drives from an earlier use is taken out first", async () =>
   expect(drives["1"]?.Image).toBe("http://images/live.iso");
 });
 
-test("one virtual drive only: told, nothing is changed", async () => {
+test("one virtual drive only: the image is served with the files of the config drive in it", async () => {
   bmc.on(`GET ${MEDIA}`, { Members: [{ "@odata.id": `${MEDIA}/1` }] });
+  expect(await end(() => driver.provision(bmc.host(), REQUEST, signal))).toMatchObject({ type: "done" });
+  expect(drives["1"]?.Image).toBe("http://media/default/h1/config.iso");
+  const image = published === undefined ? Buffer.alloc(0) : await readAll(published, 0, published.size);
+  expect([...readIso(image, false).keys()].sort()).toEqual([
+    "live/root",
+    "openstack/latest/meta_data.json",
+    "openstack/latest/user_data",
+  ]);
+});
+
+test("no virtual CD at all: told, nothing is changed", async () => {
+  bmc.on(`GET ${MEDIA}`, { Members: [] });
   expect(await driver.provision(bmc.host(), REQUEST, signal)).toMatchObject({
     type: "failed",
     fatal: true,
-    message: expect.stringMatching(/one virtual drive only/),
+    message: expect.stringMatching(/offers no virtual CD/),
   });
   expect(bmc.writes()).toEqual([]);
 });

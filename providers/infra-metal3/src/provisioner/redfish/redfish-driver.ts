@@ -3,7 +3,9 @@ import { isIP } from "node:net";
 import { type Clock, isObject } from "@capstan/apimachinery";
 import type { BareMetalHostSpec } from "../../kinds/bare-metal-host-spec.ts";
 import type { HardwareDetails } from "../../kinds/hardware-details.ts";
-import { configDrive } from "../../media/config-drive.ts";
+import { addFiles } from "../../media/add-files.ts";
+import { configDrive, configDriveFiles } from "../../media/config-drive.ts";
+import { bytesContent, type MediaContent } from "../../media/content.ts";
 import type { ImageChecks } from "../../media/image-check.ts";
 import type { MediaServer } from "../../media/media-server.ts";
 import { parseBmcAddress } from "../bmc-address.ts";
@@ -28,7 +30,9 @@ import { chooseDrives, eject, imageIn, insert, virtualMedia } from "./virtual-me
 /** What the driver works with. */
 export interface RedfishOptions {
   readonly clock: Clock;
-  readonly media: Pick<MediaServer, "publish" | "withdraw">;
+  readonly media: Pick<MediaServer, "publish" | "renew" | "withdraw">;
+  /** Reads an image in parts. */
+  readonly open: (url: string, signal: AbortSignal) => Promise<MediaContent>;
   readonly images: Pick<ImageChecks, "check">;
   /** Requests at a time; default 2 for each management controller and 64 over all. */
   readonly limits?: { readonly perKey: number; readonly total: number };
@@ -43,6 +47,7 @@ export class RedfishDriver implements Provisioner {
   readonly inFlight: InFlight;
   readonly #options: RedfishOptions;
   readonly #clients = new Map<string, RedfishClient>();
+  readonly #combined = new Map<string, { text: string; content: MediaContent }>();
   readonly #asked = new Map<string, { wish: string; type: string; atMs: number }>();
 
   constructor(options: RedfishOptions) {
@@ -65,6 +70,8 @@ export class RedfishDriver implements Provisioner {
   async power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ on: boolean }>> {
     return await this.#with<{ on: boolean }>(host, signal, async (client) => {
       const state = powerStateOf(await this.#system(client, host, signal));
+      // A live system goes on reading its CD.
+      this.#options.media.renew(keyOf(host));
       return finished({ on: state === "On" || state === "PoweringOff" });
     });
   }
@@ -119,26 +126,35 @@ export class RedfishDriver implements Provisioner {
       const { image, config } = chooseDrives(await virtualMedia(client, system, signal));
       for (const drive of [image, config]) if (drive !== undefined) await eject(client, drive, signal);
       await setBoot(client, system, "disk", host.bootMode, signal);
-      this.#options.media.withdraw(keyOf(host));
+      this.#forgetMedia(host);
       return finished();
     });
   }
 
-  /** The machine runs: there is nothing to do but to see that it answers. */
-  async adopt(host: HostIdentity, _request: unknown, signal: AbortSignal): Promise<StepResult> {
+  /** The machine runs. What it may still read from its virtual drives is served again, under the same address. */
+  async adopt(host: HostIdentity, request: ProvisionRequest | undefined, signal: AbortSignal): Promise<StepResult> {
     return await this.#with(host, signal, async (client) => {
-      await this.#system(client, host, signal);
+      const system = await this.#system(client, host, signal);
+      const url = request?.image?.format === "live-iso" ? request.image.url : undefined;
+      const { image, config } = url === undefined ? {} : chooseDrives(await virtualMedia(client, system, signal));
+      if (request !== undefined && url !== undefined && image !== undefined)
+        await this.#contents(host, request, url, wantsConfigDrive(request), { image, config }, signal);
       return finished();
     });
   }
 
   async release(host: HostIdentity, signal: AbortSignal): Promise<StepResult> {
-    this.#options.media.withdraw(keyOf(host));
+    this.#forgetMedia(host);
     this.#asked.delete(keyOf(host));
     const client = this.#clients.get(keyOf(host));
     this.#clients.delete(keyOf(host));
     await client?.close(signal);
     return finished();
+  }
+
+  #forgetMedia(host: HostIdentity): void {
+    this.#options.media.withdraw(keyOf(host));
+    this.#combined.delete(keyOf(host));
   }
 
   /** Ends all sessions. */
@@ -164,24 +180,56 @@ export class RedfishDriver implements Provisioner {
         `The management controller offers no virtual CD (${all.length} virtual drives): it cannot boot a live ISO`,
         { fatal: true },
       );
-    const wantsConfig = request.configDrive.userData !== undefined || request.configDrive.networkData !== undefined;
-    if (wantsConfig && config === undefined)
-      return failure(
-        "The management controller has one virtual drive only, and the live ISO is in it: there is no place for the config drive. Remove spec.userData and spec.networkData and build an image that holds them",
-        { fatal: true },
-      );
-    const wanted: [Resource, string][] = [[image, url]];
-    if (wantsConfig && config !== undefined) {
-      // Bytes that depend on the content alone, so that the same content keeps its address.
-      const drive = configDrive(request.configDrive, 0);
-      wanted.push([config, await this.#options.media.publish(keyOf(host), drive, await addressesOf(host))]);
-    }
+    const wanted: [Resource, string][] = await this.#contents(
+      host,
+      request,
+      url,
+      wantsConfigDrive(request),
+      { image, config },
+      signal,
+    );
     const missing = wanted.filter(([drive, content]) => imageIn(drive) !== content);
     if (missing.length === 0) return finished(false);
     const off = await this.#setPower(client, host, { to: "off", mode: "hard" }, signal);
     if (off.type !== "done") return off;
     for (const [drive, content] of missing) await insert(client, drive, content, signal);
     return finished(true);
+  }
+
+  /** What goes into which drive. With one drive only, the image is served with the files of the config drive in it. */
+  async #contents(
+    host: HostIdentity,
+    request: ProvisionRequest,
+    url: string,
+    wantsConfig: boolean,
+    { image, config }: { image: Resource; config: Resource | undefined },
+    signal: AbortSignal,
+  ): Promise<[Resource, string][]> {
+    if (!wantsConfig) return [[image, url]];
+    const publish = async (content: MediaContent): Promise<string> =>
+      await this.#options.media.publish(keyOf(host), content, await addressesOf(host));
+    // Bytes that depend on the content alone, so that the same content keeps its address.
+    if (config !== undefined)
+      return [
+        [image, url],
+        [config, await publish(bytesContent(configDrive(request.configDrive, 0)))],
+      ];
+    const text = JSON.stringify([url, request.configDrive]);
+    const known = this.#combined.get(keyOf(host));
+    const content = known?.text === text ? known.content : await this.#combine(url, request, signal);
+    this.#combined.set(keyOf(host), { text, content });
+    return [[image, await publish(content)]];
+  }
+
+  async #combine(url: string, request: ProvisionRequest, signal: AbortSignal): Promise<MediaContent> {
+    try {
+      return await addFiles(await this.#options.open(url, signal), configDriveFiles(request.configDrive));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new RedfishError(
+        `The config drive cannot be put into the image ${url}: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
   }
 
   async #setPower(
@@ -245,6 +293,10 @@ export class RedfishDriver implements Provisioner {
     await known?.close(signal);
     return client;
   }
+}
+
+function wantsConfigDrive({ configDrive: { userData, networkData } }: ProvisionRequest): boolean {
+  return userData !== undefined || networkData !== undefined;
 }
 
 function keyOf({ namespace, name }: HostIdentity): string {

@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+
+/** Bytes that can be read in any part: in memory or elsewhere. */
+export interface MediaContent {
+  readonly size: number;
+  /** Stands for the bytes: the same bytes have the same id. */
+  readonly id: string;
+  /** The bytes from `from` up to, not including, `to`. */
+  read(from: number, to: number): AsyncIterable<Uint8Array>;
+}
+
+/** Bytes that replace or follow those of a base. */
+export interface Patch {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Bytes in memory. */
+export function bytesContent(bytes: Uint8Array): MediaContent {
+  return {
+    size: bytes.length,
+    id: createHash("sha256").update(bytes).digest("hex"),
+    async *read(from, to) {
+      yield bytes.subarray(from, to);
+    },
+  };
+}
+
+/** A base with other bytes in some places; patches must not overlap and must fill what lies beyond the base. */
+export function patchedContent(base: MediaContent, patches: readonly Patch[]): MediaContent {
+  const sorted = [...patches].sort((a, b) => a.at - b.at);
+  const hash = createHash("sha256").update(base.id);
+  for (const { at, bytes } of sorted) hash.update(`/${at}/`).update(bytes);
+  const size = sorted.reduce((end, { at, bytes }) => Math.max(end, at + bytes.length), base.size);
+  return {
+    size,
+    id: hash.digest("hex"),
+    async *read(from, to) {
+      let at = from;
+      for (const { at: start, bytes } of sorted) {
+        const end = start + bytes.length;
+        if (end <= at || start >= to) continue;
+        if (start > at) yield* base.read(at, start);
+        yield bytes.subarray(Math.max(at, start) - start, Math.min(to, end) - start);
+        at = Math.min(to, end);
+      }
+      if (at < to) yield* base.read(at, Math.min(to, base.size));
+    },
+  };
+}
+
+/** Reads a part into memory. */
+export async function readAll(content: MediaContent, from: number, to: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of content.read(from, to)) parts.push(part);
+  const whole = Buffer.concat(parts);
+  if (whole.length !== to - from) throw new Error(`${to - from} bytes at ${from} were asked for, ${whole.length} came`);
+  return whole;
+}
