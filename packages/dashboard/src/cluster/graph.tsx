@@ -21,7 +21,10 @@ export function ClusterGraph({ root, onOpen }: { root: TreeNode; onOpen: (id: st
         nodes={nodes}
         edges={edges}
         nodeTypes={NODE_TYPES}
-        onNodeClick={(_, node) => onOpen(node.id)}
+        onNodesChange={(changes) => {
+          // A click and the Enter key both select; nothing stays selected, so the same box can be opened again.
+          for (const change of changes) if (change.type === "select" && change.selected) onOpen(change.id);
+        }}
         fitView
         fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
         minZoom={0.1}
@@ -72,6 +75,7 @@ function placed(model: GraphModel): { nodes: BoxNode[]; edges: Edge[] } {
         width: WIDTH,
         height: HEIGHT,
         data: { box },
+        ariaRole: "button",
         ariaLabel: `${box.kind} ${box.title}, ${WORDS[box.health]}${box.detail === "" ? "" : `, ${box.detail}`}`,
       };
     }),

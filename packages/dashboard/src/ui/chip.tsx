@@ -10,7 +10,7 @@ export function Chip({ tone, title, children }: { tone: Tone; title?: string; ch
       <span className="chip-mark" aria-hidden="true">
         {MARKS[tone]}
       </span>
-      {children}
+      <span>{children}</span>
     </span>
   );
 }

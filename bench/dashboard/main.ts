@@ -1,0 +1,95 @@
+/** `npm run bench -- dashboard [--short]`: the page over a fleet, in a real Chromium on loopback. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { Cluster } from "@capstan/capi";
+import { Instance, launchBrowser, manyClusters, openPage, signIn } from "@capstan/tests/browser";
+import { type Figure, percentile, report } from "../lib/result.ts";
+import { cpuSeconds, sleep } from "../lib/usage.ts";
+
+const SHORT = process.argv.includes("--short");
+const CLUSTERS = SHORT ? 200 : 1000;
+const LOADS = SHORT ? 3 : 7;
+const UPDATES = SHORT ? 10 : 40;
+const OPEN_SECONDS = SHORT ? 15 : 60;
+
+const figure = (name: string, value: number, unit: string, goal: string, ok: boolean): Figure => ({
+  name,
+  value,
+  unit,
+  peer: null,
+  goal,
+  ok,
+});
+
+/** Scripts that the first page needs: what index.html names, and what those import without being asked to. */
+function initialScriptBytes(): number {
+  const dist = join(dirname(fileURLToPath(import.meta.url)), "../../../packages/dashboard/dist");
+  const html = readFileSync(join(dist, "index.html"), "utf8");
+  const assets = join(dist, "assets");
+  const needed = new Set([...html.matchAll(/\/assets\/([\w.-]+\.js)/g)].map((match) => match[1] ?? ""));
+  for (const name of needed) {
+    const code = readFileSync(join(assets, name), "utf8");
+    for (const match of code.matchAll(/(?:^|;|\n)import[^()]*?["']\.\/([\w.-]+\.js)["']/g)) needed.add(match[1] ?? "");
+  }
+  const all = readdirSync(assets);
+  return [...needed]
+    .filter((name) => all.includes(name))
+    .reduce((sum, name) => sum + gzipSync(readFileSync(join(assets, name))).length, 0);
+}
+
+const browser = await launchBrowser();
+const instance = await Instance.start();
+try {
+  const client = await instance.client();
+  await manyClusters(client, CLUSTERS);
+  const { page } = await openPage(browser);
+  await signIn(page, instance.link);
+
+  const paints: number[] = [];
+  const interactives: number[] = [];
+  for (let i = 0; i < LOADS; i++) {
+    await page.goto("about:blank");
+    await page.goto(`${instance.url}/clusters`);
+    await page.getByText(`${CLUSTERS}, `).waitFor();
+    // Interactive: the table is there and answers; measured on the page's own clock.
+    interactives.push(await page.evaluate<number>("performance.now()"));
+    paints.push(
+      await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"),
+    );
+  }
+
+  const updates: number[] = [];
+  const target = { namespace: "default", name: "c-0000" };
+  for (let i = 0; i < UPDATES; i++) {
+    const live = await client.get(Cluster, target);
+    if (live === undefined) throw new Error("c-0000 is gone");
+    const begun = performance.now();
+    const written = client.patchStatus<Cluster>(live, { status: { workers: { availableReplicas: 100 + i } } });
+    await page.getByText(`${100 + i}/3`).waitFor();
+    updates.push(performance.now() - begun);
+    await written;
+  }
+
+  await sleep(5_000);
+  const before = cpuSeconds(instance.pid);
+  await sleep(OPEN_SECONDS * 1000);
+  const cores = (cpuSeconds(instance.pid) - before) / OPEN_SECONDS;
+
+  const script = initialScriptBytes() / 1024;
+  const paint = percentile(paints, 0.5);
+  const interactive = percentile(interactives, 0.5);
+  const update = percentile(updates, 0.9);
+  report("dashboard", [
+    figure("first paint, median", paint, "ms", "< 1000", paint < 1000),
+    figure(`interactive with ${CLUSTERS} clusters, median`, interactive, "ms", "< 2000", interactive < 2000),
+    figure("initial JavaScript, gzip", script, "KiB", "< 350", script < 350),
+    figure("update after the API write, p90", update, "ms", "< 200", update < 200),
+    figure(`server CPU, ${OPEN_SECONDS} s open on ${CLUSTERS}`, cores, "cores", "< 0.05", cores < 0.05),
+  ]);
+} finally {
+  await browser.close();
+  await instance.remove();
+}
+process.exit(0);

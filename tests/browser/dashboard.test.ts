@@ -1,0 +1,261 @@
+import { readFile } from "node:fs/promises";
+import { type Cluster, Machine } from "@capstan/capi";
+import { kindRef } from "@capstan/runtime";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  accessibilityProblems,
+  Instance,
+  launchBrowser,
+  openPage,
+  readOnlyToken,
+  screenshot,
+  signIn,
+} from "./harness/index.ts";
+
+/** One story from the first run to the last cluster: each step stands on the one before. */
+const WAIT = { timeout: 60_000 };
+let browser: Browser;
+let instance: Instance;
+let page: Page;
+let errors: string[];
+
+const accessible = async (): Promise<void> => expect(await accessibilityProblems(page)).toEqual([]);
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  instance = await Instance.start("--demo");
+  ({ page, errors } = await openPage(browser));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await instance?.remove();
+});
+
+test("first run: the printed link signs in, once", async () => {
+  expect(instance.link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign-in#/);
+  await signIn(page, instance.link);
+  await page.getByText("Live", { exact: true }).waitFor(WAIT);
+  const { page: second } = await openPage(browser);
+  await second.goto(instance.link);
+  await second.getByRole("alert").getByText("not accepted").waitFor(WAIT);
+  expect(second.url()).not.toContain("#");
+  await second.context().close();
+});
+
+test("sign-in refused: without a session there is only the sign-in page; a wrong token is told", async () => {
+  const stranger = await openPage(browser);
+  await stranger.page.goto(`${instance.url}/clusters`);
+  await stranger.page.waitForURL("**/sign-in");
+  expect(await accessibilityProblems(stranger.page)).toEqual([]);
+  await stranger.page.getByLabel("Bearer token").fill("nonsense");
+  await stranger.page.getByRole("button", { name: "Sign in" }).click();
+  await stranger.page.getByRole("alert").getByText("not accepted").waitFor(WAIT);
+  await stranger.page.context().close();
+});
+
+test("demo: the mixed cluster comes up before one's eyes", async () => {
+  const row = page.getByRole("row").filter({ hasText: "demo" });
+  await row.getByText("Available", { exact: true }).waitFor({ timeout: 120_000 });
+  await accessible();
+  await screenshot(page, "dashboard-fleet");
+  await row.getByRole("link", { name: "demo" }).click();
+  await page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
+  await page.getByRole("button", { name: /^WorkerPool general, well/ }).waitFor(WAIT);
+  await accessible();
+  await screenshot(page, "dashboard-cluster");
+});
+
+test("scale: the change is shown before it is made, and the machines appear", async () => {
+  const before = await page.getByRole("button", { name: /^Machine general-/ }).count();
+  await page.getByRole("button", { name: "Scale general" }).click();
+  await page.getByRole("textbox", { name: "Machines" }).fill(String(before + 1));
+  await page.getByRole("button", { name: "Review" }).click();
+  await page.getByText(`+   replicas: ${before + 1}`).waitFor(WAIT);
+  await accessible();
+  await screenshot(page, "dashboard-review");
+  await page.getByRole("button", { name: "Scale", exact: true }).click();
+  await page
+    .getByText(`${before + 1} of ${before + 1}`)
+    .first()
+    .waitFor(WAIT);
+  await expect.poll(() => page.getByRole("button", { name: /^Machine general-/ }).count(), WAIT).toBe(before + 1);
+});
+
+test("tabs: machines, timeline and YAML with a dry run", async () => {
+  await page.getByRole("tab", { name: "Machines" }).click();
+  await page.getByRole("region", { name: "Machines" }).getByText("Running").first().waitFor(WAIT);
+  await accessible();
+  await page.getByRole("tab", { name: "Timeline" }).click();
+  await page.getByText("Available: True").first().waitFor(WAIT);
+  await accessible();
+  await page.getByRole("tab", { name: "YAML" }).click();
+  const editor = page.getByLabel("Cluster demo as YAML");
+  await editor.waitFor(WAIT);
+  await accessible();
+  const text = (await editor.innerText()).replaceAll("\u00a0", " ");
+  expect(text).toContain("controlPlaneRef");
+  await editor.click();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("nonsense: 1\n");
+  await page.getByRole("button", { name: "Review changes" }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/unknown field "nonsense"/)
+    .waitFor(WAIT);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("tab", { name: "Overview" }).click();
+});
+
+test("create by wizard: two groups, checked by the server, then made", async () => {
+  await page.goto(`${instance.url}/create`);
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("Lower-case letters").first().waitFor(WAIT);
+  await page.getByLabel("Name", { exact: true }).fill("shop");
+  await page.getByRole("button", { name: "Add worker group" }).click();
+  await page.getByLabel("Group name").nth(1).fill("burst");
+  await page.getByRole("region", { name: "YAML" }).getByText("shop-burst").first().waitFor(WAIT);
+  await accessible();
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("The server accepts it").waitFor(WAIT);
+  await screenshot(page, "dashboard-create");
+  await page.getByRole("button", { name: "Create cluster" }).click();
+  await page.waitForURL("**/clusters/default/shop");
+  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+});
+
+const MemoryMachine = kindRef({
+  group: "infrastructure.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "MemoryMachine",
+  plural: "memorymachines",
+  namespaced: true,
+});
+
+test("break a host and see why", async () => {
+  const client = await instance.client();
+  const { items } = await client.list(MemoryMachine, {
+    namespace: "default",
+    labelSelector: "cluster.x-k8s.io/cluster-name=shop",
+  });
+  const [victim] = items;
+  if (victim === undefined) throw new Error("no machine");
+  const fault = "memory.infrastructure.cluster.x-k8s.io/fault";
+  await client.patch(victim, { metadata: { annotations: { [fault]: "NodeDies" } } });
+  const why = page.getByRole("region", { name: "Why" });
+  await why.waitFor({ timeout: 180_000 });
+  await why.getByText("capstan why shop").waitFor(WAIT);
+  expect(await why.getByRole("listitem").count()).toBeGreaterThan(1);
+  await accessible();
+  await screenshot(page, "dashboard-why");
+  await page.goto(`${instance.url}/clusters?problems=true`);
+  await page.getByRole("link", { name: "shop" }).waitFor(WAIT);
+  expect(await page.getByRole("link", { name: "demo" }).count()).toBe(0);
+  await client.patch(victim, { metadata: { annotations: { [fault]: null } } });
+  await page.getByRole("link", { name: "shop" }).waitFor({ state: "detached", timeout: 180_000 });
+});
+
+test("pause and resume; the kubeconfig is a file", async () => {
+  await page.goto(`${instance.url}/clusters/default/shop`);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("+   paused: true").waitFor(WAIT);
+  await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
+  await page.getByRole("button", { name: "Pause" }).waitFor(WAIT);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Kubeconfig" }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toBe("shop.kubeconfig");
+  expect(await readFile(await file.path(), "utf8")).toContain("client-certificate-data");
+});
+
+test("hosts, keyboard, help, dark and phone", async () => {
+  await page.goto(`${instance.url}/clusters`);
+  await page.getByRole("link", { name: "demo" }).waitFor(WAIT);
+  await page.keyboard.press("/");
+  await page.keyboard.type("sho");
+  await page.waitForURL("**/clusters?q=sho");
+  await page.getByRole("link", { name: "demo" }).waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("h");
+  await page.waitForURL("**/hosts");
+  await page.getByRole("heading", { name: /^Hosts/ }).waitFor(WAIT);
+  await accessible();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("Go to clusters").waitFor(WAIT);
+  await accessible();
+  await page.keyboard.press("Escape");
+  const phone = await openPage(browser, { width: 390, height: 780, colorScheme: "dark" });
+  await signIn(phone.page, await instance.newLink());
+  await phone.page.getByRole("link", { name: "demo" }).waitFor(WAIT);
+  expect(await accessibilityProblems(phone.page)).toEqual([]);
+  const wide = await phone.page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
+  expect(wide).toBeLessThanOrEqual(0);
+  await phone.page.getByRole("link", { name: "demo" }).click();
+  await phone.page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
+  expect(await accessibilityProblems(phone.page)).toEqual([]);
+  await screenshot(phone.page, "dashboard-phone");
+  await phone.page.context().close();
+});
+
+test("read-only user: sees all, may change nothing, whatever the page says", async () => {
+  const token = await readOnlyToken(await instance.client());
+  const reader = await openPage(browser);
+  await reader.page.goto(`${instance.url}/sign-in`);
+  await reader.page.getByLabel("Bearer token").fill(token);
+  await reader.page.getByRole("button", { name: "Sign in" }).click();
+  await reader.page.getByRole("link", { name: "shop" }).click();
+  await reader.page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
+  await expect.poll(() => reader.page.getByTitle("You may not delete this cluster").count(), WAIT).toBe(1);
+  for (const name of ["Delete", "Pause", "Kubeconfig"])
+    expect(await reader.page.getByRole("button", { name }).isDisabled()).toBe(true);
+  const status = await reader.page.evaluate(async () => {
+    const path = "/k8s/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters/shop";
+    return (await fetch(path, { method: "DELETE" })).status;
+  });
+  expect(status).toBe(403);
+  expect(await reader.page.evaluate(async () => (await fetch("/kubeconfig/default/shop")).status)).toBe(403);
+  await reader.page.context().close();
+});
+
+test("restart of the server during use: no reload, no new sign-in", async () => {
+  await page.goto(`${instance.url}/clusters`);
+  await page.getByRole("link", { name: "shop" }).waitFor(WAIT);
+  await page.evaluate("window.stillHere = true");
+  await instance.down("SIGKILL");
+  await page.getByText("Connection lost").waitFor(WAIT);
+  await instance.up();
+  await page.getByText("Live", { exact: true }).waitFor(WAIT);
+  const client = await instance.client();
+  await client.create<Cluster>({
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: { namespace: "default", name: "after-restart" },
+    spec: { paused: true },
+  });
+  await page.getByRole("link", { name: "after-restart" }).waitFor(WAIT);
+  expect(await page.evaluate("window.stillHere")).toBe(true);
+});
+
+test("delete with the typed name: everything goes", async () => {
+  await page.getByRole("link", { name: "shop" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  const confirm = page.getByRole("button", { name: "Delete cluster" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await page.getByLabel("Type shop to delete it").fill("shop");
+  await confirm.click();
+  await page.getByRole("heading", { name: "shop is not here" }).waitFor({ timeout: 180_000 });
+  const client = await instance.client();
+  const left = await client.list(Machine, {
+    namespace: "default",
+    labelSelector: "cluster.x-k8s.io/cluster-name=shop",
+  });
+  expect(left.items).toEqual([]);
+});
+
+test("nothing went wrong on the page, and the policy refused nothing", () => {
+  expect(errors).toEqual([]);
+});
