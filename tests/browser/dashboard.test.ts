@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { type Cluster, Machine } from "@capstan/capi";
-import { kindRef } from "@capstan/runtime";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -125,35 +124,19 @@ test("create by wizard: two groups, checked by the server, then made", async () 
   await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
 });
 
-const MemoryMachine = kindRef({
-  group: "infrastructure.cluster.x-k8s.io",
-  version: "v1beta2",
-  kind: "MemoryMachine",
-  plural: "memorymachines",
-  namespaced: true,
-});
-
-test("break a host and see why", async () => {
-  const client = await instance.client();
-  const { items } = await client.list(MemoryMachine, {
-    namespace: "default",
-    labelSelector: "cluster.x-k8s.io/cluster-name=shop",
-  });
-  const [victim] = items;
-  if (victim === undefined) throw new Error("no machine");
-  const fault = "memory.infrastructure.cluster.x-k8s.io/fault";
-  await client.patch(victim, { metadata: { annotations: { [fault]: "NodeDies" } } });
+test("break a host and see why; repair it and it is forgotten", async () => {
+  await instance.run("demo", "break", "own-1");
+  await page.goto(`${instance.url}/clusters?problems=true`);
+  await page.getByRole("link", { name: "demo" }).waitFor({ timeout: 180_000 });
+  expect(await page.getByRole("link", { name: "shop" }).count()).toBe(0);
+  await page.getByRole("link", { name: "demo" }).click();
   const why = page.getByRole("region", { name: "Why" });
-  await why.waitFor({ timeout: 180_000 });
-  await why.getByText("capstan why shop").waitFor(WAIT);
-  expect(await why.getByRole("listitem").count()).toBeGreaterThan(1);
+  await why.getByText("capstan why demo").waitFor(WAIT);
+  expect(await why.getByRole("listitem").count()).toBeGreaterThan(2);
   await accessible();
   await screenshot(page, "dashboard-why");
-  await page.goto(`${instance.url}/clusters?problems=true`);
-  await page.getByRole("link", { name: "shop" }).waitFor(WAIT);
-  expect(await page.getByRole("link", { name: "demo" }).count()).toBe(0);
-  await client.patch(victim, { metadata: { annotations: { [fault]: null } } });
-  await page.getByRole("link", { name: "shop" }).waitFor({ state: "detached", timeout: 180_000 });
+  await instance.run("demo", "repair", "own-1");
+  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 180_000 });
 });
 
 test("pause and resume; the kubeconfig is a file", async () => {
@@ -182,8 +165,9 @@ test("hosts, keyboard, help, dark and phone", async () => {
   await page.keyboard.press("g");
   await page.keyboard.press("h");
   await page.waitForURL("**/hosts");
-  await page.getByRole("heading", { name: /^Hosts/ }).waitFor(WAIT);
+  await page.getByRole("region", { name: "Hosts" }).getByText("metal-1").waitFor(WAIT);
   await accessible();
+  await screenshot(page, "dashboard-hosts");
   await page.keyboard.press("?");
   await page.getByRole("dialog").getByText("Go to clusters").waitFor(WAIT);
   await accessible();

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { systemClock } from "@capstan/apimachinery";
 import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
 import { ROOT } from "./root.ts";
@@ -79,6 +80,11 @@ export class Instance {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill(signal);
     await ended;
+  }
+
+  /** Runs another command against this instance. */
+  async run(...words: string[]): Promise<void> {
+    await promisify(execFile)(process.execPath, [PROGRAM, ...words, "--data", this.dataDir]);
   }
 
   /** A new link, as `capstan dashboard` prints it. */

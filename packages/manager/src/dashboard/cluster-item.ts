@@ -81,7 +81,7 @@ export function objectItem(object: KubeObject, kind: ViewKind, parent: string | 
     namespace: object.metadata.namespace ?? "",
     name: object.metadata.name ?? "",
     ...(parent === undefined ? {} : { parent }),
-    ...(kind.group === INFRASTRUCTURE_GROUP ? { provider: providerName(kind.kind) } : {}),
+    ...(kind.group === INFRASTRUCTURE_GROUP || kind.kind.endsWith("Host") ? { provider: providerName(kind.kind) } : {}),
     conditions: conditionsOf(object as { status?: unknown }),
     deleting: object.metadata.deletionTimestamp !== undefined,
     created: object.metadata.creationTimestamp ?? "",

@@ -57,7 +57,7 @@ export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
     plural: kind.plural,
     namespace: metadata.namespace ?? "",
     name: metadata.name ?? "",
-    provider: kind.kind === "BareMetalHost" ? "metal3" : providerName(kind.kind),
+    provider: providerName(kind.kind),
     state: stateOf(host, machine),
     ready,
     ...(ready === "True" ? {} : { problem: hostProblem(host, node) }),
@@ -73,12 +73,11 @@ export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
   };
 }
 
-/** A bare-metal host need not have a Ready condition: its operational status says the same. */
+/** A bare-metal host is Ready only while it serves somebody; whether it is well its operational status says. */
 function readyOf(host: AnyHost, condition: HostRow["ready"] | undefined): HostRow["ready"] {
-  if (condition !== undefined) return condition;
-  const operational = host.status?.operationalStatus;
-  if (operational === undefined || operational === "") return "Unknown";
-  return operational === "OK" ? "True" : "False";
+  const operational = host.status?.operationalStatus ?? "";
+  if (operational !== "") return operational === "OK" || operational === "detached" ? "True" : "False";
+  return condition ?? "Unknown";
 }
 
 function hostProblem(host: AnyHost, node: ObjectNode): { reason: string; message: string } {

@@ -1,5 +1,6 @@
 /** Short name of the provider a kind belongs to: `ByoMachineTemplate` is `byo`, `Metal3Cluster` is `metal3`. */
 export function providerName(kind: string): string {
+  if (kind === "BareMetalHost") return "metal3";
   return kind
     .replace(/(ClusterTemplate|MachineTemplate|MachinePoolTemplate|MachinePool|Cluster|Machine|Host)$/, "")
     .toLowerCase();
