@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Writes what follows from the definitions of kinds: component files in the layout of a clusterctl repository, and the API
- * reference. Runs compiled code: `npm run build` comes first. With --check nothing is written; files that are not up to
+ * reference, and from the definitions of commands: their reference. Runs compiled code: `npm run build` comes first. With --check nothing is written; files that are not up to
  * date are named and the exit code is 1.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +9,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { GENERATED_FOLDERS, generatedFiles } from "@capstan/manager";
+import { commandReference } from "capstan";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const { values } = parseArgs({ options: { check: { type: "boolean" }, help: { type: "boolean", short: "h" } } });
@@ -20,7 +21,7 @@ else write();
 
 function write() {
   for (const folder of GENERATED_FOLDERS) rmSync(join(root, folder), { recursive: true, force: true });
-  for (const [path, text] of generatedFiles(version)) {
+  for (const [path, text] of files()) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
     console.log(path);
@@ -28,14 +29,19 @@ function write() {
 }
 
 function check() {
-  const files = generatedFiles(version);
-  const stale = [...files].filter(
+  const wanted = files();
+  const stale = [...wanted].filter(
     ([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text,
   );
-  const left = GENERATED_FOLDERS.flatMap((folder) => present(join(root, folder))).filter((path) => !files.has(path));
+  const left = GENERATED_FOLDERS.flatMap((folder) => present(join(root, folder))).filter((path) => !wanted.has(path));
   for (const path of [...stale.map(([path]) => path), ...left])
     console.error(`${path} is not up to date: npm run generate`);
   if (stale.length + left.length > 0) process.exitCode = 1;
+}
+
+/** All generated files by path. */
+function files() {
+  return new Map([...generatedFiles(version), ["docs/reference/cli.md", commandReference()]]);
 }
 
 /** @param {string} folder */

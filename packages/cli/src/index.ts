@@ -1,4 +1,5 @@
 export type { ApiTarget } from "./api-target.ts";
 export type { CommandDefinition, CommandIo } from "./command.ts";
+export { commandReference } from "./command-reference.ts";
 export { COMMANDS } from "./commands/index.ts";
 export { runProgram } from "./program.ts";
