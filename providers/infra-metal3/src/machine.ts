@@ -71,6 +71,11 @@ async function claim(scope: Scope): Promise<Outcome> {
     selector: object.spec?.hostSelector,
     failureDomain: machine.spec.failureDomain ?? object.spec?.failureDomain,
   };
+  // Without a template the data is known already: claim and image are one write. Asked before the host
+  // is chosen, because between choosing and claiming nobody else may choose.
+  const ownData = object.spec?.dataTemplate?.name === undefined;
+  const data = ownData ? await ensureData(object, machine.spec.clusterName, backend, signal) : undefined;
+  const given = data?.ready === true ? hostData(scope, data) : undefined;
   const origin = originOf(machine);
   const kept =
     origin === undefined ? [] : backend.keptFor(namespace, origin).filter((host) => !backend.isBeingClaimed(host));
@@ -90,10 +95,6 @@ async function claim(scope: Scope): Promise<Outcome> {
     if (backend.free(namespace, wanted) !== undefined) return wait("HostContended", message, CONTENDED_MS);
     return { ...noCapacity(message), conditions: [notAssociated("AssociateBareMetalHostFailed", message)] };
   }
-  // Without a template the data is known already: claim and image are one write.
-  const ownData = object.spec?.dataTemplate?.name === undefined;
-  const data = ownData ? await ensureData(object, machine.spec.clusterName, backend, signal) : undefined;
-  const given = data?.ready === true ? hostData(scope, data) : undefined;
   const change = (taken: BareMetalHost): BareMetalHost =>
     given === undefined ? taken : provisioned(taken, object, given);
   if (!(await backend.claim(host, object, change, machine.spec.clusterName, signal))) return contended(host);

@@ -12,23 +12,29 @@ export function simulatedHosts(wanted: { namespace: string; own: number; metal: 
     metadata: { namespace, name: `own-${i + 1}`, annotations: { [SIMULATED_AGENT_ANNOTATION]: "" } },
     spec: {},
   }));
-  if (wanted.metal === 0) return own;
-  const credentials = {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { namespace, name: "metal-bmc" },
-    type: "Opaque",
-    data: { username: btoa("admin"), password: btoa("simulated") },
-  };
-  const metal = Array.from({ length: wanted.metal }, (_, i) => ({
-    apiVersion: BareMetalHost.apiVersion,
-    kind: BareMetalHost.kind,
-    metadata: { namespace, name: `metal-${i + 1}` },
-    spec: {
-      online: false,
-      bmc: { address: `memory://metal-${i + 1}`, credentialsName: "metal-bmc" },
-      bootMACAddress: `02:00:00:00:00:${(i + 1).toString(16).padStart(2, "0")}`,
+  const metal = Array.from({ length: wanted.metal }, (_, i) => metalHost(namespace, `metal-${i + 1}`, i + 1));
+  return [...own, ...metal.flat()];
+}
+
+function metalHost(namespace: string, name: string, number: number): Unstructured[] {
+  const credentialsName = `${name}-bmc`;
+  return [
+    {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace, name: credentialsName },
+      type: "Opaque",
+      data: { username: btoa("admin"), password: btoa("simulated") },
     },
-  }));
-  return [...own, credentials, ...metal];
+    {
+      apiVersion: BareMetalHost.apiVersion,
+      kind: BareMetalHost.kind,
+      metadata: { namespace, name },
+      spec: {
+        online: false,
+        bmc: { address: `memory://${name}`, credentialsName },
+        bootMACAddress: `02:00:00:00:00:${number.toString(16).padStart(2, "0")}`,
+      },
+    },
+  ];
 }
