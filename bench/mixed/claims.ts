@@ -29,13 +29,18 @@ export async function claimHosts(count: number): Promise<ClaimsFigure> {
   const own = names.map((name) => objectOf(ByoHost, `own-${name}`, {}));
   await world.create([...metal, ...own]);
   await world.report(metal, ({ metadata }) => ({
-    ...{ operationalStatus: "OK", errorMessage: "", errorCount: 0, poweredOn: false },
+    operationalStatus: "OK",
+    errorMessage: "",
+    errorCount: 0,
+    poweredOn: false,
     provisioning: { state: "available", ID: metadata.name },
   }));
   const now = formatTime(systemClock.now());
   const ready = { type: "Ready", status: "True", reason: "AgentRunning", message: "", lastTransitionTime: now };
   await world.report(own, ({ metadata }) => ({
-    ...{ conditions: [ready], machineID: metadata.name, lastHeartbeatTime: now },
+    conditions: [ready],
+    machineID: metadata.name,
+    lastHeartbeatTime: now,
   }));
   await world.create([
     ...(await machines(world, Metal3Machine, names, "metal", { image: IMAGE })),

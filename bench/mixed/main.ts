@@ -15,7 +15,12 @@ const REPLICAS = short ? 50 : 500;
 
 const keepAlive = setInterval(() => undefined, 1000);
 const figure = (name: string, value: number, unit: string, goal: string, ok: boolean): Figure => ({
-  ...{ name, value, unit, peer: null, goal, ok },
+  name,
+  value,
+  unit,
+  peer: null,
+  goal,
+  ok,
 });
 
 const hosts = await registerHosts(HOSTS);

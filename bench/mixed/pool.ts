@@ -14,7 +14,14 @@ export interface PoolFigure {
 export function failMember(replicas: number): PoolFigure {
   const share = replicas / MEMBERS.length;
   let members: MemberView[] = MEMBERS.map((name) => ({
-    ...{ name, min: 0, max: replicas, cost: 1, weight: 1, current: share, available: share, health: "Good" },
+    name,
+    min: 0,
+    max: replicas,
+    cost: 1,
+    weight: 1,
+    current: share,
+    available: share,
+    health: "Good",
   }));
   members = members.map((member) => (member.name === "e" ? { ...member, available: 0, health: "Unhealthy" } : member));
   const begun = performance.now();

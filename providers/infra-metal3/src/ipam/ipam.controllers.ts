@@ -18,7 +18,8 @@ import { BY_CLAIM, type ClaimDeps, poolKey, reconcileIpClaim } from "./claim.rec
 import { type IpBook, openIpBook } from "./ip-book.ts";
 import { reconcileIpPool } from "./pool.reconcile.ts";
 
-const CONCURRENCY = 20;
+/** Writes that wait for the disk together share one flush. */
+const CONCURRENCY = 50;
 const BY_POOL = "metal3-pool";
 const BY_CLUSTER_NAME = "cluster-name";
 
