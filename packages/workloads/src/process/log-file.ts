@@ -36,7 +36,14 @@ export function lastErrorLine(log: string): string {
     (line) => /^(F\d{4} |Error: |error: |panic: )/.test(line) || /"level":"(fatal|panic)"/.test(line),
   );
   const error = worst ?? lines.findLast((line) => /^E\d{4} /.test(line) || /"level":"error"/.test(line));
-  return shorten(error ?? lines.at(-1) ?? "");
+  return shorten(logged(error, lines) ?? error ?? lines.at(-1) ?? "");
+}
+
+/** zap logs why it panics and then panics with the message alone: the line before says more. */
+function logged(error: string | undefined, lines: readonly string[]): string | undefined {
+  if (error?.startsWith("panic: ") !== true) return undefined;
+  const message = JSON.stringify(error.slice("panic: ".length));
+  return lines.findLast((line) => /"level":"(fatal|panic)"/.test(line) && line.includes(`"msg":${message}`));
 }
 
 function shorten(line: string): string {

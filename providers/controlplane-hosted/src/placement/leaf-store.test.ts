@@ -81,3 +81,13 @@ test("another name or another authority renews what it concerns and nothing else
     "etcd/server",
   ]);
 });
+
+test("certificates that were made while the clock was ahead are made anew when it is set right", async () => {
+  const ahead = new VirtualClock(clock.now() + 30 * DAY_MS);
+  const future = await new LeafStore(leafFile(dir), ahead, random).ensure(specs(), authorities, "ECDSA-P256");
+  const now = await ensure();
+  for (const [name, leaf] of Object.entries(now)) {
+    expect(leaf.certPem, name).not.toBe(future[name]?.certPem);
+    expect(parseCertificate(leaf.certPem).notBeforeMs, name).toBeLessThanOrEqual(clock.now());
+  }
+});

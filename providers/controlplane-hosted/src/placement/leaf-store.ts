@@ -68,7 +68,7 @@ export class LeafStore {
 
   private isDue(leaf: CertificateAndKey): boolean {
     // One from the future was made when the clock was ahead: nobody would accept it now.
-    return this.clock.now() >= dueMs(leaf) || this.clock.now() < parseCertificate(leaf.certPem).notBeforeMs;
+    return this.clock.now() >= dueMs(leaf) || this.clock.now() < timesOf(leaf).notBeforeMs;
   }
 
   private async load(): Promise<Record<string, StoredLeaf>> {
@@ -94,8 +94,17 @@ export function leafFile(dir: string): LeafStorage {
   };
 }
 
+/** Read once per certificate: they are looked at again and again and hardly ever change. */
+const knownTimes = new WeakMap<CertificateAndKey, { notBeforeMs: number; notAfterMs: number }>();
+
+function timesOf(leaf: CertificateAndKey): { notBeforeMs: number; notAfterMs: number } {
+  const times = knownTimes.get(leaf) ?? parseCertificate(leaf.certPem);
+  knownTimes.set(leaf, times);
+  return times;
+}
+
 function dueMs(leaf: CertificateAndKey): number {
-  const { notBeforeMs, notAfterMs } = parseCertificate(leaf.certPem);
+  const { notBeforeMs, notAfterMs } = timesOf(leaf);
   return notAfterMs - (notAfterMs - notBeforeMs) / 3;
 }
 
