@@ -92,8 +92,8 @@ export class Plane {
       request: async (request, signal) => {
         const response = await inner.request(request, signal);
         // That nothing is created in a namespace that goes away is no matter of roles.
-        const going = JSON.stringify(response.body).includes("is being terminated");
-        if (response.status === 403 && !going) this.#refused.add(`${request.method} ${request.path}`);
+        const ending = response.status === 403 && JSON.stringify(response.body).includes("is being terminated");
+        if (response.status === 403 && !ending) this.#refused.add(`${request.method} ${request.path}`);
         return response;
       },
       watch: (request, signal) => inner.watch(request, signal),

@@ -80,7 +80,7 @@ describe("what is refused on creation", () => {
       "bad concurrency",
       object(
         "Cluster",
-        { infrastructureRef },
+        { topology: { classRef: { name: "k" }, version: "v1.34.4" } },
         { metadata: { annotations: { "topology.cluster.x-k8s.io/upgrade-concurrency": "0" } } },
       ),
       "upgrade-concurrency",

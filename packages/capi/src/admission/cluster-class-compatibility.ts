@@ -45,5 +45,5 @@ function sameKind(before: Reference | undefined, after: Reference | undefined, f
   const group = ({ apiVersion }: Reference): string => apiVersion.split("/")[0] ?? "";
   if (before.kind === after.kind && group(before) === group(after)) return [];
   const detail = `kind and group cannot change from ${before.kind}.${group(before)} to ${after.kind}.${group(after)}`;
-  return [forbidden(field, detail)];
+  return [forbidden(before.kind === after.kind ? `${field}.apiVersion` : `${field}.kind`, detail)];
 }

@@ -3,6 +3,7 @@ import type { AdmissionKind, AdmissionProblem, KindAdmission, KindObject } from 
 import type { Infer } from "../schema/schema.ts";
 import { compatibilityProblems } from "./cluster-class-compatibility.ts";
 import { patchProblems } from "./cluster-class-patches.ts";
+import { variableSchemaProblems } from "./cluster-class-variables.ts";
 import { healthCheckProblems } from "./health-checks.ts";
 import {
   compareVersions,
@@ -45,6 +46,7 @@ export const clusterClassAdmission: KindAdmission<ClusterClass> = {
     ...controlPlaneProblems(spec),
     ...workerProblems(spec),
     ...uniqueProblems(spec.variables, "spec.variables", "name"),
+    ...variableSchemaProblems(spec.variables),
     ...patchProblems(spec),
     ...versionsProblems(spec.kubernetesVersions),
     ...namingProblems(

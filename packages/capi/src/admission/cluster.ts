@@ -51,7 +51,7 @@ export const clusterAdmission: KindAdmission<Cluster> = {
       ...cidrProblems(spec.clusterNetwork?.pods?.cidrBlocks, "spec.clusterNetwork.pods.cidrBlocks"),
       ...cidrProblems(spec.clusterNetwork?.services?.cidrBlocks, "spec.clusterNetwork.services.cidrBlocks"),
       ...(spec.topology === undefined ? [] : topologyProblems(spec.topology)),
-      ...concurrencyProblems(metadata.annotations?.[UPGRADE_CONCURRENCY]),
+      ...(spec.topology === undefined ? [] : concurrencyProblems(metadata.annotations?.[UPGRADE_CONCURRENCY])),
       ...updateProblems(cluster, old),
     ];
   },
