@@ -61,5 +61,10 @@ async function answerOf(client, create, change) {
 function answer(error) {
   if (error.status?.code === undefined) throw error;
   const { code, reason, message, details } = error.status;
-  return { code, reason, fields: [...new Set((details?.causes ?? []).map(({ field }) => field))].sort(), message };
+  return {
+    code,
+    reason,
+    fields: [...new Set((details?.causes ?? []).map(({ field }) => String(field)))].sort(),
+    message,
+  };
 }
