@@ -61,10 +61,6 @@ async function answerOf(client, create, change) {
 function answer(error) {
   if (error.status?.code === undefined) throw error;
   const { code, reason, message, details } = error.status;
-  return {
-    code,
-    reason,
-    fields: [...new Set((details?.causes ?? []).map(({ field }) => String(field)))].sort(),
-    message,
-  };
+  const fields = new Set((details?.causes ?? []).map(({ field }) => field));
+  return { code, reason, fields: [...fields].sort((a, b) => (a < b ? -1 : 1)), message };
 }
