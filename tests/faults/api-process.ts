@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { get } from "node:http";
+import { type ClientHttp2Session, connect } from "node:http2";
 import { Agent, type RequestOptions, request } from "node:https";
 
 const SERVER = new URL("./api-server.js", import.meta.url).pathname;
+
+const STREAMS = 200;
 
 /** What a server process says about itself. */
 interface Endpoint {
@@ -24,19 +27,15 @@ export class ApiProcess {
   readonly #child: ChildProcess;
   readonly #agent: Agent;
   readonly #stallsPort: number;
+  readonly #identity: { ca: string; cert: string; key: string };
   readonly port: number;
 
   private constructor(child: ChildProcess, endpoint: Endpoint) {
     this.#child = child;
     this.port = endpoint.port;
     this.#stallsPort = endpoint.stallsPort;
-    this.#agent = new Agent({
-      keepAlive: true,
-      maxSockets: 64,
-      ca: endpoint.caPem,
-      cert: endpoint.certPem,
-      key: endpoint.keyPem,
-    });
+    this.#identity = { ca: endpoint.caPem, cert: endpoint.certPem, key: endpoint.keyPem };
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 64, ...this.#identity });
   }
 
   static start(directory: string, port = 0, history = 10_000): Promise<ApiProcess> {
@@ -126,6 +125,24 @@ export class ApiProcess {
       signal?.addEventListener("abort", () => call.destroy(), { once: true });
       call.end();
     });
+  }
+
+  /** Opens many watches over a few HTTP/2 connections; resolves when all are accepted, with what ends them. */
+  async watchMany(path: string, count: number): Promise<() => void> {
+    const sessions: ClientHttp2Session[] = [];
+    const accepted: Promise<void>[] = [];
+    for (let i = 0; i < count; i++) {
+      const session = i % STREAMS === 0 ? connect(`https://127.0.0.1:${this.port}`, this.#identity) : sessions.at(-1);
+      if (session === undefined) break;
+      if (i % STREAMS === 0) sessions.push(session.on("error", () => {}));
+      const stream = session.request({ ":path": path });
+      accepted.push(new Promise((resolve) => stream.on("response", () => resolve())));
+      stream.on("error", () => {}).resume();
+    }
+    await Promise.all(accepted);
+    return () => {
+      for (const session of sessions) session.destroy();
+    };
   }
 
   async kill(signal: NodeJS.Signals): Promise<void> {

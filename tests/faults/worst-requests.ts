@@ -314,6 +314,9 @@ export const WORST: readonly WorstRequest[] = [
     accept: TABLE,
   }),
   get("list of all in another version", "/apis/sixty.example/v1beta1/namespaces/many/kind0s"),
+  post("a change that 3,000 watch", "/api/v1/namespaces/watched/configmaps", () => map("seen", { data: { k: "v" } }), {
+    before: [clear("/api/v1/namespaces/watched/configmaps/seen")],
+  }),
   { name: "deletecollection of all", method: "DELETE", path: "/api/v1/namespaces/many/configmaps" },
   { name: "deleting a CRD with all its objects", method: "DELETE", path: `${CRDS}/kind0s.sixty.example` },
   { name: "deleting the namespace", method: "DELETE", path: "/api/v1/namespaces/worst" },

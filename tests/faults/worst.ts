@@ -6,6 +6,7 @@ import { WORST, type WorstRequest } from "./worst-requests.ts";
 const LIMIT_MS = 100;
 const KINDS = 60;
 const AT_ONCE = 50;
+const WATCHERS = 3_000;
 
 /** Sends the requests that ask for the most work; none may keep the event loop from the others for more than 100 ms. */
 export async function worstRounds(
@@ -17,6 +18,7 @@ export async function worstRounds(
   let longest = 0;
   let at = "";
   const failures: string[] = [];
+  const end = await api.watchMany("/api/v1/namespaces/watched/configmaps?watch=1", WATCHERS);
   for (const one of WORST) {
     if (!one.name.includes(only)) continue;
     for (const step of one.before ?? []) await send(api, step);
@@ -39,6 +41,7 @@ export async function worstRounds(
       at = one.name;
     }
   }
+  end();
   if (failures.length > 0) throw new Error(`requests that hold up the others:\n  ${failures.join("\n  ")}`);
   return { requests: WORST.length, longest, at };
 }
@@ -55,7 +58,7 @@ async function send(api: ApiProcess, one: WorstRequest): Promise<number> {
 
 /** Namespaces, a large installation's kinds and many objects of a built-in and of a custom kind. */
 async function prepare(api: ApiProcess, objects: number): Promise<void> {
-  for (const name of ["worst", "many"]) await api.json("POST", "/api/v1/namespaces", { metadata: { name } });
+  for (const name of ["worst", "many", "watched"]) await api.json("POST", "/api/v1/namespaces", { metadata: { name } });
   await api.json("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", GEAR_CRD);
   for (let i = 0; i < KINDS; i++)
     await api.json("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", sixtieth(i));
