@@ -1,4 +1,6 @@
 export { managerTransport } from "./access.ts";
+export { actingOverHttp } from "./dashboard/acting.ts";
+export { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
 export type {
   Chip,
   ClusterItem,
@@ -12,6 +14,7 @@ export type {
   StreamMessage,
   TimelineItem,
 } from "./dashboard/protocol.ts";
+export { isLoopback } from "./dashboard/server.ts";
 export { GENERATED_FOLDERS, generatedFiles } from "./generate/files.ts";
 export { installKinds } from "./install-kinds.ts";
 export { type InstanceRecord, readInstance } from "./instance.ts";

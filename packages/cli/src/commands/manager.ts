@@ -16,6 +16,10 @@ export const manager: CommandDefinition = {
       flags: "--webhook-service <namespace/name>",
       summary: "Service that leads to them (default: the address itself)",
     },
+    {
+      flags: "--dashboard <address>",
+      summary: "Serve the dashboard at this loopback address; people sign in with a token of the management cluster",
+    },
     LOG_LEVEL_OPTION,
   ],
   examples: [
