@@ -1,7 +1,8 @@
 import type { ObjectItem } from "@capstan/manager";
-import { Alert, Button, Group } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { apiPath, RequestError } from "../api/request.ts";
+import { Notice } from "../ui/notice.tsx";
 import { ReviewDialog, type Write } from "../yaml/review-dialog.tsx";
 import { useAllowed } from "./allowed.tsx";
 import { DeleteDialog } from "./delete-dialog.tsx";
@@ -46,11 +47,7 @@ export function Actions({ item, machines }: { item: ObjectItem; machines: number
           Delete
         </Button>
       </Group>
-      {problem !== "" && (
-        <Alert color="red" variant="outline" mt="xs" role="alert">
-          {problem}
-        </Alert>
-      )}
+      {problem !== "" && <Notice tone="bad">{problem}</Notice>}
       {write !== undefined && (
         <ReviewDialog
           title={paused ? `Resume ${item.name}` : `Pause ${item.name}: nothing works on it until it is resumed`}

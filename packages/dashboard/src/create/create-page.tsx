@@ -1,9 +1,10 @@
 import { toYaml } from "@capstan/apimachinery";
 import { clusterObjects, type ProviderName, WORKER_PROVIDERS } from "@capstan/capi";
-import { Alert, Button, CopyButton, Group, NativeSelect, TextInput, Title } from "@mantine/core";
+import { Button, CopyButton, Group, NativeSelect, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useMemo, useState } from "react";
+import { Notice } from "../ui/notice.tsx";
 import { Failure } from "../yaml/review-dialog.tsx";
 import { GroupFields } from "./group-fields.tsx";
 import { commandOf, newForm, newGroup, PLACEMENTS, type PlanForm, planOf, problemsOf } from "./plan-form.ts";
@@ -115,9 +116,9 @@ export function CreatePage(): ReactNode {
           </Button>
           {state.type === "editing" && state.failure !== undefined && <Refusal failure={state.failure} />}
           {state.type === "accepted" && (
-            <Alert color="green" variant="outline" mt="md" role="status" title="The server accepts it">
+            <Notice tone="good" title="The server accepts it">
               {objects.length} objects would be created. Nothing has been made yet.
-            </Alert>
+            </Notice>
           )}
           <Group mt="md" justify="flex-end">
             <Button type="submit" loading={state.type === "checking" || state.type === "writing"}>

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Paper, PasswordInput, Text, Title } from "@mantine/core";
+import { Button, Group, Paper, PasswordInput, Text, Title } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { queryClient } from "../api/query-client.ts";
 import { signIn } from "../api/session.ts";
 import { live } from "../live/live.tsx";
+import { Notice } from "../ui/notice.tsx";
 
 type Credentials = Parameters<typeof signIn>[0];
 
@@ -52,9 +53,9 @@ export function SignInPage(): ReactNode {
           token of the management API.
         </Text>
         {error !== "" && (
-          <Alert color="red" variant="outline" mb="md" title="Not signed in" role="alert">
+          <Notice tone="bad" title="Not signed in">
             {error}
-          </Alert>
+          </Notice>
         )}
         <form onSubmit={submit}>
           <PasswordInput

@@ -1,7 +1,8 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import { Alert, Button, Group, Loader, Modal } from "@mantine/core";
+import { Button, Group, Loader, Modal } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
 import { RequestError, request } from "../api/request.ts";
+import { Notice } from "../ui/notice.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { comparableText } from "./object-text.ts";
 
@@ -94,7 +95,7 @@ function send(write: Write, query: Record<string, string>): Promise<Unstructured
 export function Failure({ error }: { error: Error }): ReactNode {
   const causes = error instanceof RequestError ? error.causes : [];
   return (
-    <Alert color="red" variant="outline" title="Refused" role="alert">
+    <Notice tone="bad" title="Refused">
       <p>{error.message}</p>
       {causes.length > 0 && (
         <ul>
@@ -105,6 +106,6 @@ export function Failure({ error }: { error: Error }): ReactNode {
           ))}
         </ul>
       )}
-    </Alert>
+    </Notice>
   );
 }

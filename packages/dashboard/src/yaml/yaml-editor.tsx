@@ -32,7 +32,7 @@ export function YamlEditor({ value, onChange, label, original }: YamlEditorProps
         ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false })]),
         EditorView.cspNonce.of(styleNonce()),
         EditorView.editable.of(editable),
-        EditorView.contentAttributes.of({ "aria-label": `${label} as YAML` }),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `${label} as YAML` }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) start.current.onChange?.(update.state.doc.toString());
         }),

@@ -1,6 +1,6 @@
 import { parseYaml, type Unstructured } from "@capstan/apimachinery";
 import type { ObjectItem } from "@capstan/manager";
-import { Alert, Button, Group, NativeSelect, Switch } from "@mantine/core";
+import { Button, Group, NativeSelect, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { queryClient } from "../api/query-client.ts";
@@ -8,6 +8,7 @@ import { apiPath, request } from "../api/request.ts";
 import { useAllowed } from "../cluster/allowed.tsx";
 import type { ClusterTree } from "../cluster/tree.ts";
 import { Loading } from "../ui/loading.tsx";
+import { Notice } from "../ui/notice.tsx";
 import { objectText } from "./object-text.ts";
 import { Failure, ReviewDialog, type Write } from "./review-dialog.tsx";
 import { YamlEditor } from "./yaml-editor.tsx";
@@ -76,9 +77,9 @@ function ObjectEditor({ item }: { item: ObjectItem }): ReactNode {
         original={marked ? original : undefined}
       />
       {problem !== "" && (
-        <Alert color="red" variant="outline" mt="sm" role="alert" title="This is not YAML">
+        <Notice tone="bad" title="This is not YAML">
           {problem}
-        </Alert>
+        </Notice>
       )}
       <Group mt="sm">
         <Button onClick={review} disabled={!mayWrite || text === undefined || text === original}>

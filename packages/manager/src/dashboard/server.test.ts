@@ -1,10 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
+import { request as httpsRequest, type RequestOptions } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster } from "@capstan/capi";
+import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { Cache, Client, silentLogger } from "@capstan/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { actingInProcess } from "./acting.ts";
@@ -214,4 +216,76 @@ test("a Secret's content stays on the server unless it is asked for", async () =
   expect(await file.text()).toBe("hush");
   expect((await call("/kubeconfig/edge/two", { headers })).status).toBe(404);
   expect((await call("/kubeconfig/default/one", { headers: await signIn(reader) })).status).toBe(403);
+});
+
+test("elsewhere than on loopback it is served with TLS, and a client certificate signs in", async () => {
+  const listen = { host: "0.0.0.0", port: 0 };
+  const options = {
+    pageDir: dir,
+    listen,
+    dataDir: dir,
+    acting: actingInProcess(api),
+    cache,
+    kinds: [Cluster],
+    version: "test",
+    log: silentLogger,
+    ...deps,
+  };
+  await expect(startDashboard(options)).rejects.toThrow("loopback only");
+  const nowMs = systemClock.now();
+  const validMs = 3600_000;
+  const ca = await createCertificateAuthority({
+    commonName: "ca",
+    notBeforeMs: nowMs - validMs,
+    validMs: 2 * validMs,
+    ...deps,
+  });
+  const serving = await issueCertificate(ca, {
+    commonName: "dashboard",
+    dnsNames: ["localhost"],
+    usages: ["server"],
+    nowMs,
+    validMs,
+    ...deps,
+  });
+  const jane = await issueCertificate(ca, {
+    commonName: "jane",
+    organizations: ["dev"],
+    usages: ["client"],
+    nowMs,
+    validMs,
+    ...deps,
+  });
+  const secure = await startDashboard({
+    ...options,
+    tls: { certPem: serving.certPem, keyPem: serving.keyPem, clientCaPem: ca.certPem },
+  });
+  const attempt = (more: RequestOptions): Promise<{ status: number | undefined; cookie: string; body: string }> =>
+    new Promise((resolve, reject) => {
+      const headers = { origin: secure.url, "content-type": "application/json" };
+      const call = httpsRequest(
+        `${secure.url}/auth/session`,
+        { method: "POST", ca: ca.certPem, headers, agent: false, ...more },
+        (response) => {
+          let body = "";
+          response.on("data", (chunk: Buffer) => {
+            body += chunk.toString("utf8");
+          });
+          response.on("end", () =>
+            resolve({ status: response.statusCode, cookie: String(response.headers["set-cookie"]), body }),
+          );
+        },
+      );
+      call.on("error", reject);
+      call.end(JSON.stringify({ certificate: true }));
+    });
+  try {
+    expect((await attempt({})).status).toBe(401);
+    const { status, cookie, body } = await attempt({ cert: jane.certPem, key: jane.keyPem });
+    expect(status).toBe(200);
+    expect(cookie).toMatch(/^__Host-.*Secure/);
+    expect(JSON.parse(body)).toMatchObject({ user: "jane", groups: expect.arrayContaining(["dev"]) });
+  } finally {
+    await secure.close();
+  }
 });

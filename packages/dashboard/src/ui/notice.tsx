@@ -1,0 +1,17 @@
+import type { ReactNode } from "react";
+
+interface NoticeProps {
+  readonly tone: "good" | "bad";
+  readonly title?: string;
+  readonly children: ReactNode;
+}
+
+/** Something a person must read; read aloud at once when it is bad. */
+export function Notice({ tone, title, children }: NoticeProps): ReactNode {
+  return (
+    <div className={`notice notice-${tone}`} role={tone === "bad" ? "alert" : "status"}>
+      {title !== undefined && <strong>{title}</strong>}
+      <div>{children}</div>
+    </div>
+  );
+}
