@@ -84,13 +84,27 @@ test("one command enrols a host over SSH", async () => {
   expect(await capstan.cli("host", "list")).toMatch(/two +True/);
 });
 
-/** Waits until a host's bootstrap is where a test wants it. */
-const reach = (name: string, what: RegExp): Promise<unknown> =>
-  eventually(
-    `${name}: ${what}`,
-    async () => what.test(await hostJson(name, "{.status.bootstrap.phase}:{.status.bootstrap.steps[-1:].name}")),
-    { interval: 50, timeout: 120_000 },
+/** Waits until a host's bootstrap is where a test wants it; what its agent said otherwise. */
+async function reach(name: string, what: RegExp): Promise<void> {
+  const host = name === "one" ? one : two;
+  const where = async (): Promise<string> => {
+    const bootstrap = JSON.parse((await hostJson(name, "{.status.bootstrap}")) || "{}") as {
+      phase?: string;
+      steps?: { name: string }[];
+    };
+    return `${bootstrap.phase}:${bootstrap.steps?.at(-1)?.name ?? ""}`;
+  };
+  await eventually(`${name}: ${what}`, async () => what.test(await where()), { interval: 50, timeout: 90_000 }).catch(
+    async (error: unknown) => {
+      throw new Error(`${String(error)}\n${await where()}\n${await host.journal(AGENT)}`);
+    },
   );
+}
+
+/** How often the agent of host one found that it had been interrupted. */
+async function interruptions(): Promise<number> {
+  return (await one.must(["cat", "/var/lib/capstan-host/bootstrap.log"])).split("was restarted half-way").length - 1;
+}
 
 async function killAgent(host: Node): Promise<void> {
   await host.must(["sh", "-c", `kill -9 $(systemctl show -p MainPID --value ${AGENT})`]);
@@ -137,11 +151,18 @@ test("nodes join by real kubeadm, with agent and manager killed in the middle of
   await capstan.kubectlWithInput(JSON.stringify(resourceSet), "apply", "-f", "-");
   await timed("applied to two Machines Running", async () => {
     await capstan.kubectlWithInput(manifest("own", { pauses: true }), "apply", "-f", "-");
-    for (const step of [/^Running:/, /^Running:write/, /^Running:sleep 3$/, /^Running:kubeadm join/]) {
+    const moments = [/^Running:/, /^Running:write/, /^Running:sleep 3$/, /^Running:kubeadm join/];
+    for (const [index, step] of moments.entries()) {
       await reach("one", step);
-      await killAgent(one);
+      // Before kubeadm the whole host loses its power.
+      if (step.source.includes("sleep")) {
+        await one.powerOff();
+        await one.start({ allowFailedUnits: true });
+      } else await killAgent(one);
       if (step.source.includes("write")) await killManager();
-      await reach("one", /^Failed:/);
+      await eventually(`kill ${index + 1} to be noticed`, async () => (await interruptions()) > index, {
+        timeout: 90_000,
+      });
     }
     await killManager();
     await running(2);

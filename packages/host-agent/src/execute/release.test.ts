@@ -61,7 +61,7 @@ test("what the node brought goes, what the owner had stays", async () => {
   expect(await readdir(join(root, "var/lib/etcd"))).toEqual([]);
   expect(ran.filter((line) => line.startsWith("ip link"))).toEqual(["ip link delete cni0", "ip link delete veth1"]);
   expect(ran.filter((line) => line.includes("images remove"))).toEqual([
-    "ctr --namespace k8s.io images remove registry.k8s.io/pause:3.10",
+    "ctr --connect-timeout 3s --namespace k8s.io images remove registry.k8s.io/pause:3.10",
   ]);
   expect(ran[0]).toContain("kubeadm reset --force");
   expect(ran.join("\n")).toMatch(/iptables-save.*ip6tables-save/s);

@@ -19,7 +19,7 @@ const POD_INTERFACE = /^(cni|veth|flannel|cali|cilium|lxc|vxlan|tunl|kube-|nodel
 const has = (program: string, then: string): string => `if command -v ${program} >/dev/null; then ${then}; fi`;
 const rulesOf = (tool: string): string =>
   has(`${tool}-save`, `${tool}-save | grep -v -e KUBE- -e CNI- -e FLANNEL -e cali -e CILIUM | ${tool}-restore`);
-const ctr = "ctr --namespace k8s.io";
+const ctr = "ctr --connect-timeout 3s --namespace k8s.io";
 
 /** What takes a node off a host. Each step is safe to repeat. */
 const COMMANDS: { name: string; command: string }[] = [
@@ -101,7 +101,7 @@ async function removeInterfaces(
 async function removeImages(before: Before, steps: Steps, run: RunCommand): Promise<string | undefined> {
   const images = (await listImages(run, steps.clock)).filter((image) => !before.images.includes(image));
   if (images.length === 0) return undefined;
-  const command = ["ctr", "--namespace", "k8s.io", "images", "remove", ...images];
+  const command = [...ctr.split(" "), "images", "remove", ...images];
   return await steps.command(`remove ${images.length} images`, command, { run, timeoutMs: TIMEOUT_MS });
 }
 
