@@ -103,8 +103,13 @@ function recordOf(plan: ControlPlanePlan, known: PodsRecord | undefined): PodsRe
     authority: authorityOf(plan),
     members: known?.members ?? plan.spec.etcd?.replicas ?? 1,
     storage: known?.storage ?? plan.spec.etcd?.storage ?? {},
-    etcdImage: known !== undefined && isOlder(wanted, known.etcdImage) ? known.etcdImage : wanted,
+    etcdImage: known !== undefined && keepsImage(known, wanted) ? known.etcdImage : wanted,
   };
+}
+
+/** Data is not handed to an older etcd, and what lies in a pod is lost with another image. */
+function keepsImage(known: PodsRecord, wanted: string): boolean {
+  return known.storage.type === "EmptyDir" || isOlder(wanted, known.etcdImage);
 }
 
 function isOlder(image: string, than: string): boolean {

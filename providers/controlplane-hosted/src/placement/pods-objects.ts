@@ -139,7 +139,8 @@ export function etcdStatefulSet(input: PodsInput, replicas: number): PodControll
       podManagementPolicy: "Parallel",
       selector: { matchLabels: selectorLabels(names, "etcd") },
       template: withoutVersion(template),
-      updateStrategy: { type: "RollingUpdate" },
+      // A pod that is replaced begins without what lay in an EmptyDir.
+      updateStrategy: { type: persistent ? "RollingUpdate" : "OnDelete" },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
       ...(persistent ? { volumeClaimTemplates: [claimTemplate(input)] } : {}),
     },

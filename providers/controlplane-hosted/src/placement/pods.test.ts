@@ -206,6 +206,17 @@ test("data in EmptyDir is not thrown away by hibernating", async () => {
   expect((await etcd())?.spec?.replicas).toBe(1);
 });
 
+test("data in EmptyDir outlives an upgrade: etcd's pods are left alone", async () => {
+  plan = withSpec({ etcd: { storage: { type: "EmptyDir" } } });
+  await settled();
+  const members = async () => (await world.things(owner)).filter((thing) => thing.startsWith("Pod c1-etcd"));
+  const before = await members();
+  plan = withSpec({ version: "v1.35.4", etcd: { storage: { type: "EmptyDir" } } });
+  expect(await settled(20)).toMatchObject({ apiReady: true, version: "v1.35.4" });
+  expect(await members()).toEqual(before);
+  expect(await etcd()).toMatchObject({ spec: { updateStrategy: { type: "OnDelete" } } });
+});
+
 test("another control plane's data is refused; the same one is known by its authority after a move", async () => {
   await settled();
   const moved = { ...plan, objectUid: "another" };
