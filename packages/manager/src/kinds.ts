@@ -1,26 +1,4 @@
-import {
-  Cluster,
-  ClusterClass,
-  ClusterResourceSet,
-  ClusterResourceSetBinding,
-  GlobalInClusterIPPool,
-  InClusterIPPool,
-  IPAddress,
-  IPAddressClaim,
-  type KindDefinition,
-  type KindObject,
-  KubeadmConfig,
-  KubeadmConfigTemplate,
-  KubeadmControlPlane,
-  KubeadmControlPlaneTemplate,
-  Machine,
-  MachineDeployment,
-  MachineDrainRule,
-  MachineHealthCheck,
-  MachinePool,
-  MachineSet,
-  WorkerPool,
-} from "@capstan/capi";
+import { ALL_KINDS, type KindDefinition, type KindObject, WorkerPool } from "@capstan/capi";
 import { HostedControlPlane, HostedControlPlaneTemplate } from "@capstan/controlplane-hosted";
 import { ByoHost } from "@capstan/host-agent";
 import {
@@ -44,24 +22,7 @@ export type AnyKind = Pick<
 
 /** Every kind this manager serves. */
 export const KINDS: readonly AnyKind[] = [
-  Cluster,
-  ClusterClass,
-  Machine,
-  MachineSet,
-  MachineDeployment,
-  MachinePool,
-  MachineHealthCheck,
-  MachineDrainRule,
-  ClusterResourceSet,
-  ClusterResourceSetBinding,
-  IPAddress,
-  IPAddressClaim,
-  InClusterIPPool,
-  GlobalInClusterIPPool,
-  KubeadmConfig,
-  KubeadmConfigTemplate,
-  KubeadmControlPlane,
-  KubeadmControlPlaneTemplate,
+  ...ALL_KINDS,
   HostedControlPlane,
   HostedControlPlaneTemplate,
   MetaCluster,

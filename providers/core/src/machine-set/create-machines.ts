@@ -1,10 +1,10 @@
 import { isReason, ownerReference } from "@capstan/apimachinery";
-import { type ContractReference, Machine } from "@capstan/capi";
+import { type ContractReference, Machine, objectFromTemplate } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import { inParallel } from "../shared/in-parallel.ts";
 import { generateName } from "../shared/name-template.ts";
 import { referenceText } from "../shared/referenced.ts";
-import { clonedReference, cloneTemplate } from "./clone-template.ts";
+import { clonedReference } from "./clone-template.ts";
 import { desiredMachine, fixedLabels, MACHINE_FIELD_MANAGER } from "./desired-machine.ts";
 import type { MachineSetScope, TemplateScope } from "./machine-set-scope.ts";
 
@@ -120,13 +120,16 @@ async function ensureClone(
 ): Promise<void> {
   if (part.template.state !== "found" || !isOurs(part, machine, reference)) return;
   if (part.clone(reference.name) !== undefined) return;
-  const clone = cloneTemplate(part.template.object, {
+  const clone = objectFromTemplate({
+    template: part.template.object,
     name: reference.name,
     namespace: set.metadata.namespace ?? "",
     clusterName: set.spec.clusterName,
     owner: ownerReference(machine, { controller: true }),
     labels: fixedLabels(set),
   });
+  // What describes no object is a condition of the set: see templateProblem.
+  if (clone === undefined) return;
   try {
     await context.client.create(clone, { fieldManager: MACHINE_FIELD_MANAGER });
   } catch (error) {
