@@ -95,10 +95,14 @@ const IMMUTABLE = [
 ] as const;
 const STRINGS: ReadonlySet<string> = new Set(["name", "namespace", "uid"]);
 
+const MAX_ERRORS = 1000;
+
 /** Checks label keys and values. */
 export function validateLabels(labels: Record<string, string> | undefined, field: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
+    // Nobody reads more.
+    if (errors.length >= MAX_ERRORS) break;
     for (const text of isQualifiedName(key)) errors.push(invalidValue(field, key, text));
     if (typeof value !== "string") errors.push(invalidValue(field, value, "must be a string"));
     else for (const text of isLabelValue(value)) errors.push(invalidValue(field, value, text));
