@@ -3,6 +3,7 @@ import { conditionsOf } from "@capstan/capi";
 import { EventKind, type Kind, type KindRef } from "@capstan/runtime";
 import { changeItem, eventItem, isHidden, itemId, objectItem, parentOf } from "./cluster-item.ts";
 import type { EventFeeds } from "./event-feeds.ts";
+import type { TimelineItem } from "./protocol.ts";
 import { type ItemAccess, type Sequence, Topic } from "./topic.ts";
 import { CLAIM_INDEX, CLUSTER_INDEX, isHostKind, type ViewsOptions } from "./view-kinds.ts";
 
@@ -11,8 +12,9 @@ interface Member {
   readonly kind: KindRef;
 }
 
-/** Newest of each object; older ones stay as long as the page is open, because the page keeps what it was sent. */
 const EVENTS_PER_OBJECT = 20;
+/** So much of the past is kept; a cluster that never rests must not fill the memory. */
+const MAX_HAPPENINGS = 500;
 
 /** All of one cluster as a topic: its objects, and what happened to them. */
 export class ClusterView {
@@ -25,6 +27,8 @@ export class ClusterView {
   /** Objects as last put into the topic: what is the same object under the same parent needs no second look. */
   readonly #shown = new Map<string, { object: KubeObject; parent: string | undefined }>();
   readonly #conditions = new Map<string, readonly Condition[]>();
+  /** Keys of the timeline, in the order they came. */
+  readonly #happenings = new Set<string>();
   #unreadSince: number | undefined;
 
   constructor(namespace: string, name: string, options: ViewsOptions, sequence: Sequence, events: EventFeeds) {
@@ -104,7 +108,7 @@ export class ClusterView {
       .sort((a, b) => Number(b.metadata.resourceVersion ?? 0) - Number(a.metadata.resourceVersion ?? 0))
       .slice(0, EVENTS_PER_OBJECT);
     for (const event of newest)
-      changed = this.topic.set(`event/${event.metadata.name ?? ""}`, eventItem(event), access) || changed;
+      changed = this.#happened(`event/${event.metadata.name ?? ""}`, eventItem(event), access) || changed;
     return changed;
   }
 
@@ -119,9 +123,20 @@ export class ClusterView {
       if (old?.status === condition.status && old.reason === condition.reason) continue;
       const key = `change/${id}/${condition.type}/${condition.lastTransitionTime}/${condition.status}/${condition.reason}`;
       const item = changeItem(kind.kind, object.metadata.name ?? "", condition);
-      changed = this.topic.set(key, item, accessTo(kind, this.namespace)) || changed;
+      changed = this.#happened(key, item, accessTo(kind, this.namespace)) || changed;
     }
     return changed;
+  }
+
+  #happened(key: string, item: TimelineItem, access: ItemAccess): boolean {
+    if (!this.topic.set(key, item, access)) return false;
+    this.#happenings.add(key);
+    for (const oldest of this.#happenings) {
+      if (this.#happenings.size <= MAX_HAPPENINGS) break;
+      this.#happenings.delete(oldest);
+      this.topic.remove(oldest);
+    }
+    return true;
   }
 }
 
