@@ -29,9 +29,6 @@ export const PROVISIONING_STATES = [
 ] as const;
 export type ProvisioningState = (typeof PROVISIONING_STATES)[number];
 
-export const OPERATIONAL_STATUSES = ["", "OK", "discovered", "error", "delayed", "detached", "servicing"] as const;
-export type OperationalStatus = (typeof OPERATIONAL_STATUSES)[number];
-
 export const ERROR_TYPES = [
   "provisioned registration error",
   "registration error",
@@ -81,7 +78,10 @@ function imageFields() {
 
 /** What is known of a host. */
 export const hostStatus = object({
-  operationalStatus: string({ doc: "Whether the host is well.", maxLength: 32 }),
+  operationalStatus: string({
+    doc: "Whether the host is well: OK, discovered, error, delayed, detached, servicing, or empty.",
+    maxLength: 32,
+  }),
   errorType: optional(string({ doc: "What went wrong.", enum: ERROR_TYPES })),
   errorMessage: string({
     doc: "What was tried, what the other side said and what to do; empty when all is well.",

@@ -3,7 +3,7 @@ import { parseBmcAddress } from "../bmc-address.ts";
 import type { HostIdentity } from "../provisioner.ts";
 
 /** What can be wrong with a simulated machine. */
-export const BMC_FAULTS = [
+const BMC_FAULTS = [
   /** The management controller does not answer. */
   "unreachable",
   /** It refuses the credentials. */
@@ -23,14 +23,14 @@ export const BMC_FAULTS = [
   /** Every change of power takes a minute. */
   "slow",
 ] as const;
-export type BmcFault = (typeof BMC_FAULTS)[number];
+type BmcFault = (typeof BMC_FAULTS)[number];
 
 /** Faults of a host, comma separated; replaces those of its address. */
 export const BMC_FAULTS_ANNOTATION = "memory.capstan.dev/faults";
 
 /** How a simulated machine behaves. */
 export interface Behaviour {
-  readonly faults: ReadonlySet<string>;
+  readonly faults: ReadonlySet<BmcFault>;
   /** Time of every answer. */
   readonly latencyMs: number;
   readonly powerMs: number;
@@ -42,7 +42,8 @@ export interface Behaviour {
 export function behaviourOf(host: HostIdentity): Behaviour {
   const { query } = parseBmcAddress(host.address);
   const text = host.annotations[BMC_FAULTS_ANNOTATION] ?? query.get("faults") ?? "";
-  const faults = new Set(text.split(",").map((fault) => fault.trim()));
+  const named = text.split(",").map((fault) => fault.trim());
+  const faults = new Set(BMC_FAULTS.filter((fault) => named.includes(fault)));
   return {
     faults,
     latencyMs: durationOf(query.get("latency"), 0),
