@@ -72,6 +72,17 @@ test("an image is put on, exchanged and taken off", async () => {
   expect(world.host()?.status?.provisioning.image).toBeUndefined();
 });
 
+test("a host that a machine has claimed stays off until its image is there", async () => {
+  await world.addHost({ online: false });
+  await world.until("available", () => world.state() === "available");
+  await world.change({ spec: { online: true, consumerRef: { kind: "Metal3Machine", name: "m1" } } });
+  await world.pass(300);
+  expect(world.bmcs.look("memory://rack1/h1")?.on).toBe(false);
+  await world.change({ spec: { image: IMAGE } });
+  await world.until("provisioned", () => world.state() === "provisioned");
+  expect(world.reasons()).not.toContain("PowerOn");
+});
+
 test("deletion deprovisions, powers off and lets Secret and HardwareData go", async () => {
   await world.addHost();
   await world.until("available", () => world.state() === "available");

@@ -132,6 +132,8 @@ function availableStep(view: HostView): Step {
   const fails = failedBefore(host, status);
   if (!fails && (status.errorType === "provisioning error" || (status.provisioningFailCount ?? 0) > 0))
     return { type: "recover" };
+  // A machine has claimed the host and brings its image soon: what may be on its disk must not start before.
+  if (!wantsImage(host) && !status.poweredOn && host.spec.consumerRef?.kind === "Metal3Machine") return WAIT;
   if (!host.spec.online || !wantsImage(host)) return powerStep(view);
   if (!fails) return enter("provisioning");
   if ((status.provisioningFailCount ?? 0) < limits.provisioningRetries)

@@ -14,22 +14,24 @@ const Deployment = kindRef<Deployment>({
 
 /** What upstream's manifests call it; distributions put a prefix before it. */
 const NAME = "baremetal-operator-controller-manager";
-const LOOK_AGAIN_MS = 60_000;
+/** Often enough while it runs, rarely while it does not: installing it is an event. */
+const LOOK_AGAIN_MS = { here: 60_000, absent: 300_000 };
 
 /** Whether upstream's baremetal-operator runs here: two must never drive one management controller. */
 export class UpstreamOperator {
   readonly #clock: Clock;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #answer: Promise<boolean> = Promise.resolve(false);
+  #here = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Looks at most once a minute. */
+  /** Looks now and then; in between the last answer counts. */
   async isHere(client: Client, signal: AbortSignal): Promise<boolean> {
     const now = this.#clock.monotonic();
-    if (now - this.#lookedAtMs >= LOOK_AGAIN_MS) {
+    if (now - this.#lookedAtMs >= (this.#here ? LOOK_AGAIN_MS.here : LOOK_AGAIN_MS.absent)) {
       this.#lookedAtMs = now;
       this.#answer = look(client, signal);
       // One that failed is repeated by the next who asks.
@@ -37,7 +39,8 @@ export class UpstreamOperator {
         this.#lookedAtMs = Number.NEGATIVE_INFINITY;
       });
     }
-    return await this.#answer;
+    this.#here = await this.#answer;
+    return this.#here;
   }
 }
 
