@@ -4,7 +4,17 @@
  * `npm publish`, `npm pack` and `npm install -g` take that folder as it is; lmdb, which brings native code, is its only dependency. Run
  * after the build.
  */
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -14,6 +24,7 @@ const outdir = join(root, "dist/capstan");
 /** @param {string} path */
 const manifest = (path) => JSON.parse(readFileSync(join(root, path, "package.json"), "utf8"));
 
+const doors = await readDoors();
 rmSync(outdir, { recursive: true, force: true });
 mkdirSync(outdir, { recursive: true });
 const result = await build({
@@ -37,6 +48,7 @@ const result = await build({
   plugins: [
     { name: "own-code", setup: ownCodeHasNoSideEffects },
     { name: "named-exports", setup: keepNamedExports },
+    { name: "no-doors", setup: (esbuild) => importPastDoors(esbuild, doors) },
   ],
   logOverride: { "ignored-bare-import": "error" },
   metafile: true,
@@ -73,7 +85,7 @@ console.log(`${outdir} (${Math.round(bytes / 1024)} KiB of programs)`);
  */
 function ownCodeHasNoSideEffects(esbuild) {
   const own = [join(root, "packages/"), join(root, "providers/")];
-  esbuild.onResolve({ filter: /^(\.|@capstan\/)/ }, async ({ path, pluginData, ...options }) => {
+  esbuild.onResolve({ filter: /^(\.|\/|@capstan\/)/ }, async ({ path, pluginData, ...options }) => {
     if (pluginData === "asked" || options.kind === "entry-point") return undefined;
     if (!own.some((folder) => dirname(options.importer).startsWith(folder))) return undefined;
     const found = await esbuild.resolve(path, { ...options, pluginData: "asked" });
@@ -100,5 +112,52 @@ const found = all.default ?? all;
 ${names.map((key, at) => `const x${at} = found.${key};`).join("\n")}
 export { ${names.map((key, at) => `x${at} as ${key}`).join(", ")} };`;
     return { contents, resolveDir };
+  });
+}
+
+/**
+ * Where each export of each package comes from: package, then name, then file.
+ * @returns {Promise<Map<string, Map<string, string>>>}
+ */
+async function readDoors() {
+  const found = new Map();
+  for (const group of ["packages", "providers"])
+    for (const folder of readdirSync(join(root, group))) {
+      const index = join(root, group, folder, "dist/index.js");
+      if (!existsSync(index)) continue;
+      /** @type {Map<string, string>} */
+      const names = new Map();
+      for (const [, list, from] of readFileSync(index, "utf8").matchAll(/export (\*|\{[^}]*\}) from "(\.[^"]+)";/g)) {
+        const file = join(dirname(index), from ?? "");
+        const exported = list === "*" ? Object.keys(await import(file)) : (list ?? "").slice(1, -1).split(",");
+        // What is renamed on its way out stays behind the door.
+        for (const name of exported) if (!name.includes(" as ")) names.set(name.trim(), file);
+      }
+      found.set(manifest(join(group, folder)).name, names);
+    }
+  return found;
+}
+
+/**
+ * Chunks follow files: whoever imports from a package's door would take along all that anybody takes from it. So imports name the files.
+ * @param {import("esbuild").PluginBuild} esbuild
+ * @param {Map<string, Map<string, string>>} packages
+ */
+function importPastDoors(esbuild, packages) {
+  esbuild.onLoad({ filter: /[/\\](packages|providers)[/\\][^/\\]+[/\\]dist[/\\].*\.js$/ }, ({ path }) => {
+    const text = readFileSync(path, "utf8");
+    const contents = text.replace(/^import \{([^}]*)\} from "(@capstan\/[a-z0-9-]+)";/gm, (line, list, name) => {
+      const files = packages.get(name);
+      if (files === undefined) return line;
+      return list
+        .split(",")
+        .filter((part) => part.trim() !== "")
+        .map((part) => {
+          const file = files.get(part.trim().split(" as ")[0] ?? "");
+          return `import {${part}} from ${JSON.stringify(file ?? name)};`;
+        })
+        .join("");
+    });
+    return { contents, loader: "js", resolveDir: dirname(path) };
   });
 }

@@ -1,20 +1,15 @@
 import type { KubeObject, Unstructured } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
-  Cluster,
   CONTROL_PLANE_LABEL,
   type ContractReference,
   DEPLOYMENT_NAME_LABEL,
   field,
   INFRASTRUCTURE_GROUP,
-  Machine,
-  MachineDeployment,
-  MachinePool,
-  MachineSet,
   SET_NAME_LABEL,
-  WorkerPool,
 } from "@capstan/capi";
 import type { Client, Kind } from "@capstan/runtime";
+import { Cluster, Machine, MachineDeployment, MachinePool, MachineSet, WorkerPool } from "./kinds.ts";
 import { resourceTypes } from "./resource-types.ts";
 import { clusterCounts, machineCounts, replicaCounts, type TreeObject, toNode } from "./tree-object.ts";
 

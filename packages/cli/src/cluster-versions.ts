@@ -1,6 +1,7 @@
 import type { KubeObject, Unstructured } from "@capstan/apimachinery";
-import { CLUSTER_NAME_LABEL, type Cluster, field, MachineDeployment, WorkerPool } from "@capstan/capi";
+import { CLUSTER_NAME_LABEL, field } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
+import { type Cluster, MachineDeployment, WorkerPool } from "./kinds.ts";
 
 /** Something that runs a Kubernetes version, and how far it is with the one it shall run. */
 export interface Versioned {

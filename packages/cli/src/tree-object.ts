@@ -1,5 +1,6 @@
 import type { KubeObject } from "@capstan/apimachinery";
-import { type Cluster, conditionsOf, field, type Machine, type ObjectNode } from "@capstan/capi";
+import { conditionsOf, field, type ObjectNode } from "@capstan/capi";
+import { type Cluster, type Machine } from "./kinds.ts";
 
 /** How many of something there are, as the columns of `describe` show it. */
 export interface Counts {

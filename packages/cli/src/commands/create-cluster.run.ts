@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { deepEqual, isReason, type Unstructured } from "@capstan/apimachinery";
-import { Cluster, type ClusterPlan, clusterObjects, isTroubled, PLAN_ANNOTATION } from "@capstan/capi";
+import { type ClusterPlan, clusterObjects, isTroubled, PLAN_ANNOTATION } from "@capstan/capi";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
 import { parsePlan } from "../create/plan.ts";
@@ -9,6 +9,7 @@ import { kubernetesCacheDirs } from "../data-dir.ts";
 import { durationMs } from "../duration.ts";
 import { explainWait } from "../explain-wait.ts";
 import { followCluster } from "../follow-cluster.ts";
+import { Cluster } from "../kinds.ts";
 import { installedVersions } from "../kubernetes-versions.ts";
 import { dataDirOf, textOption } from "../options.ts";
 import { parseOutput } from "../output.ts";

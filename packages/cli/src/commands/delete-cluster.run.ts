@@ -1,11 +1,12 @@
 import { type Clock, findCondition, isReason, sleep } from "@capstan/apimachinery";
-import { CLUSTER_NAME_LABEL, Cluster, conditionsOf } from "@capstan/capi";
+import { CLUSTER_NAME_LABEL, conditionsOf } from "@capstan/capi";
 import type { Client, KindRef } from "@capstan/runtime";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { readClusterTree } from "../cluster-tree.ts";
 import { type CommandInput, type CommandIo, INTERRUPTED, UserError, usageError } from "../command.ts";
 import { durationMs } from "../duration.ts";
 import { explainWait } from "../explain-wait.ts";
+import { Cluster } from "../kinds.ts";
 import { LiveText } from "../live-text.ts";
 import { resourceTypes } from "../resource-types.ts";
 import type { TreeObject } from "../tree-object.ts";

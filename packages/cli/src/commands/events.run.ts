@@ -1,9 +1,9 @@
 import { formatAge, type KubeObject } from "@capstan/apimachinery";
-import { Cluster } from "@capstan/capi";
 import { kindRef } from "@capstan/runtime";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { readClusterTree } from "../cluster-tree.ts";
 import { type CommandInput, INTERRUPTED, usageError } from "../command.ts";
+import { Cluster } from "../kinds.ts";
 import { textOption } from "../options.ts";
 import { parseOutput } from "../output.ts";
 import { columns, columnWidths } from "../table.ts";

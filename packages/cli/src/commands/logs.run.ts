@@ -1,9 +1,10 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { sleep } from "@capstan/apimachinery";
-import { Cluster, field } from "@capstan/capi";
+import { field } from "@capstan/capi";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
+import { Cluster } from "../kinds.ts";
 import { textOption } from "../options.ts";
 import { suggest } from "../suggest.ts";
 import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";

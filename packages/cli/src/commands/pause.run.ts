@@ -1,5 +1,5 @@
-import { Cluster } from "@capstan/capi";
 import type { CommandInput } from "../command.ts";
+import { Cluster } from "../kinds.ts";
 import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
 export function runPause(input: CommandInput, paused: boolean): Promise<number> {

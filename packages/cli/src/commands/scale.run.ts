@@ -1,9 +1,10 @@
 import { sleep, type Unstructured } from "@capstan/apimachinery";
-import { CLUSTER_NAME_LABEL, field, MachineDeployment, WorkerPool } from "@capstan/capi";
+import { CLUSTER_NAME_LABEL, field } from "@capstan/capi";
 import { resourcePath } from "@capstan/runtime";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
 import { durationMs } from "../duration.ts";
+import { MachineDeployment, WorkerPool } from "../kinds.ts";
 import { LiveText } from "../live-text.ts";
 import { namespaceOf, textOption } from "../options.ts";
 import { findType, type ResourceType } from "../resource-types.ts";

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { Cluster, WorkerPool } from "@capstan/capi";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type ClusterVersions, readVersions, type Versioned } from "../cluster-versions.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
@@ -7,6 +6,7 @@ import { kubernetesCacheDirs } from "../data-dir.ts";
 import { durationMs } from "../duration.ts";
 import { explainWait } from "../explain-wait.ts";
 import { followCluster } from "../follow-cluster.ts";
+import { Cluster, WorkerPool } from "../kinds.ts";
 import { canUpgrade, compareVersions, installedVersions } from "../kubernetes-versions.ts";
 import { namespaceOf, textOption } from "../options.ts";
 import { renderTable } from "../table.ts";

@@ -1,7 +1,7 @@
-import { Cluster } from "@capstan/capi";
 import { kindRef } from "@capstan/runtime";
 import { openTarget } from "../api-target.ts";
 import type { CommandIo, Completes } from "../command.ts";
+import { Cluster } from "../kinds.ts";
 import { findType, resourceTypes } from "../resource-types.ts";
 
 const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
