@@ -92,7 +92,9 @@ async function hosted(): Promise<Times> {
   await kubectl("apply", "-f", file("cni.yaml"));
   const userData = await Promise.all(nodes.map((node) => world.userData(node.name)));
   const joining = performance.now();
-  await Promise.all(nodes.map((node, index) => applyUserData(node, userData[index] ?? "")));
+  await Promise.all(
+    nodes.map((node, index) => Promise.all([applyUserData(node, userData[index] ?? ""), world.provisioned(node.name)])),
+  );
   await untilReady(kubectl);
   const joinToReady = seconds(joining);
   await untilAnswers(kubectl);

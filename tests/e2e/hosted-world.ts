@@ -130,12 +130,16 @@ export class HostedWorld {
   /** Carries user data to a host, and tells the management cluster what an infrastructure provider would. */
   async join(node: Node): Promise<string> {
     const output = await applyUserData(node, await this.userData(node.name));
-    const providerID = `hand://${node.name}`;
-    const patch = (what: object, ...more: string[]): Promise<string> =>
-      this.capstan.kubectl("patch", "handmachine", node.name, "--type=merge", "-p", JSON.stringify(what), ...more);
-    await patch({ spec: { providerID } });
-    await patch({ status: { initialization: { provisioned: true } } }, "--subresource=status");
+    await this.provisioned(node.name);
     return output;
+  }
+
+  /** Says that a machine is there: until then its Node keeps the taint of an uninitialized one. */
+  async provisioned(name: string): Promise<void> {
+    const patch = (what: object, ...more: string[]): Promise<string> =>
+      this.capstan.kubectl("patch", "handmachine", name, "--type=merge", "-p", JSON.stringify(what), ...more);
+    await patch({ spec: { providerID: `hand://${name}` } });
+    await patch({ status: { initialization: { provisioned: true } } }, "--subresource=status");
   }
 
   /** Asks the API again and again, each time over a new connection, until told to stop; gives back what failed. */
