@@ -33,7 +33,8 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   if (bootstrap?.machineUID === uid && bootstrap.phase === "Succeeded") return await joined(scope, host);
   const installing = host.spec?.bootstrapSecret === undefined ? await install(scope, host) : undefined;
   if (installing !== undefined) return installing;
-  await backend.ensureRights(host, scope.signal);
+  // An agent that has begun has its rights.
+  if (bootstrap?.machineUID !== uid || bootstrap.phase !== "Running") await backend.ensureRights(host, scope.signal);
   if (backend.isSilent(host, clock.now()))
     return wait(
       "HostSilent",
