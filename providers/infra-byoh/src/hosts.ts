@@ -13,6 +13,8 @@ export class Hosts {
   #bound: { cache: Cache; client: Client } | undefined;
   /** Machines that found no host: every change of a host may help them. */
   readonly #waiting = new Map<string, Request>();
+  /** The Secrets that the agents of hosts were last let read, by UID of the host. */
+  readonly #rights = new Map<string, string>();
   /** Hosts with a claim under way. */
   readonly #claiming = new Set<string>();
   /** Machines whose last claim failed, and on which host: its answer may have been lost after it was carried out. */
@@ -163,8 +165,12 @@ export class Hosts {
   /** Lets the agent read the Secrets of its machine, or nothing. */
   async ensureRights(host: ByoHost, signal: AbortSignal): Promise<void> {
     const secrets = [host.spec?.bootstrapSecret, host.spec?.installationSecret].flatMap((secret) => secret?.name ?? []);
-    const { namespace = "", name = "" } = host.metadata;
+    const { namespace = "", name = "", uid = "" } = host.metadata;
+    // Written once for each set of Secrets, not on every pass; a new manager writes them again.
+    const wanted = secrets.join();
+    if (this.#rights.get(uid) === wanted) return;
     for (const object of hostRights(namespace, name, secrets)) await this.#client.apply(object, {}, signal);
+    this.#rights.set(uid, wanted);
   }
 
   /** Asks the agent to clean the host. */
