@@ -51,7 +51,7 @@ beforeAll(async () => {
   await host.kubectl("apply", "-f", file("cni.yaml"));
   await host.join(hostNode);
   await timed("node Ready", () => eventually("a Ready node", async () => (await host.readyNodes()) === 1));
-  await host.kubectl("-n", "kube-system", "rollout", "status", "deployment/coredns", "--timeout=120s");
+  await timed("coredns", () => host.rolledOut("kube-system", "deployment/coredns"));
   const [port = 0] = await freePorts(1, lab.gateway);
   manager = await timed("capstan manager on it", () => CapstanManager.start(host.kubeconfig, `${lab.gateway}:${port}`));
   tenant = new HostedWorld(manager, lab, "tenant");

@@ -57,9 +57,7 @@ test("a cluster by processes gets a real node", async () => {
   await hostNode.must(["install", "-d", "-o", "65532", "-g", "65532", "-m", "0700", "/var/lib/by-hand"]);
   await timed("node joins", () => host.join(hostNode));
   await timed("node Ready", () => eventually("a Ready node", async () => (await host.readyNodes()) === 1));
-  await timed("coredns", () =>
-    host.kubectl("-n", "kube-system", "rollout", "status", "deployment/coredns", "--timeout=120s"),
-  );
+  await timed("coredns", () => host.rolledOut("kube-system", "deployment/coredns"));
 });
 
 test("a second control plane runs as pods on that node, its address known before any of them", async () => {

@@ -89,6 +89,16 @@ export class HostedWorld {
     return pids;
   }
 
+  /** Waits until all pods of a workload are ready; when they do not become so, the error shows pods and nodes. */
+  async rolledOut(namespace: string, workload: string): Promise<void> {
+    try {
+      await this.kubectl("-n", namespace, "rollout", "status", workload, "--timeout=120s");
+    } catch (error) {
+      const pods = await this.kubectl("get", "pods", "-A", "-o", "wide");
+      throw new Error(`${String(error)}\n${pods}\n${await this.kubectl("describe", "nodes")}`, { cause: error });
+    }
+  }
+
   /** What must not change while the control plane has trouble: pods with their restarts. */
   pods(): Promise<string> {
     const path = "{range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount}{'\\n'}{end}";
