@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -29,13 +29,10 @@ const field = (what: string, query: string): Promise<string> =>
 /** kubectl against the cluster. */
 async function workload(...args: string[]): Promise<string> {
   const secret = await field("secret mixed-kubeconfig", "{.data.value}");
-  return await mustRun(
-    join(kubernetesBin(), "kubectl"),
-    ["--kubeconfig", "/dev/stdin", "--cache-dir", join(lab.dir, "kube"), ...args],
-    {
-      input: Buffer.from(secret, "base64").toString("utf8"),
-    },
-  );
+  const file = join(lab.dir, "mixed.kubeconfig");
+  writeFileSync(file, Buffer.from(secret, "base64"), { mode: 0o600 });
+  const common = ["--kubeconfig", file, "--cache-dir", join(lab.dir, "kube")];
+  return await mustRun(join(kubernetesBin(), "kubectl"), [...common, ...args]);
 }
 
 const manifest = (): string =>
