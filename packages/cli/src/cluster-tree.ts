@@ -1,4 +1,4 @@
-import type { KubeObject, Unstructured } from "@capstan/apimachinery";
+import type { Condition, KubeObject, Unstructured } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   CONTROL_PLANE_LABEL,
@@ -16,7 +16,12 @@ import { clusterCounts, machineCounts, replicaCounts, type TreeObject, toNode } 
 /** What of a tree is wanted beyond the usual. */
 export interface TreeOptions {
   machineSets?: boolean;
+  /** The time, to judge by how long hosts have been silent. */
+  nowMs?: number;
 }
+
+/** What the manager takes for silence, too. */
+const SILENT_AFTER_MS = 180_000;
 
 /** Reads a Cluster and all that belongs to it; undefined when there is no such Cluster. */
 export async function readClusterTree(
@@ -38,7 +43,7 @@ export async function readClusterTree(
       client.list(Machine, ofCluster).then(({ items }) => items),
       listIfServed(client, WorkerPool, { namespace }),
     ]);
-  const machineNodes = await readMachines(client, ofCluster, machines);
+  const machineNodes = await readMachines(client, ofCluster, machines, options.nowMs);
   const nodesOf = (chosen: Machine[]): TreeObject[] => chosen.flatMap((machine) => machineNodes.get(machine) ?? []);
   const labelled = (label: string, value: string): Machine[] =>
     machines.filter((machine) => machine.metadata.labels?.[label] === value);
@@ -117,6 +122,7 @@ async function readMachines(
   client: Client,
   ofCluster: { namespace: string; labelSelector: string },
   machines: readonly Machine[],
+  nowMs: number | undefined,
 ): Promise<Map<Machine, TreeObject[]>> {
   const references = machines.flatMap((machine) => [
     machine.spec.infrastructureRef,
@@ -131,9 +137,11 @@ async function readMachines(
       for (const part of await listIfServed(client, found, ofCluster)) parts.set(`${kind}/${part.metadata.name}`, part);
     }),
   );
+  const hosts = await readHosts(client, ofCluster.namespace, kinds, nowMs);
   const partNode = (reference: ContractReference | undefined, role: string): TreeObject[] => {
     const part = reference === undefined ? undefined : parts.get(`${reference.kind}/${reference.name}`);
-    return part === undefined ? [] : [{ ...toNode(part, []), role }];
+    const host = reference?.kind === "ByoMachine" ? hosts.get(reference.name) : undefined;
+    return part === undefined ? [] : [{ ...toNode(part, host === undefined ? [] : [host]), role }];
   };
   return new Map(
     machines.map((machine) => {
@@ -144,6 +152,41 @@ async function readMachines(
       return [machine, [toNode(machine, children, machineCounts(machine))]];
     }),
   );
+}
+
+/** Own hosts by the machine they serve: what is wrong with a host explains what is wrong with its machine. */
+async function readHosts(
+  client: Client,
+  namespace: string,
+  kinds: ReadonlyMap<string, unknown>,
+  nowMs: number | undefined,
+): Promise<Map<string, TreeObject>> {
+  if (!kinds.has(`${INFRASTRUCTURE_GROUP}/ByoMachine`)) return new Map();
+  const kind = await client.mapper.preferred(INFRASTRUCTURE_GROUP, "ByoHost").catch(() => undefined);
+  const hosts = kind === undefined ? [] : await listIfServed(client, kind, { namespace });
+  return new Map(
+    hosts.flatMap((host) => {
+      const machine = field(host, "spec", "machineRef", "name");
+      const node: TreeObject = { ...toNode(host, []), role: "Host" };
+      const silence = silenceOf(host, nowMs);
+      if (silence !== undefined) node.conditions = [silence];
+      return typeof machine === "string" ? [[machine, node]] : [];
+    }),
+  );
+}
+
+/** Only its agent writes a host's status: that it died shows in what it does not write. */
+function silenceOf(host: Unstructured, nowMs: number | undefined): Condition | undefined {
+  const heard = field(host, "status", "lastHeartbeatTime");
+  if (typeof heard !== "string" || nowMs === undefined || nowMs - Date.parse(heard) <= SILENT_AFTER_MS)
+    return undefined;
+  return {
+    type: "Ready",
+    status: "Unknown",
+    reason: "AgentSilent",
+    message: "Its agent has not been heard of since: is the host on, and does it reach the management API?",
+    lastTransitionTime: heard,
+  };
 }
 
 /** The objects of a kind; none when the server does not serve it, as upstream's core does not serve ours. */

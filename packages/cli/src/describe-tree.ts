@@ -48,7 +48,7 @@ export function describeTree(node: TreeObject, nowMs: number, options: DescribeO
 }
 
 function isMachinePart(node: TreeObject): boolean {
-  return node.role === "MachineInfrastructure" || node.role === "BootstrapConfig";
+  return node.role === "MachineInfrastructure" || node.role === "BootstrapConfig" || node.role === "Host";
 }
 
 function label(node: TreeObject): string {

@@ -57,7 +57,7 @@ function changes(node: TreeObject, said: Map<string, string>, first: boolean): s
   const summary = summaryOf(node);
   const counts = node.counts === undefined || node.kind === "Machine" ? "" : ` (${node.counts.replicas})`;
   const text =
-    summary === undefined || node.role === "MachineInfrastructure" || node.role === "BootstrapConfig"
+    summary === undefined || ["MachineInfrastructure", "BootstrapConfig", "Host"].includes(node.role ?? "")
       ? ""
       : `${key}${counts}: ${summary.status === "True" ? summary.type : `${summary.reason}${firstLine(summary.message)}`}`;
   const quiet = text === "" || said.get(key) === text || (first && !isTroubled(node));

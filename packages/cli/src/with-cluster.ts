@@ -1,5 +1,5 @@
 import type { ObjectNode } from "@capstan/capi";
-import { type ApiTarget, openTarget } from "./api-target.ts";
+import { type ApiTarget, clockOf, openTarget } from "./api-target.ts";
 import { readClusterTree } from "./cluster-tree.ts";
 import { type CommandInput, UserError } from "./command.ts";
 import { namespaceOf } from "./options.ts";
@@ -33,7 +33,7 @@ export function withCluster(
 ): Promise<number> {
   const { namespace, name } = clusterNames(input);
   return withTarget(input, async (target) => {
-    const tree = await readClusterTree(target.client, namespace, name);
+    const tree = await readClusterTree(target.client, namespace, name, { nowMs: clockOf(input).now() });
     if (tree === undefined) throw noSuchCluster(target, namespace, name);
     return await use(tree, target);
   });

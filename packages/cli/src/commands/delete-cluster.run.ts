@@ -53,7 +53,8 @@ async function confirm(input: CommandInput, target: ApiTarget, tree: TreeObject)
 function summary(tree: TreeObject): string {
   const counted = new Map<string, number>();
   const visit = (node: TreeObject): void => {
-    if (node.role !== "MachineInfrastructure" && node.role !== "BootstrapConfig")
+    // Hosts are given back, not deleted.
+    if (!["MachineInfrastructure", "BootstrapConfig", "Host"].includes(node.role ?? ""))
       counted.set(node.kind, (counted.get(node.kind) ?? 0) + 1);
     node.children.forEach(visit);
   };

@@ -22,7 +22,7 @@ export function runDescribeCluster(input: CommandInput): Promise<number> {
 
 async function read(input: CommandInput, target: ApiTarget): Promise<TreeObject> {
   const { namespace, name } = clusterNames(input);
-  const options = { machineSets: input.options["showMachinesets"] === true };
+  const options = { machineSets: input.options["showMachinesets"] === true, nowMs: clockOf(input).now() };
   const tree = await readClusterTree(target.client, namespace, name, options);
   if (tree === undefined) throw noSuchCluster(target, namespace, name);
   return tree;
