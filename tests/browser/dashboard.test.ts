@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { type Cluster, Machine } from "@capstan/capi";
+import { Machine } from "@capstan/capi";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -7,13 +7,14 @@ import {
   Instance,
   launchBrowser,
   openPage,
+  pausedCluster,
   readOnlyToken,
   screenshot,
   signIn,
 } from "./harness/index.ts";
 
 /** One story from the first run to the last cluster: each step stands on the one before. */
-const WAIT = { timeout: 60_000 };
+const WAIT = { timeout: 30_000 };
 let browser: Browser;
 let instance: Instance;
 let page: Page;
@@ -214,12 +215,7 @@ test("restart of the server during use: no reload, no new sign-in", async () => 
   await instance.up();
   await page.getByText("Live", { exact: true }).waitFor(WAIT);
   const client = await instance.client();
-  await client.create<Cluster>({
-    apiVersion: "cluster.x-k8s.io/v1beta2",
-    kind: "Cluster",
-    metadata: { namespace: "default", name: "after-restart" },
-    spec: { paused: true },
-  });
+  await client.create(pausedCluster("after-restart"));
   await page.getByRole("link", { name: "after-restart" }).waitFor(WAIT);
   expect(await page.evaluate("window.stillHere")).toBe(true);
 });

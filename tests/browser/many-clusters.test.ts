@@ -2,12 +2,12 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   accessibilityProblems,
-  Instance,
   launchBrowser,
-  manyClusters,
   openPage,
+  type QuietPlane,
   screenshot,
   signIn,
+  startQuietPlane,
 } from "./harness/index.ts";
 
 const COUNT = 1000;
@@ -26,21 +26,20 @@ const SCROLL_THROUGH = `(async () => {
   return gaps.sort((a, b) => a - b);
 })()`;
 let browser: Browser;
-let instance: Instance;
+let plane: QuietPlane;
 let page: Page;
 let errors: string[];
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  instance = await Instance.start();
-  await manyClusters(await instance.client(), COUNT);
+  plane = await startQuietPlane(COUNT);
   ({ page, errors } = await openPage(browser));
-  await signIn(page, instance.link);
+  await signIn(page, plane.link);
 });
 
 afterAll(async () => {
   await browser?.close();
-  await instance?.remove();
+  await plane?.close();
 });
 
 test("all are counted, few are drawn", async () => {

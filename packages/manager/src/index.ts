@@ -1,5 +1,5 @@
 export { managerTransport } from "./access.ts";
-export { actingOverHttp } from "./dashboard/acting.ts";
+export { actingInProcess, actingOverHttp } from "./dashboard/acting.ts";
 export { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
 export type {
   Chip,

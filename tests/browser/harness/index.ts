@@ -8,4 +8,5 @@ export {
   type WatchedPage,
 } from "./browser.ts";
 export { Instance } from "./instance.ts";
-export { manyClusters, readOnlyToken } from "./objects.ts";
+export { pausedCluster, readOnlyToken } from "./objects.ts";
+export { type QuietPlane, startQuietPlane } from "./quiet-plane.ts";

@@ -2,38 +2,17 @@ import type { Unstructured } from "@capstan/apimachinery";
 import type { Cluster } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
 
-const PARALLEL = 16;
-
-/** Creates clusters that are paused, so that they cost nothing but their place; every tenth is in trouble. */
-export async function manyClusters(client: Client, count: number): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let i = next++; i < count; i = next++) {
-      const name = `c-${String(i).padStart(4, "0")}`;
-      const made = await client.create<Cluster>({
-        apiVersion: "cluster.x-k8s.io/v1beta2",
-        kind: "Cluster",
-        metadata: { namespace: "default", name },
-        spec: { paused: true },
-      });
-      const well = i % 10 !== 3;
-      const condition = (type: string, good: boolean): object => ({
-        type,
-        status: good ? "True" : "False",
-        reason: good ? "Available" : "NotEnoughHosts",
-        message: good ? "" : "no free host matches; enrol one with: capstan host add NAME",
-        lastTransitionTime: "2026-01-01T00:00:00Z",
-      });
-      await client.patchStatus<Cluster>(made, {
-        status: {
-          phase: "Provisioned",
-          conditions: [condition("Available", well), condition("WorkersAvailable", well)],
-          workers: { desiredReplicas: 3, availableReplicas: well ? 3 : 1 },
-        },
-      });
-    }
+/** A cluster that nothing works on. */
+export function pausedCluster(name: string): Cluster {
+  return {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: { namespace: "default", name },
+    spec: {
+      paused: true,
+      infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "MemoryCluster", name },
+    },
   };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
 }
 
 /** A token of somebody who may look at everything of clusters and change nothing. */
