@@ -18,9 +18,9 @@ export function runnableBlocks(page: string, text: string): Block[] {
   return blocks;
 }
 
-/** Addresses of links to files of the repository, without what follows a `#`. */
+/** Addresses of links to files of the repository, without what follows a `#`. Pictures are made by the browser tests and left out. */
 export function fileLinks(text: string): string[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, address = ""]) => address.split("#")[0] ?? "")
-    .filter((address) => address !== "" && !/^[a-z]+:/.test(address));
+    .filter((address) => address !== "" && !/^[a-z]+:/.test(address) && !address.endsWith(".png"));
 }

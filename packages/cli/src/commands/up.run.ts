@@ -66,8 +66,8 @@ export async function runUp(input: CommandInput): Promise<number> {
     );
   io.out("\nNext:\n");
   io.out(`  export KUBECONFIG=${standalone.kubeconfig}\n`);
+  io.out("  capstan create cluster first --workers provider=memory,replicas=2\n");
   io.out("  kubectl get clusters -A\n");
-  io.out("  kubectl apply -f docs/examples/hosted.yaml && capstan describe cluster demo\n");
   if (options["demo"] === true) await runDemo(standalone.kubeconfig, io);
   const signal = await stop;
   io.err(`\n${signal}: stopping the controllers and the hosted control planes; their data stays in ${dataDir}\n`);
