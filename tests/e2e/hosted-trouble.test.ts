@@ -71,7 +71,7 @@ test("a disk that is full: the component's own words, no loop without pause; wit
     await create("full");
     await told("full", "EtcdClusterHealthy", /^False NotHealthy .*no space left on device/s);
     const restarts = async (): Promise<number> =>
-      readFileSync(join(disk, "etcd/etcd.log"), "utf8").split("starting etcd").length;
+      readFileSync(join(disk, "etcd/etcd.log"), "utf8").split('"msg":"failed to create WAL"').length;
     const before = await restarts();
     await new Promise((resolve) => setTimeout(resolve, 5000));
     expect((await restarts()) - before, "pauses grow").toBeLessThan(6);
@@ -91,7 +91,9 @@ test("data of an earlier control plane of that name is neither used nor thrown a
   const kept = await mkdtemp(join(tmpdir(), "capstan-left-"));
   await capstan.kubectl("scale", "hcp/left", "--replicas=0");
   await told("left", "Available", /^False Hibernated/);
-  await cp(folder("left"), kept, { recursive: true, preserveTimestamps: true });
+  // All but the named pipes, which no program holds any more.
+  const plain = (path: string): boolean => !path.endsWith("/alive");
+  await cp(folder("left"), kept, { recursive: true, filter: plain });
   await remove("left");
   await cp(kept, folder("left"), { recursive: true });
   await rm(kept, { recursive: true });
@@ -149,7 +151,7 @@ test("a bootstrap token opens the door until it expires, and is cleaned away", a
     stringData: {
       "token-id": "abcdef",
       "token-secret": "0123456789abcdef",
-      expiration: new Date(Date.now() + 10_000).toISOString(),
+      expiration: new Date(Date.now() + 20_000).toISOString(),
       "usage-bootstrap-authentication": "true",
       "usage-bootstrap-signing": "true",
       "auth-extra-groups": "system:bootstrappers:kubeadm:default-node-token",
