@@ -167,7 +167,9 @@ test("a machine claims the host, its agent may read the machine's Secret just as
     } as Unstructured);
   expect(await readsSecret("m1")).toBe("refused");
 
-  await admin.create(object(Cluster, "c1", { controlPlaneEndpoint: { host: "h", port: 6443 } }));
+  const endpoint = { controlPlaneEndpoint: { host: "h", port: 6443 } };
+  const byoCluster = { apiGroup: ByoMachine.group, kind: "ByoCluster", name: "c1" };
+  await admin.create(object(Cluster, "c1", { ...endpoint, infrastructureRef: byoCluster }));
   await admin.patchStatus(
     { kind: Cluster, namespace: "default", name: "c1" },
     { status: { initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true } } },
