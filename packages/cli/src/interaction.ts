@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import type { CommandIo } from "./command.ts";
 
 /** How long an interrupted command may take to say where things stand. */
@@ -23,6 +22,8 @@ export function processIo(): CommandIo {
       columns: stderr.columns ?? 0,
     },
     ask: async (question) => {
+      // Loaded when somebody is asked: it takes longer than printing help.
+      const { createInterface } = await import("node:readline/promises");
       const lines = createInterface({ input: stdin, output: stderr });
       try {
         return await lines.question(question);
