@@ -1,10 +1,8 @@
-import { type Unstructured } from "@capstan/apimachinery";
 import { Machine, WorkerPool } from "@capstan/capi";
-import { MetaCluster } from "@capstan/infra-meta";
 import { BareMetalHost, Metal3Machine } from "@capstan/infra-metal3";
 import { simulatedHosts } from "@capstan/manager";
 import { afterEach, expect, test, vi } from "vitest";
-import { cluster, infraCluster, metaCluster, templates, workers } from "./manifests.ts";
+import { cluster, infraCluster, metaCluster, templates } from "./manifests.ts";
 import { Plane } from "./plane.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -64,68 +62,4 @@ test("bare metal that is used up overflows to own hosts, and returns when there 
     expect.arrayContaining(before),
   );
   expect((await plane.list(BareMetalHost)).every(({ spec }) => spec.consumerRef !== undefined)).toBe(true);
-});
-
-const LAMP = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: {
-    name: "lampclusters.infrastructure.cluster.x-k8s.io",
-    labels: { "cluster.x-k8s.io/v1beta2": "v1" },
-  },
-  spec: {
-    group: "infrastructure.cluster.x-k8s.io",
-    scope: "Namespaced",
-    names: { kind: "LampCluster", listKind: "LampClusterList", plural: "lampclusters", singular: "lampcluster" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                properties: {
-                  controlPlaneEndpoint: {
-                    type: "object",
-                    properties: { host: { type: "string" }, port: { type: "integer" } },
-                  },
-                },
-              },
-              status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-            },
-          },
-        },
-      },
-    ],
-  },
-};
-
-test("a MetaCluster takes a foreign infrastructure cluster that it knows through the contract alone", async () => {
-  plane = await Plane.start({ own: 0, metal: 1 });
-  await plane.client.create(LAMP);
-  await plane.pass(2_000);
-  await plane.apply(
-    cluster("c1", "MetaCluster") +
-      metaCluster("c1", ["LampCluster", "Metal3Cluster"]) +
-      infraCluster("metal3", "c1") +
-      workers("c1", "metal3", 1),
-  );
-  const lamp = { apiVersion: "infrastructure.cluster.x-k8s.io/v1", kind: "LampCluster" };
-  const metadata = { name: "c1", namespace: "default" };
-  const created = await plane.client.create({ ...lamp, metadata, spec: {} } as Unstructured);
-  await plane.pass(20_000);
-  expect((await plane.get(MetaCluster, "c1")).status?.initialization?.provisioned).not.toBe(true);
-  expect(await schemes()).toEqual([]);
-  await plane.client.patchStatus(created, { status: { initialization: { provisioned: true } } });
-  await plane.available("c1", 1);
-  const seen = await plane.client.get(
-    { ...lamp, group: "infrastructure.cluster.x-k8s.io", version: "v1", plural: "lampclusters", namespaced: true },
-    metadata,
-  );
-  expect(seen?.metadata.ownerReferences?.map(({ kind }) => kind).sort()).toEqual(["Cluster", "MetaCluster"]);
 });
