@@ -13,7 +13,7 @@ const DEFAULT_UNUSED_PERCENT = 50;
 const DEFRAGMENT_AGAIN_MS = 10 * 60_000;
 /** With this much of the quota in use an alarm cannot be lifted: it would come back at once. */
 const FULL_SHARE = 0.95;
-const CALM_CHECK_MS = 120_000;
+const CALM_CHECK_MS = 60_000;
 const CROWDED_CHECK_MS = 15_000;
 
 export interface SpaceView {

@@ -256,7 +256,7 @@ test("a full etcd is compacted, defragmented and written to again by itself", as
   etcd.news();
   Object.assign(etcd, { dbSize: 2 ** 28, dbSizeInUse: 2 ** 20, alarms: ["memberID:1 alarm:NOSPACE"] });
   const calm = await ensure({ etcd: { quotaBytes: 2 ** 28 } });
-  expect(calm.etcd, "looked at every two minutes").toBeUndefined();
+  expect(calm.etcd, "looked at every minute").toBeUndefined();
   await clock.advance((calm.recheckAtMs ?? 0) - clock.now());
   const state = await ensure({ etcd: { quotaBytes: 2 ** 28 } });
   expect(etcd.news()).toEqual(["compact 42", "defragment leader", "disarm"]);
