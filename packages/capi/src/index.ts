@@ -45,6 +45,7 @@ export {
   resolveKind,
 } from "./contract/resolve-kind.ts";
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
+export { watchKind } from "./contract/watch-kind.ts";
 export { list, mapToList } from "./conversion/codecs.ts";
 export { OLD_CONDITIONS } from "./conversion/old-conditions.ts";
 export {

@@ -5,7 +5,7 @@ import {
   failureDomainsOf,
   field,
   infrastructureProvisioned,
-  resolveKind,
+  watchKind,
 } from "@capstan/capi";
 import type { Kind, MapFunction, ReconcileContext } from "@capstan/runtime";
 import type { InfrastructureReference, MetaCluster } from "./kinds/meta-cluster.ts";
@@ -40,7 +40,7 @@ async function readChild(
   context: ReconcileContext,
   map: MapFunction<ContractObject>,
 ): Promise<Child> {
-  const resolved = resolveKind(context.cache, reference);
+  const resolved = await watchKind(context, reference, map);
   if ("problem" in resolved)
     return {
       reference,
@@ -48,7 +48,6 @@ async function readChild(
       takesEndpoint: false,
       problem: { reason: "ProviderNotInstalled", message: resolved.problem },
     };
-  await context.watch(resolved.kind, map);
   const object = context.cache.get(resolved.kind, { namespace: meta.metadata.namespace, name: reference.name });
   const takesEndpoint = hasEndpointField(
     resolved.crd.spec.versions.find((v) => v.name === resolved.kind.version)?.schema?.openAPIV3Schema,

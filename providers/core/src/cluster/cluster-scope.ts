@@ -7,7 +7,7 @@ import {
   MachineDeployment,
   MachinePool,
   MachineSet,
-  resolveKind,
+  watchKind,
 } from "@capstan/capi";
 import type { Kind, ReconcileContext } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "./indexes.ts";
@@ -63,10 +63,9 @@ async function readReference(
   context: ReconcileContext,
 ): Promise<Referenced> {
   if (reference === undefined) return { state: "none" };
-  const resolved = resolveKind(context.cache, reference);
-  if ("problem" in resolved) return { state: "unresolved", reference, message: resolved.problem };
   // By reference, not by owner: the object may be created after the Cluster and have no owner yet.
-  await context.watch(resolved.kind, clustersOfInfrastructure);
+  const resolved = await watchKind(context, reference, clustersOfInfrastructure);
+  if ("problem" in resolved) return { state: "unresolved", reference, message: resolved.problem };
   const object = context.cache.get(resolved.kind, { namespace: cluster.metadata.namespace, name: reference.name });
   if (object === undefined) return { state: "missing", reference };
   return { state: "found", reference, kind: resolved.kind, object, contract: resolved.contract };

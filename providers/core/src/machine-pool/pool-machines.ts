@@ -8,7 +8,7 @@ import {
   MachinePool,
   type Node,
   POOL_NAME_LABEL,
-  resolveKind,
+  watchKind,
 } from "@capstan/capi";
 import { type Cache, type Kind, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { inParallel } from "../shared/in-parallel.ts";
@@ -94,10 +94,9 @@ async function infraMachineKind(
 ): Promise<Kind<ContractObject> | undefined> {
   const kind = field(infrastructure, "status", "infrastructureMachineKind");
   if (typeof kind !== "string" || kind === "") return undefined;
-  const resolved = resolveKind(context.cache, { apiGroup: groupOf(infrastructure.apiVersion), kind });
-  if ("problem" in resolved) return undefined;
-  await context.watch(resolved.kind, poolsOfInfraMachine);
-  return resolved.kind;
+  const reference = { apiGroup: groupOf(infrastructure.apiVersion), kind };
+  const resolved = await watchKind(context, reference, poolsOfInfraMachine);
+  return "problem" in resolved ? undefined : resolved.kind;
 }
 
 /** The pool an infrastructure machine names in its label; names too long for a label are hashed there. */

@@ -6,11 +6,12 @@ import {
   Machine,
   MachineDeployment,
   MachineSet,
+  watchKind,
 } from "@capstan/capi";
 import { type Cache, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { BY_CLUSTER, BY_REFERENCE, clusterKey } from "../cluster/indexes.ts";
 import { BY_CONTROLLER, BY_ORPHAN } from "../shared/indexes.ts";
-import { type Referenced, readReference, referrersKey, watchKind } from "../shared/referenced.ts";
+import { type Referenced, readReference, referrersKey } from "../shared/referenced.ts";
 import { clonedKind } from "./clone-template.ts";
 
 /** A template and where the objects made from it are found. */

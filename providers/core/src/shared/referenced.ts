@@ -1,41 +1,10 @@
-import { isReason, parseGroupVersion } from "@capstan/apimachinery";
-import {
-  type ContractObject,
-  type ContractReference,
-  type ContractVersion,
-  CustomResourceDefinition,
-  resolveKind,
-} from "@capstan/capi";
-import type { Cache, Kind, MapFunction, ReconcileContext } from "@capstan/runtime";
+import { parseGroupVersion } from "@capstan/apimachinery";
+import { type ContractObject, type ContractReference, CustomResourceDefinition, watchKind } from "@capstan/capi";
+import type { Cache, MapFunction, ReconcileContext } from "@capstan/runtime";
 import type { Referenced } from "../cluster/cluster-scope.ts";
 import { referenceKey } from "../cluster/indexes.ts";
 
 export type { Referenced } from "../cluster/cluster-scope.ts";
-
-/** A kind that can be read from the cache, or why not. */
-export type WatchedKind = { kind: Kind<ContractObject>; contract: ContractVersion } | { problem: string };
-
-/**
- * Lets the controller watch a kind, in the version its CRD offers for the contract. Never throws because of what a user wrote: a
- * kind that leads nowhere is a state of its own.
- */
-export async function watchKind(
-  context: ReconcileContext,
-  reference: Pick<ContractReference, "apiGroup" | "kind">,
-  map: MapFunction<ContractObject>,
-): Promise<WatchedKind> {
-  const resolved = resolveKind(context.cache, reference);
-  if ("problem" in resolved) return resolved;
-  try {
-    await context.watch(resolved.kind, map);
-    return resolved;
-  } catch (error) {
-    // A kind whose CRD has just appeared or is being removed; the CRD's next change brings us back.
-    if (!isReason(error, "NotFound", "Forbidden", "MethodNotAllowed")) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    return { problem: `cannot watch ${reference.kind}: ${reason}` };
-  }
-}
 
 /** Reads what a reference names and watches its kind from now on. */
 export async function readReference(

@@ -6,7 +6,7 @@ import {
   type ContractVersion,
   MachineDeployment,
   MachinePool,
-  resolveKind,
+  watchKind,
 } from "@capstan/capi";
 import type { Cache, Kind, ReconcileContext, Request } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
@@ -97,9 +97,8 @@ async function readTemplate(
   context: ReconcileContext,
 ): Promise<Template> {
   const apiGroup = parseGroupVersion(reference.apiVersion).group;
-  const resolved = resolveKind(context.cache, { apiGroup, kind: reference.kind });
+  const resolved = await watchKind(context, { apiGroup, kind: reference.kind }, clustersOfTemplate);
   if ("problem" in resolved) throw new TopologyProblem(resolved.problem);
-  await context.watch(resolved.kind, clustersOfTemplate);
   const object = context.cache.get(resolved.kind, { namespace, name: reference.name });
   if (object === undefined)
     throw new TopologyProblem(`${reference.kind} ${namespace}/${reference.name} does not exist; create it`);
@@ -139,9 +138,8 @@ async function readReferenced(
   context: ReconcileContext,
 ): Promise<{ object: ContractObject; contract: ContractVersion } | undefined> {
   if (reference === undefined) return undefined;
-  const resolved = resolveKind(context.cache, reference);
+  const resolved = await watchKind(context, reference, clusterOfLabel);
   if ("problem" in resolved) throw new TopologyProblem(resolved.problem);
-  await context.watch(resolved.kind, clusterOfLabel);
   const object = context.cache.get(resolved.kind, { namespace, name: reference.name });
   return object === undefined ? undefined : { object, contract: resolved.contract };
 }

@@ -5,7 +5,7 @@ import {
   type ContractObject,
   conditionsOf,
   pausedCondition,
-  resolveKind,
+  watchKind,
   withTransitionTimes,
 } from "@capstan/capi";
 import { type Cache, done, type ReconcileContext, type Request, type Result, requestFor } from "@capstan/runtime";
@@ -73,14 +73,13 @@ async function ownTemplates(one: ClusterClass, context: ReconcileContext): Promi
     if (seen.has(key)) continue;
     seen.add(key);
     const { group, version } = parseGroupVersion(reference.apiVersion);
-    const resolved = resolveKind(context.cache, { apiGroup: group, kind: reference.kind });
+    const resolved = await watchKind(context, { apiGroup: group, kind: reference.kind }, classRequests);
     if ("problem" in resolved) {
       outdated.push(`* ${reference.kind} ${reference.name}: ${resolved.problem}`);
       continue;
     }
     if (resolved.kind.version !== version)
       outdated.push(`* ${reference.kind} ${reference.name} should use ${group}/${resolved.kind.version}`);
-    await context.watch(resolved.kind, classRequests);
     const { namespace } = one.metadata;
     const template = context.cache.get(resolved.kind, { namespace, name: reference.name });
     if (template === undefined) continue;
