@@ -62,7 +62,7 @@ test("demo: the mixed cluster comes up before one's eyes", async () => {
   await screenshot(page, "dashboard-fleet");
   await row.getByRole("link", { name: "demo" }).click();
   await page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
-  await page.getByRole("button", { name: /^WorkerPool general, well/ }).waitFor(WAIT);
+  await page.getByRole("button", { name: /^WorkerPool general/ }).waitFor(WAIT);
   await accessible();
   await screenshot(page, "dashboard-cluster");
 });

@@ -52,6 +52,7 @@ function Box({ data: { box } }: NodeProps<BoxNode>): ReactNode {
       </div>
       <div className="box-title clip">{box.title}</div>
       <div className="box-detail clip">{box.detail}</div>
+      <span className="unseen">{WORDS[box.health]}</span>
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </div>
   );
@@ -76,7 +77,6 @@ function placed(model: GraphModel): { nodes: BoxNode[]; edges: Edge[] } {
         height: HEIGHT,
         data: { box },
         ariaRole: "button",
-        ariaLabel: `${box.kind} ${box.title}, ${WORDS[box.health]}${box.detail === "" ? "" : `, ${box.detail}`}`,
       };
     }),
     edges: model.edges.map(({ from, to }) => ({ id: `${from}>${to}`, source: from, target: to })),

@@ -26,7 +26,7 @@ export function Shell(): ReactNode {
         </a>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" component="nav" aria-label="Main">
           <Group gap="md" wrap="nowrap">
-            <Link to="/clusters" className="brand">
+            <Link to="/clusters" className="brand" aria-label="Capstan">
               <img src="/capstan.svg" width="24" height="24" alt="" /> <span className="from-sm">Capstan</span>
             </Link>
             <Link to="/clusters" className="nav" activeProps={{ "aria-current": "page" }}>
