@@ -154,12 +154,10 @@ async function unpack(archive: string, part: Part, options: InstallOptions): Pro
 
 /** Copies or downloads a file; returns its checksum. */
 async function fetchInto(from: string, to: string, root: string, signal: AbortSignal | undefined): Promise<string> {
-  const body = (
-    /^https?:/.test(from) ? ((await get(from, signal)).body ?? Readable.from([])) : createReadStream(`${root}${from}`)
-  ) as AsyncIterable<Uint8Array>;
   const hash = createHash("sha256");
   const file = await open(to, "w", 0o600);
   try {
+    const body = /^https?:/.test(from) ? await download(from, signal) : await read(`${root}${from}`);
     for await (const chunk of body) {
       hash.update(chunk);
       await file.write(chunk);
@@ -169,6 +167,15 @@ async function fetchInto(from: string, to: string, root: string, signal: AbortSi
     await file.close();
   }
   return hash.digest("hex");
+}
+
+async function download(url: string, signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>> {
+  return ((await get(url, signal)).body ?? Readable.from([])) as AsyncIterable<Uint8Array>;
+}
+
+/** A file that cannot be opened fails here: the error of a stream that nobody reads yet would end the agent. */
+async function read(path: string): Promise<AsyncIterable<Uint8Array>> {
+  return (await open(path)).createReadStream() as AsyncIterable<Uint8Array>;
 }
 
 async function get(url: string, signal: AbortSignal | undefined): Promise<Response> {
