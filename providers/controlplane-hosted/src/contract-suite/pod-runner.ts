@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { KubeObject, Unstructured } from "@capstan/apimachinery";
+import { isReason, type KubeObject, type Unstructured } from "@capstan/apimachinery";
 import type { Client, Kind } from "@capstan/runtime";
 import {
   Deployment,
@@ -68,7 +68,12 @@ export class PodRunner {
     const status = this.statuses.get(component) ?? READY;
     if (JSON.stringify(pod.status?.conditions ?? []) === JSON.stringify(status.conditions ?? [])) return;
     if (pod.metadata.deletionTimestamp !== undefined || this.keep.has(pod.metadata.name ?? "")) return;
-    await this.#client.patchStatus(pod, { status: { ...status } });
+    try {
+      await this.#client.patchStatus(pod, { status: { ...status } });
+    } catch (error) {
+      // A real kube-controller-manager may have taken the pod away since it was listed.
+      if (!isReason(error, "NotFound", "Conflict")) throw error;
+    }
   }
 
   /** What the controllers of Deployments and StatefulSets do, in one go. */
