@@ -119,9 +119,8 @@ test("a wrong argument leaves the old kube-apiserver serving and is told in its 
   expect(await tenant.condition("Available")).toMatch(/^True/);
   expect(await tenant.kubectl("get", "--raw", "/readyz")).toBe("ok");
   await tenant.patch({ spec: { apiServer: { extraArgs: [] } } });
-  await timed("well again", () =>
-    eventually("UpToDate", async () => (await tenant.condition("UpToDate")).startsWith("True"), { timeout: 120_000 }),
-  );
+  const well = async (): Promise<boolean> => (await tenant.condition("UpToDate")).startsWith("True");
+  await timed("well again", () => eventually("UpToDate", well, { timeout: 120_000 }));
 });
 
 test("an upgrade replaces kube-apiserver, then the others, while the API answers", async () => {
@@ -134,10 +133,9 @@ test("an upgrade replaces kube-apiserver, then the others, while the API answers
   const etcd = (await pods())["etcd"];
   const stop = tenant.askApi();
   await tenant.patch({ spec: { version: NEXT } });
-  await timed(`upgraded to ${NEXT}`, () =>
-    eventually("UpToDate", async () => (await tenant.condition("UpToDate")).startsWith("True"), { timeout: 180_000 }),
-  );
-  expect(await tenant.hcp("{.status.version}")).toBe(NEXT);
+  const upgraded = async (): Promise<boolean> =>
+    (await tenant.hcp("{.status.version}")) === NEXT && (await tenant.condition("UpToDate")).startsWith("True");
+  await timed(`upgraded to ${NEXT}`, () => eventually("the new version", upgraded, { timeout: 180_000 }));
   const images = await host.kubectl("get", "deployments", "-l", OURS, "-o", "jsonpath={..containers[0].image}");
   expect(images.split(" ").filter((image) => image.endsWith(`:${NEXT}`))).toHaveLength(3);
   expect((await pods())["etcd"]).toBe(etcd);
