@@ -142,12 +142,12 @@ test("break a host and see why; repair it and it is forgotten", async () => {
 
 test("pause and resume; the kubeconfig is a file", async () => {
   await page.goto(`${instance.url}/clusters/default/shop`);
-  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
   await page.getByText("+   paused: true").waitFor(WAIT);
   await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
-  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
-  await page.getByRole("button", { name: "Pause" }).waitFor(WAIT);
+  await page.getByRole("button", { name: "Pause", exact: true }).waitFor(WAIT);
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Kubeconfig" }).click();
   const file = await download;
