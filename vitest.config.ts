@@ -28,8 +28,6 @@ export default defineConfig({
       "tests/{cli,docs,simulation}/**/*.test.ts",
     ],
     pool: "forks",
-    // Vitest would leave one processor idle.
-    maxWorkers: "100%",
     setupFiles: ["./tools/test/setup.ts"],
     testTimeout: 20_000,
     reporters: ["default", "./tools/test/plain-reporter.ts"],

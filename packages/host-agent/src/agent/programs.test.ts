@@ -41,9 +41,10 @@ function running(name: string): ProcessId | undefined {
 }
 
 const until = async (what: () => boolean): Promise<void> => {
-  for (let i = 0; i < 100 && !what(); i++) {
+  for (let i = 0; i < 1000 && !what(); i++) {
     await clock.advance(1000);
-    await new Promise((resolve) => setImmediate(resolve));
+    // The processes are real and need real time to start and to end.
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
   expect(what()).toBe(true);
 };
