@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { launchBrowser, openPage, pausedCluster, signIn, startQuietPlane } from "@capstan/tests/browser";
-import { type Figure, percentile, report } from "../lib/result.ts";
+import { figure, percentile, report } from "../lib/result.ts";
 import { cpuSeconds, sleep } from "../lib/usage.ts";
 
 const SHORT = process.argv.includes("--short");
@@ -12,15 +12,6 @@ const CLUSTERS = SHORT ? 200 : 1000;
 const LOADS = SHORT ? 3 : 7;
 const UPDATES = SHORT ? 10 : 40;
 const OPEN_SECONDS = SHORT ? 15 : 60;
-
-const figure = (name: string, value: number, unit: string, goal: string, ok: boolean): Figure => ({
-  name,
-  value,
-  unit,
-  peer: null,
-  goal,
-  ok,
-});
 
 /** Scripts that the first page needs: what index.html names, and what those import without being asked to. */
 function initialScriptBytes(): number {

@@ -1,5 +1,5 @@
 /** `npm run bench -- fleet`: many clusters in one process, from nothing to Available and back. */
-import { type Figure, percentile, report } from "../lib/result.ts";
+import { figure, percentile, report } from "../lib/result.ts";
 import { cpuSeconds, residentMiB, sleep } from "../lib/usage.ts";
 import { createClusters, deleteClusters, inventory, scale, untilAvailable, untilGone, untilMachines } from "./load.ts";
 import { type Plane, startPlane } from "./plane.ts";
@@ -98,14 +98,6 @@ const left = await leftovers(plane, empty);
 if (left.length > 0) console.error(`left over: ${left.join(", ")}`);
 await plane.close();
 
-const figure = (name: string, value: number, unit: string, goal: string, ok: boolean): Figure => ({
-  name,
-  value,
-  unit,
-  peer: null,
-  goal,
-  ok,
-});
 const ratio = thousand.cpu / many / (hundred.cpu / some);
 const addRatio = percentile(addedSamples, 0.5) / percentile(aloneSamples, 0.5);
 report("fleet", [

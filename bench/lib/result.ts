@@ -10,6 +10,11 @@ export interface Figure {
   ok: boolean;
 }
 
+/** A figure without a peer. */
+export function figure(name: string, value: number, unit: string, goal: string, ok: boolean): Figure {
+  return { name, value, unit, peer: null, goal, ok };
+}
+
 /** Prints a table for people and the RESULT line for programs. */
 export function report(bench: string, figures: readonly Figure[]): void {
   const rows = [

@@ -1,5 +1,5 @@
 /** `npm run bench -- mixed`: bare metal, own hosts, address pools and WorkerPools, on memory backends. */
-import { type Figure, report } from "../lib/result.ts";
+import { figure, report } from "../lib/result.ts";
 import { claimAddresses } from "./addresses.ts";
 import { claimHosts } from "./claims.ts";
 import { registerHosts } from "./hosts.ts";
@@ -14,14 +14,6 @@ const CLAIMS = short ? 1_000 : 10_000;
 const REPLICAS = short ? 50 : 500;
 
 const keepAlive = setInterval(() => undefined, 1000);
-const figure = (name: string, value: number, unit: string, goal: string, ok: boolean): Figure => ({
-  name,
-  value,
-  unit,
-  peer: null,
-  goal,
-  ok,
-});
 
 const hosts = await registerHosts(HOSTS);
 const one = await claimHosts(1);

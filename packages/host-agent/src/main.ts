@@ -81,8 +81,9 @@ async function main(): Promise<number> {
   }
 }
 
-// The clock's timers do not keep a process alive by themselves.
-const keepAlive = setInterval(() => undefined, 1 << 30);
+// The clock's timers do not keep a process alive by themselves; a port that waits does.
+const keepAlive = new MessageChannel().port1;
+keepAlive.ref();
 void main()
   .catch((error: unknown) => {
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -90,5 +91,5 @@ void main()
   })
   .then((code) => {
     process.exitCode = code;
-    clearInterval(keepAlive);
+    keepAlive.close();
   });
