@@ -6,6 +6,7 @@ export { OBJECT_META_SCHEMA } from "./apply/object-meta-schema.ts";
 export { trackSteps, trackUpdate } from "./apply/track-update.ts";
 export { builtinZeroObject } from "./apply/zero-objects.ts";
 export { type CelCompilation, type CelProgram, type CelVariableType, compileCel } from "./cel/compile-cel.ts";
+export { type AskAccess, authorizerVariables } from "./cel/lib-authorizer.ts";
 export { type Clock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export { findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
@@ -70,6 +71,7 @@ export { type LabelOperator, type LabelRequirement, labelRequirement } from "./l
 export {
   type NameRule,
   type ObjectMetaRules,
+  sameObjectMeta,
   validateFieldManager,
   validateLabels,
   validateObjectMeta,
@@ -122,9 +124,10 @@ export {
   labelSelector,
   labelSelectorFromObject,
   parseLabelSelector,
+  selectorOrProblem,
 } from "./selectors.ts";
 export { ApiError, isReason, type Status, type StatusCause, type StatusDetails } from "./status.ts";
 export { runSteps, type Steps } from "./steps.ts";
-export type { ApiRequest, ApiResponse, Transport, UserInfo, WatchEvent } from "./transport.ts";
+export type { ApiRequest, ApiResponse, Transport, Upgraded, UserInfo, WatchEvent } from "./transport.ts";
 export { settle, VirtualClock } from "./virtual-clock.ts";
 export { parseYaml, parseYamlDocuments, toGoYaml, toYaml } from "./yaml.ts";

@@ -47,7 +47,9 @@ function requirementErrors(key: string, operator: LabelOperator, values: readonl
 
 /** Whether labels meet one requirement. */
 export function requirementMatches(r: LabelRequirement, labels: Readonly<Record<string, string>> | undefined): boolean {
-  const value = labels !== undefined && Object.hasOwn(labels, r.key) ? labels[r.key] : undefined;
+  const found: unknown = labels?.[r.key];
+  // What every object has from birth, such as `constructor`, is no text and so no label.
+  const value = typeof found === "string" ? found : undefined;
   switch (r.operator) {
     case "=":
     case "==":

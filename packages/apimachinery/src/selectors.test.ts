@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { badRequest } from "./errors.ts";
 import { parseFieldSelector } from "./field-selectors.ts";
-import { labelSelectorFromObject, parseLabelSelector } from "./selectors.ts";
+import { labelSelectorFromObject, parseLabelSelector, selectorOrProblem } from "./selectors.ts";
 import { ApiError } from "./status.ts";
 
 describe("texts a real kube-apiserver answers to bad label selectors", () => {
@@ -158,4 +158,17 @@ describe("field selectors", () => {
       }),
     );
   });
+});
+
+test("a bad selector of an object matches nothing and says what is wrong", () => {
+  const bad = selectorOrProblem({ matchLabels: { a: "b c" } }, "spec.selector");
+  expect(bad.problem).toMatch(/^spec\.selector is not a valid selector, correct it: .*"b c"/);
+  expect([bad.matches({ a: "b c" }), bad.matches({}), bad.empty]).toEqual([false, false, false]);
+  const good = selectorOrProblem({ matchLabels: { a: "b" } }, "spec.selector");
+  expect([good.problem, good.matches({ a: "b" }), good.matches({}), good.toString()]).toEqual([
+    undefined,
+    true,
+    false,
+    "a=b",
+  ]);
 });

@@ -44,6 +44,22 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | undefine
   return labelSelector(requirements);
 }
 
+/**
+ * As labelSelectorFromObject for selectors that users wrote into objects already stored: a bad one matches nothing and says what
+ * is wrong with it, so that one bad object is never the trouble of others.
+ */
+export function selectorOrProblem(
+  selector: LabelSelectorObject | undefined | null,
+  field: string,
+): LabelSelector & { readonly problem: string | undefined } {
+  try {
+    return { ...labelSelectorFromObject(selector), problem: undefined };
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : "is no selector";
+    return { ...NOTHING, problem: `${field} is not a valid selector, correct it: ${cause}` };
+  }
+}
+
 const EXPRESSION_OPERATORS = new Map<string, LabelOperator>([
   ["In", "in"],
   ["NotIn", "notin"],

@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import type { Unstructured } from "./object.ts";
 
 /** One API request, independent of how it travels. */
@@ -31,7 +32,15 @@ export interface Transport {
   request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse>;
   /** Ends when the server ends the stream; throws ApiError when the server refuses the watch before it starts. */
   watch(request: ApiRequest, signal?: AbortSignal): AsyncIterable<WatchEvent>;
+  /** Turns a request into a connection of another protocol, where the way to the server is a connection; throws ApiError when refused. */
+  upgrade?(request: ApiRequest, signal?: AbortSignal): Promise<Upgraded>;
   close(): Promise<void>;
+}
+
+/** A connection that speaks another protocol from now on. */
+export interface Upgraded {
+  headers: Record<string, string | undefined>;
+  socket: Duplex;
 }
 
 /** Who makes a request. */

@@ -1,6 +1,9 @@
 import { Document, isScalar, parseAllDocuments, stringify, type Tags, visit, type YAMLMap } from "yaml";
 import { badRequest } from "./errors.ts";
 
+// One module reads and writes: a bundled program hands this file to the thread for large texts.
+export { toGoYaml } from "./go-yaml.ts";
+
 /** Tags of YAML 1.1 that turn text into something JSON lacks, or `1:30` into 90: Kubernetes' reader keeps those as text. */
 const DROPPED = new Set(["timestamp", "binary", "set", "omap", "pairs"].map((t) => `tag:yaml.org,2002:${t}`));
 
@@ -73,12 +76,6 @@ function refuseRepeatedKeys(map: YAMLMap, text: string): void {
 }
 
 const WRITE = { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false } as const;
-
-/** YAML as Kubernetes' Go library writes it: keys sorted, lists not indented. */
-export function toGoYaml(value: unknown): string {
-  // Field ownership is full of keys that are a single dot, which needs no quotes.
-  return stringify(value, { ...WRITE, sortMapEntries: true, indentSeq: false }).replace(/^( *(?:- )?)"\.":/gm, "$1.:");
-}
 
 /** Writes YAML that a 1.1 reader understands as meant: `"yes"`, `"1:30"` and `"012"` get quotes. */
 export function toYaml(value: unknown): string {

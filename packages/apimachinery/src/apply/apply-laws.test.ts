@@ -78,6 +78,20 @@ describe("server-side apply", () => {
     );
   });
 
+  test("gives the same whether or not it may share what did not change", () => {
+    fc.assert(
+      fc.property(spec, spec, spec, (live, first, second) => {
+        const stored = deepFreeze(apply(create(live), "one", first).object);
+        const input = { ...base, live: stored, manager: "one", patch: deepFreeze(objectOf(second)), force: true };
+        const [own, shared] = [applyPatch(input), applyPatch({ ...input, share: "all" })];
+        expect(shared).toEqual(own);
+        expect(applyPatch({ ...input, share: "status" })).toEqual(own);
+        expect(Object.isFrozen(shared.object) || Object.isFrozen(shared.object.metadata)).toBe(false);
+        if (deepEqual(live, second) && deepEqual(live, first)) expect(specOf(shared.object)).toBe(specOf(stored));
+      }),
+    );
+  });
+
   test("applied to nothing gives what was applied", () => {
     fc.assert(
       fc.property(spec, (patch) => {

@@ -15,11 +15,11 @@ import {
   withoutIgnored,
   withoutManagedFields,
 } from "./field-manager.ts";
-import { difference, type FieldSet, isEmptySet, LEAF } from "./field-set.ts";
+import { difference, type FieldSet, isEmptySet, isSubset, LEAF } from "./field-set.ts";
 import { allowedByLastApplied, LAST_APPLIED } from "./last-applied.ts";
 import { identity, type Managed, readManagedFields, writeManagedFields } from "./managed-fields.ts";
 import { mergeObjects } from "./merge.ts";
-import { checkApplied, presentFields, statedFields } from "./owned-fields.ts";
+import { checkApplied, statedFields } from "./owned-fields.ts";
 import { pruneFields } from "./prune.ts";
 import { trackedUpdate } from "./track-update.ts";
 
@@ -29,6 +29,11 @@ export interface ApplyInput extends FieldManagerInput {
   patch: Unstructured;
   /** Take fields of others instead of failing with a conflict. */
   force: boolean;
+  /**
+   * What the result may share with the live object, which is frozen, where it did not change: all of it, or its status alone. The rest
+   * is the caller's to change.
+   */
+  share?: "all" | "status";
 }
 
 /** What came of an apply. */
@@ -61,13 +66,14 @@ export function* applySteps(input: ApplyInput): Steps<Applied> {
   };
   const previous = reconcileAll(yield* ownersBefore(input), input);
   yield;
+  const { owned, present } = statedFields(schema.root, patch);
   const self: Managed = {
     manager: input.manager,
     operation: "Apply",
     apiVersion,
     subresource: input.subresource,
     time: undefined,
-    set: withoutIgnored(statedFields(schema.root, patch), input.ignore),
+    set: withoutIgnored(owned, input.ignore),
   };
   yield;
   const id = identity(self);
@@ -76,7 +82,7 @@ export function* applySteps(input: ApplyInput): Steps<Applied> {
   const managed = [...others, self];
   const merged: Versioned = { apiVersion, schema, object: mergeObjects(schema.root, live.object, patch) };
   yield;
-  const kept: Managed = { ...self, set: withoutIgnored(presentFields(schema.root, patch), input.ignore) };
+  const kept: Managed = present === owned ? self : { ...self, set: withoutIgnored(present, input.ignore) };
   const next = last === undefined ? merged : pruneFields(merged, [...others, kept], kept, last, input);
   yield;
   const effect = yield* effectOf(live, next, managed, id, input);
@@ -84,14 +90,43 @@ export function* applySteps(input: ApplyInput): Steps<Applied> {
   yield;
   const changed = stored === undefined || !deepEqual(live.object, next.object);
   const time = changed ? input.nowTime : last?.time;
-  const entry: Managed = { ...self, time, set: stripSystemFields(self.set) };
+  const set = stripSystemFields(self.set);
+  // Who applies the same fields as last time keeps the stored set, which needs no encoding.
+  const same = last !== undefined && isSubset(set, last.set) && isSubset(last.set, set);
+  const entry: Managed = { ...self, time, set: same ? last.set : set };
   yield;
-  const object = deepCopy(next.object) as Unstructured;
+  const object = copyNext(next.object, live.object, input.share) as Unstructured;
   yield;
   syncLastApplied(object, input);
   const entries = writeManagedFields([...effect.others, entry]);
   if (entries.length > 0) object.metadata.managedFields = entries;
   return { object, changed };
+}
+
+function copyNext(next: JsonObject, live: JsonObject, share: ApplyInput["share"]): JsonObject {
+  if (share === undefined) return deepCopy(next);
+  const out: JsonObject = {};
+  for (const key of Object.keys(next)) {
+    const value = next[key];
+    // The server writes into metadata, whatever else is shared.
+    if (key === "metadata" && isObject(value)) out[key] = share === "all" ? { ...value } : deepCopy(value);
+    else setOwn(out, key, share === "all" || key === "status" ? copyUnlessSame(value, live[key]) : deepCopy(value));
+  }
+  return out;
+}
+
+function copyUnlessSame(value: unknown, live: unknown): unknown {
+  if (value === live || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = Array.isArray(live) ? live : [];
+    return value.map((item, i) => copyUnlessSame(item, items[i]));
+  }
+  if (!isObject(live)) return deepCopy(value);
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    setOwn(out, key, copyUnlessSame((value as JsonObject)[key], Object.hasOwn(live, key) ? live[key] : undefined));
+  }
+  return out;
 }
 
 function checkPatch(input: ApplyInput): void {

@@ -110,9 +110,15 @@ export function* effectOf(
   self: string,
   input: FieldManagerInput,
 ): Steps<Effect> {
-  const comparisons = new Map<string, Comparison | undefined>();
-  const compareIn = (apiVersion: string): Comparison | undefined => {
-    if (!comparisons.has(apiVersion)) comparisons.set(apiVersion, compareAt(before, after, apiVersion, input));
+  const comparisons = new Map<string, (Comparison & { touched: FieldSet }) | undefined>();
+  const compareIn = (apiVersion: string): (Comparison & { touched: FieldSet }) | undefined => {
+    if (!comparisons.has(apiVersion)) {
+      const comparison = compareAt(before, after, apiVersion, input);
+      comparisons.set(
+        apiVersion,
+        comparison === undefined ? undefined : { ...comparison, touched: union(comparison.modified, comparison.added) },
+      );
+    }
     return comparisons.get(apiVersion);
   };
   const conflicts: { manager: Managed; set: FieldSet }[] = [];
@@ -122,7 +128,7 @@ export function* effectOf(
     const comparison = compareIn(manager.apiVersion);
     yield;
     if (comparison === undefined) continue;
-    const taken = intersection(manager.set, union(comparison.modified, comparison.added));
+    const taken = intersection(manager.set, comparison.touched);
     const conflict = Object.keys(taken).length > 0;
     if (conflict) conflicts.push({ manager, set: taken });
     const set = difference(conflict ? difference(manager.set, taken) : manager.set, comparison.removed);

@@ -93,6 +93,21 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmptySet(a) || isEmptySet(b) ? a : combine(a, b, true, false, differenceNodes, 0);
 }
 
+/** Whether every path of `a` is in `b`. */
+export function isSubset(a: FieldSet, b: FieldSet, depth = 0): boolean {
+  if (a === b) return true;
+  if (depth > MAX_DEPTH) throw tooDeep();
+  for (const key in a) {
+    const left = a[key];
+    if (key === SELF || left === undefined) continue;
+    const right = b[key];
+    if (right === undefined) return false;
+    if (left === right) continue;
+    if ((isMember(left) && !isMember(right)) || !isSubset(left, right, depth + 1)) return false;
+  }
+  return true;
+}
+
 /** Paths in both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return isEmptySet(a) || isEmptySet(b) ? LEAF : combine(a, b, false, false, intersectNodes, 0);

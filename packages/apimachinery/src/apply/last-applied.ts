@@ -16,7 +16,7 @@ export function allowedByLastApplied(live: Versioned): FieldSet {
   if (!isObject(applied) || applied["apiVersion"] !== live.apiVersion) return LEAF;
   const { root } = live.schema;
   const { modified, added, removed } = compareObjects(root, applied, live.object);
-  return difference(difference(difference(statedFields(root, applied), modified), added), removed);
+  return difference(difference(difference(statedFields(root, applied).owned, modified), added), removed);
 }
 
 function parse(text: string): unknown {

@@ -1,9 +1,12 @@
-import { type JsonObject, MAX_DEPTH, setOwn, tooDeep } from "../json.ts";
+import { deepEqual, type JsonObject, MAX_DEPTH, setOwn, tooDeep } from "../json.ts";
 import type { ApplyType, ListType, MapType } from "./apply-type.ts";
 import { fieldType, granularList, granularMap } from "./owned-fields.ts";
 import { itemElement, type PathElement } from "./path-element.ts";
 
-/** Lays an applied object over a live one. Neither is changed; the result shares parts with both. */
+/**
+ * Lays an applied object over a live one. Neither is changed; the result shares parts with both, and whatever the applied object
+ * leaves as it is stays the very same value: comparing and copying then cost in proportion to what changes.
+ */
 export function mergeObjects(type: ApplyType, live: JsonObject, applied: JsonObject): JsonObject {
   return merge(type, live, applied, 0) as JsonObject;
 }
@@ -22,19 +25,19 @@ function merge(type: ApplyType, live: unknown, applied: unknown, depth: number):
     if (granularList(type, applied)) return mergeLists(list, live, applied, depth);
     if (applied === null && type.scalar === undefined && live.length > 0) return live;
   }
-  return applied;
+  return typeof applied === "object" && applied !== null && deepEqual(live, applied) ? live : applied;
 }
 
 function mergeMaps(map: MapType, live: JsonObject, applied: JsonObject, depth: number): JsonObject {
-  const out: JsonObject = {};
-  for (const key of Object.keys(live)) {
-    const over = Object.hasOwn(applied, key) ? applied[key] : undefined;
-    setOwn(out, key, over === undefined ? live[key] : merge(fieldType(map, key), live[key], over, depth + 1));
-  }
+  let out: JsonObject | undefined;
   for (const key of Object.keys(applied)) {
-    if (applied[key] !== undefined && !Object.hasOwn(live, key)) setOwn(out, key, applied[key]);
+    const over = applied[key];
+    if (over === undefined) continue;
+    const had = Object.hasOwn(live, key) ? live[key] : undefined;
+    const merged = merge(fieldType(map, key), had, over, depth + 1);
+    if (merged !== had) setOwn((out ??= { ...live }), key, merged);
   }
-  return out;
+  return out ?? live;
 }
 
 interface Indexed {
@@ -95,5 +98,5 @@ function mergeLists(list: ListType, liveItems: unknown[], appliedItems: unknown[
       if (appliedElement !== undefined) take(appliedElement);
     }
   }
-  return out;
+  return out.length === liveItems.length && out.every((item, i) => item === liveItems[i]) ? liveItems : out;
 }

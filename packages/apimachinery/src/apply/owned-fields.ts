@@ -70,20 +70,37 @@ function allItems(list: ListType, items: readonly unknown[], depth: number): Fie
   return out;
 }
 
-/** The fields an object states, as an applier owns them: leaves, list items and map keys, but not the containers it passes through. */
-export function statedFields(type: ApplyType, value: unknown): FieldSet {
-  return stated(type, value, false, 0) ?? LEAF;
+/** The fields an applied object states. */
+export interface StatedFields {
+  /** As an applier owns them: leaves, list items and map keys, but not the containers it passes through. */
+  readonly owned: FieldSet;
+  /**
+   * The same with empty sets and map lists as leaves. Upstream lets nobody own those in an apply, but pruning must know that
+   * they are there: else a struct that holds nothing else would go together with them.
+   */
+  readonly present: FieldSet;
 }
 
-/**
- * The same with empty sets and map lists as leaves. Upstream lets nobody own those in an apply, but pruning must know that
- * they are there: else a struct that holds nothing else would go together with them.
- */
+/** What an applied object states, in one walk as long as it has no empty lists. */
+export function statedFields(type: ApplyType, value: unknown): StatedFields {
+  const look: Look = { emptyLists: false, met: false };
+  const owned = stated(type, value, look, 0) ?? LEAF;
+  return { owned, present: look.met ? presentFields(type, value) : owned };
+}
+
+/** The fields of an object, empty sets and map lists included. */
 export function presentFields(type: ApplyType, value: unknown): FieldSet {
-  return stated(type, value, true, 0) ?? LEAF;
+  return stated(type, value, { emptyLists: true, met: false }, 0) ?? LEAF;
 }
 
-function stated(type: ApplyType, value: unknown, emptyLists: boolean, depth: number): FieldSet | undefined {
+interface Look {
+  /** Whether empty lists count. */
+  readonly emptyLists: boolean;
+  /** Whether there was one. */
+  met: boolean;
+}
+
+function stated(type: ApplyType, value: unknown, look: Look, depth: number): FieldSet | undefined {
   if (depth > MAX_DEPTH) throw tooDeep();
   if (granularMap(type, value) && type.map !== undefined) {
     const out: Record<PathElement, FieldSet> = {};
@@ -91,7 +108,10 @@ function stated(type: ApplyType, value: unknown, emptyLists: boolean, depth: num
       const item = value[key];
       if (item === undefined) continue;
       const declared = type.map.field(key);
-      const node = stated(declared ?? type.map.element ?? DEDUCED, item, emptyLists, depth + 1);
+      const node =
+        typeof item === "object" && item !== null
+          ? stated(declared ?? type.map.element ?? DEDUCED, item, look, depth + 1)
+          : LEAF;
       const empty = item === null || (isObject(item) && Object.keys(item).length === 0);
       const own = empty || declared === undefined ? withSelf(node) : node;
       if (own !== undefined) out[fieldElement(key)] = own;
@@ -99,10 +119,13 @@ function stated(type: ApplyType, value: unknown, emptyLists: boolean, depth: num
     return makeNode(false, out);
   }
   if (granularList(type, value) && type.list !== undefined) {
-    if (emptyLists && value.length === 0) return LEAF;
+    if (value.length === 0) {
+      look.met = true;
+      return look.emptyLists ? LEAF : undefined;
+    }
     const out: Record<PathElement, FieldSet> = {};
     for (const [element, items] of indexItems(type.list, value)) {
-      out[element] = items.length > 1 ? LEAF : withSelf(stated(type.list.item, items[0], emptyLists, depth + 1));
+      out[element] = items.length > 1 ? LEAF : withSelf(stated(type.list.item, items[0], look, depth + 1));
     }
     return makeNode(false, out);
   }

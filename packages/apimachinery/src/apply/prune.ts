@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import { type FieldManagerInput, toVersion, type Versioned } from "./field-manager.ts";
-import { difference, type FieldSet, intersection, isEmptySet, LEAF, union } from "./field-set.ts";
+import { difference, type FieldSet, intersection, isSubset, LEAF, union } from "./field-set.ts";
 import type { Managed } from "./managed-fields.ts";
 import { presentFields } from "./owned-fields.ts";
 import { removeFields, withNamedFields } from "./remove-fields.ts";
@@ -16,7 +16,7 @@ export function pruneFields(
   last: Managed,
   input: FieldManagerInput,
 ): Versioned {
-  if (last.apiVersion === self.apiVersion && isEmptySet(difference(last.set, self.set))) return merged;
+  if (last.apiVersion === self.apiVersion && isSubset(last.set, self.set)) return merged;
   const then = toVersion(merged, last.apiVersion, input);
   if (then === undefined) return merged;
   const named = (v: Versioned, set: FieldSet): FieldSet => withNamedFields(v.schema.root, set);

@@ -6,6 +6,7 @@ import { checkStructuralSchema } from "../schema/structural.ts";
 import type { JSONSchemaProps } from "../schema/types.ts";
 import { type CelProgram, compileCel } from "./compile-cel.ts";
 import { escapeName } from "./escape.ts";
+import { type AskAccess, authorizerVariables } from "./lib-authorizer.ts";
 
 function program(expression: string, variables: Record<string, string> = {}): CelProgram {
   const compiled = compileCel(expression, variables);
@@ -33,6 +34,39 @@ describe("match conditions", () => {
       });
     if (typeof expected === "string") expect(run).toThrow(expected);
     else expect(run()).toBe(expected);
+  });
+
+  it.each([
+    ["authorizer.path('/x').check('get').allowed()", "get path /x"],
+    [
+      "authorizer.group('g').resource('r').subresource('s').namespace('n').name('m').check('v').allowed()",
+      "v g/r/s n/m",
+    ],
+    ["authorizer.serviceAccount('n', 'sa').group('g').resource('r').check('v').allowed()", "v g/r/ / as n:sa"],
+    ["authorizer.requestResource.name('other').check('v').reason() == 'because'", "v apps/deployments/ ns/other"],
+    ["[1].exists(authorizer, authorizer == 1)", ""],
+    ["authorizer.path('').check('get').allowed()", new Error("path must not be empty")],
+    [
+      "authorizer.serviceAccount('n', 'A b').path('/x').check('get').allowed()",
+      new Error("Invalid service account name"),
+    ],
+  ])("asks %s", (expression, expected) => {
+    const asked: string[] = [];
+    const ask: AskAccess = (q) => {
+      const who = q.serviceAccount === undefined ? "" : ` as ${q.serviceAccount.namespace}:${q.serviceAccount.name}`;
+      const what =
+        q.path === undefined ? `${q.group}/${q.resource}/${q.subresource} ${q.namespace}/${q.name}` : `path ${q.path}`;
+      asked.push(`${q.verb} ${what}${who}`);
+      return { allowed: true, reason: "because" };
+    };
+    const types = { authorizer: "Authorizer", "authorizer.requestResource": "ResourceCheck" };
+    const request = { group: "apps", resource: "deployments", subresource: "", namespace: "ns", name: "d" };
+    const run = (): unknown => program(expression, types).evaluate(authorizerVariables(ask, request));
+    if (expected instanceof Error) expect(run).toThrow(expected);
+    else {
+      expect(run()).toBe(true);
+      expect(asked.join()).toBe(expected);
+    }
   });
 
   it("names the place of a mistake", () => {

@@ -140,6 +140,8 @@ class Checker {
 
   #select(expr: Extract<Expr, { kind: "select" }>): CelType {
     const qualified = qualifiedName(expr);
+    const variable = this.#qualified(qualified);
+    if (variable !== undefined) return variable;
     if (qualified !== undefined && !expr.testOnly && this.#lookupRoot(expr) === undefined) {
       const type = typeByName(qualified);
       if (type !== undefined) return typeOf(type);
@@ -147,6 +149,13 @@ class Checker {
     const operand = this.#resolve(this.#visit(expr.operand), false);
     const field = this.#field(expr, operand, expr.field);
     return expr.testOnly && field !== ERROR ? BOOL : field;
+  }
+
+  /** The type of a variable whose name has a dot in it. */
+  #qualified(name: string | undefined): CelType | undefined {
+    const type = name === undefined ? undefined : this.#variables.get(name);
+    if (name !== undefined && type !== undefined) this.#used.add(name);
+    return type;
   }
 
   #lookupRoot(expr: Expr): CelType | undefined {

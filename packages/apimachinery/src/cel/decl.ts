@@ -6,7 +6,7 @@ import type { JSONSchemaProps } from "../schema/types.ts";
 import { escapeName } from "./escape.ts";
 import { parseTimestamp } from "./time.ts";
 import { BOOL, BYTES, type CelType, DOUBLE, DURATION, DYN, INT, listOf, mapOf, STRING, TIMESTAMP } from "./types.ts";
-import { CelDuration, CelError, CelTimestamp, ListValue, MapValue, type Value } from "./values.ts";
+import { CelDuration, CelError, CelHandle, CelTimestamp, ListValue, MapValue, type Value } from "./values.ts";
 
 const MAX_REQUEST = 3 * 1024 * 1024;
 
@@ -310,6 +310,7 @@ export function convertDyn(raw: unknown): Value {
   if (typeof raw === "number") return Number.isInteger(raw) ? BigInt(raw) : raw;
   if (typeof raw === "string" || typeof raw === "boolean") return raw;
   if (Array.isArray(raw)) return new RawList(raw, dynDecl);
+  if (raw instanceof CelHandle) return raw;
   return isObject(raw) ? new RawMap(raw, dynDecl) : null;
 }
 

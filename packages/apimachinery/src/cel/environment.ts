@@ -3,6 +3,7 @@ import "./lib-strings.ts";
 import "./lib-lists.ts";
 import "./lib-network.ts";
 import "./lib-kubernetes.ts";
+import "./lib-authorizer.ts";
 import { parseGoDurationNs } from "../schema/format-duration.ts";
 import { compilePattern } from "../schema/pattern.ts";
 import { CelIssue, type Expr, formatIssues } from "./ast.ts";

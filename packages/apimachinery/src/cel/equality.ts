@@ -5,6 +5,7 @@ import {
   CelDuration,
   CelError,
   CelFormat,
+  CelHandle,
   CelIp,
   CelOptional,
   CelQuantity,
@@ -41,6 +42,7 @@ function libraryEqual(a: Value, b: Value): boolean {
   if (a instanceof CelQuantity) return b instanceof CelQuantity && compareQuantities(a, b) === 0;
   if (a instanceof CelUrl) return b instanceof CelUrl && a.text === b.text;
   if (a instanceof CelSemver) return b instanceof CelSemver && compareSemver(a, b) === 0;
+  if (a instanceof CelHandle) return a === b;
   return a instanceof CelFormat && b instanceof CelFormat && a.name === b.name;
 }
 

@@ -93,6 +93,7 @@ class Compiler {
 
   #select(expr: Extract<Expr, { kind: "select" }>): Step {
     const name = qualifiedName(expr);
+    if (name !== undefined && this.#slot(name) !== undefined) return this.#ident(name);
     const root = name?.split(".")[0];
     if (name !== undefined && root !== undefined && this.#slot(root) === undefined) return typeStep(name);
     const operand = this.compile(expr.operand);

@@ -50,6 +50,7 @@ export const QUANTITY = opaque("kubernetes.Quantity");
 export const URL_TYPE = opaque("kubernetes.URL");
 export const SEMVER = opaque("kubernetes.Semver");
 export const FORMAT = opaque("kubernetes.NamedFormat");
+const authorization = (name: string): CelType => opaque(`kubernetes.authorization.${name}`);
 
 /** A list of one element type. */
 export function listOf(element: CelType): CelType {
@@ -116,6 +117,11 @@ const NAMED: Readonly<Record<string, CelType>> = {
   URL: URL_TYPE,
   Semver: SEMVER,
   Format: FORMAT,
+  Authorizer: authorization("Authorizer"),
+  PathCheck: authorization("PathCheck"),
+  GroupCheck: authorization("GroupCheck"),
+  ResourceCheck: authorization("ResourceCheck"),
+  Decision: authorization("Decision"),
   type: { kind: "type", params: [], name: "" },
 };
 

@@ -114,6 +114,16 @@ export class CelFormat {
   }
 }
 
+/** What only one library can look into, under the name of its type. */
+export class CelHandle {
+  readonly type: string;
+  readonly content: object;
+  constructor(type: string, content: object) {
+    this.type = type;
+    this.content = content;
+  }
+}
+
 /** A list; items may be converted on access. */
 export interface CelList {
   readonly size: number;
@@ -151,6 +161,7 @@ export type Value =
   | CelUrl
   | CelSemver
   | CelFormat
+  | CelHandle
   | ListValue
   | MapValue;
 
@@ -279,6 +290,7 @@ export function typeName(value: Value): string {
   if (value instanceof CelCidr) return "net.CIDR";
   if (value instanceof CelQuantity) return "kubernetes.Quantity";
   if (value instanceof CelUrl) return "kubernetes.URL";
+  if (value instanceof CelHandle) return value.type;
   return value instanceof CelSemver ? "kubernetes.Semver" : "kubernetes.NamedFormat";
 }
 

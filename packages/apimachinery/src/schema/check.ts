@@ -1,11 +1,12 @@
-import { deepEqual } from "../json.ts";
+import { deepEqual, isObject } from "../json.ts";
 import { type SchemaNode, TYPE_BITS } from "./node.ts";
 
 /**
  * Whether a value passes all value validations of a schema. Allocates nothing for ordinary schemas: the texts of errors
- * are made in a second pass (validate.ts) only when this says no.
+ * are made in a second pass (validate.ts) only when this says no. Fields that are the very value they were in `old` are passed
+ * over: errors on what did not change are forgiven.
  */
-export function isValid(node: SchemaNode, value: unknown): boolean {
+export function isValid(node: SchemaNode, value: unknown, old?: unknown): boolean {
   if (value === null || value === undefined) {
     return (node.types === 0 || node.nullable) && node.enumValues === undefined;
   }
@@ -14,7 +15,7 @@ export function isValid(node: SchemaNode, value: unknown): boolean {
   if (typeof value === "string") return stringOk(node, value);
   if (typeof value === "number") return numberOk(node, value);
   if (typeof value === "boolean") return kindOk(node, TYPE_BITS.boolean);
-  return Array.isArray(value) ? arrayOk(node, value) : objectOk(node, value as Record<string, unknown>);
+  return Array.isArray(value) ? arrayOk(node, value) : objectOk(node, value as Record<string, unknown>, old);
 }
 
 /** Whether a value equals one of the enumerated ones. */
@@ -104,22 +105,26 @@ function arrayOk(node: SchemaNode, value: readonly unknown[]): boolean {
   return true;
 }
 
-function objectOk(node: SchemaNode, value: Record<string, unknown>): boolean {
+function objectOk(node: SchemaNode, value: Record<string, unknown>, old: unknown): boolean {
   if (!kindOk(node, TYPE_BITS.object)) return false;
   const properties = node.properties;
   const additional = node.additional;
   const closed = node.schema.additionalProperties === false;
   let count = 0;
+  const before = isObject(old) ? old : undefined;
   for (const key in value) {
     const item = value[key];
     if (item === undefined) continue;
     count++;
+    const known = before !== undefined && Object.hasOwn(before, key) ? before[key] : undefined;
     const child = properties.get(key);
-    if (child !== undefined) {
-      if (!isValid(child, item)) return false;
-    } else if (additional !== undefined) {
-      if (!isValid(additional, item)) return false;
-    } else if (closed) return false;
+    if (child === undefined && additional === undefined) {
+      if (closed) return false;
+      continue;
+    }
+    if (item === known && typeof item === "object") continue;
+    const schema = child ?? additional;
+    if (schema !== undefined && !isValid(schema, item, known)) return false;
   }
   for (const name of node.required) if (value[name] === undefined || !Object.hasOwn(value, name)) return false;
   const { minProperties, maxProperties } = node.schema;

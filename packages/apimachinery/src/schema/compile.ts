@@ -12,7 +12,10 @@ import { validateRoot } from "./validate.ts";
 
 /** How an object is validated. */
 export interface ValidateOptions {
-  /** The stored object on update: turns on ratcheting and transition rules. */
+  /**
+   * The stored object on update: turns on ratcheting and transition rules. It must have passed this schema before, as parts that the
+   * object shares with it are not looked at again; give a copy of one that may not have.
+   */
   readonly old?: unknown;
 }
 
@@ -59,14 +62,17 @@ function compile(schema: JSONSchemaProps): CompiledSchema {
     validate(object, options = {}) {
       const correlation = options.old === undefined ? undefined : new Correlation(node, object, options.old);
       const errors: FieldError[] = [];
-      if (!isValid(node, object)) {
+      if (!isValid(node, object, options.old)) {
         for (const { error } of validateRoot(node, object, correlation).errors) errors.push(error);
       }
       if (node.features.embedded) checkEmbedded(node, object, "", errors);
       if (node.features.listTypes) {
+        const found: FieldError[] = [];
+        checkListTypes(node, object, "", found, options.old);
+        // An object that had duplicates before may keep them, and get others.
         const before: FieldError[] = [];
-        if (options.old !== undefined) checkListTypes(node, options.old, "", before);
-        if (before.length === 0) checkListTypes(node, object, "", errors);
+        if (found.length > 0 && options.old !== undefined) checkListTypes(node, options.old, "", before);
+        if (before.length === 0) errors.push(...found);
       }
       if (!node.features.rules) return errors;
       if (errors.some((error) => BLOCKING.has(error.type))) {

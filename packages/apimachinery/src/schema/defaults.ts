@@ -14,7 +14,8 @@ interface Budget {
  * inside parents that are present; items and values under undeclared keys are visited too.
  */
 export function applyDefaults(node: SchemaNode, value: unknown, budget: Budget = { left: MAX_ADDED }): void {
-  if (typeof value !== "object" || value === null) return;
+  // What is frozen was stored before, with its defaults.
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   if (Array.isArray(value)) defaultItems(node, value, budget);
   else defaultFields(node, value as Record<string, unknown>, budget);
 }

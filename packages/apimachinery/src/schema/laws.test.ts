@@ -105,6 +105,22 @@ describe("schema laws", () => {
     );
   });
 
+  it("of a valid object ratcheting finds the same whether unchanged parts are the same value or a copy", () => {
+    fc.assert(
+      fc.property(schemas, schemas, values, values, values, (kept, spec, same, before, after) => {
+        const compiled = compileSchema({ type: "object", properties: { kept, spec } });
+        const meta = { apiVersion: "v1", kind: "K", metadata: { name: "x" }, kept: same };
+        const [old, object] = [
+          { ...meta, spec: before },
+          { ...meta, spec: after },
+        ];
+        fc.pre(compiled.validate(old).length === 0);
+        expect(compiled.validate(object, { old })).toEqual(compiled.validate(deepCopy(object), { old }));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("defaults are copies: changing an object does not change the schema", () => {
     const schema: JSONSchemaProps = {
       type: "object",

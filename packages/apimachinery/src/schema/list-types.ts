@@ -2,9 +2,18 @@ import { duplicate, type FieldError, invalidValue } from "../field-error.ts";
 import { isObject, stableStringify } from "../json.ts";
 import type { SchemaNode } from "./node.ts";
 
-/** Finds duplicates in lists of type set and map, with the paths and values Kubernetes reports. */
-export function checkListTypes(node: SchemaNode, value: unknown, path: string, errors: FieldError[]): void {
-  if (!node.features.listTypes || typeof value !== "object" || value === null) return;
+/**
+ * Finds duplicates in lists of type set and map, with the paths and values Kubernetes reports. Fields that are the very value they
+ * were in `old` are passed over.
+ */
+export function checkListTypes(
+  node: SchemaNode,
+  value: unknown,
+  path: string,
+  errors: FieldError[],
+  old?: unknown,
+): void {
+  if (value === old || !node.features.listTypes || typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
     if (node.listType === "set") checkSet(value, value, path, errors);
     else if (node.listType === "map") checkMap(node, value, path, errors);
@@ -15,12 +24,14 @@ export function checkListTypes(node: SchemaNode, value: unknown, path: string, e
     return;
   }
   const object = value as Record<string, unknown>;
+  const before = isObject(old) ? old : undefined;
   for (const key in object) {
     const property = node.properties.get(key);
     const child = property ?? node.additional;
     if (child?.features.listTypes !== true) continue;
     const below = property === undefined ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-    checkListTypes(child, object[key], below, errors);
+    const known = before !== undefined && Object.hasOwn(before, key) ? before[key] : undefined;
+    checkListTypes(child, object[key], below, errors, known);
   }
 }
 

@@ -30,6 +30,24 @@ function rulesOf(node: SchemaNode, root: boolean): readonly CompiledRule[] {
   return rules;
 }
 
+const transitions = new WeakMap<SchemaNode, boolean>();
+
+/** Whether a rule at the node or below looks at the old value: such rules also judge what did not change. */
+function hasTransitionRules(node: SchemaNode): boolean {
+  let has = transitions.get(node);
+  if (has === undefined) {
+    // Schemas do not contain themselves, but the answer must exist before it is asked for below.
+    transitions.set(node, true);
+    has =
+      node.rules.some(({ rule }) => rule.includes("oldSelf")) ||
+      [...node.properties.values(), node.items, node.additional].some(
+        (child) => child?.features.rules === true && hasTransitionRules(child),
+      );
+    transitions.set(node, has);
+  }
+  return has;
+}
+
 interface Walk {
   readonly errors: FieldError[];
   budget: number;
@@ -70,6 +88,8 @@ function visit(
   ratchet: Ratchet,
 ): void {
   if (value === null || value === undefined || !node.features.rules || walk.budget < 0) return;
+  // The very value that was stored: it passed these rules then, and its errors would be forgiven now.
+  if (value === old && !hasTransitionRules(node)) return;
   if (node.rules.length > 0) runNode(walk, node, root, value, old, path, ratchet);
   if (walk.budget < 0) return;
   if (Array.isArray(value)) visitItems(walk, node, value, old, path, ratchet);

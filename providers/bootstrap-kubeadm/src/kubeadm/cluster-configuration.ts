@@ -1,7 +1,7 @@
+import { toGoYaml } from "@capstan/apimachinery";
 import type { ClusterConfiguration } from "@capstan/capi";
 import type { KubeadmApi } from "./api-version.ts";
 import { argsFor, compact, secondsText } from "./compact.ts";
-import { goYaml } from "./go-yaml.ts";
 
 /** What kubeadm wants to know and other objects say: the Cluster, the Machine, and (for v1beta3) InitConfiguration. */
 export interface ClusterFacts {
@@ -21,7 +21,7 @@ type Etcd = NonNullable<ClusterConfiguration["etcd"]>;
 export function clusterConfigurationYaml(config: ClusterConfiguration, api: KubeadmApi, facts: ClusterFacts): string {
   const days = (count: number | undefined): string | undefined =>
     count === undefined || api === "v1beta3" ? undefined : secondsText(count * 86400);
-  return goYaml({
+  return toGoYaml({
     apiVersion: `kubeadm.k8s.io/${api}`,
     kind: "ClusterConfiguration",
     etcd: etcd(config.etcd, api),

@@ -1,7 +1,7 @@
+import { toGoYaml } from "@capstan/apimachinery";
 import type { InitConfiguration, JoinConfiguration } from "@capstan/capi";
 import type { KubeadmApi } from "./api-version.ts";
 import { argsFor, compact, secondsText } from "./compact.ts";
-import { goYaml } from "./go-yaml.ts";
 
 type NodeRegistration = NonNullable<InitConfiguration["nodeRegistration"]>;
 type Timeouts = NonNullable<InitConfiguration["timeouts"]>;
@@ -10,7 +10,7 @@ type Discovery = NonNullable<JoinConfiguration["discovery"]>;
 
 /** The YAML of kubeadm's InitConfiguration. */
 export function initConfigurationYaml(config: InitConfiguration, api: KubeadmApi): string {
-  return goYaml({
+  return toGoYaml({
     apiVersion: `kubeadm.k8s.io/${api}`,
     kind: "InitConfiguration",
     ...compact({ bootstrapTokens: config.bootstrapTokens?.map(bootstrapToken) }),
@@ -22,7 +22,7 @@ export function initConfigurationYaml(config: InitConfiguration, api: KubeadmApi
 
 /** The YAML of kubeadm's JoinConfiguration. */
 export function joinConfigurationYaml(config: JoinConfiguration, api: KubeadmApi): string {
-  return goYaml({
+  return toGoYaml({
     apiVersion: `kubeadm.k8s.io/${api}`,
     kind: "JoinConfiguration",
     nodeRegistration: nodeRegistration(config.nodeRegistration, api),
