@@ -1,5 +1,7 @@
 import { settle } from "@capstan/apimachinery";
 import { describe, expect, it } from "vitest";
+import { memoryStore } from "./store/memory-store.ts";
+import { type Store, type StoreEntry, StoreError } from "./store/store.ts";
 import { objectOf, startTestServer, widgetCrd } from "./testing/server.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
@@ -152,5 +154,67 @@ describe("a custom resource", () => {
     );
     expect((await t.get(WIDGETS)).status).toBe(404);
     expect(t.failures).toEqual([]);
+  });
+});
+
+describe("a store that cannot write", () => {
+  /** A store in memory that refuses to write while `error` is set and `entries` are as asked for. */
+  function failing(): { store: Store; fail: { error?: StoreError; when?: (entries: StoreEntry[]) => boolean } } {
+    const store = memoryStore();
+    const fail: ReturnType<typeof failing>["fail"] = {};
+    const commit = store.commit.bind(store);
+    store.commit = (entries) =>
+      fail.error !== undefined && (fail.when?.(entries) ?? true) ? Promise.reject(fail.error) : commit(entries);
+    return { store, fail };
+  }
+  const full = (): StoreError => new StoreError("the disk is full", "Free some space.");
+
+  it("is a 503 that names cause and cure, and reads go on", async () => {
+    const { store, fail } = failing();
+    const t = await startTestServer({ store, controllers: false });
+    fail.error = full();
+    const body = configMap("c");
+    const refused = await t.post(CONFIG_MAPS, body);
+    expect(refused.status).toBe(503);
+    expect(refused.body).toMatchObject({
+      reason: "ServiceUnavailable",
+      message: "the disk is full. Free some space.",
+    });
+    expect(t.failures).toEqual([fail.error]);
+    expect((await t.get(CONFIG_MAPS)).status).toBe(200);
+    delete fail.error;
+    expect((await t.post(CONFIG_MAPS, body)).status).toBe(201);
+  });
+
+  it("and needs a restart makes the server unhealthy", async () => {
+    const { store } = failing();
+    let problem: string | undefined;
+    store.problem = () => problem;
+    const t = await startTestServer({ store, controllers: false });
+    expect(await t.get("/readyz")).toMatchObject({ status: 200, body: "ok" });
+    problem = "another process has written. Restart.";
+    for (const path of ["/readyz", "/livez", "/healthz"]) {
+      const { status, body } = await t.get(path);
+      expect(status).toBe(500);
+      expect(body).toContain(`[+]ping ok\n[-]store failed: ${problem}\n`);
+    }
+  });
+
+  it("does not leave a deleted CRD behind", async () => {
+    const { store, fail } = failing();
+    const t = await startTestServer({ store, controllers: false });
+    await t.server.registerCrds([widgetCrd()]);
+    fail.when = (entries) => entries.some(({ bytes }) => bytes === null);
+    fail.error = full();
+    await t.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.test");
+    await settle();
+    expect(t.failures).toEqual([fail.error]);
+    await t.clock.advance(2_000);
+    expect(t.failures).toHaveLength(2);
+    delete fail.error;
+    await t.clock.advance(2_000);
+    expect(t.server.internal.list({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" })).toEqual([]);
+    await t.clock.advance(10_000);
+    expect(t.failures).toHaveLength(2);
   });
 });

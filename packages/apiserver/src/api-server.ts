@@ -183,6 +183,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     registry: types,
     clock,
     random,
+    authorizer,
     compile: compileCondition,
     client,
   });
@@ -210,9 +211,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
   const paths: PathHandler[] = [
     versionPath,
-    healthPaths([{ name: "ping", check: () => undefined }]),
+    healthPaths([
+      { name: "ping", check: () => undefined },
+      { name: "store", check: () => options.store.problem?.() },
+    ]),
     documentPath(createDiscovery(types)),
-    documentPath(createOpenApi(types)),
+    documentPath(createOpenApi(types, clock)),
     textPath("/metrics", METRICS_CONTENT_TYPE, () => metrics.text()),
     ...authentication.paths,
   ];

@@ -1,4 +1,6 @@
-import { type CelVariableType, compileCel } from "@capstan/apimachinery";
+import { type AskAccess, authorizerVariables, type CelVariableType, compileCel } from "@capstan/apimachinery";
+import { authenticated, serviceAccountGroups, serviceAccountUser } from "../auth/users.ts";
+import type { Authorizer, RequestAttributes } from "../types.ts";
 
 const KIND = { name: "kubernetes.GroupVersionKind", fields: { group: "string", version: "string", kind: "string" } };
 const RESOURCE = {
@@ -28,16 +30,33 @@ const REQUEST: CelVariableType = {
   },
 };
 
+const ACCESS = { authorizer: "Authorizer", "authorizer.requestResource": "ResourceCheck" };
+
 /** Why an expression cannot be a match condition, or undefined. Checked when a webhook configuration is written. */
 export function matchConditionProblem(expression: string): string | undefined {
-  const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: REQUEST });
+  const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: REQUEST, ...ACCESS });
   if ("errors" in compiled) return `compilation failed: ${compiled.errors.join("; ")}`;
   return compiled.resultType === "bool" ? undefined : `must evaluate to bool but got ${compiled.resultType}`;
 }
 
 /** The condition as a function; throws when it does not compile. */
 export function compileCondition(expression: string): (variables: Readonly<Record<string, unknown>>) => unknown {
-  const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: "dyn" });
+  const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: "dyn", ...ACCESS });
   if ("errors" in compiled) throw new Error(compiled.errors.join("; "));
   return (variables) => compiled.evaluate(variables);
+}
+
+/** The variables that ask what the request's user, or a ServiceAccount, may do. */
+export function accessVariables(authorizer: Authorizer, request: RequestAttributes): Record<string, unknown> {
+  const ask: AskAccess = ({ serviceAccount, path, ...query }) => {
+    const user =
+      serviceAccount === undefined
+        ? request.user
+        : authenticated({
+            name: serviceAccountUser(serviceAccount.namespace, serviceAccount.name),
+            groups: serviceAccountGroups(serviceAccount.namespace),
+          });
+    return authorizer.authorize({ ...query, user, version: "*", isResource: path === undefined, path: path ?? "" });
+  };
+  return authorizerVariables(ask, request);
 }

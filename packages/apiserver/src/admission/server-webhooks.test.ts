@@ -99,6 +99,20 @@ it("match conditions are CEL", async () => {
   expect((await create("bad")).status).toBe(400);
 });
 
+it.each([
+  ["the user's own rights", `authorizer.requestResource.check("create").allowed()`, 400],
+  ["a ServiceAccount's", `authorizer.serviceAccount("default", "nobody").path("/metrics").check("get").allowed()`, 201],
+  ["what everybody may", `authorizer.serviceAccount("default", "nobody").path("/version").check("get").allowed()`, 400],
+  [
+    "what RBAC does not give",
+    `authorizer.serviceAccount("default", "nobody").group("").resource("secrets").namespace("default").check("get").allowed()`,
+    201,
+  ],
+])("match conditions ask for %s", async (_what, expression, status) => {
+  await configure("validating", { matchConditions: [{ name: "asked", expression }] });
+  expect((await create("bad")).status).toBe(status);
+});
+
 it("a match condition that fails refuses in the real server's words", async () => {
   const matchConditions = [{ name: "x", expression: `object.data.zzz == "1"` }];
   await configure("validating", { matchConditions });

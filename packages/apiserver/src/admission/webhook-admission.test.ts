@@ -78,6 +78,10 @@ beforeEach(() => {
     registry: { types: () => [configMap] } as unknown as ResourceRegistry,
     clock,
     random: seededRandom(3),
+    authorizer: {
+      authorize: () => ({ allowed: false, reason: "" }),
+      rulesFor: () => ({ resourceRules: [], nonResourceRules: [] }),
+    },
     compile: (expression) => (variables) => {
       if (expression === "fail") throw new Error("no such key: x");
       return (

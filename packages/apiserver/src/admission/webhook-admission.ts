@@ -12,7 +12,15 @@ import {
 } from "@capstan/apimachinery";
 import { apiVersionOf } from "../registry/core.ts";
 import { isCustom } from "../registry/custom-type.ts";
-import type { AdmissionPlugin, AdmissionRequest, InternalApi, ResourceRegistry, ResourceType } from "../types.ts";
+import type {
+  AdmissionPlugin,
+  AdmissionRequest,
+  Authorizer,
+  InternalApi,
+  ResourceRegistry,
+  ResourceType,
+} from "../types.ts";
+import { accessVariables } from "./match-condition.ts";
 import type { CompileCondition, Webhook } from "./webhook.types.ts";
 import { type WebhookClient, webhookClient } from "./webhook-client.ts";
 import { WebhookIndex } from "./webhook-index.ts";
@@ -32,6 +40,8 @@ export interface WebhookDependencies {
   registry: ResourceRegistry;
   clock: Clock;
   random: Random;
+  /** Answers match conditions that ask what somebody may do. */
+  authorizer: Authorizer;
   compile: CompileCondition;
   /** Default: HTTPS. */
   client?: WebhookClient;
@@ -57,10 +67,9 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
     const oldObject = await inVersion(type, request.oldObject, shown);
     const uid = randomUuid(deps.random);
     const review = reviewRequest(request, shown, uid, { object, oldObject });
-    if (
-      !conditionsMatch(webhook, request, { object: review["object"], oldObject: review["oldObject"], request: review })
-    )
-      return undefined;
+    const variables = { object: review["object"], oldObject: review["oldObject"], request: review };
+    const access = webhook.conditions.length === 0 ? {} : accessVariables(deps.authorizer, attributes);
+    if (!conditionsMatch(webhook, request, { ...variables, ...access })) return undefined;
     if (request.dryRun && webhook.sideEffects !== "None" && webhook.sideEffects !== "NoneOnDryRun")
       throw badRequest(`admission webhook ${goQuote(webhook.name)} does not support dry run`);
     const answer = await call(client, webhook, uid, review);

@@ -16,6 +16,8 @@ export interface RbacAuthorizer extends Authorizer {
 interface Decision {
   readonly allowed: boolean;
   readonly reason: string;
+  /** Whether it would be the same for every object of the resource, in every namespace. */
+  readonly general?: true;
 }
 
 const ALLOWED: Decision = { allowed: true, reason: "" };
@@ -33,17 +35,20 @@ export function createRbacAuthorizer(api: InternalApi): RbacAuthorizer {
   const decide = (request: RequestAttributes): Decision => {
     const problems: string[] = [];
     let reason: string | undefined;
+    let general = request.isResource;
     index.visit(
       request.user,
       request.namespace,
-      ({ rule, description }) => {
+      ({ rule, description, clusterWide }) => {
+        if (rule.resourceNames.length > 0 && ruleAllows({ ...rule, resourceNames: [] }, request)) general = false;
         if (!ruleAllows(rule, request)) return false;
+        general &&= clusterWide;
         reason = `RBAC: allowed by ${description}`;
         return true;
       },
       problems,
     );
-    if (reason !== undefined) return { allowed: true, reason };
+    if (reason !== undefined) return general ? { allowed: true, reason, general } : { allowed: true, reason };
     return { allowed: false, reason: problems.length === 0 ? "" : `RBAC: ${aggregate(problems)}` };
   };
 
@@ -60,13 +65,17 @@ export function createRbacAuthorizer(api: InternalApi): RbacAuthorizer {
         decisions = new Map();
         remembered.set(request.user, decisions);
       }
-      const key = request.isResource
-        ? `${request.verb} ${request.group}/${request.resource}/${request.subresource} ${request.namespace}/${request.name}`
+      // Controllers ask for thousands of objects by name; what is granted for all of them is remembered once.
+      const general = request.isResource
+        ? `${request.verb} ${request.group}/${request.resource}/${request.subresource}`
         : `${request.verb} ${request.path}`;
+      const granted = decisions.get(general);
+      if (granted !== undefined) return granted;
+      const key = request.isResource ? `${general} ${request.namespace}/${request.name}` : general;
       let decision = decisions.get(key);
       if (decision === undefined) {
         decision = decide(request);
-        decisions.set(key, decision);
+        decisions.set(decision.general ? general : key, decision);
       }
       return decision;
     },

@@ -18,6 +18,8 @@ interface Binding {
 export interface AppliedRule {
   readonly rule: PolicyRule;
   readonly description: string;
+  /** Whether a ClusterRoleBinding grants it: in every namespace and outside of them. */
+  readonly clusterWide: boolean;
 }
 
 /** Roles and bindings by subject, kept current by watches. Loaded at the first question, so that an idle server pays nothing. */
@@ -88,7 +90,9 @@ export class RbacIndex {
       return false;
     }
     const to = binding.subjects.find((s) => s.key === subject)?.description ?? "";
-    return rules.some((rule) => visit({ rule, description: `${binding.description} to ${to}` }));
+    return rules.some((rule) =>
+      visit({ rule, description: `${binding.description} to ${to}`, clusterWide: namespace === "" }),
+    );
   }
 
   private load(): void {

@@ -102,6 +102,28 @@ describe("authorize", () => {
     );
   });
 
+  it("remembers what is granted for all objects apart from what is granted by name or in one namespace", () => {
+    api.put(
+      role("ClusterRole", "/wide", [
+        { verbs: ["get"], apiGroups: [""], resources: ["pods"] },
+        { verbs: ["get"], apiGroups: [""], resources: ["secrets"], resourceNames: ["mine"] },
+      ]),
+    );
+    api.put(role("Role", "ns/r", [{ verbs: ["get"], apiGroups: ["apps"], resources: ["deployments"] }]));
+    api.put(binding("/wide", "ClusterRole/wide", "User/bob"));
+    api.put(binding("ns/b", "Role/r", "User/bob"));
+    const may = (what: string, where: string): boolean => rbac.authorize(ask(bob, "get", what, where)).allowed;
+    expect(["ns/a", "ns/b", "other/a"].map((where) => may("core/pods", where))).toEqual([true, true, true]);
+    expect(["ns/mine", "ns/other", "other/mine"].map((where) => may("core/secrets", where))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(["ns/a", "other/a", "ns/b"].map((where) => may("apps/deployments", where))).toEqual([true, false, true]);
+    api.put(binding("/wide", "ClusterRole/wide", "User/eve"));
+    expect(may("core/pods", "ns/a")).toBe(false);
+  });
+
   it("forgets decisions when a role or binding changes", async () => {
     const question = ask(bob, "get", "core/pods", "ns/x");
     expect(rbac.authorize(question).allowed).toBe(false);

@@ -14,6 +14,7 @@ import {
 import { portErrors } from "./port-errors.ts";
 import { probeErrors } from "./probe-errors.ts";
 import { at, list, obj, text } from "./read.ts";
+import { containerSecurityErrors } from "./security-context-errors.ts";
 
 const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
 const MESSAGE_POLICIES = ["File", "FallbackToLogsOnError"];
@@ -26,6 +27,7 @@ export interface ContainerSurroundings {
   readonly names: Set<string>;
   readonly volumes: ReadonlySet<string>;
   readonly hostNetwork: boolean;
+  readonly hostUsers: boolean;
   /** Containers that run on have probes. */
   readonly probes?: boolean;
 }
@@ -68,6 +70,8 @@ function commonErrors(container: unknown, path: string, around: ContainerSurroun
   errors.push(...mountErrors(list(at(container, "volumeMounts")), `${path}.volumeMounts`, around.volumes));
   choice("imagePullPolicy", PULL_POLICIES);
   errors.push(...resourceErrors(at(container, "resources"), `${path}.resources`));
+  const context = at(container, "securityContext");
+  errors.push(...containerSecurityErrors(context, `${path}.securityContext`, around.hostUsers));
   return errors;
 }
 

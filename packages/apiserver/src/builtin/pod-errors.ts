@@ -1,4 +1,5 @@
 import {
+  duplicate,
   type FieldError,
   invalidValue,
   isDns1123Label,
@@ -7,17 +8,23 @@ import {
   notSupported,
   required,
 } from "@capstan/apimachinery";
+import { affinityErrors } from "./affinity-errors.ts";
 import { containerErrors } from "./container-errors.ts";
 import { labelErrors } from "./label-selector-errors.ts";
+import { dnsConfigErrors, hostAliasErrors } from "./pod-network-errors.ts";
 import { at, list, obj, text } from "./read.ts";
+import { hostUsersErrors, podSecurityErrors } from "./security-context-errors.ts";
+import { topologySpreadErrors } from "./topology-spread-errors.ts";
 import { volumeErrors } from "./volume-errors.ts";
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
 const DNS_POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+const PREEMPTION_POLICIES = ["PreemptLowerPriority", "Never"];
+const SYSTEMS = ["linux", "windows"];
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** What is wrong with a PodSpec, in the order of the real server: what scheduling and security would check is left to who runs it. */
+/** What is wrong with a PodSpec, in the order of the real server. */
 export function podSpecErrors(spec: unknown, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const volumes = volumeErrors(list(at(spec, "volumes")), `${path}.volumes`);
@@ -26,7 +33,7 @@ export function podSpecErrors(spec: unknown, path: string): FieldError[] {
   const names = new Set<string>();
   const hostNetwork = at(spec, "hostNetwork") === true;
   if (containers.length === 0) errors.push(required(`${path}.containers`));
-  const around = { names, volumes: volumes.names, hostNetwork };
+  const around = { names, volumes: volumes.names, hostNetwork, hostUsers: at(spec, "hostUsers") !== false };
   errors.push(...containerErrors(containers, `${path}.containers`, { ...around, probes: true }));
   errors.push(...containerErrors(list(at(spec, "initContainers")), `${path}.initContainers`, around));
   const choice = (field: string, allowed: readonly string[]): void => {
@@ -36,6 +43,14 @@ export function podSpecErrors(spec: unknown, path: string): FieldError[] {
   choice("restartPolicy", RESTART_POLICIES);
   choice("dnsPolicy", DNS_POLICIES);
   errors.push(...labelErrors(obj(at(spec, "nodeSelector")), `${path}.nodeSelector`));
+  errors.push(...podSecurityErrors(spec, path));
+  errors.push(...affinityErrors(at(spec, "affinity"), `${path}.affinity`));
+  errors.push(...dnsConfigErrors(spec, path));
+  errors.push(...gateErrors(spec, path));
+  errors.push(
+    ...topologySpreadErrors(list(at(spec, "topologySpreadConstraints")), `${path}.topologySpreadConstraints`),
+  );
+  errors.push(...hostUsersErrors(spec, path));
   const named = (field: string, rule: (name: string) => string[]): void => {
     const value = text(at(spec, field));
     if (value !== "") errors.push(...rule(value).map((m) => invalidValue(`${path}.${field}`, value, m)));
@@ -50,8 +65,32 @@ export function podSpecErrors(spec: unknown, path: string): FieldError[] {
   named("hostname", isDns1123Label);
   named("subdomain", isDns1123Label);
   list(at(spec, "tolerations")).forEach((t, i) => errors.push(...tolerationErrors(t, `${path}.tolerations[${i}]`)));
+  errors.push(...hostAliasErrors(list(at(spec, "hostAliases")), `${path}.hostAliases`));
   named("priorityClassName", isDns1123Subdomain);
   named("runtimeClassName", isDns1123Subdomain);
+  if (at(spec, "preemptionPolicy") !== undefined) choice("preemptionPolicy", PREEMPTION_POLICIES);
+  const os = at(spec, "os");
+  if (os !== undefined && !SYSTEMS.includes(text(at(os, "name"))))
+    errors.push(
+      text(at(os, "name")) === "" ? required(`${path}.os.name`) : notSupported(`${path}.os`, at(os, "name"), SYSTEMS),
+    );
+  return errors;
+}
+
+/** Gates are named by who opens them. */
+function gateErrors(spec: unknown, path: string): FieldError[] {
+  const errors = list(at(spec, "readinessGates")).flatMap((gate, i) => {
+    const type = text(at(gate, "conditionType"));
+    return isQualifiedName(type).map((m) => invalidValue(`${path}.readinessGates[${i}].conditionType`, type, m));
+  });
+  const seen = new Set<string>();
+  list(at(spec, "schedulingGates")).forEach((gate, i) => {
+    const name = text(at(gate, "name"));
+    const field = `${path}.schedulingGates[${i}]`;
+    errors.push(...isQualifiedName(name).map((m) => invalidValue(field, name, m)));
+    if (seen.has(name)) errors.push(duplicate(field, name));
+    seen.add(name);
+  });
   return errors;
 }
 

@@ -194,6 +194,31 @@ describe("orphan", () => {
     expect(names(h)).toEqual(["x", "y"]);
     expect(get(h, "x")?.metadata.ownerReferences).toBeUndefined();
   });
+
+  it("frees many dependents some at a time", async () => {
+    let running = 0;
+    let most = 0;
+    const h = await harness((api, deps) => {
+      const counting = Object.create(api, {
+        update: {
+          value: async (...args: Parameters<typeof api.update>) => {
+            most = Math.max(most, ++running);
+            return await api.update(...args).finally(() => running--);
+          },
+        },
+      }) as typeof api;
+      return startGarbageCollector(counting, deps);
+    });
+    const owner = await make(h, "owner");
+    await Promise.all(Array.from({ length: 250 }, (_, i) => make(h, `d${i}`, [ownedBy(owner)])));
+    await h.api.delete(CONFIG_MAPS, "default", "owner", { propagationPolicy: "Orphan" });
+    await h.settled();
+    const left = h.api.list(CONFIG_MAPS, "default");
+    expect(left).toHaveLength(250);
+    expect(left.filter((object) => object.metadata.ownerReferences !== undefined)).toEqual([]);
+    expect(most).toBeGreaterThan(50);
+    expect(most).toBeLessThanOrEqual(100);
+  });
 });
 
 describe("the collector", () => {

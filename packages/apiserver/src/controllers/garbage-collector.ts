@@ -1,4 +1,5 @@
 import { isReason, type OwnerReference, parseGroupVersion, type Unstructured } from "@capstan/apimachinery";
+import { breathe } from "../breathe.ts";
 import { keyOf, parseKey } from "../store/keys.ts";
 import type { InternalApi, InternalChange, ResourceKey, ResourceType } from "../types.ts";
 import type { Controller, ControllerDeps } from "./deps.ts";
@@ -9,6 +10,8 @@ import { WorkList } from "./work-list.ts";
 const MANAGER = "garbage-collector";
 const FOREGROUND = "foregroundDeletion";
 const ORPHAN = "orphan";
+/** An owner may have thousands of dependents: freeing them all in one turn would hold up requests. */
+const AT_ONCE = 100;
 
 /**
  * Deletes objects whose owners are gone, as kube-controller-manager's garbage collector does: dependents are found by the owner's
@@ -188,7 +191,11 @@ class GarbageCollector implements Controller {
   private async orphanDependents(key: string, owner: Unstructured): Promise<void> {
     const { uid = "" } = owner.metadata;
     const dependents = this.graph.dependentsOf(uid);
-    await Promise.all(dependents.map((dependent) => this.dropOwners(dependent, [{ uid }])));
+    for (let i = 0; i < dependents.length; i += AT_ONCE) {
+      if (i > 0) await breathe();
+      const some = dependents.slice(i, i + AT_ONCE);
+      await Promise.all(some.map((dependent) => this.dropOwners(dependent, [{ uid }])));
+    }
     await this.dropFinalizer(key, ORPHAN);
   }
 

@@ -1,6 +1,7 @@
 import { formatTime, type Unstructured } from "@capstan/apimachinery";
 import { describe, expect, it } from "vitest";
 import { startCsrCleaner } from "./csr-cleaner.ts";
+import { startEventCleaner } from "./event-cleaner.ts";
 import { startNamespaceDefaults } from "./namespace-defaults.ts";
 import { startRoleAggregation } from "./role-aggregation.ts";
 import { startControllers } from "./start.ts";
@@ -172,6 +173,84 @@ describe("certificate signing requests", () => {
     await h.clock.advance(2000);
     expect(left(h)).toEqual(["approved", "pending"]);
     await h.clock.advance(23 * HOUR);
+    expect(left(h)).toEqual([]);
+    expect(h.clock.nextTimer()).toBeUndefined();
+  });
+});
+
+describe("events", () => {
+  const MINUTE = 60_000;
+  const EVENTS = { group: "", plural: "events" };
+  const event = (name: string, more: object = {}): Unstructured => ({
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name, namespace: "default" },
+    involvedObject: { kind: "Thing", namespace: "default", name: "x" },
+    ...more,
+  });
+  const left = (h: Harness): (string | undefined)[] => h.api.list(EVENTS).map((o) => o.metadata.name);
+
+  it("go an hour after their last write, whichever API wrote them", async () => {
+    const h = await harness(startEventCleaner);
+    await h.api.create(EVENTS, event("a"), "test");
+    await h.api.create(EVENTS, event("b"), "test");
+    const { involvedObject, ...rest } = event("c", {
+      apiVersion: "events.k8s.io/v1",
+      eventTime: "2026-01-01T00:00:00.000000Z",
+      type: "Normal",
+      reason: "Made",
+      action: "Make",
+      reportingController: "example.test/maker",
+      reportingInstance: "maker-1",
+    });
+    const body = { ...rest, regarding: involvedObject };
+    const made = await h.server.admin().request({
+      method: "POST",
+      path: "/apis/events.k8s.io/v1/namespaces/default/events",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    await h.clock.advance(30 * MINUTE);
+    await h.api.update(EVENTS, "default", "b", "test", (o) => {
+      o["count"] = 2;
+    });
+    await h.clock.advance(29 * MINUTE);
+    expect(left(h)).toEqual(["a", "b", "c"]);
+    await h.clock.advance(2 * MINUTE);
+    expect(left(h)).toEqual(["b"]);
+    await h.clock.advance(28 * MINUTE);
+    expect(left(h)).toEqual(["b"]);
+    await h.clock.advance(2 * MINUTE);
+    expect(left(h)).toEqual([]);
+    expect(h.clock.nextTimer()).toBeUndefined();
+    expect(h.controller.idle()).toBe(true);
+    expect(h.errors).toEqual([]);
+  });
+
+  it("from before a restart go by the times they tell, none of which is believed to lie ahead", async () => {
+    const h = await harness(startEventCleaner, {
+      prepare: async (api) => {
+        await api.create(EVENTS, event("ahead", { lastTimestamp: "2999-01-01T00:00:00Z" }), "test");
+        await api.create(EVENTS, event("plain"), "test");
+      },
+    });
+    await h.clock.advance(59 * MINUTE);
+    expect(left(h)).toEqual(["ahead", "plain"]);
+    await h.clock.advance(2 * MINUTE);
+    expect(left(h)).toEqual([]);
+  });
+
+  it("are forgotten when somebody else deletes them, and go in pieces when they are many", async () => {
+    const h = await harness(startEventCleaner);
+    await h.api.create(EVENTS, event("short"), "test");
+    await h.api.delete(EVENTS, "default", "short");
+    await h.settled();
+    expect(h.clock.nextTimer()).toBeUndefined();
+    await Promise.all(Array.from({ length: 250 }, (_, i) => h.api.create(EVENTS, event(`e${i}`), "test")));
+    await h.clock.advance((h.clock.nextTimer() ?? 0) - h.clock.now());
+    expect(left(h)).toHaveLength(150);
+    await h.clock.advance(1000);
     expect(left(h)).toEqual([]);
     expect(h.clock.nextTimer()).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 import type { InternalApi } from "../types.ts";
 import { startCsrCleaner } from "./csr-cleaner.ts";
 import type { Controller, ControllerDeps } from "./deps.ts";
+import { startEventCleaner } from "./event-cleaner.ts";
 import { startGarbageCollector } from "./garbage-collector.ts";
 import { startNamespaceDefaults } from "./namespace-defaults.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
@@ -16,6 +17,7 @@ export function startControllers(api: InternalApi, deps: ControllerDeps): Contro
     startTokenCleaner(api, deps),
     startRoleAggregation(api, deps),
     startCsrCleaner(api, deps),
+    startEventCleaner(api, deps),
   ];
   return {
     stop: () => {

@@ -66,9 +66,16 @@ function cleanUp(deps: CleanupDeps, crd: CustomResourceDefinition): () => void {
   const finishIfEmpty = (): void => {
     if (done || finishing || store.count(prefix) > 0) return;
     finishing = true;
-    void finish(deps, name).finally(() => {
-      finishing = false;
-    });
+    finish(deps, name)
+      .catch((error: unknown) => {
+        if (done) return;
+        deps.log(`the deletion of ${name} could not be finished; trying again`, error);
+        cancelRetry();
+        cancelRetry = clock.after(RETRY_MS, run);
+      })
+      .finally(() => {
+        finishing = false;
+      });
   };
   const sweep = async (): Promise<void> => {
     if (done) return;
@@ -81,7 +88,9 @@ function cleanUp(deps: CleanupDeps, crd: CustomResourceDefinition): () => void {
   };
   const run = (): void => {
     sweep().catch((error: unknown) => {
+      if (done) return;
       deps.log(`instances of ${name} could not be deleted; trying again`, error);
+      cancelRetry();
       cancelRetry = clock.after(RETRY_MS, run);
     });
   };
@@ -134,13 +143,9 @@ function setTerminating(object: Unstructured, reason: string, message: string, c
 }
 
 async function finish(deps: CleanupDeps, name: string): Promise<void> {
-  try {
-    await deps.api.update(CRD_KEY, "", name, MANAGER, (object) => {
-      object.metadata.finalizers = (object.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
-    });
-  } catch (error) {
-    deps.log(`the deletion of ${name} could not be finished`, error);
-  }
+  await deps.api.update(CRD_KEY, "", name, MANAGER, (object) => {
+    object.metadata.finalizers = (object.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
+  });
 }
 
 /** A CRD that lost the race for its names gets them once the winner is gone. */

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { compareApiVersions, compileJsonPath, type JSONSchemaProps, type Unstructured } from "@capstan/apimachinery";
 import { ALL_VERBS } from "../builtin/define.ts";
 import type { CustomResourceType, VersionConverter } from "../registry/custom-type.ts";
 import type { PrinterColumn, ResourceType, Strategy } from "../types.ts";
 import type { CrdNames, CrdVersion, CustomResourceDefinition } from "./crd-object.ts";
+import { schemaHash } from "./schema-hash.ts";
 
 const STRATEGY: Strategy = { allowCreateOnUpdate: false, allowUnconditionalUpdate: false };
 
@@ -44,7 +44,7 @@ function internSchema(schema: JSONSchemaProps): JSONSchemaProps {
 }
 
 function findInterned(schema: JSONSchemaProps): JSONSchemaProps {
-  const hash = createHash("sha256").update(JSON.stringify(schema)).digest("base64");
+  const hash = schemaHash(schema);
   const known = interned.get(hash)?.deref();
   if (known !== undefined) return known;
   interned.set(hash, new WeakRef(schema));

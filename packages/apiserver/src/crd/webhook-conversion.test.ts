@@ -14,10 +14,12 @@ let server: Server;
 let caBundle = "";
 let broken = false;
 let calls = 0;
+let mostObjects = 0;
 
 /** v1 calls it `size`, v1beta1 `dimension`. */
 function convert(review: Review): object {
   const { uid, desiredAPIVersion, objects } = review.request;
+  mostObjects = Math.max(mostObjects, objects.length);
   if (broken) return { response: { uid, result: { status: "Failed", message: "out of order" } } };
   const convertedObjects = objects.map(({ spec, ...rest }) => {
     const size = spec["size"] ?? spec["dimension"];
@@ -103,6 +105,20 @@ describe("a conversion webhook", () => {
       ["DELETED", "b"],
     ]);
     watch.stop();
+    await t.server.close();
+  });
+
+  it("gets a long list in parts", async () => {
+    const t = await startTestServer({ controllers: false });
+    await t.server.registerCrds([crd()]);
+    const names = Array.from({ length: 250 }, (_, i) => `w${1000 + i}`);
+    const body = { apiVersion: "example.test/v1", kind: "Widget" };
+    await Promise.all(names.map((name) => t.post(path("v1"), { ...body, metadata: { name }, spec: { size: name } })));
+    const before = calls;
+    mostObjects = 0;
+    const list = (await t.get(path("v1beta1"))).body as { items: Unstructured[] };
+    expect(list.items.map((o) => o["spec"])).toEqual(names.map((dimension) => ({ dimension })));
+    expect([calls - before, mostObjects]).toEqual([3, 100]);
     await t.server.close();
   });
 

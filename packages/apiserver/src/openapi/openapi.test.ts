@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from "@capstan/apimachinery";
+import { type JSONSchemaProps, VirtualClock } from "@capstan/apimachinery";
 import { beforeAll, describe, expect, it } from "vitest";
 import { builtinTypes } from "../builtin/index.ts";
 import type { DocumentAnswer } from "../document.ts";
@@ -60,7 +60,8 @@ const machine = custom("Machine", {
 });
 
 const registry = registryOf([...builtinTypes(), machine]);
-const handler = createOpenApi(registry);
+const clock = new VirtualClock(Date.UTC(2026, 0, 31, 12));
+const handler = createOpenApi(registry, clock);
 
 async function getLater(path: string, headers: Record<string, string> = {}): Promise<DocumentAnswer> {
   const [pathname = "", query] = path.split("?");
@@ -93,7 +94,8 @@ describe("/openapi/v3", () => {
     expect(url).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]{128}$/);
     const fresh = get(url);
     expect(fresh).toMatchObject({ status: 200, headers: { "content-type": "application/json", vary: "Accept" } });
-    expect(fresh.headers["cache-control"]).toContain("public, immutable");
+    expect(fresh.headers["cache-control"]).toBe("public, immutable");
+    expect(fresh.headers["expires"]).toBe("Sun, 31 Jan 2027 12:00:00 GMT");
     expect(get("/openapi/v3/api/v1?hash=ABC")).toMatchObject({ status: 301, headers: { location: url } });
     const plain = get("/openapi/v3/api/v1");
     expect(plain.headers["cache-control"]).toBeUndefined();
@@ -103,7 +105,7 @@ describe("/openapi/v3", () => {
 
   it("gives other hashes only to what changed", () => {
     const own = registryOf([...builtinTypes(), machine]);
-    const serve = createOpenApi(own);
+    const serve = createOpenApi(own, clock);
     const hashes = (): Record<string, unknown> => {
       const index = serve({ path: "/openapi/v3", query: new URLSearchParams(), headers: {} });
       return (index as { body: { paths: Record<string, unknown> } }).body.paths;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Clock } from "@capstan/apimachinery";
 import { DEFINITIONS } from "../builtin/generated/schemas.ts";
 import { type DocumentAnswer, type DocumentRequest, matchesEtag, type SlowDocumentHandler } from "../document.ts";
 import type { ResourceRegistry, ResourceType } from "../types.ts";
@@ -8,7 +9,7 @@ import { v3Document } from "./v3.ts";
 
 /** The minor version whose built-in schemas were recorded. */
 const KUBERNETES_VERSION = "1.34";
-const YEAR_SECONDS = 365 * 24 * 3600;
+const YEAR_MS = 365 * 24 * 3_600_000;
 const KEPT_DOCUMENTS = 64;
 
 interface GroupVersionTypes {
@@ -29,7 +30,7 @@ function sha512(...parts: readonly string[]): string {
 }
 
 /** Serves /openapi/v3 (index and one document per group version) and /openapi/v2 (JSON or protobuf). */
-export function createOpenApi(registry: ResourceRegistry): SlowDocumentHandler {
+export function createOpenApi(registry: ResourceRegistry, clock: Clock): SlowDocumentHandler {
   let generation = -1;
   let index = new Map<string, GroupVersionTypes>();
   const current = (): Map<string, GroupVersionTypes> => {
@@ -44,7 +45,7 @@ export function createOpenApi(registry: ResourceRegistry): SlowDocumentHandler {
     if (path === "/openapi/v2") return v2Answer(request, current());
     if (path === "/openapi/v3") return indexAnswer(current());
     if (!path.startsWith("/openapi/v3/")) return undefined;
-    return v3Answer(request, path.slice("/openapi/v3/".length), current());
+    return v3Answer(request, path.slice("/openapi/v3/".length), current(), clock);
   };
 }
 
@@ -98,6 +99,7 @@ function v3Answer(
   request: DocumentRequest,
   key: string,
   index: ReadonlyMap<string, GroupVersionTypes>,
+  clock: Clock,
 ): DocumentAnswer {
   const found = index.get(key);
   if (found === undefined) return { status: 404, headers: {}, body: "" };
@@ -109,8 +111,10 @@ function v3Answer(
   const asked = request.query.get("hash");
   if (asked !== null && asked.toUpperCase() !== hash)
     return { status: 301, headers: { ...headers, location: url(key, hash) }, body: "" };
-  // The real server adds Expires one year ahead; max-age says the same without reading a clock.
-  if (asked !== null) headers["cache-control"] = `public, immutable, max-age=${YEAR_SECONDS}`;
+  if (asked !== null) {
+    headers["cache-control"] = "public, immutable";
+    headers["expires"] = new Date(clock.now() + YEAR_MS).toUTCString();
+  }
   if (matchesEtag(request, etag)) return { status: 304, headers, body: "" };
   const body = remember(hash, () => JSON.stringify(v3Document(types, KUBERNETES_VERSION)));
   return { status: 200, headers: { ...headers, "content-type": "application/json" }, body };

@@ -53,7 +53,14 @@ function merge(
   config: Unstructured,
   pause: WriteRequest["pause"],
 ): Unstructured | Promise<Unstructured> {
-  const patch: ApplyInput = { ...input(write), live, patch: config, force: write.options.force };
+  const share = sharedPart(write.type, write.subresource);
+  const patch: ApplyInput = {
+    ...input(write),
+    live,
+    patch: config,
+    force: write.options.force,
+    ...(share === undefined ? {} : { share }),
+  };
   if (pause !== undefined)
     return inSteps(applySteps(patch), pause).then(({ object }) => finishMerge(write.type, object), refuseUntyped);
   try {
@@ -78,6 +85,16 @@ function finishMerge(type: ResourceType, draft: Unstructured): Unstructured {
   }
   // Scalars of the wrong type pass the merge; Go's decoder stops them.
   return finishDecoding(type, draft as Record<string, unknown>, { mode: "Ignore", duplicates: [], warn: () => {} }, "");
+}
+
+/**
+ * What a write need not copy of a stored custom resource: who writes its status changes nothing else, and everybody else never changes
+ * its status, nor does any admission plugin.
+ */
+export function sharedPart(type: ResourceType, subresource: string): "all" | "status" | undefined {
+  if (!isCustom(type) || type.version !== type.storageVersion || !type.status) return undefined;
+  if (subresource === "status") return "all";
+  return subresource === "" ? "status" : undefined;
 }
 
 /** The configuration as it will be merged: of the endpoint's type and name, otherwise as it was sent. */

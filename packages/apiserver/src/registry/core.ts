@@ -39,8 +39,8 @@ export interface WriteRequest {
 export interface WriteOutcome {
   readonly status: number;
   readonly object: Unstructured;
-  /** The object's JSON, when it is the stored one. */
-  readonly bytes?: Buffer;
+  /** Has the JSON of the stored object, or makes it when asked, if that is what the answer shows. */
+  readonly view?: { readonly bytes: Buffer };
 }
 
 /** Group and resource as error constructors want them. */

@@ -103,8 +103,8 @@ async function commitNew(write: WriteRequest, key: string, object: Unstructured)
   if (taken || result.stored === undefined) return undefined;
   core.committed(type);
   const view = viewOf(type, result.stored);
-  const { object: seen, bytes } = view instanceof Promise ? await view : view;
-  return { status: 201, object: seen, bytes };
+  const seen = view instanceof Promise ? await view : view;
+  return { status: 201, object: seen.object, view: seen };
 }
 
 /** Reviews answer at once and are never stored. */

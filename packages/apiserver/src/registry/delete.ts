@@ -48,8 +48,8 @@ export async function deleteObject(write: WriteRequest, options: DeleteOptions):
   if (result.changed) core.committed(type);
   if (removed || result.stored === undefined) return gone(write, view.object);
   const after = viewOf(type, result.stored);
-  const { object, bytes } = after instanceof Promise ? await after : after;
-  return { status: 200, object, bytes };
+  const left = after instanceof Promise ? await after : after;
+  return { status: 200, object: left.object, view: left };
 }
 
 /** What becomes of the stored object. Runs inside the store's decision, so it sees the newest state. */

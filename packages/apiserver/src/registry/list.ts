@@ -149,18 +149,35 @@ async function page(
   limit: number,
 ): Promise<ListPage> {
   const meta: ListMeta = { resourceVersion: String(snapshot.revision) };
-  if (limit <= 0 && selection.all) return { meta, items: views };
+  if (selection.all && (limit <= 0 || views.length <= limit)) return { meta, items: views };
   const items: View[] = [];
-  for (let i = 0; i < views.length; i++) {
-    if (!selection.all && i % MATCHED_AT_ONCE === MATCHED_AT_ONCE - 1) await breathe();
+  let next = 0;
+  while (next < views.length && (limit <= 0 || items.length < limit)) {
+    if (next > 0 && !selection.all) await breathe();
+    next = pick(views, next, Math.min(next + MATCHED_AT_ONCE, views.length), selection, limit, items);
+  }
+  if (next < views.length) {
+    const last = snapshot.items[next - 1]?.key ?? "";
+    meta.continue = encodeContinue({ revision: snapshot.revision, start: `${last.slice(snapshot.prefix.length)}\0` });
+    if (selection.all) meta.remainingItemCount = views.length - next;
+  }
+  return { meta, items };
+}
+
+/** Adds what is selected of a piece of the views, until there are enough; returns where it stopped. */
+function pick(
+  views: readonly View[],
+  from: number,
+  to: number,
+  selection: Selection,
+  limit: number,
+  items: View[],
+): number {
+  for (let i = from; i < to; i++) {
     const view = views[i] as View;
     if (!selection.all && !selection.matches(view.object)) continue;
     items.push(view);
-    if (limit <= 0 || items.length < limit || i === views.length - 1) continue;
-    const last = snapshot.items[i]?.key ?? "";
-    meta.continue = encodeContinue({ revision: snapshot.revision, start: `${last.slice(snapshot.prefix.length)}\0` });
-    if (selection.all) meta.remainingItemCount = views.length - i - 1;
-    break;
+    if (items.length === limit) return i + 1;
   }
-  return { meta, items };
+  return to;
 }

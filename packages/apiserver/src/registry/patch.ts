@@ -13,6 +13,7 @@ import {
   unsupportedMediaType,
 } from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
+import { sharedPart } from "./apply.ts";
 import type { WriteOutcome, WriteRequest } from "./core.ts";
 import { isCustom } from "./custom-type.ts";
 import { type FieldValidation, finishDecoding, mustBe } from "./decode.ts";
@@ -51,14 +52,19 @@ export function patchObject(
 ): Promise<WriteOutcome> {
   const { type } = write;
   return updateObject(write, (old, pause) => {
-    if (pause === undefined) return patchedDraft(type, applyOf(type, patchType, old, patch), old, validation);
+    if (pause === undefined) return patchedDraft(write, applyOf(type, patchType, old, patch), old, validation);
     return pause()
       .then(() => applyOf(type, patchType, old, patch))
-      .then((result) => pause().then(() => patchedDraft(type, result, old, validation)));
+      .then((result) => pause().then(() => patchedDraft(write, result, old, validation)));
   });
 }
 
-function patchedDraft(type: ResourceType, result: unknown, old: Unstructured, validation: FieldValidation): Change {
+function patchedDraft(
+  { type, subresource }: WriteRequest,
+  result: unknown,
+  old: Unstructured,
+  validation: FieldValidation,
+): Change {
   if (!isObject(result)) throw badRequest("the patch does not leave an object");
   if (!isCustom(type) && Object.keys(result).length === 0)
     throw badRequest(
@@ -74,7 +80,10 @@ function patchedDraft(type: ResourceType, result: unknown, old: Unstructured, va
     throw refuse(`illegal change of apiVersion or kind: this is ${old.apiVersion} ${old.kind}`);
   }
   try {
-    return { draft: finishDecoding(type, deepCopy(result), validation, ""), owned: false };
+    const { status, ...rest } = result;
+    const kept = status !== undefined && status === old["status"] && sharedPart(type, subresource) === "status";
+    const copy = kept ? { ...deepCopy(rest), status } : deepCopy(result);
+    return { draft: finishDecoding(type, copy, validation, ""), owned: false };
   } catch (error) {
     throw error instanceof ApiError && error.code === 400 ? refuse(withoutKind(error.message)) : error;
   }

@@ -1,7 +1,7 @@
 import { type ListMeta, notAcceptable, type Unstructured, type WatchEvent } from "@capstan/apimachinery";
 import { breathe, inPieces } from "../breathe.ts";
 import type { Representation } from "../server/negotiation.ts";
-import { objectReply, type Reply } from "../server/reply.ts";
+import { type Encoded, objectReply, type Reply } from "../server/reply.ts";
 import { tableFor } from "../table/table.ts";
 import type { ResourceType } from "../types.ts";
 import { apiVersionOf } from "./core.ts";
@@ -23,11 +23,11 @@ export function presentObject(
   type: ResourceType,
   status: number,
   object: Unstructured,
-  bytes: Buffer | undefined,
+  view: Encoded | undefined,
   how: Presentation,
 ): Reply {
   // Failures, and the Status of a delete, have no other form.
-  if (how.representation.as === "object" || object.kind === "Status") return objectReply(status, object, bytes);
+  if (how.representation.as === "object" || object.kind === "Status") return objectReply(status, object, view);
   if (how.representation.as === "partial") return objectReply(status, partial(object, how.representation.metaVersion));
   if (how.representation.as === "partialList") {
     throw notAcceptable(
@@ -198,5 +198,8 @@ async function listChunks(type: ResourceType, page: ListPage): Promise<readonly 
 }
 
 function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length > prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+  if (bytes.length <= prefix.length) return false;
+  // A loop over some forty bytes is faster than the call of a native function.
+  for (let i = prefix.length - 1; i >= 0; i--) if (bytes[i] !== prefix[i]) return false;
+  return true;
 }

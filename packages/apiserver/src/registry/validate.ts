@@ -2,6 +2,7 @@ import {
   type FieldError,
   invalid,
   invalidValue,
+  sameObjectMeta,
   type Unstructured,
   validateObjectMeta,
   validateObjectMetaUpdate,
@@ -22,15 +23,21 @@ export function validateCreate(type: ResourceType, object: Unstructured): void {
 
 /** The same for a change, with errors on what did not change forgiven (ratcheting) and immutable metadata checked. */
 export function validateUpdate(type: ResourceType, object: Unstructured, old: Unstructured, subresource: string): void {
-  // Upstream checks this twice, in the generic store and in the kind's strategy, and reports both.
-  const update = validateObjectMetaUpdate(object.metadata, old.metadata);
-  const whole = validateObjectMeta(object.metadata, metaOptions(type));
-  const errors = type.builtin ? [...update, ...whole, ...update, ...whole] : [...update, ...update, ...whole];
+  const errors = metadataErrors(type, object, old);
   if (isCustom(type))
     errors.push(...compiledSchema(type.schema).validate(object, { old }), ...scaleErrors(type, object));
   const { strategy } = type;
   errors.push(...(strategy.validateUpdate?.(object, old, subresource) ?? strategy.validate?.(object) ?? []));
   refuse(type, object, errors);
+}
+
+function metadataErrors(type: ResourceType, object: Unstructured, old: Unstructured): FieldError[] {
+  // A status write of a custom resource: only the owners of fields changed, and those the server wrote.
+  if (!type.builtin && sameObjectMeta(object.metadata, old.metadata)) return [];
+  // Upstream checks this twice, in the generic store and in the kind's strategy, and reports both.
+  const update = validateObjectMetaUpdate(object.metadata, old.metadata);
+  const whole = validateObjectMeta(object.metadata, metaOptions(type));
+  return type.builtin ? [...update, ...whole, ...update, ...whole] : [...update, ...update, ...whole];
 }
 
 function scaleErrors(type: ResourceType, object: Unstructured): FieldError[] {

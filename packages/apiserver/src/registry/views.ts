@@ -40,7 +40,7 @@ export function viewOf(type: ResourceType, stored: StoredObject): View | Promise
   return made;
 }
 
-/** Views of many objects; one webhook call converts all that are not known yet. Long lists are converted piece by piece. */
+/** Views of many objects; what is not known yet goes to a conversion webhook in few calls. Long lists are converted piece by piece. */
 export function viewsOf(
   type: ResourceType,
   items: readonly StoredObject[],
@@ -55,12 +55,15 @@ export function viewsOf(
 /** More conversions than this at once would hold up other requests. */
 const VIEWS_AT_ONCE = 500;
 
+/** One body with a whole list would take memory without bound, and a webhook longer than it is given. */
+const REVIEWED_AT_ONCE = 100;
+
 function isReady(type: ResourceType, stored: StoredObject): boolean {
   return (isCustom(type) && isCurrent(type, stored)) || cacheOf(type).has(stored);
 }
 
-/** Whether the stored form is exactly what a client of `type` must see. */
-function isCurrent(type: CustomResourceType, stored: StoredObject): boolean {
+/** Whether the stored form is exactly what a client of `type` must see, and passed its schema as it is today. */
+export function isCurrent(type: CustomResourceType, stored: StoredObject): boolean {
   return stored.revision > type.custom.epoch && stored.object.apiVersion === apiVersionOf(type);
 }
 
@@ -79,12 +82,13 @@ async function convertMissing(type: CustomResourceType, items: readonly StoredOb
   const cache = cacheOf(type);
   const target = apiVersionOf(type);
   const missing = items.filter((s) => s.object.apiVersion !== target && !cache.has(s));
-  if (missing.length > 0 && converter.async) {
+  for (let at = 0; converter.async && at < missing.length; at += REVIEWED_AT_ONCE) {
+    const some = missing.slice(at, at + REVIEWED_AT_ONCE);
     const converted = await converter.convert(
-      missing.map((s) => settled(type, s)),
+      some.map((s) => settled(type, s)),
       target,
     );
-    missing.forEach((s, i) => {
+    some.forEach((s, i) => {
       const object = converted[i];
       if (object !== undefined) cache.set(s, viewFrom(deepCopy(object)));
     });

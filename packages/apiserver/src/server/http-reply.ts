@@ -18,7 +18,8 @@ export interface HttpResponse {
 }
 
 const GZIP_MIN_BYTES = 128 * 1024;
-const WRITE_AT_ONCE_BYTES = 256 * 1024;
+/** Encrypting so much takes a millisecond or two; smaller pieces would wait for the client more often. */
+const WRITE_AT_ONCE_BYTES = 1024 * 1024;
 const ITEMS = Buffer.from("items:\n");
 const YAML_BYTES_AT_ONCE = 8 * 1024;
 
@@ -43,7 +44,7 @@ export async function writeReply(response: HttpResponse, call: ApiCall, reply: R
     response.writeHead(reply.status, {
       ...headers,
       "Content-Encoding": "gzip",
-      Vary: "Accept-Encoding",
+      Vary: headers["Vary"] === undefined ? "Accept-Encoding" : `${String(headers["Vary"])}, Accept-Encoding`,
       "Content-Length": packed.length,
     });
     response.end(packed);
@@ -100,7 +101,7 @@ function encode(
     return yamlPieces(body.type === "list" ? body.object() : body.object);
   }
   if (body.type === "list") return body.chunks();
-  return [body.bytes ?? Buffer.from(JSON.stringify(body.object))];
+  return [body.encoded?.bytes ?? Buffer.from(JSON.stringify(body.object))];
 }
 
 /** Items are written some at once, with time for others in between: YAML takes a hundred times as long as JSON. */

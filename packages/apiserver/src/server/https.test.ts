@@ -177,6 +177,9 @@ describe("HTTPS", () => {
     expect(
       (await h1("GET", `${MAPS}/one`, { headers: { "accept-encoding": "gzip" } })).headers["content-encoding"],
     ).toBeUndefined();
+    expect(packed.headers["vary"]).toBe("Accept-Encoding");
+    const document = await h1("GET", "/openapi/v3/api/v1", { headers: { "accept-encoding": "gzip" } });
+    expect(document.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept, Accept-Encoding" });
   });
 
   it("refuses bodies above 3 MiB", async () => {

@@ -4,6 +4,7 @@ import {
   internalError,
   methodNotSupported,
   requestEntityTooLarge,
+  serviceUnavailable,
   type UserInfo,
   unauthorized,
 } from "@capstan/apimachinery";
@@ -12,6 +13,7 @@ import { forbiddenFor } from "../auth/rbac-authorizer.ts";
 import type { RegistryCore } from "../registry/core.ts";
 import { isCustom } from "../registry/custom-type.ts";
 import { methodNotAllowed, notServed } from "../registry/errors.ts";
+import { StoreError } from "../store/store.ts";
 import type { Authenticator, Authorizer, RequestAttributes, ResourceRegistry, ResourceType } from "../types.ts";
 import type { ApiCall } from "./api-call.ts";
 import { type Reply, statusReply, textReply } from "./reply.ts";
@@ -159,5 +161,7 @@ export function failureReply(deps: Pick<PipelineDeps, "onError">, call: ApiCall,
     return statusReply(requestEntityTooLarge("the object is nested too deeply: flatten it").status);
   }
   deps.onError(error, call);
+  // The request was fine and may be repeated; what a person can do about the disk is no secret of the server.
+  if (error instanceof StoreError) return statusReply(serviceUnavailable(`${error.message}. ${error.cure}`).status);
   return statusReply(internalError("the request failed inside the server; its log has the cause").status);
 }

@@ -13,15 +13,20 @@ export interface Reply {
  * that the in-process transport parses nothing.
  */
 export type ReplyBody =
-  | { readonly type: "object"; readonly object: object; readonly bytes?: Buffer }
+  | { readonly type: "object"; readonly object: object; readonly encoded?: Encoded }
   /** A list in pieces of JSON; `object` builds the parsed form when somebody in process asks. */
   | { readonly type: "list"; chunks(): readonly Buffer[] | Promise<readonly Buffer[]>; object(): object }
   | { readonly type: "raw"; readonly contentType: string; readonly bytes: Buffer | string }
   | { readonly type: "watch"; readonly stream: WatchStream };
 
+/** Who has an object's JSON, or makes it when asked: in process nobody asks. */
+export interface Encoded {
+  readonly bytes: Buffer;
+}
+
 /** A JSON answer. */
-export function objectReply(status: number, object: object, bytes?: Buffer): Reply {
-  return { status, body: bytes === undefined ? { type: "object", object } : { type: "object", object, bytes } };
+export function objectReply(status: number, object: object, encoded?: Encoded): Reply {
+  return { status, body: encoded === undefined ? { type: "object", object } : { type: "object", object, encoded } };
 }
 
 /** A plain text answer, as health endpoints give. */

@@ -124,7 +124,7 @@ async function handleGet(request: Request): Promise<Reply> {
   const how = presentation(request);
   const { call, type, namespace, info } = request;
   const view = await getObject(request.core, type, namespace, info.name, call.query.get("resourceVersion") ?? "");
-  return presentObject(type, 200, view.object, view.bytes, how);
+  return presentObject(type, 200, view.object, view, how);
 }
 
 async function handleList(request: Request): Promise<Reply> {
@@ -384,5 +384,5 @@ async function readDeleteOptions(request: Request): Promise<DeleteOptions> {
 }
 
 function present(request: Request, outcome: WriteOutcome, how: Presentation): Reply {
-  return presentObject(request.type, outcome.status, outcome.object, outcome.bytes, how);
+  return presentObject(request.type, outcome.status, outcome.object, outcome.view, how);
 }

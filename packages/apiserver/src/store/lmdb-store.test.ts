@@ -11,16 +11,16 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { seededRandom, settle, VirtualClock } from "@capstan/apimachinery";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { restoreBackup } from "./backup.ts";
 import { newEncryptionKeyLine, parseEncryptionKeys, readEncryptionKeyFile } from "./encryption.ts";
 import { type LmdbStore, type LmdbStoreOptions, openLmdbStore } from "./lmdb-store.ts";
 import { memoryStore } from "./memory-store.ts";
 import { openObjectStore } from "./object-store.ts";
 import type { ObjectStore } from "./object-store.types.ts";
-import { type StoreEntry, StoreError } from "./store.ts";
+import { CompactedError, type StoredBytes, type StoreEntry, StoreError } from "./store.ts";
 import { storeSuite } from "./testing/store-suite.ts";
 
 const root = mkdtempSync(join(tmpdir(), "capstan-store-"));
@@ -132,6 +132,8 @@ describe("a second writer", () => {
     const refused = await first.commit([put(2, "g/a/x", "mine")]).catch((error: unknown) => error);
     expect(String(refused)).toContain("another process has written");
     await expect(first.commit([put(3, "g/a/x", "mine")])).rejects.toThrow("another process");
+    expect(first.problem?.()).toMatch(/^another process has written .* Stop the other process, then restart/);
+    expect(other.problem?.()).toBeUndefined();
     await other.close();
     await first.close();
   });
@@ -229,6 +231,64 @@ describe("backup and restore", () => {
     await again.commit([put(revision + 1, "core/pods/a/after", "1")]);
     await again.close();
     expect(await contentsOf(restored)).toContain("core/pods/a/after");
+  });
+});
+
+describe("a compaction of many changes", () => {
+  const value = async (store: LmdbStore, revision: number): Promise<string> => {
+    const read = await store.readAt(revision, "").catch((error: unknown) => error);
+    if (read instanceof CompactedError) return "compacted";
+    return (read as StoredBytes[]).map((object) => Buffer.from(object.bytes).toString()).join();
+  };
+  async function filled(directory: string): Promise<LmdbStore> {
+    const store = await openLmdbStore(directory);
+    await store.load();
+    await store.commit(Array.from({ length: 1200 }, (_, i) => put(i + 1, "g/a/x", `${i + 1}`)));
+    return store;
+  }
+
+  it("shows readers the whole history or none while it runs", async () => {
+    const store = await filled(newDirectory());
+    let running = true;
+    const compaction = store.compact(1100).finally(() => {
+      running = false;
+    });
+    const seen = new Set<string>();
+    while (running) {
+      for (const revision of [300, 700, 1050]) {
+        const read = await value(store, revision);
+        seen.add(read === `${revision}` ? "right" : read);
+      }
+      await settle(1);
+    }
+    await compaction;
+    for (const read of seen) expect(["right", "compacted"]).toContain(read);
+    expect(await value(store, 1099)).toBe("compacted");
+    expect(await value(store, 1100)).toBe("1100");
+    await store.close();
+  });
+
+  it("that was cut off leaves no gap", async () => {
+    const directory = newDirectory();
+    const store = await filled(directory);
+    // Asked before each chunk: here the process ends after the first one.
+    const ask = vi.spyOn(store as unknown as { requireWritable(): void }, "requireWritable");
+    ask
+      .mockImplementationOnce(() => {})
+      .mockImplementationOnce(() => {
+        throw new Error("killed");
+      });
+    await expect(store.compact(1100)).rejects.toThrow("killed");
+    await store.close();
+    const again = await openLmdbStore(directory);
+    const { compactedRevision } = await again.load();
+    expect(compactedRevision).toBe(500);
+    expect((await again.readLog(compactedRevision))[0]?.revision).toBe(501);
+    expect(await value(again, 300)).toBe("compacted");
+    expect(await value(again, 700)).toBe("700");
+    await again.compact(1100);
+    expect(await value(again, 700)).toBe("compacted");
+    await again.close();
   });
 });
 

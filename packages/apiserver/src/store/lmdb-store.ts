@@ -22,6 +22,7 @@ import {
   needsReencryption,
   OBJECT,
   objectKey,
+  revisionOfLogKey,
   STATE_KEY,
   type StoreState,
   splitLog,
@@ -187,7 +188,10 @@ class DurableStore implements LmdbStore {
         if (target <= state.compacted) return 0;
         const keys = [...this.database.getKeys({ start: logKey(0), end: logKey(target + 1), limit: CHUNK })];
         for (const key of keys) void this.database.remove(key);
-        if (keys.length < CHUNK) void this.database.put(STATE_KEY, encodeState({ ...state, compacted: target }));
+        // Told with every chunk: whoever reads between two of them, or after a crash there, must not take the rest for all.
+        const last = keys.length < CHUNK ? undefined : keys.at(-1);
+        const compacted = last === undefined ? target : revisionOfLogKey(last);
+        void this.database.put(STATE_KEY, encodeState({ ...state, compacted }));
         return keys.length;
       });
       if (removed < CHUNK) return;
@@ -215,6 +219,10 @@ class DurableStore implements LmdbStore {
   async backup(path: string): Promise<void> {
     if (this.closed) throw closedError();
     await backupDatabase(this.database, path);
+  }
+
+  problem(): string | undefined {
+    return this.broken === undefined ? undefined : `${this.broken.message}. ${this.broken.cure}`;
   }
 
   async close(): Promise<void> {

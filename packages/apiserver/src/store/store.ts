@@ -15,6 +15,8 @@ export interface Store {
   compact(revision: number): Promise<void>;
   /** Writes a consistent copy while running. */
   backup(path: string): Promise<void>;
+  /** Why nothing can be written until a restart, with its cure; undefined when all is well. */
+  problem?(): string | undefined;
   close(): Promise<void>;
 }
 
