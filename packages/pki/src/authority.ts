@@ -15,6 +15,7 @@ import {
 import { encodeName } from "./names.ts";
 import { type ParsedCertificate, parseCertificate } from "./parse.ts";
 import { decodePem, encodePem } from "./pem.ts";
+import { Recent } from "./recent.ts";
 
 /** A certificate and its private key, both PEM. */
 export interface CertificateAndKey {
@@ -122,13 +123,15 @@ export interface Authority {
   readonly key: KeyObject;
 }
 
-// Reading the PEM costs more than signing; callers hold on to their CA objects.
-const opened = new WeakMap<CertificateAndKey, Authority>();
+// Reading the PEM costs more than signing.
+const opened = new Recent<Authority>(1000);
 
 /** Reads a CA made by us, kubeadm, Cluster API or openssl, and checks that its parts belong together. */
 export function openAuthority(ca: CertificateAndKey): Authority {
-  const known = opened.get(ca);
-  if (known !== undefined) return known;
+  return opened.of(`${ca.certPem}${ca.keyPem}`, () => readAuthority(ca));
+}
+
+function readAuthority(ca: CertificateAndKey): Authority {
   const parsed = parseCertificate(ca.certPem);
   const who = `CA "${parsed.subject.commonName}"`;
   if (!parsed.isCA)
@@ -136,9 +139,7 @@ export function openAuthority(ca: CertificateAndKey): Authority {
   const key = readPrivateKey(ca.keyPem, `the key of ${who}`);
   if (!publicKeyInfo(key).equals(parsed.publicKeyInfo))
     throw new PkiError(`the key of ${who} does not belong to its certificate: give the pair that was made together`);
-  const authority = { certificate: parsed, key };
-  opened.set(ca, authority);
-  return authority;
+  return { certificate: parsed, key };
 }
 
 interface CertificateFields {

@@ -11,6 +11,7 @@ export { createKeyPair, createSecretKey, createServiceAccountKey, type KeyAlgori
 export { buildKubeconfig, type KubeconfigOptions } from "./kubeconfig.ts";
 export type { Subject } from "./names.ts";
 export {
+  isSignedBy,
   type ParsedCertificate,
   parseCertificate,
   parseCertificateDer,

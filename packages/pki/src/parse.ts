@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { children, contentOf, type DerNode, readElement, readTime, Tag } from "./der.ts";
+import { children, contentOf, type DerNode, readBitString, readElement, readOid, readTime, Tag } from "./der.ts";
 import {
   decodeAuthorityKeyId,
   decodeExtensions,
@@ -8,6 +8,7 @@ import {
   Extension,
   type Usage,
 } from "./extensions.ts";
+import { readPublicKeyInfo, verifyData } from "./keys.ts";
 import { decodeAlternativeNames, decodeName, type Subject } from "./names.ts";
 import { decodePem, decodePemBlocks } from "./pem.ts";
 
@@ -72,6 +73,18 @@ export function parseCertificateDer(der: Uint8Array): ParsedCertificate {
     publicKeyInfo: publicKey?.raw ?? new Uint8Array(),
     subjectDer: subject?.raw ?? new Uint8Array(),
   };
+}
+
+/** Whether a certificate carries the signature of an authority. */
+export function isSignedBy(certPem: string, authority: ParsedCertificate): boolean {
+  const [body, algorithm, signature] = children(
+    readElement(decodePem(certPem, "CERTIFICATE")),
+    Tag.sequence,
+    "certificate",
+  );
+  const id = readOid(children(algorithm, Tag.sequence, "signature algorithm")[0]);
+  const key = readPublicKeyInfo(authority.publicKeyInfo);
+  return verifyData(key, id, body?.raw ?? Buffer.alloc(0), readBitString(signature));
 }
 
 function extensionsOf(fields: readonly DerNode[]): Map<string, Buffer> {

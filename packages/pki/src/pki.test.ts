@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,9 @@ import {
   type CertificateAndKey,
   createCertificateAuthority,
   createCertificateRequest,
+  createKeyPair,
   createServiceAccountKey,
+  isSignedBy,
   issueCertificate,
   type KeyAlgorithm,
   PkiError,
@@ -55,6 +57,37 @@ function openssl(args: (file: (i: number) => string) => string[], ...texts: stri
     rmSync(dir, { recursive: true });
   }
 }
+
+describe("keys", () => {
+  it.each<KeyAlgorithm>(["ECDSA-P256", "ECDSA-P384", "RSA-2048"])(
+    "%s are written as OpenSSL writes them",
+    async (kind) => {
+      const { privateKeyPem, publicKeyPem } = await createKeyPair(kind);
+      const key = createPrivateKey(privateKeyPem);
+      const type = kind.startsWith("RSA") ? "pkcs1" : "sec1";
+      expect(privateKeyPem).toBe(key.export({ type, format: "pem" }));
+      expect(publicKeyPem).toBe(createPublicKey(key).export({ type: "spki", format: "pem" }));
+    },
+  );
+
+  it("tell whose signature a certificate carries", async () => {
+    const [ours, theirs] = await Promise.all([authority(), authority("RSA-2048")]);
+    const options = {
+      commonName: "x",
+      usages: ["client"] as const,
+      nowMs: NOW,
+      validMs: YEAR,
+      random: seededRandom(2),
+    };
+    for (const ca of [ours, theirs]) {
+      const { certPem } = await issueCertificate(ca, options);
+      expect([ours, theirs].map((by) => isSignedBy(certPem, parseCertificate(by.certPem)))).toEqual([
+        ca === ours,
+        ca === theirs,
+      ]);
+    }
+  });
+});
 
 describe("certificate authorities", () => {
   it.each<KeyAlgorithm>(["ECDSA-P256", "ECDSA-P384", "RSA-2048"])(

@@ -12,9 +12,14 @@ export class Recent<T> {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const made = make(text);
+    this.set(text, made);
+    return made;
+  }
+
+  /** What a text stands for, from somebody who knows. */
+  set(text: string, made: T): void {
     const [oldest] = this.#known.size < this.#limit ? [] : this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);
     this.#known.set(text, made);
-    return made;
   }
 }
