@@ -93,3 +93,5 @@ export {
   type TlsConfig,
 } from "./transport/client-config.ts";
 export { httpTransport } from "./transport/http-transport.ts";
+export { nodeAgents } from "./transport/node-agents.ts";
+export { openWebSocket } from "./transport/websocket.ts";

@@ -192,16 +192,19 @@ export class Client {
 
   /**
    * Applies `desired` unless it was the last thing applied to the object and `live` still has all of it, so that a steady system
-   * stays silent. `live` comes from the cache; gives back the live or the applied object.
+   * stays silent. `live` comes from the cache; gives back the live or the applied object. `hold` is asked before a change of an
+   * existing object is written, and leaves it out when it says yes.
    */
   async ensure<T extends KubeObject>(
     desired: T,
     live: T | undefined,
-    options: ApplyOptions = {},
+    options: ApplyOptions & { hold?: () => boolean } = {},
     signal?: AbortSignal,
   ): Promise<T> {
     const digest = this.#memo.digest(desired);
-    if (live !== undefined && this.#memo.isCurrent(desired, live, digest, options.subresource)) return live;
+    if (live !== undefined) {
+      if (this.#memo.isCurrent(desired, live, digest, options.subresource) || options.hold?.() === true) return live;
+    }
     const applied = await this.apply(desired, options, signal);
     if (options.dryRun !== true) this.#memo.remember(applied, digest, options.subresource);
     return applied;

@@ -21,6 +21,7 @@ import type { Controller } from "./controller.ts";
 import { generationChanged, ignoreStatus, labelsChanged, objectsWhere } from "./predicate.ts";
 import { done, requeueAfter, soonest, TerminalError } from "./result.ts";
 import { startControllers } from "./start-controllers.ts";
+import { Turn } from "./turn.ts";
 
 interface ConfigMapObject extends KubeObject {
   data?: Record<string, string>;
@@ -45,8 +46,9 @@ async function start(
   controllers: (requests: Counter) => Controller[],
   log: Logger = silentLogger,
   existing: ConfigMapObject[] = [],
+  clock = new VirtualClock(),
+  turn = new Turn(clock),
 ) {
-  const clock = new VirtualClock();
   const random = seededRandom(1);
   const server = await createApiServer({ store: memoryStore(), clock, random, controllers: false });
   const requests = new Counter(server.admin());
@@ -57,7 +59,7 @@ async function start(
   const stop = new AbortController();
   const running = startControllers(
     controllers(requests),
-    { cache, clock, random, log, recorder: silentRecorder },
+    { cache, clock, random, log, recorder: silentRecorder, turn },
     stop.signal,
   );
   cleanups.push(
@@ -399,4 +401,58 @@ describe("predicates and results", () => {
     expect(soonest(done(), requeueAfter(5), requeueAfter(3))).toEqual(requeueAfter(3));
     expect(soonest(done(), done())).toEqual(done());
   });
+});
+
+test("when there is more work than time, words of a status wait for company, but not for long", async () => {
+  const Node = kindRef<Unstructured>({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
+  const clock = new VirtualClock();
+  /** Always too busy. */
+  class BusyTurn extends Turn {
+    override holdMs(): number {
+      return 500;
+    }
+  }
+  let conditions = [{ type: "Ready", status: "False", reason: "Waiting", message: "one" }];
+  let passes = 0;
+  const { user } = await start(
+    () => [
+      controller("writer")
+        .for(Node)
+        .reconcile(async ({ name }, context) => {
+          passes++;
+          const live = context.cache.get(Node, { name });
+          if (live === undefined) return done();
+          await context.ensureStatus(
+            { apiVersion: "v1", kind: "Node", metadata: { name }, status: { conditions } },
+            live,
+          );
+          return done();
+        }),
+    ],
+    silentLogger,
+    [],
+    clock,
+    new BusyTurn(clock),
+  );
+  const told = async (): Promise<unknown> => {
+    const node = await user.get(Node, { name: "n" });
+    const { conditions: now } = (node?.["status"] ?? {}) as { conditions?: typeof conditions };
+    return now?.map(({ status, message }) => `${status} ${message}`);
+  };
+  await user.create<Unstructured>({ apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
+  await clock.advance(100);
+  expect(await told()).toBeUndefined();
+  await clock.advance(9000);
+  expect(await told()).toBeUndefined();
+  expect(passes).toBe(1);
+  await clock.advance(2000);
+  expect(await told()).toEqual(["False one"]);
+  await clock.advance(1000);
+  const before = passes;
+  await clock.advance(60_000);
+  expect(passes).toBe(before);
+  conditions = [{ type: "Ready", status: "True", reason: "Ready", message: "" }];
+  await user.patch({ kind: Node, name: "n" }, { metadata: { labels: { a: "b" } } });
+  await clock.advance(600);
+  expect(await told()).toEqual(["True "]);
 });

@@ -7,6 +7,7 @@ import type { ControllerMetrics } from "../metrics/types.ts";
 import { PRIORITY_LOW, PRIORITY_NORMAL, WorkQueue } from "../queue/work-queue.ts";
 import type { Predicate } from "./predicate.ts";
 import { type Result, TerminalError } from "./result.ts";
+import { isTelling } from "./telling.ts";
 import { Turn } from "./turn.ts";
 import type {
   ControllerDefinition,
@@ -36,6 +37,14 @@ export class Controller {
   }
 }
 
+/** Words may be this old at most, however much there is to do. */
+const MAX_HELD_MS = 10_000;
+const RELEASE_MS = 500;
+
+function statusOf(object: KubeObject | undefined): unknown {
+  return (object as (KubeObject & { status?: unknown }) | undefined)?.status;
+}
+
 interface DynamicWatch {
   /** Throws if the kind cannot be watched at the moment, rather than keep a worker waiting. */
   synced: () => Promise<unknown>;
@@ -57,6 +66,10 @@ export class RunningController {
   readonly #context: ReconcileContext;
   readonly #dynamic = new Map<string, DynamicWatch>();
   readonly #removeHandlers: (() => void)[] = [];
+  /** Since when the words of a status wait to be written, and whose may not wait any longer. */
+  readonly #held = new Map<string, number>();
+  readonly #due = new Set<string>();
+  #cancelRelease: (() => void) | undefined;
   readonly #finish: () => void;
   readonly #pump = (): void => this.#run();
   #active = 0;
@@ -106,6 +119,7 @@ export class RunningController {
       random,
       signal: this.#signal,
       watch: (kind, map, options) => this.#watchLater(kind, map, options),
+      ensureStatus: (desired, live) => this.#ensureStatus(desired, live),
       unwatch: (kind) => this.#unwatch(kind),
     };
   }
@@ -188,6 +202,43 @@ export class RunningController {
     await watch.synced();
   }
 
+  async #ensureStatus<T extends KubeObject>(desired: T, live: T | undefined): Promise<void> {
+    const key = keyText(desired.metadata.namespace, desired.metadata.name ?? "");
+    let waits = false;
+    const hold = (): boolean => {
+      waits = this.#busy() && !this.#due.has(key) && isTelling(statusOf(live), statusOf(desired));
+      if (waits && !this.#held.has(key)) this.#held.set(key, this.#deps.clock.monotonic());
+      return waits;
+    };
+    await this.#context.client.ensure(desired, live, { subresource: "status", hold }, this.#signal);
+    if (waits) this.#releaseLater();
+    else this.#held.delete(key);
+  }
+
+  #busy(): boolean {
+    return this.#turn.holdMs(Math.max(1, this.#definition.rank)) > 0;
+  }
+
+  #releaseLater(): void {
+    this.#cancelRelease ??= this.#deps.clock.after(RELEASE_MS, () => {
+      this.#cancelRelease = undefined;
+      this.#release();
+    });
+  }
+
+  /** Asks for passes over objects whose words have waited long enough, or over all when there is time again. */
+  #release(): void {
+    const busy = this.#busy();
+    const oldest = this.#deps.clock.monotonic() - MAX_HELD_MS;
+    for (const [key, since] of this.#held) {
+      if (busy && since > oldest) continue;
+      this.#held.delete(key);
+      this.#due.add(key);
+      this.#queue.add(key);
+    }
+    if (this.#held.size > 0) this.#releaseLater();
+  }
+
   async #unwatch(kind: KindRef): Promise<void> {
     const watch = this.#dynamic.get(kindId(kind));
     this.#dynamic.delete(kindId(kind));
@@ -226,6 +277,7 @@ export class RunningController {
     }
     this.#active--;
     this.#metrics?.active(this.#active);
+    this.#due.delete(key);
     this.#queue.done(key);
     if (this.#signal.aborted) this.#finishIfQuiet();
     else this.#schedule();
@@ -254,6 +306,7 @@ export class RunningController {
     for (const remove of this.#removeHandlers) remove();
     for (const watch of this.#dynamic.values()) void watch.release();
     this.#dynamic.clear();
+    this.#cancelRelease?.();
     this.#queue.close();
     this.#finishIfQuiet();
   }

@@ -31,6 +31,11 @@ export interface ReconcileContext {
    * throws if the server does not let us watch it (yet).
    */
   watch<T extends KubeObject>(kind: Kind<T>, map: MapFunction<T>, options?: WatchOptions<T>): Promise<void>;
+  /**
+   * Writes the status of the object that is reconciled, if it changes. When there is more work than time, one that only words
+   * differently what is known waits a moment, because the next event will change it again; the object is then reconciled once more.
+   */
+  ensureStatus<T extends KubeObject>(desired: T, live: T | undefined): Promise<void>;
   /** Ends such a watch. */
   unwatch(kind: KindRef): Promise<void>;
 }

@@ -3,7 +3,9 @@ import type { RuntimeMetrics } from "./types.ts";
 
 /** Counts requests as client-go's rest_client_requests_total: by code, method and host; `<error>` when no answer came. */
 export function measuredTransport(transport: Transport, metrics: RuntimeMetrics, host: string): Transport {
+  const { upgrade } = transport;
   return {
+    ...(upgrade === undefined ? {} : { upgrade: upgrade.bind(transport) }),
     async request(request, signal) {
       try {
         const response = await transport.request(request, signal);

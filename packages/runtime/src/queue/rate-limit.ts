@@ -19,19 +19,30 @@ export interface RetryOptions {
   readonly burst?: number | undefined;
 }
 
-/** Doubling waits per item from 5 ms to 1000 s, and a token bucket over all retries of a queue. */
+interface Failing {
+  count: number;
+  readonly since: number;
+}
+
+/**
+ * Doubling waits per item from 5 ms to 1000 s, and a token bucket over all retries of a queue. Events bring an item back before its
+ * wait is over, and a burst of them while it fails would count it up to minutes within a moment; so nothing waits longer than it has
+ * been failing.
+ */
 export function retryLimiter(clock: Clock, options: RetryOptions = {}): RetryLimiter {
   const { firstMs = 5, lastMs = 1_000_000, perSecond = 100, burst = 1000 } = options;
-  const failures = new Map<string, number>();
+  const failures = new Map<string, Failing>();
   const bucket = new TokenBucket(clock, perSecond, burst);
   return {
     when(key) {
-      const count = failures.get(key) ?? 0;
-      failures.set(key, count + 1);
-      return Math.max(Math.min(firstMs * 2 ** Math.min(count, 60), lastMs), bucket.reserveMs());
+      const now = clock.monotonic();
+      const failing = failures.get(key) ?? { count: 0, since: now };
+      failures.set(key, failing);
+      const doubled = firstMs * 2 ** Math.min(failing.count++, 60);
+      return Math.max(Math.min(doubled, now - failing.since + firstMs, lastMs), bucket.reserveMs());
     },
     forget: (key) => void failures.delete(key),
-    failures: (key) => failures.get(key) ?? 0,
+    failures: (key) => failures.get(key)?.count ?? 0,
   };
 }
 

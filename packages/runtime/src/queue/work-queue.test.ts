@@ -91,6 +91,20 @@ describe("WorkQueue", () => {
     expect((clock.nextTimer() ?? 0) - clock.now()).toBe(5);
   });
 
+  test("events that bring a failing key back early do not make it wait for minutes", async () => {
+    const { clock, queue } = makeQueue();
+    for (let i = 0; i < 20; i++) {
+      queue.add("a");
+      expect(queue.take()).toBe("a");
+      queue.addRateLimited("a");
+      queue.done("a");
+      await clock.advance(1);
+    }
+    expect(queue.failures("a")).toBe(20);
+    await clock.advance(50);
+    expect(queue.take()).toBe("a");
+  });
+
   test("retries of many keys are spread out by the overall limit", () => {
     const clock = new VirtualClock();
     const queue = new WorkQueue({ clock, retries: { perSecond: 10, burst: 2 } });

@@ -1,8 +1,9 @@
-import type { Agent, Dispatcher, ProxyAgent, request } from "undici";
+import type { Duplex } from "node:stream";
+import type { Agent, Dispatcher, ProxyAgent, request, upgrade } from "undici";
 import type { ClientConfig, Credentials } from "./client-config.ts";
 
 /** undici costs a fifth of a second to load: only those who speak HTTP pay. */
-export async function loadUndici(): Promise<Undici> {
+async function loadUndici(): Promise<Undici> {
   return await import("undici");
 }
 
@@ -10,27 +11,67 @@ interface Undici {
   Agent: typeof Agent;
   ProxyAgent: typeof ProxyAgent;
   request: typeof request;
+  upgrade: typeof upgrade;
 }
 
-/** The connections to one server with one client certificate. */
+/** What is sent over a connection. */
+export interface Outgoing {
+  readonly method: string;
+  readonly headers: Record<string, string | string[]>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+/** The head of an answer, and its body to be read. */
+export interface Answer {
+  readonly statusCode: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: AsyncIterable<unknown> & { text(): Promise<string>; dump(): Promise<unknown> };
+}
+
+/** The connections to one server with one client certificate: a bounded pool for requests, and one for each watch. */
 export interface Agents {
-  /** A bounded pool for requests. */
-  readonly requests: Dispatcher;
-  /** One connection per watch. */
-  readonly watches: Dispatcher;
+  send(url: string, watch: boolean, outgoing: Outgoing): Promise<Answer>;
+  /** Makes a connection a WebSocket. */
+  upgrade(url: string, outgoing: Outgoing): Promise<{ headers: Answer["headers"]; socket: Duplex }>;
+  /** Requests finish, watches end. */
+  retire(): Promise<void>;
+  /** Everything ends. */
+  destroy(): Promise<void>;
 }
 
-/** Opens nothing yet: connections are made when needed. */
-export async function createAgents(config: ClientConfig, credentials: Credentials): Promise<Agents> {
-  const undici = await loadUndici();
-  const tls = {
+/** Makes the connections of a transport. */
+export type CreateAgents = (config: ClientConfig, credentials: Credentials) => Promise<Agents>;
+
+/** How TLS is spoken to a server. */
+export function tlsOptions(config: ClientConfig, credentials: Credentials): TlsOptions {
+  return {
     ...(config.tls?.caPem === undefined ? {} : { ca: config.tls.caPem }),
     ...(config.tls?.serverName === undefined ? {} : { servername: config.tls.serverName }),
     ...(config.tls?.insecure === true ? { rejectUnauthorized: false } : {}),
     ...(credentials.certPem === undefined ? {} : { cert: credentials.certPem }),
     ...(credentials.keyPem === undefined ? {} : { key: credentials.keyPem }),
   };
-  const timeout = config.requestTimeoutMs ?? 75_000;
+}
+
+interface TlsOptions {
+  ca?: string;
+  servername?: string;
+  rejectUnauthorized?: boolean;
+  cert?: string;
+  key?: string;
+}
+
+/** Silence after which a request fails, unless the configuration says otherwise. */
+export const REQUEST_TIMEOUT_MS = 75_000;
+/** How many connections for requests there are, unless the configuration says otherwise. */
+export const MAX_CONNECTIONS = 32;
+
+/** Opens nothing yet: connections are made when needed. */
+export async function createAgents(config: ClientConfig, credentials: Credentials): Promise<Agents> {
+  const undici = await loadUndici();
+  const tls = tlsOptions(config, credentials);
+  const timeout = config.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const make = (connections: number | undefined, bodyTimeout: number): Dispatcher => {
     const options = {
       pipelining: 1,
@@ -40,14 +81,29 @@ export async function createAgents(config: ClientConfig, credentials: Credential
       bodyTimeout,
       ...(connections === undefined ? {} : { connections }),
     };
-    const connect = { timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 15_000 };
+    const connect = { timeout: Math.min(10_000, timeout), keepAlive: true, keepAliveInitialDelay: 15_000 };
     if (config.proxyUrl !== undefined) {
       return new undici.ProxyAgent({ ...options, uri: config.proxyUrl, requestTls: { ...connect, ...tls } });
     }
     return new undici.Agent({ ...options, connect: { ...connect, ...tls } });
   };
+  const requests = make(config.connections ?? MAX_CONNECTIONS, timeout);
+  const watches = make(undefined, 0);
   return {
-    requests: make(config.connections ?? 32, timeout),
-    watches: make(undefined, 0),
+    send: (url, watch, outgoing) =>
+      undici.request(url, {
+        ...outgoing,
+        method: outgoing.method as Dispatcher.HttpMethod,
+        dispatcher: watch ? watches : requests,
+      }),
+    upgrade: (url, outgoing) =>
+      undici.upgrade(url, {
+        ...outgoing,
+        method: outgoing.method as Dispatcher.HttpMethod,
+        dispatcher: watches,
+        protocol: "websocket",
+      }),
+    retire: async () => void (await Promise.all([requests.close(), watches.destroy()])),
+    destroy: async () => void (await Promise.all([requests.destroy(), watches.destroy()])),
   };
 }

@@ -4,8 +4,10 @@ import { ApiError, type ApiRequest, settle, systemClock, VirtualClock, type Watc
 import { afterEach, describe, expect, test } from "vitest";
 import { Client } from "../client/client.ts";
 import { kindRef } from "../kind.ts";
+import { type CreateAgents, createAgents } from "./agents.ts";
 import { type ClientConfig, fixedCredentials } from "./client-config.ts";
 import { httpTransport } from "./http-transport.ts";
+import { nodeAgents } from "./node-agents.ts";
 
 const ConfigMap = kindRef({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
 const cleanups: (() => Promise<unknown> | void)[] = [];
@@ -15,16 +17,19 @@ afterEach(async () => {
 });
 
 /** A server that answers as the test says: faults cannot be had from a sound one. */
-async function serve(
-  answer: (request: IncomingMessage, response: ServerResponse, count: number) => void,
-  config: Partial<ClientConfig> = {},
-  clock = systemClock,
+type Answering = (request: IncomingMessage, response: ServerResponse, count: number) => void;
+
+async function serveWith(
+  agents: CreateAgents,
+  answer: Answering,
+  config: Partial<ClientConfig>,
+  clock: typeof systemClock,
 ) {
   let count = 0;
   const server: Server = createServer((request, response) => answer(request, response, ++count));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const transport = httpTransport({ server: base, ...config }, { clock });
+  const transport = httpTransport({ server: base, ...config }, { clock, agents });
   cleanups.push(
     () => transport.close(),
     () => server.closeAllConnections(),
@@ -52,7 +57,30 @@ async function collect(events: AsyncIterable<WatchEvent>): Promise<{ names: stri
 
 const watch: ApiRequest = { method: "GET", path: "/api/v1/configmaps", query: { watch: "true" } };
 
-describe("httpTransport", () => {
+describe.each([
+  ["undici", createAgents],
+  ["node", nodeAgents],
+])("httpTransport by %s", (_, agents) => {
+  const serve = (answer: Answering, config: Partial<ClientConfig> = {}, clock = systemClock) =>
+    serveWith(agents, answer, config, clock);
+
+  test.each(["DELETE", "POST", "PATCH"] as const)(
+    "%s arrives with its body, also on a connection that was used",
+    async (method) => {
+      const bodies: string[] = [];
+      const { transport } = await serve((request, response) => {
+        const chunks: Buffer[] = [];
+        request.on("data", (chunk: Buffer) => chunks.push(chunk));
+        request.on("end", () => {
+          bodies.push(Buffer.concat(chunks).toString("utf8"));
+          send(response, 200, {});
+        });
+      });
+      for (const name of ["ä", "b"]) await transport.request({ method, path: "/x", body: { name } });
+      expect(bodies).toEqual(['{"name":"ä"}', '{"name":"b"}']);
+    },
+  );
+
   test("sends method, path below the server's own, query, headers and body, and reads the answer", async () => {
     const seen: Record<string, unknown> = {};
     const { transport } = await serve((request, response) => {
@@ -231,6 +259,9 @@ describe("bad configuration", () => {
 });
 
 describe("Client over HTTP", () => {
+  const serve = (answer: Answering, config: Partial<ClientConfig> = {}, clock = systemClock) =>
+    serveWith(createAgents, answer, config, clock);
+
   test("a GET is repeated when the connection breaks, a write is not", async () => {
     const { client, requests } = await serve((request, response, count) => {
       if (count <= 2) request.socket.destroy();

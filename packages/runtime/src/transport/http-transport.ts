@@ -1,31 +1,30 @@
-import type { ApiRequest, ApiResponse, Clock, Transport, WatchEvent } from "@capstan/apimachinery";
-import type { Dispatcher } from "undici";
+import type { ApiRequest, ApiResponse, Clock, Transport, Upgraded, WatchEvent } from "@capstan/apimachinery";
 import { responseError } from "../client/response-error.ts";
-import { type Agents, createAgents, loadUndici } from "./agents.ts";
+import { type Agents, type Answer, type CreateAgents, createAgents } from "./agents.ts";
 import type { ClientConfig, Credentials, Impersonation } from "./client-config.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { warningTexts } from "./warnings.ts";
 
 const READ_IDLE_MS = 150_000;
 
-/** Reaches an API server over HTTP/1.1 and TLS. Connections are made when first needed. */
-export function httpTransport(config: ClientConfig, deps: { clock: Clock }): Transport {
-  return new HttpTransport(config, deps.clock);
+/** Reaches an API server over HTTP/1.1 and TLS. Connections are made when first needed, by undici unless told otherwise. */
+export function httpTransport(config: ClientConfig, deps: { clock: Clock; agents?: CreateAgents }): Transport {
+  return new HttpTransport(config, deps.clock, deps.agents ?? createAgents);
 }
-
-type Answer = Dispatcher.ResponseData;
 
 class HttpTransport implements Transport {
   readonly #config: ClientConfig;
   readonly #clock: Clock;
+  readonly #create: CreateAgents;
   readonly #base: string;
   readonly #fixedHeaders: Record<string, string | string[]>;
   #agents: { certPem: string | undefined; opened: Promise<Agents> } | undefined;
   #closed = false;
 
-  constructor(config: ClientConfig, clock: Clock) {
+  constructor(config: ClientConfig, clock: Clock, create: CreateAgents) {
     this.#config = config;
     this.#clock = clock;
+    this.#create = create;
     this.#base = config.server.replace(/\/+$/, "");
     this.#fixedHeaders = {
       accept: "application/json",
@@ -72,10 +71,32 @@ class HttpTransport implements Transport {
     }
   }
 
+  async upgrade(request: ApiRequest, signal?: AbortSignal): Promise<Upgraded> {
+    const credentials: Credentials = (await this.#config.credentials?.get()) ?? {};
+    const agents = await this.#agentsFor(credentials);
+    try {
+      const { headers, socket } = await agents.upgrade(this.#base + request.path + queryText(request.query), {
+        method: request.method,
+        // What comes is no document: a server that is asked for one refuses.
+        headers: { ...this.#headers(request, credentials), accept: "*/*" },
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return { headers: flatten(headers), socket };
+    } catch (error) {
+      if (isAborted(signal)) throw error;
+      // A refusal comes without its words: the same request without the wish to change protocol has them.
+      const { headers: _upgrade, ...plain } = request;
+      const answer = await this.request(plain, signal);
+      // 400 is what is said of a request that has no wish to change protocol.
+      if (answer.status >= 400 && answer.status !== 400) throw responseError(answer, `GET ${request.path}`);
+      throw new Error(`${this.#base}${request.path}: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     const agents = await this.#agents?.opened;
-    await Promise.all([agents?.requests.destroy(), agents?.watches.destroy()]);
+    await agents?.destroy();
   }
 
   async #send(request: ApiRequest, watch: boolean, signal: AbortSignal | undefined): Promise<Answer> {
@@ -89,10 +110,9 @@ class HttpTransport implements Transport {
   async #sendOnce(request: ApiRequest, watch: boolean, signal: AbortSignal | undefined): Promise<Answer> {
     if (this.#closed) throw new Error(`the connection to ${this.#base} was closed`);
     const credentials: Credentials = (await this.#config.credentials?.get()) ?? {};
-    const [{ request: send }, agents] = await Promise.all([loadUndici(), this.#agentsFor(credentials)]);
+    const agents = await this.#agentsFor(credentials);
     try {
-      return await send(this.#base + request.path + queryText(request.query), {
-        dispatcher: watch ? agents.watches : agents.requests,
+      return await agents.send(this.#base + request.path + queryText(request.query), watch, {
         method: request.method,
         headers: this.#headers(request, credentials),
         ...(request.body === undefined ? {} : { body: encode(request.body) }),
@@ -115,9 +135,10 @@ class HttpTransport implements Transport {
   #agentsFor(credentials: Credentials): Promise<Agents> {
     const old = this.#agents;
     if (old !== undefined && old.certPem === credentials.certPem) return old.opened;
-    const opened = createAgents(this.#config, credentials);
+    const opened = this.#create(this.#config, credentials);
     this.#agents = { certPem: credentials.certPem, opened };
-    old?.opened.then(retire).catch(() => undefined);
+    // Requests on an old certificate finish; its watches end and come back on the new one.
+    old?.opened.then((agents) => agents.retire()).catch(() => undefined);
     return opened;
   }
 
@@ -152,11 +173,6 @@ function isAborted(signal: AbortSignal | undefined): boolean {
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Requests on an old certificate finish; its watches end and come back on the new one. */
-async function retire(agents: Agents): Promise<void> {
-  await Promise.all([agents.requests.close(), agents.watches.destroy()]);
 }
 
 async function refusal(answer: Answer, request: ApiRequest): Promise<Error> {

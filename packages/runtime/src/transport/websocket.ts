@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { Duplex } from "node:stream";
+import type { Transport } from "@capstan/apimachinery";
+
+/** Any sixteen bytes serve: they only prove that the peer's answer is to this request. */
+const KEY = "Y2Fwc3Rhbi1zb2NrZXRzIQ==";
+const ACCEPT = createHash("sha1").update(`${KEY}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+const LARGEST_MESSAGE = 16 * 1024 ** 2;
+const TEXT = 1;
+const BINARY = 2;
+const CLOSE = 8;
+const PING = 9;
+const PONG = 10;
+
+/** Opens a WebSocket at a path of an API server: a stream of messages in both directions. */
+export async function openWebSocket(
+  transport: Transport,
+  request: { path: string; query?: Record<string, string | string[]>; protocol: string },
+  signal?: AbortSignal,
+): Promise<Duplex> {
+  if (transport.upgrade === undefined) throw new Error(`${request.path}: this connection carries no streams`);
+  const { path, query, protocol } = request;
+  const headers = {
+    "sec-websocket-version": "13",
+    "sec-websocket-key": KEY,
+    "sec-websocket-protocol": protocol,
+  };
+  const answer = await transport.upgrade(
+    { method: "GET", path, headers, ...(query === undefined ? {} : { query }) },
+    signal,
+  );
+  const spoken = answer.headers["sec-websocket-protocol"];
+  if (answer.headers["sec-websocket-accept"] === ACCEPT && spoken === protocol)
+    return new WebSocketStream(answer.socket);
+  answer.socket.destroy();
+  throw new Error(`${path}: the server speaks ${spoken ?? "no WebSocket"} instead of ${protocol}`);
+}
+
+/** Messages over a socket that was upgraded. Reading is held back when nobody reads; each write becomes one binary message. */
+export class WebSocketStream extends Duplex {
+  readonly #socket: Duplex;
+  #buffered: Buffer[] = [];
+  #length = 0;
+  #message: Buffer[] = [];
+
+  constructor(socket: Duplex) {
+    super({ readableObjectMode: true, writableObjectMode: false, allowHalfOpen: false });
+    this.#socket = socket;
+    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    socket.on("error", (error) => this.destroy(error));
+    socket.on("close", () => this.#ended());
+    socket.on("end", () => this.#ended());
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    this.#socket.write(frame(BINARY, chunk), done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    // 1000: all is well.
+    this.#socket.end(frame(CLOSE, Buffer.from([0x03, 0xe8])), () => done());
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#socket.destroy();
+    done(error);
+  }
+
+  #ended(): void {
+    if (this.readableEnded || this.destroyed) return;
+    this.push(null);
+  }
+
+  #take(chunk: Buffer): void {
+    this.#buffered.push(chunk);
+    this.#length += chunk.length;
+    for (;;) {
+      const size = this.#frameSize();
+      if (size === undefined || this.#length < size.header + size.payload) return;
+      const whole = Buffer.concat(this.#buffered, this.#length);
+      const end = size.header + size.payload;
+      this.#buffered = end === whole.length ? [] : [whole.subarray(end)];
+      this.#length -= end;
+      this.#handle(whole[0] ?? 0, whole.subarray(size.header, end));
+      if (this.destroyed) return;
+    }
+  }
+
+  /** How long the next frame is, as soon as that can be told. */
+  #frameSize(): { header: number; payload: number } | undefined {
+    if (this.#length < 2) return undefined;
+    const first = this.#buffered[0];
+    const head =
+      first !== undefined && first.length >= 10 ? first : Buffer.concat(this.#buffered, Math.min(this.#length, 10));
+    const short = (head[1] ?? 0) & 0x7f;
+    // A server never masks.
+    if (((head[1] ?? 0) & 0x80) !== 0) this.destroy(new Error("the server sent a masked frame"));
+    if (short < 126) return { header: 2, payload: short };
+    const header = short === 126 ? 4 : 10;
+    if (this.#length < header) return undefined;
+    const payload = short === 126 ? head.readUInt16BE(2) : Number(head.readBigUInt64BE(2));
+    if (payload > LARGEST_MESSAGE) this.destroy(new Error(`the server sent a message of ${payload} bytes`));
+    return { header, payload };
+  }
+
+  #handle(first: number, payload: Buffer): void {
+    const opcode = first & 0x0f;
+    if (opcode === PING) this.#socket.write(frame(PONG, payload));
+    else if (opcode === CLOSE) this.#closed(payload);
+    else if (opcode === BINARY || opcode === TEXT || opcode === 0) {
+      this.#message.push(payload);
+      if ((first & 0x80) === 0) return;
+      const message = this.#message.length === 1 ? payload : Buffer.concat(this.#message);
+      this.#message = [];
+      if (!this.push(message)) this.#socket.pause();
+    }
+  }
+
+  #closed(payload: Buffer): void {
+    const code = payload.length >= 2 ? payload.readUInt16BE(0) : 1000;
+    const why = payload.subarray(2).toString("utf8");
+    if (code === 1000 || code === 1005) this.#ended();
+    else this.destroy(new Error(why === "" ? `the server closed the stream with code ${code}` : why));
+  }
+}
+
+/** A frame as clients send them. The mask is zero: it guards proxies against pages in a browser, and there is none here. */
+function frame(opcode: number, payload: Uint8Array): Buffer {
+  const { length } = payload;
+  const header = Buffer.alloc(length < 126 ? 6 : length < 65_536 ? 8 : 14);
+  header[0] = 0x80 | opcode;
+  if (length < 126) header[1] = 0x80 | length;
+  else if (length < 65_536) {
+    header[1] = 0x80 | 126;
+    header.writeUInt16BE(length, 2);
+  } else {
+    header[1] = 0x80 | 127;
+    header.writeBigUInt64BE(BigInt(length), 2);
+  }
+  return Buffer.concat([header, payload]);
+}
