@@ -25,7 +25,8 @@ export {
   Service,
   StatefulSet,
 } from "./pods/kinds.ts";
-export { podRestarts, podTrouble } from "./pods/pod-trouble.ts";
+export { execInPod, forwardPort, type PodAddress } from "./pods/pod-streams.ts";
+export { podRestarts, podTrouble, podWords } from "./pods/pod-trouble.ts";
 export { readLogTail } from "./process/log-file.ts";
 export { bindProblem, PortAllocator, PortTakenError } from "./process/ports.ts";
 export { ProcessWorkloads } from "./process/process-workloads.ts";

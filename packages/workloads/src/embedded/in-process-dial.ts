@@ -1,6 +1,5 @@
-import { type KeyObject, X509Certificate } from "node:crypto";
 import type { ApiRequest, ApiResponse, Clock, Transport, UserInfo, WatchEvent } from "@capstan/apimachinery";
-import { parseCertificate } from "@capstan/pki";
+import { isSignedBy, type ParsedCertificate, parseCertificate } from "@capstan/pki";
 import type { ClientConfig } from "@capstan/runtime";
 import type { EmbeddedCluster } from "./embedded-clusters.ts";
 
@@ -64,21 +63,20 @@ class EmbeddedTransport implements Transport {
 /** Who a client certificate says it is, if the authority signed it and its time is now. */
 function userOf(certPem: string, cluster: EmbeddedCluster, nowMs: number): UserInfo {
   const { subject, notBeforeMs, notAfterMs } = parseCertificate(certPem);
-  const signed = new X509Certificate(certPem).verify(authorityKey(cluster));
-  if (!signed || nowMs < notBeforeMs || nowMs > notAfterMs)
+  if (!isSignedBy(certPem, authorityOf(cluster)) || nowMs < notBeforeMs || nowMs > notAfterMs)
     throw new Error("the client certificate is not signed by the cluster's authority, or its time is not now");
   return { name: subject.commonName, groups: [...subject.organizations, "system:authenticated"] };
 }
 
-const authorityKeys = new WeakMap<EmbeddedCluster, KeyObject>();
+const authorities = new WeakMap<EmbeddedCluster, ParsedCertificate>();
 
-function authorityKey(cluster: EmbeddedCluster): KeyObject {
-  let key = authorityKeys.get(cluster);
-  if (key === undefined) {
-    key = new X509Certificate(cluster.caPem).publicKey;
-    authorityKeys.set(cluster, key);
+function authorityOf(cluster: EmbeddedCluster): ParsedCertificate {
+  let authority = authorities.get(cluster);
+  if (authority === undefined) {
+    authority = parseCertificate(cluster.caPem);
+    authorities.set(cluster, authority);
   }
-  return key;
+  return authority;
 }
 
 function withHeader(inner: Transport, name: string, value: string): Transport {

@@ -118,6 +118,9 @@ export class HostCluster {
     }
     // Pods go with what started them; deleting those first would only have them started again. On their way out they need no
     // time to take leave: nothing of them is to be kept.
+    const startedByUs = (object.metadata.ownerReferences ?? []).length === 0;
+    if (startedByUs && deletionTimestamp === undefined)
+      await this.client.delete(object, { gracePeriodSeconds: LEAVE_SECONDS });
     if (deletionTimestamp !== undefined && (deletionGracePeriodSeconds ?? 0) > LEAVE_SECONDS)
       await this.client.delete(object, { gracePeriodSeconds: LEAVE_SECONDS });
   }

@@ -64,6 +64,21 @@ test.each<[string, Pod, PersistentVolumeClaim | undefined, RegExp | undefined]>(
     /^etcd: CrashLoopBackOff: Error: unknown flag: --nonsense$/,
   ],
   [
+    "crash loop in its own words, before the usage",
+    pod(
+      container(
+        { waiting: { reason: "CrashLoopBackOff", message: "back-off 10s restarting" } },
+        {
+          lastState: {
+            terminated: { message: "flag provided but not defined: -nonsense\nUsage:\n\n  etcd [flags]\n" },
+          },
+        },
+      ),
+    ),
+    undefined,
+    /^etcd: CrashLoopBackOff: flag provided but not defined: -nonsense$/,
+  ],
+  [
     "ended and not yet kept back",
     pod(container({ terminated: { exitCode: 137, reason: "OOMKilled" } })),
     undefined,

@@ -1,3 +1,4 @@
+import { lastErrorLine } from "../process/log-file.ts";
 import type { ContainerStatus, PersistentVolumeClaim, Pod } from "./kinds.ts";
 
 /** Why a pod is not ready, with what to do where a person can do something; undefined when it is ready. */
@@ -25,6 +26,14 @@ export function podTrouble(pod: Pod, claims: ReadonlyMap<string, PersistentVolum
   return `starts on node ${pod.spec.nodeName}`;
 }
 
+/** What the containers of a pod that do not run said last, as it is. */
+export function podWords(pod: Pod): string {
+  const ended = (pod.status?.containerStatuses ?? [])
+    .filter(({ state }) => state?.running === undefined)
+    .map(({ state, lastState }) => state?.terminated?.message ?? lastState?.terminated?.message ?? "");
+  return ended.join("\n");
+}
+
 /** How often the containers of a pod were started again. */
 export function podRestarts(pod: Pod): number {
   return (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + (container.restartCount ?? 0), 0);
@@ -37,7 +46,8 @@ const USUAL = new Set(["ContainerCreating", "PodInitializing"]);
 function containerTrouble(container: ContainerStatus): string | undefined {
   const waiting = container.state?.waiting;
   const ended = container.state?.terminated ?? container.lastState?.terminated;
-  const ownWords = lastLine(ended?.message);
+  // Containers are told to hand over the end of their log when they fail.
+  const ownWords = lastErrorLine(ended?.message ?? "").trim() || undefined;
   if (waiting?.reason !== undefined && IMAGE_REASONS.has(waiting.reason))
     return `${waiting.reason}: ${waiting.message ?? "the image cannot be pulled"}; correct spec.imageRepository or the component's image, or bring the image to the nodes`;
   if (waiting?.reason !== undefined && !USUAL.has(waiting.reason)) {
@@ -47,13 +57,6 @@ function containerTrouble(container: ContainerStatus): string | undefined {
   if (container.ready === true || ended === undefined) return undefined;
   const code = ended.exitCode === undefined ? "" : ` with code ${ended.exitCode}`;
   return `ended${code}${ended.reason === undefined ? "" : ` (${ended.reason})`}${ownWords === undefined ? "" : `: ${ownWords}`}`;
-}
-
-/** The last line that says something. Containers are told to hand over the end of their log when they fail. */
-function lastLine(text: string | undefined): string | undefined {
-  const lines = (text ?? "").split("\n").map((line) => line.trim());
-  const last = lines.filter((line) => line !== "").at(-1);
-  return last === undefined ? undefined : last.slice(0, 500);
 }
 
 function pendingClaim(pod: Pod, claims: ReadonlyMap<string, PersistentVolumeClaim>): PersistentVolumeClaim | undefined {

@@ -1,5 +1,8 @@
+import { mkdtemp, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { lastErrorLine } from "./log-file.ts";
+import { lastErrorLine, rotateLog } from "./log-file.ts";
 
 test.each([
   ["nothing", "", ""],
@@ -10,6 +13,11 @@ test.each([
     '"command failed" err="bad file"',
   ],
   ["cobra", "Error: unknown flag: --nonsense\nUsage:\n  etcd\n", "Error: unknown flag: --nonsense"],
+  ...[
+    "flag provided but not defined: -nonsense",
+    'invalid value "x" for flag -heartbeat-interval: parse error',
+    'invalid boolean value "x" for -pre-vote: parse error',
+  ].map((line) => [`etcd: ${line}`, `${line}\nUsage:\n\n  etcd [flags]\n    Start an etcd server.\n`, line]),
   [
     "etcd: what it logged says more than what it panics with",
     [
@@ -28,4 +36,23 @@ test.each([
   ],
 ])("%s", (_name, log, expected) => {
   expect(lastErrorLine(log)).toBe(expected);
+});
+
+test("a log that has grown is emptied under the program that writes it, and the part before is kept once", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "capstan-log-"));
+  const path = join(dir, "x.log");
+  const program = await open(path, "a");
+  try {
+    await program.write("first\n".padEnd(16 * 1024 * 1024, "x"));
+    await rotateLog(path);
+    await program.write("second\n");
+    expect(await readFile(path, "utf8"), "it goes on at the beginning").toBe("second\n");
+    expect((await stat(`${path}.1`)).size).toBe(16 * 1024 * 1024);
+    await rotateLog(path);
+    expect(await readFile(path, "utf8"), "a short one stays").toBe("second\n");
+    expect(await readdir(dir)).toEqual(["x.log", "x.log.1"]);
+  } finally {
+    await program.close();
+    await rm(dir, { recursive: true });
+  }
 });

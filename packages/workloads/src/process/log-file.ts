@@ -28,12 +28,15 @@ export async function readLogTail(path: string, bytes = TAIL_BYTES): Promise<str
 
 /**
  * The line that most likely says why a program ended: the last one that looks like an error, else the last one. Understands klog
- * (`E1115 …`, `F1115 …`), zap's JSON (etcd) and cobra's `Error: …`.
+ * (`E1115 …`, `F1115 …`), zap's JSON (etcd), cobra's `Error: …` and what Go's own flags say before the usage.
  */
 export function lastErrorLine(log: string): string {
   const lines = log.split("\n").filter((line) => line.trim() !== "");
   const worst = lines.findLast(
-    (line) => /^(F\d{4} |Error: |error: |panic: )/.test(line) || /"level":"(fatal|panic)"/.test(line),
+    (line) =>
+      /^(F\d{4} |Error: |error: |panic: )/.test(line) ||
+      /^(flag provided but not defined|invalid (boolean )?value .* for )/.test(line) ||
+      /"level":"(fatal|panic)"/.test(line),
   );
   const error = worst ?? lines.findLast((line) => /^E\d{4} /.test(line) || /"level":"error"/.test(line));
   return shorten(logged(error, lines) ?? error ?? lines.at(-1) ?? "");

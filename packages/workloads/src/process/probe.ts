@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { TLSSocket } from "node:tls";
 import type { Probe } from "../types.ts";
 
@@ -9,11 +9,25 @@ const ATTEMPT_TIMEOUT_MS = 3000;
 /** Of programs that share a port, which one answers is the kernel's choice: so often it is asked again. */
 const SHARED_PORT_TRIES = 16;
 
+/** A connection that stays open between attempts: most of what an attempt costs is the handshake. */
+export type ProbeConnection = HttpAgent;
+
+export function probeConnection(probe: Probe): ProbeConnection {
+  const options = { keepAlive: true, maxSockets: 1 };
+  return probe.url.startsWith("https:") ? new HttpsAgent(options) : new HttpAgent(options);
+}
+
 /** One attempt. Undefined when the program answered well, else what it said. Never throws. */
-export async function attemptProbe(probe: Probe, expandPath: (text: string) => string): Promise<string | undefined> {
+export async function attemptProbe(
+  probe: Probe,
+  expandPath: (text: string) => string,
+  connection?: ProbeConnection,
+): Promise<string | undefined> {
   for (let tries = 0; ; tries++) {
-    const answer = await ask(probe, expandPath);
-    if (!answer.byAnother) return answer.problem;
+    const answer = await ask(probe, expandPath, connection);
+    // A connection that was open for long may have been closed by the other side just now.
+    if (answer.stale === true && tries === 0) continue;
+    if (answer.byAnother !== true) return answer.problem;
     if (tries >= SHARED_PORT_TRIES) return "does not answer yet; others on its port do";
   }
 }
@@ -21,14 +35,20 @@ export async function attemptProbe(probe: Probe, expandPath: (text: string) => s
 interface Answer {
   problem: string | undefined;
   /** Whether a program answered that shares the port and is not the one asked for. */
-  byAnother: boolean;
+  byAnother?: boolean;
+  /** Whether it failed on a connection that had been used before. */
+  stale?: boolean;
 }
 
-function ask(probe: Probe, expandPath: (text: string) => string): Promise<Answer> {
+function ask(probe: Probe, expandPath: (text: string) => string, connection?: ProbeConnection): Promise<Answer> {
   const url = new URL(probe.url);
   return new Promise((resolve) => {
-    const fail = (problem: string): void => resolve({ problem, byAnother: false });
-    const options: Record<string, unknown> = { method: "GET", timeout: ATTEMPT_TIMEOUT_MS, agent: false };
+    const fail = (problem: string, stale = false): void => resolve({ problem, stale });
+    const options: Record<string, unknown> = {
+      method: "GET",
+      timeout: ATTEMPT_TIMEOUT_MS,
+      agent: connection ?? false,
+    };
     if (url.protocol === "https:") {
       // Health of an address we chose ourselves: the certificate is not what is being tested.
       options["rejectUnauthorized"] = false;
@@ -43,6 +63,8 @@ function ask(probe: Probe, expandPath: (text: string) => string): Promise<Answer
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const request = send(url, options, (response) => {
       const byAnother = probe.servedBy !== undefined && !showsName(response, probe.servedBy);
+      // The next attempt must find its way anew. At its end the answer has no connection any more.
+      const { socket } = response;
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
@@ -50,6 +72,7 @@ function ask(probe: Probe, expandPath: (text: string) => string): Promise<Answer
       });
       response.on("error", (error) => fail(String(error)));
       response.on("end", () => {
+        if (byAnother) socket.destroy();
         const status = response.statusCode ?? 0;
         const good = status >= 200 && status < 300;
         resolve({
@@ -59,14 +82,19 @@ function ask(probe: Probe, expandPath: (text: string) => string): Promise<Answer
       });
     });
     request.on("timeout", () => request.destroy(new Error(`no answer within ${ATTEMPT_TIMEOUT_MS / 1000} s`)));
-    request.on("error", (error) => fail(error.message));
+    request.on("error", (error) => fail(error.message, request.reusedSocket));
     request.end();
   });
 }
 
-function showsName(response: IncomingMessage, name: string): boolean {
-  const { subjectaltname } = (response.socket as TLSSocket).getPeerCertificate();
-  return (subjectaltname ?? "").split(", ").includes(`DNS:${name}`);
+/** The names in the certificate of a connection's other side, read once. */
+const namesShown = new WeakMap<object, string[]>();
+
+function showsName({ socket }: IncomingMessage, name: string): boolean {
+  const known = namesShown.get(socket);
+  const names = known ?? ((socket as TLSSocket).getPeerCertificate().subjectaltname ?? "").split(", ");
+  if (known === undefined) namesShown.set(socket, names);
+  return names.includes(`DNS:${name}`);
 }
 
 /** Kubernetes' verbose health pages list one check a line and mark failing ones with `[-]`. */

@@ -66,6 +66,20 @@ test("ensure is safe to repeat: the same description keeps the process, another 
   expect(second.restarts).toBe(0);
 });
 
+test("programs stop rank by rank, whoever they belong to: some need those of another owner to the last", async () => {
+  const order: string[] = [];
+  const program = (owner: string, name: string): Program => ({
+    id: { owner, name },
+    command: "/bin/sh",
+    args: ["-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"],
+  });
+  const all = [program("default/c1", "api"), program("shared/etcd", "etcd"), program("default/c2", "api")];
+  for (const each of all) await workloads.ensure(each);
+  workloads.subscribe(({ owner, name }) => order.push(`${owner}/${name}`));
+  await workloads.stopAll(({ name }) => (name === "etcd" ? 2 : 1));
+  expect(order.filter((each, index) => order.indexOf(each) === index).at(-1)).toBe("shared/etcd/etcd");
+});
+
 test("a killed program is started again and the restart is counted", async () => {
   await workloads.ensure(web(await port()));
   const first = await until(workloads, (s) => s.phase === "Ready");

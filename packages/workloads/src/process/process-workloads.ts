@@ -80,15 +80,14 @@ export class ProcessWorkloads implements Workloads {
     return () => this.listeners.delete(listener);
   }
 
-  /** Stops every program, those of one owner in the order given by `stopOrder` (earlier names first). */
+  /** Stops every program, in the order given by `stopOrder`: some of one owner may need those of another to the last. */
   async stopAll(stopOrder: (id: ProgramId) => number): Promise<void> {
-    const byOwner = groupByOwner([...this.supervisors.values()]);
-    await Promise.all(
-      [...byOwner.values()].map(async (supervisors) => {
-        supervisors.sort((a, b) => stopOrder(a.state().id) - stopOrder(b.state().id));
-        for (const supervisor of supervisors) await supervisor.stop();
-      }),
-    );
+    const all = [...this.supervisors.values()].map((supervisor) => ({
+      supervisor,
+      rank: stopOrder(supervisor.state().id),
+    }));
+    for (const rank of [...new Set(all.map((each) => each.rank))].toSorted((a, b) => a - b))
+      await Promise.all(all.flatMap((each) => (each.rank === rank ? [each.supervisor.stop()] : [])));
   }
 
   /** The manager leaves; the programs stay. */
@@ -117,13 +116,4 @@ function keyOf(id: ProgramId): string {
 async function folders(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-}
-
-function groupByOwner(supervisors: Supervisor[]): Map<string, Supervisor[]> {
-  const groups = new Map<string, Supervisor[]>();
-  for (const supervisor of supervisors) {
-    const owner = supervisor.state().id.owner;
-    groups.set(owner, [...(groups.get(owner) ?? []), supervisor]);
-  }
-  return groups;
 }

@@ -6,7 +6,7 @@ import type { Clock } from "@capstan/apimachinery";
 import type { Program, ProgramState } from "../types.ts";
 import type { ProgramPaths } from "./layout.ts";
 import { lastErrorLine, readLogTail, rotateLog } from "./log-file.ts";
-import { attemptProbe } from "./probe.ts";
+import { attemptProbe, type ProbeConnection, probeConnection } from "./probe.ts";
 import { processStartTime, signalProcess } from "./proc.ts";
 import { expand, filesHash, programHash, writeProgramFiles } from "./program-files.ts";
 import { type ProcessRecord, readRecord, removeRecord, writeRecord } from "./record.ts";
@@ -17,7 +17,8 @@ const LAST_BACKOFF_MS = 30_000;
 /** A program that was ready this long starts its back-off from the beginning when it ends. */
 const HEALTHY_AFTER_MS = 60_000;
 const STARTING_PROBE_MS = 50;
-const READY_PROBE_MS = 15_000;
+/** The pipe tells at once when a program has ended; this is for one that hangs. */
+const READY_PROBE_MS = 30_000;
 const DEFAULT_STOP_TIMEOUT_MS = 10_000;
 
 const openFd = promisify(openCallback);
@@ -38,6 +39,8 @@ export class Supervisor {
   private backoffMs = FIRST_BACKOFF_MS;
   private cancelTimer: () => void = () => undefined;
   private alive: Socket | undefined;
+  /** To a program that has answered once; until then every attempt is a new connection, as clients make them. */
+  private connection: ProbeConnection | undefined;
   private gone: Promise<void> = Promise.resolve();
   /** Operations of one program never overlap. */
   private queue: Promise<unknown> = Promise.resolve();
@@ -106,9 +109,11 @@ export class Supervisor {
     this.stopping = true;
     this.cancelTimer();
     this.alive?.destroy();
+    this.disconnect();
   }
 
   private lastHash: string | undefined;
+  private logSeenMs = 0;
   /** Of the files' contents as they lie on disk. */
   private files = "";
   /** False while all that is known of the program is an earlier manager's record, which has no contents of files. */
@@ -208,8 +213,21 @@ export class Supervisor {
     });
   }
 
+  /** Also of a program that never gets ready. */
+  private async keepLogShort(): Promise<void> {
+    if (this.clock.now() - this.logSeenMs < READY_PROBE_MS) return;
+    this.logSeenMs = this.clock.now();
+    await rotateLog(this.paths.log).catch(() => undefined);
+  }
+
+  private disconnect(): void {
+    this.connection?.destroy();
+    this.connection = undefined;
+  }
+
   private async ended(record: ProcessRecord): Promise<void> {
     if (this.process?.pid !== record.pid || this.stopping) return;
+    this.disconnect();
     const wasHealthy = this.current.phase === "Ready" && this.clock.now() - this.current.since >= HEALTHY_AFTER_MS;
     if (wasHealthy) this.backoffMs = FIRST_BACKOFF_MS;
     this.process = undefined;
@@ -241,12 +259,15 @@ export class Supervisor {
       return;
     }
     this.cancelTimer = this.clock.after(delayMs, () => {
-      void attemptProbe(probe, (text) => expand(text, this.program, this.paths)).then((problem) => {
+      const path = (text: string): string => expand(text, this.program, this.paths);
+      void attemptProbe(probe, path, this.connection).then((problem) => {
         if (this.process?.pid !== record?.pid || this.stopping) return;
-        if (problem === undefined) this.set("Ready", "answers its probe");
-        else this.set(this.current.phase === "Starting" ? "Starting" : "Running", problem);
         const ready = problem === undefined;
-        if (ready) void rotateLog(this.paths.log).catch(() => undefined);
+        if (ready) this.connection ??= probeConnection(probe);
+        else this.disconnect();
+        if (ready) this.set("Ready", "answers its probe");
+        else this.set(this.current.phase === "Starting" ? "Starting" : "Running", problem);
+        void this.keepLogShort();
         this.scheduleProbe(ready ? (probe.periodMs ?? READY_PROBE_MS) : STARTING_PROBE_MS * 2);
       });
     });
@@ -254,6 +275,7 @@ export class Supervisor {
 
   private async terminate(): Promise<void> {
     this.cancelTimer();
+    this.disconnect();
     const record = this.process ?? (await readRecord(this.paths.record));
     this.process = undefined;
     if (record !== undefined && (await processStartTime(record.pid)) === record.startTime) {

@@ -28,15 +28,37 @@ export async function discover(
   }
   const kubeconfig = info.data?.["kubeconfig"] ?? "";
   checkSignature(info, kubeconfig, plan.token);
+  const { pin, ...where } = readInfo(kubeconfig);
+  if (caCertHashes.length > 0 && !caCertHashes.includes(pin))
+    throw new Error("the CA in cluster-info is not the one that caCertHashes pin");
+  return where;
+}
+
+type Info = Required<Pick<ClientConfig, "server" | "tls">> & { readonly pin: string };
+
+const MAX_KNOWN = 100;
+const known = new Map<string, Info>();
+
+/** The machines of a cluster all read the same text. */
+function readInfo(kubeconfig: string): Info {
+  let info = known.get(kubeconfig);
+  if (info === undefined) {
+    info = parseInfo(kubeconfig);
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(kubeconfig, info);
+  }
+  return info;
+}
+
+function parseInfo(kubeconfig: string): Info {
   const cluster = field(parseYaml(kubeconfig), "clusters");
   const entry = field(Array.isArray(cluster) ? cluster[0] : undefined, "cluster");
   const server = field(entry, "server");
   const caPem = Buffer.from(String(field(entry, "certificate-authority-data") ?? ""), "base64").toString("utf8");
   const serverName = field(entry, "tls-server-name");
   if (typeof server !== "string" || caPem === "") throw new Error("cluster-info names no server and no CA");
-  if (caCertHashes.length > 0 && !caCertHashes.includes(publicKeyPin(caPem)))
-    throw new Error("the CA in cluster-info is not the one that caCertHashes pin");
-  return { server, tls: { caPem, ...(typeof serverName === "string" ? { serverName } : {}) } };
+  const tls = { caPem, ...(typeof serverName === "string" ? { serverName } : {}) };
+  return { server, tls, pin: publicKeyPin(caPem) };
 }
 
 function checkSignature(info: ConfigMap, kubeconfig: string, token: string): void {

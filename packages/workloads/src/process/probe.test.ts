@@ -1,0 +1,86 @@
+import { createServer } from "node:http";
+import { createServer as createTlsServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { seededRandom, systemClock } from "@capstan/apimachinery";
+import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
+import { afterEach, expect, test } from "vitest";
+import { attemptProbe, probeConnection } from "./probe.ts";
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+const plain = (text: string): string => text;
+
+test("a connection is kept between attempts, and made anew when the other side has closed it", async () => {
+  let connections = 0;
+  let answer = 200;
+  const server = createServer((_request, response) => response.writeHead(answer).end("[-]etcd failed\n"));
+  server.on("connection", () => connections++);
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const probe = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/readyz` };
+  const connection = probeConnection(probe);
+  closing.push(
+    () => server.close(),
+    () => connection.destroy(),
+  );
+  for (let attempt = 0; attempt < 3; attempt++) expect(await attemptProbe(probe, plain, connection)).toBeUndefined();
+  expect(connections).toBe(1);
+  server.closeAllConnections();
+  expect(await attemptProbe(probe, plain, connection)).toBeUndefined();
+  expect(connections).toBe(2);
+  answer = 500;
+  expect(await attemptProbe(probe, plain, connection)).toBe("/readyz answered 500: [-]etcd failed");
+  server.closeAllConnections();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  expect(await attemptProbe(probe, plain, connection)).toContain("ECONNREFUSED");
+});
+
+test("of several on one port only the answer of the one asked for counts, over a kept connection too", async () => {
+  const random = seededRandom(3);
+  const nowMs = systemClock.now();
+  const authority = await createCertificateAuthority({
+    commonName: "ca",
+    notBeforeMs: nowMs,
+    validMs: 1e13,
+    random,
+  });
+  const serve = async (name: string, port: number): Promise<Server> => {
+    const leaf = await issueCertificate(authority, {
+      commonName: name,
+      dnsNames: [`${name}.internal`],
+      usages: ["server"],
+      nowMs,
+      validMs: 1e9,
+      random,
+    });
+    const server = createTlsServer({ cert: leaf.certPem, key: leaf.keyPem }, (_request, response) =>
+      response.end("ok"),
+    );
+    await new Promise<void>((resolve) => {
+      server.listen(port, "127.0.0.1", resolve);
+    });
+    closing.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return server;
+  };
+  const first = await serve("first", 0);
+  const { port } = first.address() as AddressInfo;
+  const probe = { url: `https://127.0.0.1:${port}/readyz`, servedBy: "second.internal" };
+  const connection = probeConnection(probe);
+  closing.push(() => connection.destroy());
+  expect(await attemptProbe(probe, plain, connection)).toBe("does not answer yet; others on its port do");
+  first.closeAllConnections();
+  await new Promise((resolve) => {
+    first.close(resolve);
+  });
+  await serve("second", port);
+  expect(await attemptProbe(probe, plain, connection)).toBeUndefined();
+});
