@@ -24,6 +24,7 @@ export {
   withTransitionTimes,
 } from "./contract/conditions.ts";
 export * from "./contract/constants.ts";
+
 export {
   addressesOf,
   bootstrapDataSecretName,
@@ -61,6 +62,8 @@ export {
 } from "./conversion/rules.ts";
 export { FAILURE } from "./conversion/shared-rules.ts";
 export { v1beta1 } from "./conversion/v1beta1.ts";
+export { type Explanation, explain } from "./explain/explain.ts";
+export { silenceOf } from "./explain/host-silence.ts";
 export { type Cause, isTroubled, type ObjectNode, summaryOf, why } from "./explain/why.ts";
 export {
   AddressBook,
@@ -112,7 +115,14 @@ export { MachineSet } from "./kinds/machine-set.ts";
 export { deprecatedStatus } from "./kinds/shared-status.ts";
 export { WorkerPool } from "./kinds/worker-pool.ts";
 export { clusterObjects, PLAN_ANNOTATION } from "./plan/cluster-objects.ts";
-export type { ClusterPlan, WorkerGroup } from "./plan/cluster-plan.ts";
+export {
+  type ClusterPlan,
+  POOL_STRATEGIES,
+  type PoolPlan,
+  type PoolShare,
+  type PoolStrategy,
+  type WorkerGroup,
+} from "./plan/cluster-plan.ts";
 export {
   type ProviderName,
   WORKER_PROVIDERS,
@@ -164,7 +174,6 @@ export {
 export type { ClusterDefinition } from "./sdk/cluster-reconciler.ts";
 export {
   type AnyKindDefinition,
-  INFRASTRUCTURE_GROUP,
   type InfraClusterObject,
   type InfraKindOptions,
   type InfraMachineObject,
@@ -173,7 +182,7 @@ export {
   templateKind,
 } from "./sdk/infra-kinds.ts";
 export type { MachineDefinition } from "./sdk/machine-reconciler.ts";
-export { failed, gone, noCapacity, type Outcome, ready, wait } from "./sdk/outcome.ts";
+export { failed, gone, noCapacity, type Outcome, ready, trouble, wait } from "./sdk/outcome.ts";
 export {
   type InfrastructureProvider,
   type InfrastructureProviderOptions,

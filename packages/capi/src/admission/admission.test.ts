@@ -64,6 +64,11 @@ describe("what is refused on creation", () => {
       "metadata.name",
     ],
     [
+      "bad label of a configuration template",
+      object("KubeadmConfigTemplate", { template: { metadata: { labels: { a: "b c" } }, spec: {} } }),
+      "spec.template.metadata.labels",
+    ],
+    [
       "bad CIDR",
       object("Cluster", {
         infrastructureRef,
@@ -282,6 +287,13 @@ describe("what is refused on change", () => {
       { poolRef: infrastructureRef },
       { poolRef: { ...infrastructureRef, name: "n" } },
       "spec",
+    ],
+    [
+      "control plane template",
+      "KubeadmControlPlaneTemplate",
+      { template: { spec: { kubeadmConfigSpec: {} } } },
+      { template: { spec: { kubeadmConfigSpec: { format: "ignition" } } } },
+      "spec.template.spec: Forbidden: field is immutable",
     ],
     [
       "two minors",

@@ -1,4 +1,5 @@
-import { createMergePatch, isObject } from "@capstan/apimachinery";
+import { createMergePatch, deepEqual, isObject } from "@capstan/apimachinery";
+import { TOPOLOGY_DRY_RUN_ANNOTATION } from "../contract/constants.ts";
 import { controlPlaneTimeoutProblems, kubeadmConfigProblems } from "../kinds/kubeadm-config-rules.ts";
 import type { schema as controlPlaneSchema } from "../kinds/kubeadm-control-plane.ts";
 import type { schema as templateSchema } from "../kinds/kubeadm-control-plane-template.ts";
@@ -76,9 +77,10 @@ export const kubeadmControlPlaneAdmission: KindAdmission<ControlPlane> = {
 
 /** KubeadmControlPlaneTemplate: upstream's rules. */
 export const kubeadmControlPlaneTemplateAdmission: KindAdmission<Template> = {
-  validate: ({ spec }) => {
-    const { metadata, spec: template = {} } = spec?.template ?? {};
+  validate: (object, old) => {
+    const { metadata, spec: template = {} } = object.spec?.template ?? {};
     return [
+      ...(old === undefined ? [] : templateChangeProblems(object, old)),
       ...metadataProblems(metadata, "spec.template.metadata"),
       ...metadataProblems(template.machineTemplate?.metadata, "spec.template.spec.machineTemplate.metadata"),
       ...taintProblems(template.machineTemplate?.spec?.taints, "spec.template.spec.machineTemplate.spec.taints", false),
@@ -86,6 +88,14 @@ export const kubeadmControlPlaneTemplateAdmission: KindAdmission<Template> = {
     ];
   },
 };
+
+/** Control planes made from a template are not told when it changes: another one is made instead. */
+function templateChangeProblems(object: Template, old: Template): AdmissionProblem[] {
+  if (object.metadata.annotations?.[TOPOLOGY_DRY_RUN_ANNOTATION] !== undefined) return [];
+  if (deepEqual(object.spec?.template.spec ?? {}, old.spec?.template.spec ?? {})) return [];
+  const cure = "create another KubeadmControlPlaneTemplate and refer to that";
+  return [forbidden("spec.template.spec", `field is immutable: ${cure}`)];
+}
 
 function sharedProblems(spec: Spec | TemplateSpec, path: string): AdmissionProblem[] {
   const config = spec.kubeadmConfigSpec ?? {};

@@ -25,3 +25,8 @@ export type SecretPurpose = "ca" | "etcd" | "proxy" | "sa" | "kubeconfig" | "api
 export function clusterSecretName(cluster: string, purpose: SecretPurpose): string {
   return `${cluster}-${purpose}`;
 }
+
+/** Group of infrastructure kinds, by convention of Cluster API. */
+export const INFRASTRUCTURE_GROUP = "infrastructure.cluster.x-k8s.io";
+/** Set on dry-run applies by topology controllers, which must be able to ask what a change would lead to. */
+export const TOPOLOGY_DRY_RUN_ANNOTATION = "topology.cluster.x-k8s.io/dry-run";

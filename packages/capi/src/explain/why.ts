@@ -48,15 +48,28 @@ export function isTroubled(node: ObjectNode): boolean {
  * until no part is. Empty when all is well. The last link's message is the root cause and says what to do.
  */
 export function why(node: ObjectNode): Cause[] {
+  return linksOf(node).map(({ cause }) => cause);
+}
+
+/** A link of the chain with the object it is about. */
+export interface Link {
+  cause: Cause;
+  node: ObjectNode;
+}
+
+/** The chain with its objects. */
+export function linksOf(node: ObjectNode): Link[] {
   if (!isTroubled(node)) {
-    const below = node.children.map(why).find((chain) => chain.length > 0);
+    const below = node.children.map(linksOf).find((chain) => chain.length > 0);
     return below ?? [];
   }
-  const own = causeOf(node);
-  const chains = node.children.map(why).filter((chain) => chain.length > 0);
+  const cause = causeOf(node);
+  // Nothing works below what is paused, so nothing there is a cause.
+  if (cause?.condition === "Paused") return [{ cause, node }];
+  const chains = node.children.map(linksOf).filter((chain) => chain.length > 0);
   // The longest chain is the one that knows most about the cause.
   const deepest = chains.sort((a, b) => b.length - a.length)[0] ?? [];
-  return own === undefined ? deepest : [own, ...deepest];
+  return cause === undefined ? deepest : [{ cause, node }, ...deepest];
 }
 
 function causeOf(node: ObjectNode): Cause | undefined {

@@ -1,3 +1,4 @@
+import { metadataProblems } from "../admission/problems.ts";
 import { kubeadmConfigTemplateV1Beta1 } from "../conversion/kubeadm.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { templateMetadata } from "../schema/common.ts";
@@ -31,7 +32,10 @@ export const KubeadmConfigTemplate = defineKind({
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
   admission: {
-    validate: (template) => kubeadmConfigProblems(template.spec?.template.spec ?? {}, "spec.template.spec"),
+    validate: ({ spec }) => [
+      ...metadataProblems(spec?.template.metadata, "spec.template.metadata"),
+      ...kubeadmConfigProblems(spec?.template.spec ?? {}, "spec.template.spec"),
+    ],
   },
 });
 export type KubeadmConfigTemplate = ObjectOf<typeof KubeadmConfigTemplate>;

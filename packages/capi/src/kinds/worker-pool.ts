@@ -57,7 +57,11 @@ const spec = object({
         integer({ doc: "How long a member must be well before replicas return to it.", minimum: 0, default: 900 }),
       ),
       maxUnavailable: optional(
-        integer({ doc: "How many machines may be missing while replicas move.", minimum: 0, default: 1 }),
+        integer({
+          doc: "How many machines may be missing in a pool that is Available, and how many move between members at a time, at least one. A machine that works is given up only when its replacement works: the pool is larger by that many meanwhile.",
+          minimum: 0,
+          default: 1,
+        }),
       ),
     }),
   ),

@@ -1,10 +1,11 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import type { ClusterPlan, WorkerGroup } from "./cluster-plan.ts";
+import type { ClusterPlan, PoolPlan, WorkerGroup } from "./cluster-plan.ts";
 import { WORKER_PROVIDERS } from "./worker-providers.ts";
 
 const CORE = "cluster.x-k8s.io";
 const INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io";
 const BOOTSTRAP = "bootstrap.cluster.x-k8s.io";
+const POOLS = "capstan.dev";
 const CONTROL_PLANE = "controlplane.cluster.x-k8s.io";
 
 /** Holds the plan a cluster was made from, so that an interrupted `create` can go on. */
@@ -20,7 +21,7 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
   // One provider's infrastructure can be named directly; several are held together by a MetaCluster.
   const infrastructureKind = providers.length > 1 ? "MetaCluster" : first?.clusterKind;
   const object = (group: string, kind: string, ownName: string, spec: object): Unstructured => ({
-    apiVersion: `${group}/v1beta2`,
+    apiVersion: `${group}/${group === POOLS ? "v1alpha1" : "v1beta2"}`,
     kind,
     metadata: {
       name: ownName,
@@ -45,31 +46,45 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
   const meta = object(INFRASTRUCTURE, "MetaCluster", name, {
     infrastructureRefs: providers.map(({ clusterKind }) => reference(INFRASTRUCTURE, clusterKind)),
   });
-  const workers = (group: WorkerGroup): Unstructured[] => {
+  const references = (group: WorkerGroup): { bootstrap: object; infrastructureRef: object } => ({
+    bootstrap: { configRef: reference(BOOTSTRAP, "KubeadmConfigTemplate", `${name}-${group.name}`) },
+    infrastructureRef: reference(
+      INFRASTRUCTURE,
+      WORKER_PROVIDERS[group.provider].templateKind,
+      `${name}-${group.name}`,
+    ),
+  });
+  const templates = (group: WorkerGroup): Unstructured[] => {
     const own = `${name}-${group.name}`;
     const { templateKind, machineSpec, nodeRegistration } = WORKER_PROVIDERS[group.provider];
-    const selected = { "capstan.dev/worker-group": own };
     return [
       object(BOOTSTRAP, "KubeadmConfigTemplate", own, {
         template: { spec: { joinConfiguration: { nodeRegistration: nodeRegistration ?? {} } } },
       }),
       object(INFRASTRUCTURE, templateKind, own, { template: { spec: machineSpec(group.select, group.settings) } }),
-      object(CORE, "MachineDeployment", own, {
-        clusterName: name,
-        replicas: group.replicas,
-        selector: { matchLabels: selected },
-        template: {
-          metadata: { labels: selected },
-          spec: {
-            clusterName: name,
-            version: plan.version,
-            bootstrap: { configRef: reference(BOOTSTRAP, "KubeadmConfigTemplate", own) },
-            infrastructureRef: reference(INFRASTRUCTURE, templateKind, own),
-          },
-        },
-      }),
     ];
   };
+  const deployment = (group: WorkerGroup): Unstructured => {
+    const own = `${name}-${group.name}`;
+    const selected = { "capstan.dev/worker-group": own };
+    return object(CORE, "MachineDeployment", own, {
+      clusterName: name,
+      replicas: group.replicas,
+      selector: { matchLabels: selected },
+      template: {
+        metadata: { labels: selected },
+        spec: { clusterName: name, version: plan.version, ...references(group) },
+      },
+    });
+  };
+  const pool = ({ name: poolName, replicas, strategy }: PoolPlan): Unstructured =>
+    object(POOLS, "WorkerPool", `${name}-${poolName}`, {
+      clusterName: name,
+      replicas,
+      strategy,
+      template: { spec: { version: plan.version } },
+      members: plan.workers.map((group) => ({ name: group.name, ...group.share, ...references(group) })),
+    });
   return [
     cluster,
     ...(providers.length > 1 ? [meta] : []),
@@ -80,6 +95,8 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
       ...(plan.endpoint === undefined ? {} : { controlPlaneEndpoint: plan.endpoint }),
       ...(plan.placement === undefined ? {} : { placement: { type: plan.placement } }),
     }),
-    ...plan.workers.flatMap(workers),
+    ...(plan.pool === undefined
+      ? plan.workers.flatMap((group) => [...templates(group), deployment(group)])
+      : [...plan.workers.flatMap(templates), pool(plan.pool)]),
   ];
 }

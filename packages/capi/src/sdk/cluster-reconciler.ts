@@ -1,14 +1,22 @@
-import { done, hasFinalizer, type ReconcileContext, type Request, type Result } from "@capstan/runtime";
+import { done, hasFinalizer, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
 import { CLUSTER_NAME_LABEL, MANAGED_BY_ANNOTATION } from "../contract/constants.ts";
 import { validEndpoint } from "../contract/fields.ts";
 import { pausedCondition } from "../contract/paused.ts";
-import type { Cluster } from "../kinds/cluster.ts";
+import { Cluster } from "../kinds/cluster.ts";
 import type { KindDefinition } from "../schema/kind.ts";
 import { finalizerOf, hold, letGo } from "./finalizer.ts";
 import type { InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
 import { type Outcome, wait } from "./outcome.ts";
 import { ownerCluster } from "./owners.ts";
-import { deletingCondition, errorCondition, keptStatus, nextLook, readyCondition, writeStatus } from "./report.ts";
+import {
+  deletingCondition,
+  errorCondition,
+  keptStatus,
+  nextLook,
+  readyCondition,
+  tellTrouble,
+  writeStatus,
+} from "./report.ts";
 import type { InfraClusterRemoval, InfraClusterScope, ProviderScope } from "./scope.ts";
 
 /** Index of infrastructure objects by the Cluster their label names. */
@@ -60,10 +68,14 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
       await letGo(object, definition.kind, context);
       return done();
     }
-    await report(outcome.status ?? {}, deletingCondition(outcome), ...(outcome.conditions ?? []));
+    const deleting = deletingCondition(outcome);
+    tellTrouble(object, outcome, context, deleting);
+    await report(outcome.status ?? {}, deleting, ...(outcome.conditions ?? []));
     return nextLook(outcome);
   }
   if (cluster === undefined) {
+    const dueMs = ownerDueMs(object, context);
+    if (dueMs > 0) return requeueAfter(dueMs);
     const outcome = wait(
       "WaitingForCluster",
       `Waiting for a Cluster to name this ${definition.kind.kind} in spec.infrastructureRef`,
@@ -76,18 +88,34 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
   try {
     outcome = await definition.ensure({ ...provider, object, cluster });
   } catch (error) {
-    await report({}, errorCondition(error), deletingCondition());
+    const thrown = errorCondition(error);
+    tellTrouble(object, "thrown", context, thrown);
+    await report({}, thrown, deletingCondition());
     throw error;
   }
   if (outcome.type === "ready")
     await offerEndpoint(object, outcome.endpoint ?? borrowedEndpoint(object, cluster), context);
+  const isReady = readyCondition(outcome);
+  tellTrouble(object, outcome, context, isReady);
   await report(
     { ...provisioned(outcome), ...outcome.status },
-    readyCondition(outcome),
+    isReady,
     deletingCondition(),
     ...(outcome.conditions ?? []),
   );
   return nextLook(outcome);
+}
+
+/** How long the Cluster's controller may take to make itself the owner before the wait is told. */
+const OWNER_GRACE_MS = 5_000;
+
+/** How much longer an owner may be expected: only for a new object that a Cluster of the same name refers to. */
+function ownerDueMs(object: InfraClusterObject, context: ReconcileContext): number {
+  const { namespace, name = "", creationTimestamp = "" } = object.metadata;
+  const spec = context.cache.get(Cluster, { namespace, name })?.spec;
+  const reference = spec?.infrastructureRef;
+  if (spec?.paused === true || reference?.kind !== object.kind || reference.name !== name) return 0;
+  return OWNER_GRACE_MS - (context.clock.now() - Date.parse(creationTimestamp));
 }
 
 /** One that stands beside the infrastructure its Cluster refers to has the Cluster's endpoint. */

@@ -1,4 +1,5 @@
 import { deepEqual, type KubeObject } from "@capstan/apimachinery";
+import { INFRASTRUCTURE_GROUP, TOPOLOGY_DRY_RUN_ANNOTATION } from "../contract/constants.ts";
 import type { FailureDomain, MachineAddress } from "../contract/types.ts";
 import { mapToList } from "../conversion/codecs.ts";
 import { OLD_CONDITIONS } from "../conversion/old-conditions.ts";
@@ -17,11 +18,6 @@ import {
   type PrinterColumnDefinition,
 } from "../schema/kind.ts";
 import { array, boolean, type Infer, map, object, optional, type Schema, string } from "../schema/schema.ts";
-
-/** Group of infrastructure kinds, by convention of Cluster API. */
-export const INFRASTRUCTURE_GROUP = "infrastructure.cluster.x-k8s.io";
-/** Set on dry-run applies by topology controllers, which must be able to ask what a change would lead to. */
-const TOPOLOGY_DRY_RUN_ANNOTATION = "topology.cluster.x-k8s.io/dry-run";
 
 type Fields = Record<string, Schema>;
 

@@ -17,6 +17,7 @@ import {
   keptStatus,
   nextLook,
   readyCondition,
+  tellTrouble,
   type Waiting,
   writeStatus,
 } from "./report.ts";
@@ -72,7 +73,9 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
       await letGo(object, definition.kind, context);
       return done();
     }
-    await report(outcome.status ?? {}, deletingCondition(outcome), ...(outcome.conditions ?? []));
+    const deleting = deletingCondition(outcome);
+    tellTrouble(object, outcome, context, deleting);
+    await report(outcome.status ?? {}, deleting, ...(outcome.conditions ?? []));
     return nextLook(outcome);
   }
   const early = missing(object, machine, cluster);
@@ -98,14 +101,18 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
       await report({}, readyCondition(wait("WaitingForBootstrapData", error.message)), deletingCondition());
       return requeueAfter(SECRET_RECHECK_MS);
     }
-    await report({}, errorCondition(error), deletingCondition());
+    const thrown = errorCondition(error);
+    tellTrouble(object, "thrown", context, thrown);
+    await report({}, thrown, deletingCondition());
     throw error;
   }
   if (outcome.type === "ready" && outcome.providerID !== undefined && object.spec?.providerID === undefined)
     await context.client.patch(object, { spec: { providerID: outcome.providerID } }, {}, context.signal);
+  const isReady = readyCondition(outcome);
+  tellTrouble(object, outcome, context, isReady);
   await report(
     { ...provisioned(outcome), ...outcome.status },
-    readyCondition(outcome),
+    isReady,
     deletingCondition(),
     ...(outcome.conditions ?? []),
   );

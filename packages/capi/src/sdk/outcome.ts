@@ -21,8 +21,8 @@ type OutcomeOf =
       endpoint?: { host: string; port: number };
       failureDomains?: FailureDomain[];
     }
-  /** Something must happen first. Without `recheckAfterMs` a watch wakes the reconciler. */
-  | { type: "wait"; reason: string; message: string; recheckAfterMs?: number }
+  /** Something must happen first. Without `recheckAfterMs` a watch wakes the reconciler. `trouble`: people are told by an event. */
+  | { type: "wait"; reason: string; message: string; recheckAfterMs?: number; trouble?: true }
   /** Nothing left to give: Ready=False with reason InsufficientCapacity, which is what a WorkerPool reads. */
   | { type: "noCapacity"; message: string }
   /** A person must act. Retried when something changes, and rarely. */
@@ -36,6 +36,15 @@ export const ready = (what: Ready = {}): Outcome => ({ type: "ready", ...what })
 
 export const wait = (reason: string, message: string, recheckAfterMs?: number): Outcome =>
   recheckAfterMs === undefined ? { type: "wait", reason, message } : { type: "wait", reason, message, recheckAfterMs };
+
+/** A wait that should not be: something outside went wrong, and may mend itself. Told as a Warning event too. */
+export const trouble = (reason: string, message: string, recheckAfterMs?: number): Outcome => ({
+  type: "wait",
+  reason,
+  message,
+  ...(recheckAfterMs === undefined ? {} : { recheckAfterMs }),
+  trouble: true,
+});
 
 export const noCapacity = (message: string): Outcome => ({ type: "noCapacity", message });
 

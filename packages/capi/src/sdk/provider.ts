@@ -161,8 +161,8 @@ function sourceOf<B>(
 }
 
 function providerScope<B>(backend: B, context: ReconcileContext): ProviderScope<B> {
-  const { clock, random, log, signal } = context;
-  return { backend, clock, random, log, signal };
+  const { clock, random, log, recorder, signal } = context;
+  return { backend, clock, random, log, recorder, signal };
 }
 
 function requestOf(object: KubeObject): Request[] {

@@ -1,4 +1,4 @@
-import type { Condition, KubeObject } from "@capstan/apimachinery";
+import { type Condition, findCondition, type KubeObject } from "@capstan/apimachinery";
 import { done, type ReconcileContext, type Result, redactText, requeueAfter } from "@capstan/runtime";
 import { type ConditionInput, withTransitionTimes } from "../contract/conditions.ts";
 import { conditionsOf } from "../contract/fields.ts";
@@ -64,6 +64,25 @@ export function deletingCondition(outcome?: Outcome): ConditionInput {
   }
 }
 
+/** Tells people of trouble, once for each new text: the condition that says so was another before. */
+export function tellTrouble(
+  object: KubeObject,
+  outcome: Outcome | "thrown",
+  context: ReconcileContext,
+  of: ConditionInput,
+): void {
+  if (!isTrouble(outcome)) return;
+  const before = findCondition(conditionsOf(object as { status?: unknown }), of.type);
+  if (before?.status === of.status && before.reason === of.reason && before.message === of.message) return;
+  context.recorder.event(object, "Warning", of.reason, of.type === "Deleting" ? "Delete" : "Provision", of.message);
+}
+
+function isTrouble(outcome: Outcome | "thrown"): boolean {
+  if (outcome === "thrown") return true;
+  if (outcome.type === "wait") return outcome.trouble === true;
+  return outcome.type !== "ready";
+}
+
 /** When to look again after an outcome. */
 export function nextLook(outcome: Outcome): Result {
   switch (outcome.type) {
@@ -109,5 +128,5 @@ export async function writeStatus<T extends KubeObject>(
     metadata: { namespace, name },
     status: { ...fields, conditions },
   };
-  await context.client.ensure(desired as unknown as T, object, { subresource: "status" }, context.signal);
+  await context.ensureStatus(desired as unknown as T, object);
 }

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "@capstan/apimachinery";
-import type { Logger } from "@capstan/runtime";
+import type { Logger, Recorder } from "@capstan/runtime";
 import type { Cluster } from "../kinds/cluster.ts";
 import type { Machine } from "../kinds/machine.ts";
 import type { WorkloadConnection } from "../workload/types.ts";
@@ -12,6 +12,8 @@ export interface ProviderScope<B> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Tells people what was done; outcomes that are trouble are told by themselves. */
+  readonly recorder: Recorder;
   /** Aborted when the manager stops; long calls should end then. */
   readonly signal: AbortSignal;
 }

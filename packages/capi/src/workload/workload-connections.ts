@@ -110,6 +110,8 @@ export class WorkloadConnections implements WorkloadClusters {
     };
     const open = async (): Promise<void> => {
       const config = await kubeconfigFromText(kubeconfig, { clock });
+      // Whoever stopped meanwhile had nothing to close yet: what is opened from here on would never be closed.
+      if (stopping.signal.aborted) return;
       const transport = this.#options.dial?.(config) ?? httpTransport(config, { clock });
       const client = new Client(transport, { fieldManager: "capstan-workload", clock });
       // Bootstrap providers write tokens first of all: no need to ask the server where Secrets are.
