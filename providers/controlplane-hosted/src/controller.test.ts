@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Unstructured } from "@capstan/apimachinery";
 import { Cluster, ConfigMap, Secret, secretText } from "@capstan/capi";
@@ -76,6 +76,12 @@ test.each([
     { apiServer: { files: [{ name: "audit.yaml", contentFrom: { secret: { name: "audit", key: "policy" } } }] } },
     {},
     "Secret audit has no key policy",
+  ],
+  [
+    "FilesNotAvailable",
+    { apiServer: { files: [{ name: "hook.conf", content: "users: [{name: u, user: {exec: {command: id}}}]" }] } },
+    {},
+    "spec.apiServer.files: hook.conf has exec",
   ],
   ["PlacementNotAvailable", { placement: { type: "Pods" } }, {}, "it offers Process"],
   ["BackupNotFound", { etcd: { restoreFrom: { backup: "20260101T000000Z" } } }, {}, "there are none"],
@@ -211,6 +217,38 @@ test("a backup restored into a new control plane brings its keys and its endpoin
   } as Unstructured);
   await eventually(async () => expect(placement.plans.at(-1)?.restore?.name).toBe(`default/c1/${backup}`));
   expect(secretText(await plane.user.get(Secret, { namespace, name: "c2-ca" }), "tls.crt")).toBe(ca);
+});
+
+test("the backup that a control plane came from is kept; without it what serves goes on, and that is told", async () => {
+  await create({ etcd: { backup: { schedule: "0 * * * *", keep: 1 } } });
+  await ready();
+  const backup = "20260101T010000Z";
+  for (let hour = 1; hour <= 3; hour++) {
+    await plane.clock.advance(3600_000);
+    await eventually(async () =>
+      expect((await get()).status?.backup).toMatchObject({ lastName: `20260101T0${hour}0000Z` }),
+    );
+    if (hour === 1) await plane.user.patch(await get(), { spec: { etcd: { restoreFrom: { backup } } } });
+  }
+  await eventually(async () =>
+    expect((await readdir(join(backupDir, "default/c1"))).toSorted()).toEqual([backup, "20260101T030000Z"]),
+  );
+  expect(placement.plans.at(-1)?.restore?.name).toBe(`default/c1/${backup}`);
+  await rm(join(backupDir, "default/c1", backup), { recursive: true });
+  placement.report(FakePlacement.ready());
+  await told("UpToDate", /^False BackupNotFound: .*there are 20260101T030000Z; what was there goes on serving/);
+  await told("Available", /^True/);
+  expect(placement.plans.at(-1)?.restore).toBeUndefined();
+});
+
+test("what serves can be stopped, whatever else is wrong with its description", async () => {
+  await create();
+  await ready();
+  await told("Available", /^True/);
+  const wrong = { apiServer: { extraArgs: [{ name: "etcd-servers", value: "x" }] } };
+  await plane.user.patch(await get(), { spec: { ...wrong, replicas: 0 } });
+  await told("Available", /^False Hibernated/);
+  expect(placement.hibernated).toContain("default/c1");
 });
 
 test("replicas 0 hibernates; deletion takes everything away and waits for what is left", async () => {

@@ -17,7 +17,7 @@ import { ENCRYPTION_FILE } from "./components/settings.ts";
 import { encryptionConfiguration, ensureEncryptionKey } from "./encryption.ts";
 import { controllerReference, identity, placedObject } from "./identity.ts";
 import { apiAddresses } from "./join/api-addresses.ts";
-import { applyObjects, clusterObjects, inputDigest } from "./join/prepare-cluster.ts";
+import { absentObjects, applyObjects, clusterObjects, inputDigest, removeObjects } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
 import { clusterNetwork } from "./network.ts";
@@ -53,20 +53,25 @@ export async function reconcileHostedControlPlane(
 
   const cluster = ownerCluster(object, context);
   const paused = pausedCondition(object, cluster);
+  /** With the endpoint once this pass has written it: that is no news to come back for. */
+  let current = object;
   const report = async (progress: Progress): Promise<void> => {
-    const status = controlPlaneStatus({ object, progress, paused, nowMs: context.clock.now() });
+    const status = controlPlaneStatus({ object: current, progress, paused, nowMs: context.clock.now() });
     const desired = { ...identity(object), status } as HostedControlPlane;
-    await context.client.ensure(desired, context.cache.get(HostedControlPlane, request), { subresource: "status" });
+    await context.ensureStatus(desired, context.cache.get(HostedControlPlane, request));
   };
   if (paused.status === "True") return await reported(report({ step: "paused" }));
   await context.client.ensure(
     { ...identity(object), metadata: { ...identity(object).metadata, finalizers: [FINALIZER] } } as HostedControlPlane,
     object,
   );
-  if (cluster === undefined)
+  if (cluster === undefined) {
+    const dueMs = ownerDueMs(object, context);
+    if (dueMs > 0) return requeueAfter(dueMs);
     return await reported(
       report(waiting("WaitingForCluster", "Waiting for a Cluster to name this control plane in spec.controlPlaneRef")),
     );
+  }
   if (placement === undefined)
     return await reported(
       report(
@@ -77,12 +82,24 @@ export async function reconcileHostedControlPlane(
       ),
     );
 
+  const initialized = object.status?.initialization?.controlPlaneInitialized === true;
+  const hibernate = async (): Promise<Result> => {
+    const state = await placement.hibernate(owner, placedObject(object));
+    return await reported(
+      report(state.problem === undefined ? { step: "hibernated", state } : { step: "waiting", ...state.problem }),
+    );
+  };
+  // Whatever else is wrong with the description: what serves can be stopped.
+  if (object.spec.replicas === 0 && initialized) return await hibernate();
+
   const network = clusterNetwork(cluster.spec?.clusterNetwork);
   const problem = specProblem(object.spec, network, type);
   if (problem !== undefined) return await reported(report({ step: "waiting", ...problem }));
-  const source = await restoreSource(object, planes.backupDir, context);
-  if (source !== undefined && "problem" in source)
-    return await reported(report(waiting("BackupNotFound", source.problem)));
+  const found = await restoreSource(object, planes.backupDir, context);
+  const notFound = found !== undefined && "problem" in found ? found.problem : undefined;
+  // What has served goes on without the backup that it once came from.
+  if (notFound !== undefined && !initialized) return await reported(report(waiting("BackupNotFound", notFound)));
+  const source = found === undefined || "problem" in found ? undefined : found;
 
   const fixed =
     validEndpoint(object.spec.controlPlaneEndpoint) ??
@@ -100,14 +117,11 @@ export async function reconcileHostedControlPlane(
     return requeueAfter(RETRY_MS);
   }
   const { endpoint } = reserved;
-  if (validEndpoint(object.spec.controlPlaneEndpoint) === undefined)
-    await context.client.patch(object, { spec: { controlPlaneEndpoint: endpoint } });
-  if (object.spec.replicas === 0) {
-    const state = await placement.hibernate(owner, placedObject(object));
-    return await reported(
-      report(state.problem === undefined ? { step: "hibernated", state } : { step: "waiting", ...state.problem }),
-    );
+  if (validEndpoint(object.spec.controlPlaneEndpoint) === undefined) {
+    const written = await context.client.patch(object, { spec: { controlPlaneEndpoint: endpoint } });
+    if (written.metadata.generation === (object.metadata.generation ?? 0) + 1) current = written;
   }
+  if (object.spec.replicas === 0) return await hibernate();
 
   const ownerReference = controllerReference(object);
   const key = { namespace: request.namespace, name: cluster.metadata.name ?? "" };
@@ -116,7 +130,7 @@ export async function reconcileHostedControlPlane(
       cluster: key,
       owner: ownerReference,
       algorithm: object.spec.certificates?.encryptionAlgorithm ?? DEFAULT_ALGORITHM,
-      mayCreate: object.status?.initialization?.controlPlaneInitialized !== true,
+      mayCreate: !initialized,
       ...(source === undefined ? {} : { known: source.description.authorities }),
       ...(placement.singleAuthority === true ? { single: true } : {}),
       ...(object.spec.certificates?.rotation === undefined ? {} : { rotation: object.spec.certificates.rotation }),
@@ -155,6 +169,7 @@ export async function reconcileHostedControlPlane(
     userFiles: files.files,
     ...(encryption === undefined ? {} : { encryption }),
     ...(source === undefined ? {} : { restore: source }),
+    ...(initialized ? { initialized: true } : {}),
   };
   const { backupDir } = planes;
   if (backupDir !== undefined)
@@ -200,7 +215,7 @@ export async function reconcileHostedControlPlane(
       : {};
   const upgrade =
     notReachable === undefined
-      ? state.upgrade
+      ? (state.upgrade ?? withoutBackup(notFound))
       : { reason: "InvalidVersion", message: `spec.version: ${notReachable}; ${running} goes on serving` };
   await report({
     step: "running",
@@ -250,10 +265,18 @@ async function prepare(
   try {
     const client = new Client(transport, { fieldManager: context.client.fieldManager, clock: context.clock });
     await applyObjects(client, objects, context.signal);
+    await removeObjects(client, absentObjects(input), context.signal);
     planes.prepared.set(owner, digest);
   } finally {
     await transport.close();
   }
+}
+
+/** A backup that is gone may have been restored long ago, or never: only a person knows. */
+function withoutBackup(problem: string | undefined): PlacementState["upgrade"] {
+  if (problem === undefined) return undefined;
+  const message = `${problem}; what was there goes on serving. Correct spec.etcd.restoreFrom, or remove it if the backup has been restored`;
+  return { reason: "BackupNotFound", message };
 }
 
 /** When to tell that an authority ends soon, if that has not been told yet. */
@@ -272,6 +295,18 @@ function ownerCluster(object: HostedControlPlane, context: ReconcileContext): Cl
   );
   if (reference === undefined) return undefined;
   return context.cache.get(Cluster, { namespace: object.metadata.namespace, name: reference.name });
+}
+
+/** How long the Cluster's controller may take to make itself the owner before the wait is told. */
+const OWNER_GRACE_MS = 5_000;
+
+/** How much longer an owner may be expected: only for a new object that a Cluster of the same name refers to. */
+function ownerDueMs(object: HostedControlPlane, context: ReconcileContext): number {
+  const { namespace, name = "", creationTimestamp = "" } = object.metadata;
+  const spec = context.cache.get(Cluster, { namespace, name })?.spec;
+  const reference = spec?.controlPlaneRef;
+  if (spec?.paused === true || reference?.kind !== HostedControlPlane.kind || reference.name !== name) return 0;
+  return OWNER_GRACE_MS - (context.clock.now() - Date.parse(creationTimestamp));
 }
 
 const waiting = (reason: string, message: string): Progress => ({ step: "waiting", reason, message });

@@ -57,7 +57,9 @@ export async function ensureKubeconfigSecret(
     clientCertPem: leaf.certPem,
     clientKeyPem: leaf.keyPem,
   });
-  await context.client.apply(clusterSecret(request, name, { value: kubeconfig }));
+  const written = await context.client.apply(clusterSecret(request, name, { value: kubeconfig }));
+  const caData = Buffer.from(trusted(request.authorities, "cluster")).toString("base64");
+  known.set(written, { server, caData, ...certificateFacts(leaf.certPem) });
   return { text: kubeconfig, renewAtMs: context.clock.now() + YEAR_MS / 2 };
 }
 
@@ -84,8 +86,12 @@ function factsOf(kubeconfig: string): KubeconfigFacts {
   const certificate = document.users?.[0]?.user?.["client-certificate-data"];
   const facts = { server: cluster?.server, caData: cluster?.["certificate-authority-data"] };
   if (certificate === undefined) return { ...facts, halfLifeMs: undefined, signedBy: undefined };
-  const parsed = parseCertificate(Buffer.from(certificate, "base64").toString("utf8"));
-  return { ...facts, halfLifeMs: (parsed.notBeforeMs + parsed.notAfterMs) / 2, signedBy: parsed.authorityKeyId };
+  return { ...facts, ...certificateFacts(Buffer.from(certificate, "base64").toString("utf8")) };
+}
+
+function certificateFacts(pem: string): Pick<KubeconfigFacts, "halfLifeMs" | "signedBy"> {
+  const parsed = parseCertificate(pem);
+  return { halfLifeMs: (parsed.notBeforeMs + parsed.notAfterMs) / 2, signedBy: parsed.authorityKeyId };
 }
 
 /** Whether a kubeconfig still leads to the server, trusts its CA, is signed by it, and has more than half of its life before it. */

@@ -1,11 +1,12 @@
 import { Secret, secretText } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
+import { fileContentProblem } from "./file-contents.ts";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan } from "./placement/placement.ts";
 
 const COMPONENTS = ["apiServer", "controllerManager", "scheduler"] as const;
 
-/** The contents of `spec.<component>.files`, from the object itself or from Secrets beside it. */
+/** The contents of `spec.<component>.files`, from the object itself or from Secrets beside it; none that reaches out of `files`. */
 export async function readUserFiles(
   object: HostedControlPlane,
   context: ReconcileContext,
@@ -26,5 +27,12 @@ export async function readUserFiles(
         };
       files[component][file.name] = text;
     }
+  for (const component of COMPONENTS) {
+    const names = Object.keys(files[component]);
+    for (const [name, text] of Object.entries(files[component])) {
+      const problem = fileContentProblem(text, names);
+      if (problem !== undefined) return { problem: `spec.${component}.files: ${name} ${problem}` };
+    }
+  }
   return { files };
 }

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import { OWN_FILES } from "./components/own-files.ts";
+import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { clusterNetwork } from "./network.ts";
+import { konnectivityFiles } from "./placement/pods/konnectivity.ts";
 import { specProblem } from "./validation.ts";
 import { upgradeProblem } from "./versions.ts";
 
@@ -45,10 +48,30 @@ test.each([
   [{ name: "audit-policy-file", value: "$FILES/ca.key" }, "which is not in files"],
   [{ name: "audit-policy-file", value: "$DATA/x" }, "names a path outside files"],
   [{ name: "audit-webhook-config-file", value: "file:///x" }, "names a path outside files"],
+  [{ name: "audit-policy-file", value: "files/sa.key" }, "names a path outside files"],
+  [{ name: "x", value: "a=1,b=data/member" }, "names a path outside files"],
+  [{ name: "disable-admission-plugins", value: "NodeRestriction" }, "use spec.apiServer.admission"],
+  [{ name: "enable-admission-plugins", value: "AlwaysAdmit" }, "use spec.apiServer.admission"],
+  [{ name: "authorization-mode", value: "AlwaysAllow,Node,RBAC" }, "name Node and RBAC"],
+  [{ name: "authorization-mode", value: "RBAC" }, "name Node and RBAC"],
+  [{ name: "authorization-mode" }, "name Node and RBAC"],
 ])("an argument that reaches out of the tenant's walls is refused: %j", (argument, text) => {
   const problem = specProblem({ ...spec, apiServer: { extraArgs: [argument] } }, network, "Process");
   expect(problem?.reason).toBe("InvalidArgument");
   expect(problem?.message).toContain(text);
+});
+
+test.each([
+  ["etcd", "log-outputs"],
+  ["controllerManager", "client-ca-file"],
+  ["controllerManager", "requestheader-client-ca-file"],
+  ["controllerManager", "master"],
+  ["scheduler", "master"],
+])("spec.%s.extraArgs cannot set --%s", (component, name) => {
+  const problem = specProblem({ ...spec, [component]: { extraArgs: [{ name, value: "x" }] } }, network, "Process");
+  expect(problem?.message).toBe(
+    `spec.${component}.extraArgs: --${name} belongs to the placement and cannot be set; remove it`,
+  );
 });
 
 test("an argument may name a file that comes with it, and plain values are fine", () => {
@@ -60,6 +83,8 @@ test("an argument may name a file that comes with it, and plain values are fine"
       { name: "oidc-issuer-url", value: "https://issuer.example/realm" },
       { name: "tls-min-version", value: "VersionTLS13" },
       { name: "feature-gates", value: "A=true,B=false" },
+      { name: "authorization-mode", value: "Node,RBAC,Webhook" },
+      { name: "x", value: "profiles/data" },
     ],
   };
   expect(specProblem({ ...spec, apiServer }, network, "Process")).toBeUndefined();
@@ -69,4 +94,30 @@ test("konnectivity belongs to pods", () => {
   const addons = { konnectivity: { mode: "On" as const } };
   expect(specProblem({ ...spec, addons }, network, "Process")?.message).toContain("spec.addons.konnectivity.mode");
   expect(specProblem({ ...spec, addons }, network, "Pods")).toBeUndefined();
+});
+
+test.each([
+  [{ shared: { name: "main" } }, "Pods", "placement Pods has no shared etcd"],
+  [{ shared: { name: "main" }, replicas: 3 }, "Process", "a shared etcd has one member"],
+  [{ shared: { name: "main" }, extraArgs: [{ name: "heartbeat-interval" }] }, "Process", "spec.etcd.extraArgs"],
+  [{ shared: { name: "main" }, defragment: {} }, "Process", "spec.etcd.defragment"],
+  [{ shared: { name: "main" }, quotaBytes: 33_554_432, replicas: 1 }, "Process", undefined],
+] as const)("a shared etcd: %j in %s: %s", (etcd, placement, text) => {
+  const problem = specProblem({ ...spec, etcd: structuredClone(etcd) } as typeof spec, network, placement);
+  if (text === undefined) expect(problem).toBeUndefined();
+  else expect(problem?.message).toContain(text);
+});
+
+test("a file named like one of the control plane's own is refused, by the placement and by the schema", () => {
+  const settings = { files: [{ name: "ca.crt", content: "x" }] };
+  for (const component of ["apiServer", "controllerManager", "scheduler"])
+    expect(specProblem({ ...spec, [component]: settings }, network, "Pods")).toEqual({
+      reason: "InvalidArgument",
+      message: `spec.${component}.files: ca.crt is a file of the control plane itself; choose another name`,
+    });
+  expect(OWN_FILES).toEqual(expect.arrayContaining(Object.keys(konnectivityFiles({}, "c1", ""))));
+  const crd = JSON.stringify(HostedControlPlane.crd());
+  expect(crd).toContain("!(self in ['ca.crt',");
+  const fine = { files: [{ name: "issuer-ca.crt", content: "x" }] };
+  expect(specProblem({ ...spec, apiServer: fine }, network, "Pods")).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { parseCron } from "./backup/cron.ts";
+import { OWN_FILES } from "./components/own-files.ts";
 import { extraArgumentProblem } from "./components/owned-flags.ts";
 import { quantityProblem, settingsProblem } from "./components/settings.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
@@ -20,7 +21,12 @@ export function specProblem(
 ): SpecProblem | undefined {
   const version = versionProblem(spec.version);
   if (version !== undefined) return { reason: "InvalidVersion", message: `spec.version: ${version}` };
-  return networkProblem(network) ?? argumentsProblem(spec) ?? konnectivityProblem(spec, placement);
+  return (
+    networkProblem(network) ??
+    argumentsProblem(spec) ??
+    konnectivityProblem(spec, placement) ??
+    sharedEtcdProblem(spec, placement)
+  );
 }
 
 function networkProblem(network: ClusterNetwork): SpecProblem | undefined {
@@ -49,6 +55,22 @@ function konnectivityProblem(spec: HostedControlPlaneSpec, placement: PlacementT
   };
 }
 
+/** What concerns the process of an etcd says nothing of one that others use too. */
+function sharedEtcdProblem({ etcd }: HostedControlPlaneSpec, placement: PlacementType): SpecProblem | undefined {
+  if (etcd?.shared === undefined) return undefined;
+  const refused = (message: string): SpecProblem => ({ reason: "InvalidArgument", message });
+  if (placement !== "Process")
+    return refused(`spec.etcd.shared: placement ${placement} has no shared etcd; remove it, or use Process`);
+  if ((etcd.replicas ?? 1) !== 1)
+    return refused(`spec.etcd.replicas: a shared etcd has one member; set 1, or remove spec.etcd.shared`);
+  const own = (["extraArgs", "resources", "defragment", "storage", "image"] as const).find(
+    (field) => etcd[field] !== undefined,
+  );
+  if (own !== undefined)
+    return refused(`spec.etcd.${own}: cannot be set for a shared etcd; remove it, or spec.etcd.shared`);
+  return undefined;
+}
+
 function argumentsProblem(spec: HostedControlPlaneSpec): SpecProblem | undefined {
   const components = {
     apiServer: spec.apiServer,
@@ -59,6 +81,12 @@ function argumentsProblem(spec: HostedControlPlaneSpec): SpecProblem | undefined
     const settings = settingsProblem(name as keyof typeof components, component);
     if (settings !== undefined) return { reason: "InvalidArgument", message: `spec.${name}.${settings}` };
     const files = (component?.files ?? []).map((file) => file.name);
+    const own = files.find((file) => OWN_FILES.includes(file));
+    if (own !== undefined)
+      return {
+        reason: "InvalidArgument",
+        message: `spec.${name}.files: ${own} is a file of the control plane itself; choose another name`,
+      };
     for (const argument of component?.extraArgs ?? []) {
       const problem = extraArgumentProblem(name as keyof typeof components, argument, files);
       if (problem !== undefined) return { reason: "InvalidArgument", message: `spec.${name}.extraArgs: ${problem}` };

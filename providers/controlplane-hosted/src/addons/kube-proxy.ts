@@ -12,13 +12,28 @@ export function kubeProxy(input: NodeConfigurationInput, mode: string | undefine
     configMap(
       "kube-proxy",
       {
-        "config.conf": stringify(proxyConfiguration(input, mode)),
-        "kubeconfig.conf": stringify(proxyKubeconfig(input)),
+        "config.conf": yamlOf(proxyConfiguration(input, mode)),
+        "kubeconfig.conf": yamlOf(proxyKubeconfig(input)),
       },
       { app: "kube-proxy" },
     ),
     daemonSet(input),
   ];
+}
+
+const MAX_KNOWN = 100;
+const known = new Map<string, string>();
+
+/** Most clusters of a manager have the same networks and endpoint: writing YAML costs more than finding it again. */
+function yamlOf(value: object): string {
+  const key = JSON.stringify(value);
+  let text = known.get(key);
+  if (text === undefined) {
+    text = stringify(value);
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(key, text);
+  }
+  return text;
 }
 
 function proxyConfiguration(input: NodeConfigurationInput, mode: string | undefined): object {

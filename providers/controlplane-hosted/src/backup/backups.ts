@@ -2,7 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConditionInput, Secret, secretText } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
-import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
+import { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan, Placement } from "../placement/placement.ts";
 import { type BackupStore, backupName, backupTimeMs } from "./backup-store.ts";
 import { describeControlPlane } from "./description.ts";
@@ -103,7 +103,8 @@ export async function reconcileBackups(
     if (due.type === "invalid") return failed("InvalidSchedule", due.message);
     if (due.type === "now") await takeBackup(plan, placement, store, dir, nowMs);
     const backups = await store.list(owner);
-    for (const old of expiredBackups(backups, spec?.keep)) await store.delete(owner, old.name);
+    const expired = expiredBackups(backups, spec?.keep, namedBackups(object, context));
+    for (const old of expired) await store.delete(owner, old.name);
     if (requested) await context.client.patch(object, { metadata: { annotations: { [BACKUP_ANNOTATION]: null } } });
     const next = planBackup({ ...input, requested: false, backups });
     const last = backups.at(-1);
@@ -115,7 +116,7 @@ export async function reconcileBackups(
               lastName: last.name,
               lastTime: time(backupTimeMs(last.name) ?? 0),
               lastSizeBytes: last.sizeBytes,
-              count: backups.length - expiredBackups(backups, spec?.keep).length,
+              count: backups.length - expired.length,
               location: store.location,
               ...(next.type === "later" ? { nextTime: time(next.atMs) } : {}),
             },
@@ -129,6 +130,16 @@ export async function reconcileBackups(
   } catch (error) {
     return failed("BackupFailed", error instanceof Error ? error.message : String(error));
   }
+}
+
+/** The backups of a control plane that it or another one of its namespace names in `spec.etcd.restoreFrom`. */
+function namedBackups({ metadata: { namespace, name } }: HostedControlPlane, context: ReconcileContext): Set<string> {
+  const named = new Set<string>();
+  for (const { metadata, spec } of context.cache.list(HostedControlPlane, { namespace })) {
+    const from = spec.etcd?.restoreFrom;
+    if (from !== undefined && (from.controlPlane ?? metadata.name) === name) named.add(from.backup);
+  }
+  return named;
 }
 
 function time(ms: number): string {

@@ -47,3 +47,9 @@ test("the newest are kept; those of upgrades are counted apart", () => {
   const names = expiredBackups([...days, ...upgrades], 3).map((each) => each.name);
   expect(names).toEqual(["20261111T030000Z", "20261111T040000Z-before-v1.35.4"]);
 });
+
+test("one that a control plane is to come from stays", () => {
+  const days = ["11", "12", "13", "14"].map((day) => backup(`2026-11-${day}T03:00:00Z`));
+  const names = expiredBackups(days, 2, new Set(["20261111T030000Z"])).map((each) => each.name);
+  expect(names).toEqual(["20261112T030000Z"]);
+});

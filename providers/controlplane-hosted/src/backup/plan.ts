@@ -34,11 +34,16 @@ export function planBackup(input: BackupPlanInput): BackupPlan {
   return atMs <= input.nowMs ? { type: "now" } : { type: "later", atMs };
 }
 
-/** The backups that need not be kept any longer, oldest first. */
-export function expiredBackups(backups: readonly Backup[], keep: number | undefined): Backup[] {
+/** The backups that need not be kept any longer, oldest first; never one of `named`, which a control plane is to come from. */
+export function expiredBackups(
+  backups: readonly Backup[],
+  keep: number | undefined,
+  named: ReadonlySet<string> = new Set(),
+): Backup[] {
   const ordinary = scheduled(backups);
   const labelled = backups.filter((backup) => !ordinary.includes(backup));
-  return [...tooMany(ordinary, keep ?? DEFAULT_KEEP), ...tooMany(labelled, KEEP_BEFORE_UPGRADES)];
+  const expired = [...tooMany(ordinary, keep ?? DEFAULT_KEEP), ...tooMany(labelled, KEEP_BEFORE_UPGRADES)];
+  return expired.filter((backup) => !named.has(backup.name));
 }
 
 function scheduled(backups: readonly Backup[]): Backup[] {

@@ -29,6 +29,8 @@ export interface ComponentContext {
   encrypted?: boolean;
   /** The members of etcd, by index. */
   etcd: readonly EtcdMember[];
+  /** Where this control plane's data lies in an etcd that others use too. */
+  etcdPrefix?: string;
 }
 
 /** One member of etcd and how it is reached. */

@@ -43,6 +43,9 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
     ["shutdown-watch-termination-grace-period", "2s"],
   ];
   if (context.drainSeconds !== undefined) flags.push(["shutdown-delay-duration", `${context.drainSeconds}s`]);
+  // Of an etcd that others use too it may touch nothing outside its prefix, so that it cannot compact.
+  if (context.etcdPrefix !== undefined)
+    flags.push(["etcd-prefix", context.etcdPrefix], ["etcd-compaction-interval", "0s"]);
   if (context.egressSelectorFile !== undefined)
     flags.push(["egress-selector-config-file", `$FILES/${context.egressSelectorFile}`]);
   if (context.encrypted === true)

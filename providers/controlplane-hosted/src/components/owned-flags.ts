@@ -15,6 +15,7 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "client-crl-file",
     "auto-tls",
     "enable-grpc-gateway",
+    "log-outputs",
   ]),
   apiServer: new Set([
     "advertise-address",
@@ -41,6 +42,9 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "token-auth-file",
     "tls-sni-cert-key",
     "audit-log-path",
+    // spec.apiServer.admission sets them, and keeps NodeRestriction.
+    "enable-admission-plugins",
+    "disable-admission-plugins",
     "encryption-provider-config",
     "log-file",
     "log-dir",
@@ -52,6 +56,9 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "kubeconfig",
     "authentication-kubeconfig",
     "authorization-kubeconfig",
+    "master",
+    "client-ca-file",
+    "requestheader-client-ca-file",
     "root-ca-file",
     "service-account-private-key-file",
     "cluster-cidr",
@@ -59,6 +66,7 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "cloud-config",
   ]),
   scheduler: new Set([
+    "master",
     "bind-address",
     "secure-port",
     "cert-dir",
@@ -94,8 +102,17 @@ export function extraArgumentProblem(
   const owned =
     OWNED[component]?.has(argument.name) === true ||
     (OWNED_PREFIXES.some((prefix) => argument.name.startsWith(prefix)) && !ALLOWED_DESPITE_PREFIX.has(argument.name));
-  if (owned) return `--${argument.name} belongs to the placement and cannot be set; remove it`;
+  if (owned) return `--${argument.name} belongs to the placement and cannot be set; ${cureOf(argument.name)}`;
+  if (component === "apiServer" && argument.name === "authorization-mode") {
+    const modes = (argument.value ?? "").split(",").map((mode) => mode.trim());
+    if (modes.includes("AlwaysAllow") || !modes.includes("Node") || !modes.includes("RBAC"))
+      return `--authorization-mode=${argument.value ?? ""} would let anybody in or nodes out; name Node and RBAC, and not AlwaysAllow`;
+  }
   return fileProblem(argument, fileNames);
+}
+
+function cureOf(flag: string): string {
+  return flag.endsWith("-admission-plugins") ? "use spec.apiServer.admission" : "remove it";
 }
 
 /** A value may name a file of `files`, and no other: else a tenant could have another tenant's keys read to it. */
@@ -109,7 +126,8 @@ function fileProblem(argument: { name: string; value?: string }, fileNames: read
   if (
     rest.includes("$FILES") ||
     rest.includes("$DATA") ||
-    /(^|[,=:;@\s])(\.{0,2}\/|file:|unix:)/.test(rest) ||
+    // A program's working directory is the folder that holds its keys.
+    /(^|[,=:;@\s])(\.{0,2}\/|file:|unix:|(files|data)\/)/.test(rest) ||
     rest.includes("..")
   )
     return `--${argument.name} names a path outside files; add the file to files and write $FILES/NAME`;

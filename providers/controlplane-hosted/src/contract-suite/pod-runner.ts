@@ -21,6 +21,12 @@ interface Controller extends PodController {
   };
 }
 
+const SUCCEEDED: PodStatus = { phase: "Succeeded" };
+const RECEIVING: PodStatus = {
+  phase: "Pending",
+  conditions: [{ type: "Initialized", status: "False" }],
+  initContainerStatuses: [{ name: "receive", state: { running: {} } }],
+};
 const READY: PodStatus = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
 
 /** Plays what makes and runs pods in a cluster without any node, so that placements can be tested there. Each step does all that is due. */
@@ -28,8 +34,10 @@ export class PodRunner {
   readonly #client: Client;
   /** Whether a kube-controller-manager makes the pods, so that only the nodes are played. */
   readonly #real: boolean;
-  /** Status of the pods of a component, by label `app.kubernetes.io/component`; ready unless said otherwise. */
+  /** Status of a pod by name, or of all of a component by label `app.kubernetes.io/component`; ready unless said otherwise. */
   readonly statuses = new Map<string, PodStatus>();
+  /** Names of pods that were handed a backup to restore. */
+  readonly received = new Set<string>();
   /** Names of pods whose status stays as it is. */
   readonly keep = new Set<string>();
   #addresses = 1;
@@ -65,9 +73,13 @@ export class PodRunner {
   /** What a node does: the pod gets the status it is to have. */
   async #run(pod: Pod): Promise<void> {
     const component = pod.metadata.labels?.["app.kubernetes.io/component"] ?? "";
-    const status = this.statuses.get(component) ?? READY;
-    if (JSON.stringify(pod.status?.conditions ?? []) === JSON.stringify(status.conditions ?? [])) return;
-    if (pod.metadata.deletionTimestamp !== undefined || this.keep.has(pod.metadata.name ?? "")) return;
+    const name = pod.metadata.name ?? "";
+    const own = component === "etcd-restore" ? (this.received.has(name) ? SUCCEEDED : RECEIVING) : undefined;
+    const status = own ?? this.statuses.get(name) ?? this.statuses.get(component) ?? READY;
+    const same = (a: PodStatus, b: PodStatus): boolean =>
+      a.phase === b.phase && JSON.stringify(a.conditions ?? []) === JSON.stringify(b.conditions ?? []);
+    if (same(pod.status ?? {}, status)) return;
+    if (pod.metadata.deletionTimestamp !== undefined || this.keep.has(name)) return;
     try {
       await this.#client.patchStatus(pod, { status: { ...status } });
     } catch (error) {
@@ -127,7 +139,7 @@ export class PodRunner {
     for (const kind of [Deployment, StatefulSet])
       for (const each of await this.#ours(kind)) owners.add(each.metadata.uid);
     for (const pod of await this.#ours(Pod))
-      if (!owners.has(pod.metadata.ownerReferences?.[0]?.uid))
+      if (pod.metadata.ownerReferences !== undefined && !owners.has(pod.metadata.ownerReferences[0]?.uid))
         await this.#client.delete(pod, { gracePeriodSeconds: 0 });
   }
 }

@@ -1,8 +1,10 @@
-import type { Unstructured } from "@capstan/apimachinery";
+import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
+import { createApiServer, memoryStore } from "@capstan/apiserver";
+import { Client } from "@capstan/runtime";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { clusterNetwork } from "../network.ts";
-import { clusterObjects, type PrepareInput } from "./prepare-cluster.ts";
+import { absentObjects, applyObjects, clusterObjects, type PrepareInput, removeObjects } from "./prepare-cluster.ts";
 import { TOKEN_GROUP } from "./rbac.ts";
 
 const input: PrepareInput = {
@@ -95,4 +97,31 @@ test("agents of konnectivity come with a server to call, and only then", () => {
     '"audience":"system:konnectivity-server"',
   ])
     expect(text).toContain(part);
+});
+
+test("an add-on that is switched off goes where it is ours; another's of that name stays", async () => {
+  const clock = new VirtualClock();
+  const server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(1) });
+  const ours = new Client(server.admin(), { fieldManager: "capstan", clock });
+  const theirs = new Client(server.admin(), { fieldManager: "helm", clock });
+  const signal = new AbortController().signal;
+  const off: PrepareInput = {
+    ...input,
+    spec: { ...input.spec, addons: { coreDNS: { enabled: false }, kubeProxy: { enabled: false } } },
+  };
+  const addons = absentObjects(off);
+  expect(absentObjects(input)).toEqual([]);
+  await ours.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } });
+  await applyObjects(ours, addons, signal);
+  const proxy = addons.find(({ kind }) => kind === "DaemonSet") ?? expect.fail("no DaemonSet");
+  const { metadata, ...rest } = proxy;
+  await theirs.apply({ ...rest, metadata: { ...metadata, labels: { their: "label" } } });
+  await removeObjects(ours, addons, signal);
+  const left: string[] = [];
+  for (const object of addons) {
+    const { namespace, name = "" } = object.metadata;
+    if ((await ours.get(await ours.kindOf(object), { namespace, name })) !== undefined) left.push(object.kind);
+  }
+  expect(left).toEqual(["DaemonSet"]);
+  await server.close();
 });

@@ -43,6 +43,37 @@ export function clusterObjects(input: PrepareInput): Unstructured[] {
   ];
 }
 
+/** What add-ons consist of that are switched off: it goes, where it is ours. */
+export function absentObjects(input: PrepareInput): Unstructured[] {
+  const { addons } = input.spec;
+  return [
+    ...(addons?.kubeProxy?.enabled === false ? kubeProxy(input, addons.kubeProxy.mode) : []),
+    ...(addons?.coreDNS?.enabled === false ? coreDNS(input) : []),
+    ...(addons?.konnectivity?.mode === "Off" ? konnectivity(input, input.endpoint) : []),
+  ];
+}
+
+/** Takes objects away that we have made and nobody else has a hand in: another's add-on of that name stays. */
+export async function removeObjects(
+  client: Client,
+  objects: readonly Unstructured[],
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    objects.map(async (object) => {
+      const { namespace, name = "" } = object.metadata;
+      const live = await client.get(await client.kindOf(object), { namespace, name }, signal);
+      if (live === undefined) return;
+      // An object that is nothing but a name has no fields that anybody could own.
+      const all = live.metadata.managedFields ?? [];
+      const applied = all.filter(({ operation }) => operation === "Apply");
+      if (applied.length === 0 ? all.length > 0 : applied.some(({ manager }) => manager !== client.fieldManager))
+        return;
+      await client.delete(live, { propagationPolicy: "Background" }, signal);
+    }),
+  );
+}
+
 /** Identifies what the objects are made from: the same ones are not written twice. Of the spec only the add-ons count. */
 export function inputDigest(input: PrepareInput): string {
   const { spec, ...rest } = input;

@@ -12,6 +12,7 @@ import {
   type Schema,
   string,
 } from "@capstan/capi";
+import { OWN_FILES } from "../components/own-files.ts";
 
 /** `vX.Y.Z` with an optional pre-release. */
 export const KUBERNETES_VERSION_PATTERN = String.raw`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$`;
@@ -44,6 +45,12 @@ const file = object({
     doc: "File name; arguments refer to it as `$FILES/NAME`.",
     pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
     maxLength: 128,
+    rules: [
+      {
+        rule: `!(self in ${JSON.stringify(OWN_FILES).replaceAll('"', "'")})`,
+        message: "this is a file of the control plane itself; choose another name",
+      },
+    ],
   }),
   content: optional(string({ doc: "Its content, when it is no secret.", maxLength: 10240 })),
   contentFrom: optional(
@@ -170,12 +177,34 @@ const s3 = object({
 
 const etcd = object({
   ...containerFields,
+  toolsImage: optional(
+    string({
+      doc: "Pods: image with sh, head and sha256sum that receives a backup which is restored; busybox of `imageRepository` unless set.",
+      minLength: 1,
+      maxLength: 512,
+    }),
+  ),
   replicas: optional(
     integer({
       doc: "Members: 1, 3 or 5.",
       default: 1,
       rules: [{ rule: "self in [1, 3, 5]", message: "etcd needs an odd number of members: 1, 3 or 5" }],
     }),
+  ),
+  shared: optional(
+    object(
+      {
+        name: string({
+          doc: "All that name the same one share it.",
+          pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+          maxLength: 63,
+          rules: [{ rule: "self == oldSelf", message: "the shared etcd that holds the data cannot be changed" }],
+        }),
+      },
+      {
+        doc: "Process: keeps the data in an etcd that control planes of this machine share, below a prefix that only this one can read and write. `quotaBytes` is then what its objects may take, 256 MiB unless set.",
+      },
+    ),
   ),
   storage: optional(
     object({
@@ -331,23 +360,33 @@ const sharedFields = {
   ),
 };
 
-const spec = object({
-  version: string({
-    doc: "Kubernetes version. Up by at most one minor, never down.",
-    pattern: KUBERNETES_VERSION_PATTERN,
-    maxLength: 64,
-  }),
-  replicas: optional(
-    integer({
-      doc: "kube-apiservers. 0 hibernates the control plane; its data is kept.",
-      minimum: 0,
-      maximum: 9,
-      default: 1,
+const spec = object(
+  {
+    version: string({
+      doc: "Kubernetes version. Up by at most one minor, never down.",
+      pattern: KUBERNETES_VERSION_PATTERN,
+      maxLength: 64,
     }),
-  ),
-  controlPlaneEndpoint: optional(endpoint),
-  ...sharedFields,
-});
+    replicas: optional(
+      integer({
+        doc: "kube-apiservers. 0 hibernates the control plane; its data is kept.",
+        minimum: 0,
+        maximum: 9,
+        default: 1,
+      }),
+    ),
+    controlPlaneEndpoint: optional(endpoint),
+    ...sharedFields,
+  },
+  {
+    rules: [
+      {
+        rule: "(has(self.etcd) && has(self.etcd.shared)) == (has(oldSelf.etcd) && has(oldSelf.etcd.shared))",
+        message: "etcd.shared can be neither added nor removed: make a new control plane",
+      },
+    ],
+  },
+);
 
 const versionCount = object({ version: string({ maxLength: 64 }), replicas: integer({ minimum: 0 }) });
 

@@ -73,6 +73,8 @@ export interface ControlPlanePlan {
   endpoint: { host: string; port: number };
   network: ClusterNetwork;
   authorities: Authorities;
+  /** It has served before: where no data is found, some was lost. */
+  initialized?: boolean;
   /** A backup that the data is to come from. */
   restore?: { name: string; snapshotFile(): Promise<string> };
   /** Keeps a backup before an upgrade changes anything. */

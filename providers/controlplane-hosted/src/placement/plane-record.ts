@@ -1,6 +1,6 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { EtcdMemberRecord } from "./etcd-membership.ts";
+import type { EtcdMemberRecord } from "./etcd/membership.ts";
 import type { UpgradeRecord } from "./upgrade.ts";
 
 /** What is known of a control plane's data beside the data itself; lies in its folder and outlives the manager. */
@@ -11,6 +11,8 @@ export interface PlaneRecord {
   version?: string;
   /** The version whose etcd runs: it stays when an upgrade brings the same etcd. */
   etcdVersion?: string;
+  /** The shared etcd that holds the data, if one does; such a control plane has no members of its own. */
+  shared?: string;
   /** Members of etcd. */
   members?: EtcdMemberRecord[];
   /** When etcd was last defragmented, or its data begun. */
@@ -36,10 +38,28 @@ export async function readPlaneRecord(dir: string): Promise<PlaneRecord> {
   }
 }
 
-/** Replaces the record in one step. */
+/** Replaces the record in one step, which a power failure does not undo by half. */
 export async function writePlaneRecord(dir: string, record: PlaneRecord): Promise<void> {
   const path = join(dir, FILE);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+  const file = await open(`${path}.new`, "w", 0o600);
+  try {
+    await file.writeFile(JSON.stringify(record));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   await rename(`${path}.new`, path);
+}
+
+/** What lies below a root (`NAMESPACE/NAME`, shared etcds too) and runs programs of a version. */
+export async function planesOfVersion(root: string, version: string): Promise<string[]> {
+  const users: string[] = [];
+  for (const namespace of await readdir(root).catch(() => []))
+    for (const name of await readdir(join(root, namespace)).catch(() => [])) {
+      const record = await readPlaneRecord(join(root, namespace, name)).catch((): PlaneRecord => ({}));
+      if ([record.version, record.etcdVersion, record.upgrade?.to].includes(version))
+        users.push(`${namespace}/${name}`);
+    }
+  return users;
 }

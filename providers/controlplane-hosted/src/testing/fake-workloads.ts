@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Program, type ProgramId, type ProgramState, programHash } from "@capstan/workloads";
-import type { LocalWorkloads } from "../placement/process-workloads.ts";
+import type { LocalWorkloads } from "../placement/process/workloads.ts";
 
 interface Running {
   program: Program;

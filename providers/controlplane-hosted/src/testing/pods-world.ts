@@ -9,12 +9,13 @@ import {
 } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Client, silentLogger } from "@capstan/runtime";
-import { HostClusters } from "@capstan/workloads";
+import { type execInPod, HostClusters } from "@capstan/workloads";
+import { FakeEtcd } from "../contract-suite/fake-etcd.ts";
 import type { PlacementWorld } from "../contract-suite/placement-cases.ts";
 import { PodRunner } from "../contract-suite/pod-runner.ts";
 import { podData, podThings } from "../contract-suite/pod-things.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
-import { PodsPlacement } from "../placement/pods.ts";
+import { PodsPlacement } from "../placement/pods/pods.ts";
 
 /** A cluster in memory that is played to run pods, and the placement that uses it as management cluster. */
 export class PodsWorld implements PlacementWorld {
@@ -24,6 +25,9 @@ export class PodsWorld implements PlacementWorld {
   readonly runner: PodRunner;
   readonly spec: Partial<HostedControlPlaneSpec> = { expose: { type: "LoadBalancer" } };
   readonly hosts: HostClusters[] = [];
+  readonly etcd = new FakeEtcd();
+  /** What pods were handed, as `POD COMMAND`, and the bytes. */
+  readonly handed: { pod: string; command: readonly string[]; bytes: string }[] = [];
   readonly placement: PodsPlacement;
 
   private constructor(clock: VirtualClock, server: ApiServer) {
@@ -78,7 +82,13 @@ export class PodsWorld implements PlacementWorld {
     const management = new Client(transport, { fieldManager: "capstan", clock });
     const hosts = new HostClusters({ management, fieldManager: "capstan", clock, random, log: silentLogger });
     this.hosts.push(hosts);
-    return new PodsPlacement({ hosts, management, clock: own, random, log: silentLogger });
+    const exec: typeof execInPod = async (_client, pod, command, input) => {
+      const bytes = Buffer.concat((await input.toArray()) as Buffer[]).toString();
+      this.handed.push({ pod: pod.name, command, bytes });
+      this.runner.received.add(pod.name);
+    };
+    const etcdClient = () => this.etcd;
+    return new PodsPlacement({ hosts, management, clock: own, random, log: silentLogger, etcdClient, exec });
   }
 }
 

@@ -1,0 +1,18 @@
+import { KUBE_APISERVER_FILES } from "./kube-apiserver.ts";
+import { KUBE_CONTROLLER_MANAGER_FILES } from "./kube-controller-manager.ts";
+import { KUBE_SCHEDULER_FILES } from "./kube-scheduler.ts";
+import { ENCRYPTION_FILE } from "./settings.ts";
+
+/** Names that only some placements use. */
+const MORE = [
+  ENCRYPTION_FILE,
+  "egress-selector.yaml",
+  "konnectivity-server.conf",
+  "konnectivity-server.crt",
+  "konnectivity-server.key",
+];
+
+/** Files that placements put beside those of `spec.*.files`: one of the same name would take the place of a key or a CA. */
+export const OWN_FILES: readonly string[] = [
+  ...new Set([...KUBE_APISERVER_FILES, ...KUBE_CONTROLLER_MANAGER_FILES, ...KUBE_SCHEDULER_FILES, ...MORE]),
+].filter((name) => !name.includes("/"));

@@ -1,0 +1,263 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { type IncomingMessage, request as overSocket } from "node:http";
+import { request } from "node:https";
+import { createInterface } from "node:readline";
+import type { Duplex } from "node:stream";
+import { connect as secure, type TLSSocket } from "node:tls";
+
+const TIMEOUT_MS = 10_000;
+/** Defragmenting holds a member for seconds per gigabyte. */
+const SLOW_TIMEOUT_MS = 5 * 60_000;
+
+/** The keys a client of etcd is let in with. */
+export interface EtcdCredentials {
+  ca: string;
+  cert: string;
+  key: string;
+  /** Who it is, where etcd asks: its gateway does not look at the name in the certificate. */
+  user?: { name: string; password: string };
+}
+
+/** One call to etcd's JSON gateway: the path below `/v3/`, and what it is given. */
+export type EtcdCall = (endpoint: string, path: string, body: object, timeoutMs?: number) => Promise<unknown>;
+
+/** Calls with these keys; a user's token is fetched when it is first needed and again when etcd has forgotten it. */
+export function etcdGateway(credentials: EtcdCredentials, connect?: EtcdConnect): EtcdCall {
+  const { user } = credentials;
+  let token: Promise<string> | undefined;
+  const send = async (url: string, body: object, timeoutMs: number, known?: string): Promise<unknown> =>
+    parse(await textOf(await post(new URL(url), body, credentials, connect, timeoutMs, known)));
+  const logIn = async (endpoint: string): Promise<string> => {
+    const answer = await send(`${endpoint}/v3/auth/authenticate`, user ?? {}, TIMEOUT_MS);
+    return (answer as { token?: string }).token ?? "";
+  };
+  return async (endpoint, path, body, timeoutMs = TIMEOUT_MS) => {
+    const url = `${endpoint}/v3/${path}`;
+    if (user === undefined) return await send(url, body, timeoutMs);
+    for (let attempt = 0; ; attempt++) {
+      token ??= logIn(endpoint);
+      try {
+        return await send(url, body, timeoutMs, await token);
+      } catch (error) {
+        token = undefined;
+        if (attempt > 0 || !String(error).includes("invalid auth token")) throw error;
+      }
+    }
+  };
+}
+
+/** One member as etcd itself lists it. */
+export interface ListedMember {
+  /** A 64-bit number, which a JavaScript number cannot hold. */
+  id: string;
+  /** Empty until it has started for the first time. */
+  name: string;
+  peerUrls: string[];
+  isLearner: boolean;
+}
+
+/** How one member is. */
+export interface MemberStatus {
+  memberId: string;
+  leader: string;
+  revision: string;
+  dbSize: number;
+  dbSizeInUse: number;
+  /** Alarms and other trouble, in etcd's words, such as `memberID:1 alarm:NOSPACE`. */
+  errors: string[];
+}
+
+/** etcd's maintenance and membership calls over its JSON gateway: no program is started for them. */
+export interface EtcdClient {
+  members(endpoint: string): Promise<ListedMember[]>;
+  addMember(endpoint: string, peerUrl: string, asLearner: boolean): Promise<void>;
+  promoteMember(endpoint: string, id: string): Promise<void>;
+  removeMember(endpoint: string, id: string): Promise<void>;
+  moveLeader(endpoint: string, to: string): Promise<void>;
+  status(endpoint: string): Promise<MemberStatus>;
+  compact(endpoint: string, revision: string): Promise<void>;
+  defragment(endpoint: string): Promise<void>;
+  /** Lifts every member's NOSPACE alarm. */
+  disarm(endpoint: string): Promise<void>;
+  /** Saves a snapshot of a member's data to a file, as etcdctl does; whole or not at all. */
+  snapshot(endpoint: string, file: string): Promise<void>;
+}
+
+/** Another way to a member than the network: a connection to its client port. */
+export type EtcdConnect = (endpoint: URL) => Promise<Duplex>;
+
+interface RawMember {
+  ID?: string;
+  name?: string;
+  peerURLs?: string[];
+  isLearner?: boolean;
+}
+
+/** A client that shows these keys. */
+export function etcdClient(credentials: EtcdCredentials, connect?: EtcdConnect): EtcdClient {
+  const call = etcdGateway(credentials, connect);
+  return {
+    members: async (endpoint) => {
+      const { members = [] } = (await call(endpoint, "cluster/member/list", {})) as { members?: RawMember[] };
+      return members.map((member) => ({
+        id: member.ID ?? "",
+        name: member.name ?? "",
+        peerUrls: member.peerURLs ?? [],
+        isLearner: member.isLearner === true,
+      }));
+    },
+    addMember: async (endpoint, peerUrl, asLearner) => {
+      await call(endpoint, "cluster/member/add", { peerURLs: [peerUrl], isLearner: asLearner });
+    },
+    promoteMember: async (endpoint, id) => {
+      await call(endpoint, "cluster/member/promote", { ID: id });
+    },
+    removeMember: async (endpoint, id) => {
+      await call(endpoint, "cluster/member/remove", { ID: id });
+    },
+    moveLeader: async (endpoint, to) => {
+      await call(endpoint, "maintenance/transfer-leadership", { targetID: to });
+    },
+    status: async (endpoint) => {
+      const raw = (await call(endpoint, "maintenance/status", {})) as {
+        header?: { member_id?: string; revision?: string };
+        leader?: string;
+        dbSize?: string;
+        dbSizeInUse?: string;
+        errors?: string[];
+      };
+      return {
+        memberId: raw.header?.member_id ?? "",
+        leader: raw.leader ?? "",
+        revision: raw.header?.revision ?? "0",
+        dbSize: Number(raw.dbSize ?? 0),
+        dbSizeInUse: Number(raw.dbSizeInUse ?? 0),
+        errors: raw.errors ?? [],
+      };
+    },
+    compact: async (endpoint, revision) => {
+      try {
+        await call(endpoint, "kv/compaction", { revision, physical: true }, SLOW_TIMEOUT_MS);
+      } catch (error) {
+        // Somebody was faster.
+        if (!String(error).includes("has been compacted")) throw error;
+      }
+    },
+    defragment: async (endpoint) => {
+      await call(endpoint, "maintenance/defragment", {}, SLOW_TIMEOUT_MS);
+    },
+    disarm: async (endpoint) => {
+      const { alarms = [] } = (await call(endpoint, "maintenance/alarm", { action: "GET", memberID: "0" })) as {
+        alarms?: { memberID?: string; alarm?: string }[];
+      };
+      for (const { memberID, alarm } of alarms)
+        if (alarm === "NOSPACE") await call(endpoint, "maintenance/alarm", { action: "DEACTIVATE", memberID, alarm });
+    },
+    snapshot: async (endpoint, file) => {
+      const url = new URL(`${endpoint}/v3/maintenance/snapshot`);
+      const response = await post(url, {}, credentials, connect, SLOW_TIMEOUT_MS);
+      try {
+        await saveParts(response, file);
+      } finally {
+        response.destroy();
+      }
+    },
+  };
+}
+
+const HASH_BYTES = 32;
+
+/** Writes the parts of a snapshot, which end with the hash of all that came before. */
+async function saveParts(response: IncomingMessage, file: string): Promise<void> {
+  const out = await open(file, "w", 0o600);
+  try {
+    const hash = createHash("sha256");
+    let end = Buffer.alloc(0);
+    for await (const line of createInterface({ input: response, crlfDelay: Infinity })) {
+      if (line === "") continue;
+      const { result, error } = parse(line) as { result?: { blob?: string }; error?: { message?: string } };
+      if (error !== undefined) throw new Error(`etcd: ${error.message ?? "the snapshot broke off"}`);
+      const part = Buffer.from(result?.blob ?? "", "base64");
+      await out.writeFile(part);
+      const known = Buffer.concat([end, part]);
+      end = known.subarray(Math.max(0, known.length - HASH_BYTES));
+      hash.update(known.subarray(0, known.length - end.length));
+    }
+    if (end.length < HASH_BYTES || !hash.digest().equals(end)) throw new Error("etcd: the snapshot came incomplete");
+    await out.sync();
+  } finally {
+    await out.close();
+  }
+}
+
+/** The answer to a call, when it is a good one. */
+async function post(
+  url: URL,
+  body: object,
+  credentials: EtcdCredentials,
+  connect: EtcdConnect | undefined,
+  timeoutMs: number,
+  token?: string,
+): Promise<IncomingMessage> {
+  const { ca, cert, key } = credentials;
+  const socket = connect === undefined ? undefined : await secured(await connect(url), url, credentials, timeoutMs);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = token === undefined ? {} : { authorization: token };
+    const common = { method: "POST", timeout: timeoutMs, headers };
+    const call =
+      socket === undefined
+        ? request(url, { ...common, agent: false, ca, cert, key }, resolve)
+        : overSocket({ ...common, host: url.hostname, path: url.pathname, createConnection: () => socket }, resolve);
+    call.on("timeout", () => call.destroy(notWithin(timeoutMs)));
+    call.on("error", reject);
+    call.end(JSON.stringify(body));
+  });
+  if (socket !== undefined) response.once("close", () => socket.destroy());
+  if (response.statusCode === 200) return response;
+  throw new Error(`etcd: ${messageOf(await textOf(response))}`);
+}
+
+/** TLS over a connection that leads to a member. */
+function secured(raw: Duplex, url: URL, { ca, cert, key }: EtcdCredentials, timeoutMs: number): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = secure({ socket: raw, servername: url.hostname, ALPNProtocols: ["http/1.1"], ca, cert, key });
+    const failed = (error: Error): void => {
+      socket.destroy();
+      raw.destroy();
+      reject(error);
+    };
+    raw.on("error", failed);
+    raw.once("close", () => failed(new Error("etcd: the connection was closed")));
+    socket.on("error", failed);
+    socket.setTimeout(timeoutMs, () => failed(notWithin(timeoutMs)));
+    socket.once("secureConnect", () => {
+      socket.setTimeout(0);
+      resolve(socket);
+    });
+    socket.once("close", () => raw.destroy());
+  });
+}
+
+function notWithin(timeoutMs: number): Error {
+  return new Error(`etcd did not answer within ${timeoutMs / 1000} s`);
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function messageOf(text: string): string {
+  const { message, error } = parse(text) as { message?: string; error?: string };
+  return message ?? error ?? text.slice(0, 200);
+}

@@ -1,0 +1,83 @@
+import { nextTime, parseCron } from "../../backup/cron.ts";
+import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
+import type { MemberStatus } from "./client.ts";
+
+type EtcdSpec = NonNullable<HostedControlPlaneSpec["etcd"]>;
+
+/** etcd's own limit when none is set. */
+export const DEFAULT_QUOTA_BYTES = 2 * 1024 ** 3;
+/** Less than this is not worth the pause that a defragmentation is. */
+const WORTHWHILE_BYTES = 64 * 1024 ** 2;
+const DEFAULT_UNUSED_PERCENT = 50;
+/** Between two defragmentations that were not asked for by schedule. */
+const DEFRAGMENT_AGAIN_MS = 10 * 60_000;
+/** With this much of the quota in use an alarm cannot be lifted: it would come back at once. */
+const FULL_SHARE = 0.95;
+const CALM_CHECK_MS = 60_000;
+const CROWDED_CHECK_MS = 15_000;
+
+export interface SpaceView {
+  statuses: readonly MemberStatus[];
+  spec: EtcdSpec | undefined;
+  /** When etcd was last defragmented, or its data begun. */
+  lastDefragmentMs: number;
+  nowMs: number;
+}
+
+export interface SpacePlan {
+  /** Throw away old revisions first: with the alarm on, kube-apiserver cannot. */
+  compact: boolean;
+  defragment: boolean;
+  nextCheckMs: number;
+}
+
+/** What to do about etcd's space now, and when to look again. */
+export function planSpace(view: SpaceView): SpacePlan {
+  const noSpace = hasAlarm(view.statuses, "NOSPACE");
+  const quota = view.spec?.quotaBytes ?? DEFAULT_QUOTA_BYTES;
+  const largest = Math.max(0, ...view.statuses.map(({ dbSize }) => dbSize));
+  const share = view.spec?.defragment?.unusedPercent ?? DEFAULT_UNUSED_PERCENT;
+  const wasteful = view.statuses.some(
+    ({ dbSize, dbSizeInUse }) =>
+      dbSize - dbSizeInUse >= WORTHWHILE_BYTES && (dbSize - dbSizeInUse) * 100 >= dbSize * share,
+  );
+  const scheduled = scheduledMs(view);
+  const due = scheduled !== undefined && scheduled <= view.nowMs;
+  const crowded = noSpace || largest * 2 >= quota;
+  const checkMs = view.nowMs + (crowded ? CROWDED_CHECK_MS : CALM_CHECK_MS);
+  return {
+    compact: noSpace,
+    defragment: noSpace || due || (wasteful && view.nowMs - view.lastDefragmentMs >= DEFRAGMENT_AGAIN_MS),
+    nextCheckMs: scheduled === undefined || due ? checkMs : Math.min(checkMs, scheduled),
+  };
+}
+
+function scheduledMs({ spec, lastDefragmentMs }: SpaceView): number | undefined {
+  const text = spec?.defragment?.schedule;
+  if (text === undefined) return undefined;
+  const schedule = parseCron(text);
+  return typeof schedule === "string" ? undefined : nextTime(schedule, lastDefragmentMs);
+}
+
+/** Whether any member has raised an alarm. */
+export function hasAlarm(statuses: readonly MemberStatus[], alarm: "NOSPACE" | "CORRUPT"): boolean {
+  return statuses.some(({ errors }) => errors.some((error) => error.includes(alarm)));
+}
+
+/** After compaction and defragmentation: whether there is room again, else what a person must do. */
+export function spaceProblem(
+  statuses: readonly MemberStatus[],
+  spec: EtcdSpec | undefined,
+): { reason: string; message: string } | undefined {
+  const quota = spec?.quotaBytes ?? DEFAULT_QUOTA_BYTES;
+  const size = Math.max(0, ...statuses.map(({ dbSize }) => dbSize));
+  if (size < quota * FULL_SHARE) return undefined;
+  return {
+    reason: "NoSpace",
+    message: `etcd holds ${mebibytes(size)} of at most ${mebibytes(quota)} and takes no more writes (alarm NOSPACE); it was compacted and defragmented. Delete objects that are not needed, or raise spec.etcd.quotaBytes; the alarm is lifted by itself`,
+  };
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+}

@@ -1,0 +1,262 @@
+import type { Clock } from "@capstan/apimachinery";
+import { forwardPort, type HostCluster, HostSecret, PersistentVolumeClaim, StatefulSet } from "@capstan/workloads";
+import { type EtcdClient, type EtcdConnect, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
+import { type MembershipStep, membershipStep } from "../etcd/membership.ts";
+import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
+import { type MemberSight, memberSights } from "./members.ts";
+import { memberClaim, memberName } from "./names.ts";
+import {
+  ETCD_PORTS,
+  etcdMember,
+  etcdStatefulSet,
+  filesSecret,
+  type PodsInput,
+  TEMPLATE_ANNOTATION,
+} from "./objects.ts";
+import type { PodsMember } from "./record.ts";
+
+/** A step that could not be taken, or waits for a member to catch up, is tried again after this. */
+const STEP_AGAIN_MS = 3000;
+
+export interface PodsEtcdOptions {
+  clock: Clock;
+  /** Another client, in tests. */
+  client?: (credentials: EtcdCredentials, connect: EtcdConnect) => EtcdClient;
+}
+
+interface Trouble {
+  reason: string;
+  message: string;
+}
+
+export interface PodsEtcdReport {
+  /** What is wrong with etcd although its members answer. */
+  trouble?: Trouble;
+  /** Set while its members are not those that are wanted. */
+  pending?: Trouble;
+  recheckAtMs: number;
+}
+
+/** etcd of control planes in pods: members run, change their number, are replaced, and are kept from filling up. */
+export class PodsEtcd {
+  readonly #options: PodsEtcdOptions;
+  readonly #space = new EtcdSpaceKeeper();
+
+  constructor(options: PodsEtcdOptions) {
+    this.#options = options;
+  }
+
+  forget(owner: string): void {
+    this.#space.forget(owner);
+  }
+
+  /** The members as they are; what is seen of them for the first time goes into the record. */
+  sights(host: HostCluster, { names, record }: PodsInput): MemberSight[] {
+    const sights = memberSights(host, names, record.members);
+    for (const { record: member, ready } of sights)
+      if (ready && member.learner !== true && member.replacing === undefined) {
+        member.started = true;
+        delete member.joined;
+      }
+    return sights;
+  }
+
+  /** Writes what is known of the data, and with it how members begin. */
+  async save(host: HostCluster, input: PodsInput): Promise<void> {
+    await host.ensure(HostSecret, filesSecret(input, "etcd"));
+  }
+
+  /** Lets every member run; a changed description replaces one pod at a time, when all others are ready. */
+  async run(host: HostCluster, input: PodsInput, sights: readonly MemberSight[]): Promise<Trouble | undefined> {
+    const waiting: string[] = [];
+    let busy = false;
+    for (const { record: member, live, ready } of sights) {
+      const desired = etcdStatefulSet(input, member);
+      const { metadata } = desired;
+      const runs = live !== undefined && (live.spec?.replicas ?? 0) > 0;
+      const digest = live?.metadata.annotations?.[TEMPLATE_ANNOTATION];
+      const changes = runs && digest !== metadata.annotations?.[TEMPLATE_ANNOTATION];
+      const others = sights.filter(({ record }) => record.index !== member.index);
+      if (
+        changes &&
+        member.replacing === undefined &&
+        (busy || others.some((other) => !other.ready || !other.settled))
+      ) {
+        waiting.push(metadata.name ?? "");
+        continue;
+      }
+      await host.ensure(StatefulSet, desired);
+      if (changes || !ready) busy = true;
+    }
+    await this.#removeOthers(host, input);
+    if (waiting.length === 0) return undefined;
+    return {
+      reason: "EtcdRestarting",
+      message: `${waiting.join(", ")}: replaced when all other members of etcd are ready`,
+    };
+  }
+
+  /** Brings number and health of the members a step forward. `settled`: kube-apiservers run with the list of members as it is. */
+  async keep(
+    host: HostCluster,
+    input: PodsInput,
+    sights: readonly MemberSight[],
+    settled: boolean,
+  ): Promise<PodsEtcdReport> {
+    const { plan, record } = input;
+    const nowMs = this.#options.clock.now();
+    const wanted = plan.spec.etcd?.replicas ?? 1;
+    const step = membershipStep(sights, wanted, settled, nowMs);
+    const report: PodsEtcdReport = { recheckAtMs: Infinity };
+    if (step.type === "wait") report.pending = { reason: step.reason, message: step.message };
+    else if (step.type !== "none") {
+      report.pending = { reason: "EtcdMembersChanging", message: describe(step, wanted) };
+      try {
+        const waits = await this.#take(step, host, input, sights);
+        report.pending.message += waits;
+        await this.save(host, input);
+        // What goes is watched.
+        if (waits === "") report.recheckAtMs = nowMs;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        report.pending.message += `: ${why}`;
+        report.recheckAtMs = nowMs + STEP_AGAIN_MS;
+      }
+    } else if (sights.every(({ ready }) => ready)) {
+      const endpoints = record.members.map(({ index }) => etcdMember(input.names, index).clientUrl);
+      const client = this.client(host, input);
+      await this.#space.keep({ owner: plan.owner, spec: plan.spec.etcd, client, endpoints, nowMs, record });
+      await this.save(host, input);
+    }
+    const space = this.#space.seen(plan.owner);
+    if (space === undefined) return report;
+    return {
+      ...report,
+      recheckAtMs: Math.min(report.recheckAtMs, space.nextCheckMs),
+      ...(space.trouble === undefined ? {} : { trouble: space.trouble }),
+    };
+  }
+
+  /** Asks etcd through the API of the host cluster: the network of its pods need not be reached. */
+  client(host: HostCluster, { names, files }: PodsInput): EtcdClient {
+    const make = this.#options.client ?? etcdClient;
+    const credentials = {
+      ca: files["etcd/ca.crt"] ?? "",
+      cert: files["apiserver-etcd-client.crt"] ?? "",
+      key: files["apiserver-etcd-client.key"] ?? "",
+    };
+    return make(credentials, (url) => {
+      const [name = ""] = url.hostname.split(".");
+      return forwardPort(host.client, { namespace: names.namespace, name }, ETCD_PORTS.client);
+    });
+  }
+
+  /**
+   * Every step finds out first what of it was done already: the manager may have ended in its midst. Gives back what is waited
+   * for, when it takes more than one pass.
+   */
+  async #take(
+    step: Exclude<MembershipStep, { type: "none" | "wait" }>,
+    host: HostCluster,
+    input: PodsInput,
+    sights: readonly MemberSight[],
+  ): Promise<string> {
+    const { names, record } = input;
+    const records = record.members;
+    if (step.type === "serve") {
+      for (const member of records) delete member.joining;
+      return "";
+    }
+    if (step.type === "leave") {
+      for (const member of records) if (member.index >= step.index) member.leaving = true;
+      return "";
+    }
+    const sight = sights.find((each) => each.record.index === step.index);
+    if (step.type === "replace" && sight !== undefined) {
+      const left = await this.#stop(host, input, sight, step.why);
+      if (left !== undefined) return `: waiting for ${left} to go`;
+    }
+    const { peerUrl } = etcdMember(names, step.index);
+    const helper = sights.find(
+      (each) => each.ready && each.record.learner !== true && each.record.index !== step.index,
+    );
+    if (helper === undefined) throw new Error("no other member of etcd answers");
+    const endpoint = etcdMember(names, helper.record.index).clientUrl;
+    const client = this.client(host, input);
+    const listed = (await client.members(endpoint)).find(({ peerUrls }) => peerUrls.includes(peerUrl));
+    const own = records.find(({ index }) => index === step.index);
+    const began = [...new Set([...records.map(({ index }) => index), step.index])];
+    switch (step.type) {
+      case "promote":
+        if (listed?.isLearner === true) await client.promoteMember(endpoint, listed.id);
+        delete own?.learner;
+        return "";
+      case "add":
+        if (listed === undefined) await client.addMember(endpoint, peerUrl, true);
+        record.members = [...records, { index: step.index, began, joined: true, learner: true, joining: true }];
+        return "";
+      case "replace": {
+        if (listed !== undefined && listed.name !== "") await client.removeMember(endpoint, listed.id);
+        // With a quorum of others it may vote at once, and kube-apiservers that ask it are not turned away.
+        if (listed === undefined || listed.name !== "") await client.addMember(endpoint, peerUrl, false);
+        const fresh: PodsMember = { index: step.index, began, joined: true, replacedMs: this.#options.clock.now() };
+        record.members = records.map((member) => (member.index === step.index ? fresh : member));
+        return "";
+      }
+      case "remove":
+        if (listed !== undefined) await leave(client, endpoint, listed.id, etcdMember(names, step.index).clientUrl);
+        record.members = records.filter(({ index }) => index !== step.index);
+        return "";
+    }
+  }
+
+  /** Stops a member that is to be replaced, and gives its volume up when that is damaged. Tells what is still there. */
+  async #stop(host: HostCluster, input: PodsInput, sight: MemberSight, why: string): Promise<string | undefined> {
+    const { names } = input;
+    const { record } = sight;
+    // What is empty need not be given up, and a volume made by hand would be missed.
+    const wipe = sight.claimLost || sight.damage !== undefined;
+    record.replacing ??= { why, wipe };
+    await this.save(host, input);
+    await host.ensure(StatefulSet, etcdStatefulSet(input, record));
+    if (sight.pod !== undefined) return `pod ${sight.pod.metadata.name}`;
+    if (!record.replacing.wipe) return undefined;
+    const key = { namespace: names.namespace, name: memberClaim(names, record.index) };
+    const claim = host.get(PersistentVolumeClaim, key);
+    if (claim === undefined) return undefined;
+    if (claim.metadata.deletionTimestamp === undefined) await host.client.delete(claim);
+    return `claim ${key.name}`;
+  }
+
+  /** What is left of members that are none any more goes, with its volume. */
+  async #removeOthers(host: HostCluster, { names, record, plan }: PodsInput): Promise<void> {
+    const wanted = new Set(record.members.map(({ index }) => memberName(names, index)));
+    for (const live of host.of(StatefulSet, plan.owner)) {
+      const name = live.metadata.name ?? "";
+      if (wanted.has(name) || live.metadata.deletionTimestamp !== undefined) continue;
+      await host.client.delete(live, { propagationPolicy: "Background" });
+      const claim = host.get(PersistentVolumeClaim, { namespace: names.namespace, name: `data-${name}-0` });
+      if (claim !== undefined) await host.client.delete(claim);
+    }
+  }
+}
+
+/** The leader hands over before it goes: the last of two could not tell the other that it went. */
+async function leave(client: EtcdClient, endpoint: string, id: string, own: string): Promise<void> {
+  const stays = await client.status(endpoint);
+  if (stays.leader === id) await client.moveLeader(own, stays.memberId);
+  await client.removeMember(endpoint, id);
+}
+
+function describe(step: Exclude<MembershipStep, { type: "none" | "wait" }>, wanted: number): string {
+  switch (step.type) {
+    case "replace":
+      return `etcd-${step.index} is taken in again: ${step.why}`;
+    case "promote":
+      return `etcd-${step.index} catches up before it may vote`;
+    case "serve":
+      return `kube-apiservers begin to use all ${wanted} members of etcd`;
+    default:
+      return `etcd goes to ${wanted} members: ${step.type} etcd-${step.index}`;
+  }
+}

@@ -1,0 +1,139 @@
+import type { HostNode, Service } from "@capstan/workloads";
+import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
+import { isIPAddress } from "../../network.ts";
+import type { Reservation } from "../placement.ts";
+import { nameOf, ownMetadata, type PodNames, selectorLabels } from "./names.ts";
+
+/** Port of kube-apiserver in its pod, and of its Service unless an endpoint says otherwise. */
+export const API_PORT = 6443;
+/** Port at which agents of konnectivity find their server. */
+export const KONNECTIVITY_PORT = 8132;
+
+interface Endpoint {
+  host: string;
+  port: number;
+}
+
+/** How the API is reached from outside. */
+export function exposeType(spec: HostedControlPlaneSpec): "LoadBalancer" | "NodePort" | "ClusterIP" {
+  return spec.expose?.type ?? "LoadBalancer";
+}
+
+/** The Service that leads to kube-apiserver. What an endpoint fixed already is asked for again, should the Service be made anew. */
+export function apiService(
+  names: PodNames,
+  spec: HostedControlPlaneSpec,
+  endpoint: Endpoint | undefined,
+  live: Service | undefined,
+): Service {
+  const type = exposeType(spec);
+  const nodePort = type === "NodePort" && endpoint !== undefined ? { nodePort: endpoint.port } : {};
+  const ip = endpoint !== undefined && isIPAddress(endpoint.host) ? endpoint.host : undefined;
+  const keepsAddress = live === undefined || live.spec?.clusterIP === ip;
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: ownMetadata(names, nameOf(names, "kube-apiserver"), "kube-apiserver"),
+    spec: {
+      type,
+      ...(type === "ClusterIP" && ip !== undefined && keepsAddress ? { clusterIP: ip } : {}),
+      ...(type === "LoadBalancer" && ip !== undefined ? { loadBalancerIP: ip } : {}),
+      selector: selectorLabels(names, "kube-apiserver"),
+      ports: [
+        {
+          name: "https",
+          port: servicePort(spec, endpoint),
+          protocol: "TCP",
+          targetPort: API_PORT,
+          ...nodePort,
+        },
+        ...(konnectivityOn(spec)
+          ? [{ name: "konnectivity", port: KONNECTIVITY_PORT, protocol: "TCP", targetPort: KONNECTIVITY_PORT }]
+          : []),
+      ],
+    },
+  };
+}
+
+/** Whether calls into the cluster go through konnectivity: pods rarely reach the nodes of another cluster. */
+export function konnectivityOn(spec: HostedControlPlaneSpec): boolean {
+  return (spec.addons?.konnectivity?.mode ?? "Auto") !== "Off";
+}
+
+/** The Service's own port: the endpoint's, but for NodePort, where that is the nodes'. */
+export function servicePort(spec: HostedControlPlaneSpec, endpoint: Endpoint | undefined): number {
+  return exposeType(spec) === "NodePort" ? API_PORT : (endpoint?.port ?? API_PORT);
+}
+
+/** The endpoint that a Service has, or what is waited for. */
+export function endpointOf(service: Service, spec: HostedControlPlaneSpec, nodes: readonly HostNode[]): Reservation {
+  const name = `${service.metadata.namespace}/${service.metadata.name}`;
+  const waiting = (reason: string, message: string): Reservation => ({ type: "wait", reason, message });
+  switch (exposeType(spec)) {
+    case "ClusterIP": {
+      const host = service.spec?.clusterIP;
+      if (host === undefined || host === "" || host === "None")
+        return waiting("WaitingForAddress", `Service ${name} has no cluster IP yet`);
+      return { type: "reserved", endpoint: { host, port: servicePort(spec, undefined) } };
+    }
+    case "NodePort": {
+      const port = nodePortOf(service, "https");
+      if (port === undefined) return waiting("WaitingForAddress", `Service ${name} has no node port yet`);
+      const host = nodeAddress(nodes);
+      if (host === undefined)
+        return waiting(
+          "WaitingForNode",
+          "The host cluster has no Ready node whose address could be the endpoint; add one, or set spec.controlPlaneEndpoint to an address that leads to its nodes",
+        );
+      return { type: "reserved", endpoint: { host, port } };
+    }
+    case "LoadBalancer": {
+      const ingress = service.status?.loadBalancer?.ingress?.find((each) => (each.ip ?? each.hostname) !== undefined);
+      const host = ingress?.ip ?? ingress?.hostname;
+      if (host === undefined)
+        return waiting(
+          "WaitingForLoadBalancer",
+          `Service ${name} has no address yet: something in the host cluster must serve type LoadBalancer (a cloud's controller, MetalLB); without it set spec.expose.type to NodePort`,
+        );
+      return { type: "reserved", endpoint: { host, port: servicePort(spec, undefined) } };
+    }
+  }
+}
+
+/** Where agents of konnectivity reach their servers. */
+export function konnectivityEndpoint(
+  service: Service,
+  spec: HostedControlPlaneSpec,
+  endpoint: Endpoint,
+): Endpoint | undefined {
+  if (!konnectivityOn(spec)) return undefined;
+  const port = exposeType(spec) === "NodePort" ? nodePortOf(service, "konnectivity") : KONNECTIVITY_PORT;
+  return port === undefined ? undefined : { host: endpoint.host, port };
+}
+
+/** Every address by which the API may be called, for its certificate. */
+export function serviceAddresses(service: Service): string[] {
+  const ingress = service.status?.loadBalancer?.ingress ?? [];
+  const addresses = [service.spec?.clusterIP, ...ingress.flatMap((each) => [each.ip, each.hostname])];
+  return addresses.filter(
+    (address): address is string => address !== undefined && address !== "" && address !== "None",
+  );
+}
+
+function nodePortOf(service: Service, name: string): number | undefined {
+  return service.spec?.ports?.find((port) => port.name === name)?.nodePort;
+}
+
+/** The same node every time, as long as it is there: the first Ready one by name. */
+function nodeAddress(nodes: readonly HostNode[]): string | undefined {
+  const ready = nodes.filter((node) =>
+    node.status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True"),
+  );
+  ready.sort((a, b) => (a.metadata.name ?? "").localeCompare(b.metadata.name ?? ""));
+  for (const type of ["ExternalIP", "InternalIP"])
+    for (const node of ready) {
+      const found = node.status?.addresses?.find((address) => address.type === type);
+      if (found !== undefined) return found.address;
+    }
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import type { KubeObject } from "@capstan/apimachinery";
+import type { Service } from "@capstan/workloads";
+import { nameOf, ownMetadata, type PodComponent, type PodNames, selectorLabels } from "./names.ts";
+import { ETCD_PORTS } from "./objects.ts";
+
+/** The names of etcd's members in DNS; told before they are ready, since they become so by finding each other. */
+export function etcdService(names: PodNames): Service {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: ownMetadata(names, nameOf(names, "etcd"), "etcd"),
+    spec: {
+      clusterIP: "None",
+      publishNotReadyAddresses: true,
+      selector: selectorLabels(names, "etcd"),
+      ports: [
+        { name: "client", port: ETCD_PORTS.client, protocol: "TCP", targetPort: ETCD_PORTS.client },
+        { name: "peer", port: ETCD_PORTS.peer, protocol: "TCP", targetPort: ETCD_PORTS.peer },
+      ],
+    },
+  };
+}
+
+/** Whoever empties nodes of the host cluster takes one pod of a component at a time. */
+export function disruptionBudget(names: PodNames, component: PodComponent): KubeObject {
+  const budget = {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: ownMetadata(names, nameOf(names, component), component),
+    spec: { maxUnavailable: 1, selector: { matchLabels: selectorLabels(names, component) } },
+  };
+  return budget;
+}
+
+/** Only the control plane's own kube-apiservers and members reach etcd, where the host cluster enforces such policies. */
+export function etcdNetworkPolicy(names: PodNames): KubeObject {
+  const from = (component: PodComponent, port: number): object => ({
+    from: [{ podSelector: { matchLabels: selectorLabels(names, component) } }],
+    ports: [{ protocol: "TCP", port }],
+  });
+  const policy = {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: ownMetadata(names, nameOf(names, "etcd"), "etcd"),
+    spec: {
+      podSelector: { matchLabels: selectorLabels(names, "etcd") },
+      policyTypes: ["Ingress"],
+      ingress: [
+        from("kube-apiserver", ETCD_PORTS.client),
+        from("etcd", ETCD_PORTS.client),
+        from("etcd", ETCD_PORTS.peer),
+      ],
+    },
+  };
+  return policy;
+}

@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import type { Clock, Random } from "@capstan/apimachinery";
+import { type HostCluster, HostSecret, type Service } from "@capstan/workloads";
+import { coerce, lt } from "semver";
+import { certificateSpecs } from "../../certificates.ts";
+import type { ComponentContext } from "../../components/context.ts";
+import { hostPort } from "../../network.ts";
+import { componentFiles } from "../component-files.ts";
+import { firstMembers } from "../etcd/membership.ts";
+import { type LeafStorage, LeafStore } from "../leaf-store.ts";
+import type { ControlPlanePlan } from "../placement.ts";
+import { API_PORT, konnectivityOn, serviceAddresses, servicePort } from "./exposure.ts";
+import { EGRESS_FILE, KONNECTIVITY_CERTIFICATE } from "./konnectivity.ts";
+import { apiHost, certificatesSecretName, etcdHost, memberPod, nameOf, ownMetadata, type PodNames } from "./names.ts";
+import { DRAIN_SECONDS, etcdMember, HEALTH_PORTS, type PodsInput } from "./objects.ts";
+import type { PodsRecord } from "./record.ts";
+import { imageOf } from "./template.ts";
+
+const CERTIFICATES_KEY = "certificates.json";
+
+/** Finds or makes what the objects of a control plane are described with. */
+export class PodsInputs {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #leaves = new Map<string, { host: HostCluster; store: LeafStore }>();
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Everything for one control plane. */
+  async of(
+    host: HostCluster,
+    names: PodNames,
+    plan: ControlPlanePlan,
+    service: Service,
+    known: PodsRecord | undefined,
+  ): Promise<PodsInput> {
+    const record = recordOf(plan, known);
+    const context = contextOf(names, plan, record);
+    const specs = certificateSpecs({
+      version: plan.version,
+      network: plan.network,
+      endpointHost: plan.endpoint.host,
+      extraSANs: [...apiNames(names), ...serviceAddresses(service), ...(plan.spec.expose?.certSANs ?? [])],
+      etcdSANs: memberNames(names, Math.max(record.members.length, plan.spec.etcd?.replicas ?? 1)),
+    });
+    if (konnectivityOn(plan.spec)) specs.push(KONNECTIVITY_CERTIFICATE);
+    const algorithm = plan.spec.certificates?.encryptionAlgorithm ?? "ECDSA-P256";
+    const leaves = await this.#store(host, names).ensure(specs, plan.authorities, algorithm);
+    const local = `https://${hostPort(apiHost(names), servicePort(plan.spec, plan.endpoint))}`;
+    return { plan, names, context, record, files: componentFiles(plan.authorities, leaves, local, plan.clusterName) };
+  }
+
+  /** When the first certificate becomes due for renewal. */
+  renewalMs(owner: string): number {
+    return this.#leaves.get(owner)?.store.renewalMs() ?? Infinity;
+  }
+
+  /** Forgets what is kept in memory of a control plane that is gone. */
+  forget(owner: string): void {
+    this.#leaves.delete(owner);
+  }
+
+  #store(host: HostCluster, names: PodNames): LeafStore {
+    const known = this.#leaves.get(names.owner);
+    if (known?.host === host) return known.store;
+    const store = new LeafStore(leafSecret(host, names), this.#clock, this.#random);
+    this.#leaves.set(names.owner, { host, store });
+    return store;
+  }
+}
+
+/** Certificates in a Secret beside the pods. */
+function leafSecret(host: HostCluster, names: PodNames): LeafStorage {
+  const key = { namespace: names.namespace, name: certificatesSecretName(names) };
+  return {
+    load: () => {
+      const text = host.get(HostSecret, key)?.data?.[CERTIFICATES_KEY];
+      return Promise.resolve(text === undefined ? undefined : Buffer.from(text, "base64").toString("utf8"));
+    },
+    save: async (text) => {
+      await host.ensure(HostSecret, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: ownMetadata(names, key.name),
+        type: "Opaque",
+        data: { [CERTIFICATES_KEY]: Buffer.from(text).toString("base64") },
+      });
+    },
+  };
+}
+
+/** Identifies the authority that nodes of a control plane trust. */
+export function authorityOf(plan: ControlPlanePlan): string {
+  return createHash("sha256").update(plan.authorities.cluster.certPem).digest("hex").slice(0, 16);
+}
+
+function recordOf(plan: ControlPlanePlan, known: PodsRecord | undefined): PodsRecord {
+  const wanted = imageOf("etcd", plan.spec, plan.version);
+  return {
+    ...known,
+    ...(plan.objectUid === undefined ? {} : { objectUid: plan.objectUid }),
+    authority: authorityOf(plan),
+    members: structuredClone(known?.members) ?? firstMembers(plan.spec.etcd?.replicas ?? 1),
+    storage: known?.storage ?? plan.spec.etcd?.storage ?? {},
+    etcdImage: known !== undefined && keepsImage(known, wanted) ? known.etcdImage : wanted,
+  };
+}
+
+/** Data is not handed to an older etcd, and what lies in a pod is lost with another image. */
+function keepsImage(known: PodsRecord, wanted: string): boolean {
+  return known.storage.type === "EmptyDir" || isOlder(wanted, known.etcdImage);
+}
+
+function isOlder(image: string, than: string): boolean {
+  const [a, b] = [image, than].map((reference) => coerce(reference.slice(reference.lastIndexOf(":") + 1)));
+  return a !== null && a !== undefined && b !== null && b !== undefined && lt(a, b);
+}
+
+function apiNames(names: PodNames): string[] {
+  const short = nameOf(names, "kube-apiserver");
+  return [short, `${short}.${names.namespace}`, apiHost(names), `${apiHost(names)}.cluster.local`];
+}
+
+function contextOf(names: PodNames, plan: ControlPlanePlan, record: PodsRecord): ComponentContext {
+  const everywhere = plan.network.serviceCidrs[0]?.includes(":") === true ? "::" : "0.0.0.0";
+  return {
+    clusterName: plan.clusterName,
+    version: plan.version,
+    network: plan.network,
+    spec: plan.spec,
+    endpoint: plan.endpoint,
+    bindAddress: everywhere,
+    apiPort: API_PORT,
+    ports: HEALTH_PORTS,
+    healthAddress: everywhere,
+    // A pod on a node that is lost may go on for a while beside its successor.
+    leaderElect: true,
+    drainSeconds: DRAIN_SECONDS,
+    ...(konnectivityOn(plan.spec) ? { egressSelectorFile: EGRESS_FILE } : {}),
+    ...(plan.encryption === undefined ? {} : { encrypted: true }),
+    // What is not in the list is on its way in or out.
+    etcd: record.members
+      .filter(({ joining, leaving }) => joining !== true && leaving !== true)
+      .map(({ index }) => etcdMember(names, index)),
+  };
+}
+
+function memberNames(names: PodNames, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => [memberPod(names, index), etcdHost(names, index)]).flat();
+}

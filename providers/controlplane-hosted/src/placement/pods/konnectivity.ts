@@ -1,0 +1,97 @@
+import { stringify } from "yaml";
+import type { CertificateSpec } from "../../certificates.ts";
+import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
+import { versionFacts } from "../../versions.ts";
+import { fileKubeconfig } from "../component-files.ts";
+import { API_PORT, KONNECTIVITY_PORT } from "./exposure.ts";
+import { FILES_DIR, restricted } from "./template.ts";
+
+const SOCKET_DIR = "/run/konnectivity";
+const SOCKET = `${SOCKET_DIR}/konnectivity-server.socket`;
+const ADMIN_PORT = 8133;
+const HEALTH_PORT = 8134;
+
+/** Name of the user that konnectivity's server is, and of its files. */
+export const KONNECTIVITY_USER = "system:konnectivity-server";
+/** Name of the file with the egress selection. */
+export const EGRESS_FILE = "egress-selector.yaml";
+/** Name of the folder that kube-apiserver and konnectivity's server share. */
+export const SOCKET_VOLUME = { name: "konnectivity", emptyDir: {} };
+export const SOCKET_MOUNT = { name: "konnectivity", mountPath: SOCKET_DIR };
+
+/** With this it asks kube-apiserver whether an agent's token is right. */
+export const KONNECTIVITY_CERTIFICATE: CertificateSpec = {
+  name: "konnectivity-server",
+  issuer: "cluster",
+  commonName: KONNECTIVITY_USER,
+  organizations: [],
+  usages: ["client"],
+  dnsNames: [],
+  ipAddresses: [],
+};
+
+/** What kube-apiserver and konnectivity's server beside it need of files. */
+export function konnectivityFiles(
+  files: Record<string, string>,
+  clusterName: string,
+  caPem: string,
+): Record<string, string> {
+  const { name } = KONNECTIVITY_CERTIFICATE;
+  return {
+    [EGRESS_FILE]: stringify({
+      apiVersion: "apiserver.k8s.io/v1beta1",
+      kind: "EgressSelectorConfiguration",
+      // etcd and admission webhooks of the host stay direct; calls to nodes, pods and Services go through the tunnel.
+      egressSelections: [
+        {
+          name: "cluster",
+          connection: { proxyProtocol: "GRPC", transport: { uds: { udsName: SOCKET } } },
+        },
+      ],
+    }),
+    [`${name}.conf`]: fileKubeconfig(name, KONNECTIVITY_USER, `https://127.0.0.1:${API_PORT}`, clusterName, caPem),
+    [`${name}.crt`]: files[`${name}.crt`] ?? "",
+    [`${name}.key`]: files[`${name}.key`] ?? "",
+  };
+}
+
+/** konnectivity's server as a container beside kube-apiserver, which reaches it by a socket in a shared folder. */
+export function konnectivityServer(spec: HostedControlPlaneSpec, version: string): object {
+  const repository = spec.imageRepository ?? "registry.k8s.io";
+  const probe = (path: string): object => ({ httpGet: { path, port: HEALTH_PORT, scheme: "HTTP" } });
+  return {
+    name: "konnectivity-server",
+    image: `${repository}/kas-network-proxy/proxy-server:${versionFacts(version).konnectivity}`,
+    imagePullPolicy: "IfNotPresent",
+    command: [
+      "/proxy-server",
+      "--mode=grpc",
+      `--uds-name=${SOCKET}`,
+      "--delete-existing-uds-file",
+      "--server-port=0",
+      `--agent-port=${KONNECTIVITY_PORT}`,
+      `--admin-port=${ADMIN_PORT}`,
+      `--health-port=${HEALTH_PORT}`,
+      `--cluster-cert=${FILES_DIR}/apiserver.crt`,
+      `--cluster-key=${FILES_DIR}/apiserver.key`,
+      "--agent-namespace=kube-system",
+      "--agent-service-account=konnectivity-agent",
+      `--kubeconfig=${FILES_DIR}/${KONNECTIVITY_CERTIFICATE.name}.conf`,
+      `--authentication-audience=${KONNECTIVITY_USER}`,
+      `--server-count=${Math.max(spec.replicas ?? 1, 1)}`,
+      "--server-id=$(POD_NAME)",
+      // Nodes of several sites do not reach each other: a call for a node goes to that node's own agent.
+      "--proxy-strategies=destHost,default",
+    ],
+    env: [{ name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+    ports: [
+      { name: "agents", containerPort: KONNECTIVITY_PORT, protocol: "TCP" },
+      { name: "health", containerPort: HEALTH_PORT, protocol: "TCP" },
+    ],
+    livenessProbe: { ...probe("/healthz"), periodSeconds: 10, timeoutSeconds: 15, failureThreshold: 8 },
+    resources: { requests: { cpu: "20m", memory: "32Mi" } },
+    securityContext: restricted(),
+    terminationMessagePolicy: "FallbackToLogsOnError",
+    volumeMounts: [{ name: "files", mountPath: FILES_DIR, readOnly: true }, SOCKET_MOUNT],
+  };
+}

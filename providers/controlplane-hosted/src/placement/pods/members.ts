@@ -1,0 +1,67 @@
+import {
+  type HostCluster,
+  PersistentVolumeClaim,
+  Pod,
+  type PodController,
+  podRestarts,
+  podWords,
+  StatefulSet,
+} from "@capstan/workloads";
+import { damageOf, type MemberView } from "../etcd/membership.ts";
+import { memberClaim, memberName, memberPod, type PodNames } from "./names.ts";
+import type { PodsMember } from "./record.ts";
+import { type ComponentView, isSettled } from "./state.ts";
+
+/** What etcd says when its volume is empty although it held data before, and when it was removed from its cluster. */
+const LOST =
+  /could not retrieve cluster information|has already been bootstrapped|(permanently|been) removed from the cluster/;
+
+/** One member as the watch last showed it. */
+export interface MemberSight extends MemberView {
+  record: PodsMember;
+  live: PodController | undefined;
+  pod: Pod | undefined;
+  settled: boolean;
+  /** Its volume itself is gone, not only what was on it. */
+  claimLost: boolean;
+}
+
+/** The members of a control plane as they are in the host cluster. */
+export function memberSights(host: HostCluster, names: PodNames, members: readonly PodsMember[]): MemberSight[] {
+  const { namespace } = names;
+  return members.map((record) => {
+    const { index } = record;
+    const live = host.get(StatefulSet, { namespace, name: memberName(names, index) });
+    const pod = host.get(Pod, { namespace, name: memberPod(names, index) });
+    const claim = host.get(PersistentVolumeClaim, { namespace, name: memberClaim(names, index) });
+    const claimLost = claim?.status?.phase === "Lost";
+    const ready = (live?.status?.readyReplicas ?? 0) > 0 && live?.spec?.replicas !== 0;
+    const words = ready || pod === undefined ? "" : podWords(pod);
+    const runs = pod?.status?.containerStatuses?.some(({ state }) => state?.running !== undefined) === true;
+    const damage =
+      pod === undefined || ready || runs
+        ? undefined
+        : damageOf({ phase: "Failed", restarts: podRestarts(pod), message: `its last error: ${words}` });
+    return {
+      record,
+      live,
+      pod,
+      claimLost,
+      settled: live !== undefined && isSettled(live),
+      // One without a vote never says that it is ready: whether it caught up is found out by its promotion.
+      ready: ready || (record.learner === true && runs),
+      hasData: record.replacing === undefined && !claimLost && !LOST.test(words),
+      damage,
+    };
+  });
+}
+
+/** All members as one component. */
+export function etcdView(sights: readonly MemberSight[]): ComponentView {
+  return {
+    live: sights[0]?.live,
+    pods: sights.flatMap(({ pod }) => pod ?? []),
+    ready: sights.filter(({ ready }) => ready).length,
+    settled: sights.every(({ settled }) => settled),
+  };
+}

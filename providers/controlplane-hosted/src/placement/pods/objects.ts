@@ -1,0 +1,307 @@
+import { createHash } from "node:crypto";
+import type { HostSecret, PersistentVolumeClaim, PodController } from "@capstan/workloads";
+import { trusted } from "../../certificates.ts";
+import type { ComponentContext, EtcdMember } from "../../components/context.ts";
+import { ETCD_FILES, etcdArguments, initialCluster } from "../../components/etcd.ts";
+import { KUBE_APISERVER_FILES, kubeApiserverArguments } from "../../components/kube-apiserver.ts";
+import {
+  KUBE_CONTROLLER_MANAGER_FILES,
+  kubeControllerManagerArguments,
+} from "../../components/kube-controller-manager.ts";
+import { KUBE_SCHEDULER_FILES, kubeSchedulerArguments } from "../../components/kube-scheduler.ts";
+import { pickFiles } from "../component-files.ts";
+import type { ControlPlanePlan } from "../placement.ts";
+import { API_PORT, konnectivityOn } from "./exposure.ts";
+import { konnectivityFiles, konnectivityServer, SOCKET_MOUNT, SOCKET_VOLUME } from "./konnectivity.ts";
+import {
+  etcdHost,
+  filesSecretName,
+  memberClaim,
+  memberLabels,
+  memberName,
+  nameOf,
+  ownMetadata,
+  type PodComponent,
+  type PodNames,
+  selectorLabels,
+} from "./names.ts";
+import { type PodsMember, type PodsRecord, RECORD_ANNOTATION } from "./record.ts";
+import { podTemplate, probesOf, schedulerPaths, secretKey, VERSION_ANNOTATION } from "./template.ts";
+
+export const ETCD_PORTS = { client: 2379, peer: 2380, metrics: 2381 };
+const CONTROLLER_MANAGER_PORT = 10257;
+const SCHEDULER_PORT = 10259;
+/** How long a kube-apiserver that stops goes on answering. */
+export const DRAIN_SECONDS = 5;
+
+/** All that the objects of one control plane are made of. */
+export interface PodsInput {
+  plan: ControlPlanePlan;
+  names: PodNames;
+  context: ComponentContext;
+  record: PodsRecord;
+  /** Files by kubeadm's names. */
+  files: Record<string, string>;
+}
+
+/** The files of a component. */
+export function componentSecretFiles(input: PodsInput, component: PodComponent): Record<string, string> {
+  const { plan, files } = input;
+  switch (component) {
+    case "etcd":
+      return pickFiles(files, ETCD_FILES);
+    case "kube-apiserver":
+      return {
+        ...pickFiles(files, KUBE_APISERVER_FILES),
+        ...(konnectivityOn(plan.spec)
+          ? konnectivityFiles(files, plan.clusterName, trusted(plan.authorities, "cluster"))
+          : {}),
+        ...plan.userFiles.apiServer,
+      };
+    case "kube-controller-manager":
+      return { ...pickFiles(files, KUBE_CONTROLLER_MANAGER_FILES), ...plan.userFiles.controllerManager };
+    case "kube-scheduler":
+      return { ...pickFiles(files, KUBE_SCHEDULER_FILES), ...plan.userFiles.scheduler };
+  }
+}
+
+/** The Secret with a component's files; etcd's also says how members begin and what is known of the data, in one write. */
+export function filesSecret(input: PodsInput, component: PodComponent): HostSecret {
+  const files = componentSecretFiles(input, component);
+  const metadata = ownMetadata(input.names, filesSecretName(input.names, component), component);
+  const own = component === "etcd" ? { [RECORD_ANNOTATION]: JSON.stringify(input.record) } : {};
+  const begin = component === "etcd" ? beginnings(input) : {};
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { ...metadata, annotations: { ...metadata.annotations, ...own } },
+    type: "Opaque",
+    data: Object.fromEntries(
+      [...Object.entries(files), ...Object.entries(begin)].map(([path, text]) => [
+        secretKey(path),
+        Buffer.from(text).toString("base64"),
+      ]),
+    ),
+  };
+}
+
+/**
+ * How each member begins when its volume is empty; read at every start, so no pod is replaced when it changes. A member that has
+ * held data is told to join a cluster of itself alone, which fails: it neither begins anew nor votes without what it has promised.
+ */
+function beginnings({ names, record }: PodsInput): Record<string, string> {
+  return Object.fromEntries(
+    record.members.flatMap(({ index, began, started, joined }) => {
+      const members = (started === true ? [index] : began).map((each) => etcdMember(names, each));
+      const state = started === true || joined === true ? "existing" : "new";
+      return [
+        [clusterKey(index), initialCluster(members)],
+        [stateKey(index), state],
+      ];
+    }),
+  );
+}
+
+const clusterKey = (index: number): string => `initial-cluster-${index}`;
+const stateKey = (index: number): string => `initial-cluster-state-${index}`;
+
+/** A member and how it is reached. */
+export function etcdMember(names: PodNames, index: number): EtcdMember {
+  const host = etcdHost(names, index);
+  return {
+    name: memberName(names, index),
+    clientUrl: `https://${host}:${ETCD_PORTS.client}`,
+    peerUrl: `https://${host}:${ETCD_PORTS.peer}`,
+    listenClientUrl: `https://0.0.0.0:${ETCD_PORTS.client}`,
+    listenPeerUrl: `https://0.0.0.0:${ETCD_PORTS.peer}`,
+    metricsUrl: `http://0.0.0.0:${ETCD_PORTS.metrics}`,
+  };
+}
+
+/** What programs read again by themselves when it changes: certificates and their keys, but not what they sign or trust with. */
+const RELOADED: Record<PodComponent, RegExp> = {
+  etcd: /^etcd\/(server|peer)\./,
+  "kube-apiserver": /^(ca\.crt|apiserver.*|front-proxy-.*|konnectivity-server\.(crt|key)|capstan-encryption\.yaml)$/,
+  "kube-controller-manager": /^controller-manager\.(crt|key)$/,
+  "kube-scheduler": /^scheduler\.(crt|key)$/,
+};
+
+/** Changes with the files that a program does not read again: then its pods are replaced. */
+function digestOf(files: Record<string, string>, component: PodComponent): string {
+  const fixed = Object.entries(files).filter(([path]) => !RELOADED[component].test(path));
+  return createHash("sha256")
+    .update(JSON.stringify(fixed.toSorted(([a], [b]) => a.localeCompare(b, "en"))))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** Changes when the pod of a member must be replaced. */
+export const TEMPLATE_ANNOTATION = "capstan.dev/template-digest";
+
+/** One member of etcd with a volume that outlives its pod; each has a StatefulSet of its own, to be stopped and replaced alone. */
+export function etcdStatefulSet(input: PodsInput, member: PodsMember): PodController {
+  const { names, plan, context, record } = input;
+  const { index } = member;
+  const files = componentSecretFiles(input, "etcd");
+  const name = memberName(names, index);
+  const args = etcdArguments(context, etcdMember(names, index)).filter(
+    (argument) => !argument.startsWith("--initial-cluster="),
+  );
+  const fromSecret = (variable: string, key: string): object => ({
+    name: variable,
+    valueFrom: { secretKeyRef: { name: filesSecretName(names, "etcd"), key } },
+  });
+  const persistent = record.storage.type !== "EmptyDir";
+  const labels = memberLabels(names, index);
+  const template = podTemplate({
+    names,
+    component: "etcd",
+    labels,
+    // The image that the data was last used with, when the spec asks for an older one.
+    spec: { ...plan.spec, etcd: { ...plan.spec.etcd, image: record.etcdImage } },
+    version: plan.version,
+    args,
+    files,
+    digest: digestOf(files, "etcd"),
+    ports: [
+      { name: "client", containerPort: ETCD_PORTS.client },
+      { name: "peer", containerPort: ETCD_PORTS.peer },
+      { name: "metrics", containerPort: ETCD_PORTS.metrics },
+    ],
+    probes: probesOf(ETCD_PORTS.metrics, "HTTP", { live: "/livez", ready: "/readyz" }),
+    env: [
+      fromSecret("ETCD_INITIAL_CLUSTER", clusterKey(index)),
+      fromSecret("ETCD_INITIAL_CLUSTER_STATE", stateKey(index)),
+    ],
+    volumeMounts: [{ name: "data", mountPath: "/var/lib/etcd" }],
+    volumes: persistent ? [] : [{ name: "data", emptyDir: {} }],
+    stopSeconds: 30,
+  });
+  const metadata = ownMetadata(names, name, "etcd");
+  const kept = withoutVersion(template);
+  const digest = createHash("sha256").update(JSON.stringify(kept)).digest("hex").slice(0, 16);
+  return {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...labels },
+      annotations: { ...metadata.annotations, [TEMPLATE_ANNOTATION]: digest },
+    },
+    spec: {
+      replicas: member.replacing === undefined ? 1 : 0,
+      serviceName: nameOf(names, "etcd"),
+      selector: { matchLabels: labels },
+      template: kept,
+      // A pod that is replaced begins without what lay in an EmptyDir.
+      updateStrategy: { type: persistent ? "RollingUpdate" : "OnDelete" },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
+      ...(persistent ? { volumeClaimTemplates: [claimTemplate(input)] } : {}),
+    },
+  } as PodController;
+}
+
+/** The claim of a member's volume as its StatefulSet would make it, for when it is needed before. */
+export function memberVolume(input: PodsInput, index: number): PersistentVolumeClaim {
+  const { metadata, ...rest } = claimTemplate(input);
+  const { namespace } = input.names;
+  return {
+    ...rest,
+    metadata: { ...metadata, namespace, name: memberClaim(input.names, index) },
+  } as PersistentVolumeClaim;
+}
+
+/** A new version of Kubernetes with the same etcd leaves etcd's pods alone. */
+function withoutVersion(template: object): object {
+  const { metadata, ...rest } = template as { metadata: { annotations: Record<string, string> } };
+  const { [VERSION_ANNOTATION]: _version, ...annotations } = metadata.annotations;
+  return { ...rest, metadata: { ...metadata, annotations } };
+}
+
+function claimTemplate({ names, record }: PodsInput): { metadata: object } & Record<string, unknown> {
+  const { labels, annotations } = ownMetadata(names, "data", "etcd");
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { name: "data", labels, annotations },
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      ...(record.storage.storageClassName === undefined ? {} : { storageClassName: record.storage.storageClassName }),
+      resources: { requests: { storage: record.storage.size ?? "8Gi" } },
+    },
+  };
+}
+
+/** kube-apiservers: a new one is ready before an old one goes, so the API answers through every change. */
+export function apiserverDeployment(input: PodsInput, version: string, replicas: number): PodController {
+  const { plan, names } = input;
+  const files = componentSecretFiles(input, "kube-apiserver");
+  const tunnel = konnectivityOn(plan.spec);
+  return deployment(input, "kube-apiserver", version, replicas, {
+    args: kubeApiserverArguments({ ...input.context, version }),
+    files,
+    digest: digestOf(files, "kube-apiserver"),
+    ports: [{ name: "https", containerPort: API_PORT }],
+    probes: probesOf(API_PORT, "HTTPS", { live: "/livez", ready: "/readyz" }),
+    volumes: [{ name: "run", emptyDir: {} }, ...(tunnel ? [SOCKET_VOLUME] : [])],
+    volumeMounts: [{ name: "run", mountPath: "/var/run/kubernetes" }, ...(tunnel ? [SOCKET_MOUNT] : [])],
+    beside: tunnel ? [konnectivityServer(plan.spec, version)] : [],
+    stopSeconds: DRAIN_SECONDS + 60,
+    // The published program's file capability makes it fail to start where that may not be had; it needs none of it.
+    capabilities: ["NET_BIND_SERVICE"],
+    names,
+  });
+}
+
+export function controllerManagerDeployment(input: PodsInput, version: string, replicas: number): PodController {
+  const files = componentSecretFiles(input, "kube-controller-manager");
+  return deployment(input, "kube-controller-manager", version, replicas, {
+    args: kubeControllerManagerArguments(input.context),
+    files,
+    digest: digestOf(files, "kube-controller-manager"),
+    ports: [{ name: "https", containerPort: CONTROLLER_MANAGER_PORT }],
+    probes: probesOf(CONTROLLER_MANAGER_PORT, "HTTPS", { live: "/healthz", ready: "/healthz" }),
+    stopSeconds: 10,
+    names: input.names,
+  });
+}
+
+export function schedulerDeployment(input: PodsInput, version: string, replicas: number): PodController {
+  const files = componentSecretFiles(input, "kube-scheduler");
+  return deployment(input, "kube-scheduler", version, replicas, {
+    args: kubeSchedulerArguments(input.context),
+    files,
+    digest: digestOf(files, "kube-scheduler"),
+    ports: [{ name: "https", containerPort: SCHEDULER_PORT }],
+    probes: probesOf(SCHEDULER_PORT, "HTTPS", schedulerPaths(version)),
+    stopSeconds: 10,
+    names: input.names,
+  });
+}
+
+function deployment(
+  input: PodsInput,
+  component: PodComponent,
+  version: string,
+  replicas: number,
+  rest: Omit<Parameters<typeof podTemplate>[0], "component" | "spec" | "version">,
+): PodController {
+  const { names, plan } = input;
+  const metadata = ownMetadata(names, nameOf(names, component), component);
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [VERSION_ANNOTATION]: version } },
+    spec: {
+      replicas,
+      revisionHistoryLimit: 2,
+      progressDeadlineSeconds: 300,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      selector: { matchLabels: selectorLabels(names, component) },
+      template: podTemplate({ ...rest, component, spec: plan.spec, version }),
+    },
+  } as PodController;
+}
+
+/** Ports that command lines name. */
+export const HEALTH_PORTS = { controllerManager: CONTROLLER_MANAGER_PORT, scheduler: SCHEDULER_PORT };

@@ -1,0 +1,42 @@
+import type { HostSecret } from "@capstan/workloads";
+import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
+import type { EtcdMemberRecord } from "../etcd/membership.ts";
+
+/** What is known of etcd's data beside the data itself; lies in an annotation of etcd's Secret and moves with the pods. */
+export interface PodsRecord {
+  /** Of the HostedControlPlane the data belongs to. */
+  objectUid?: string;
+  /** Fingerprint of the cluster's authority: it tells the same control plane after a move gave it another uid. */
+  authority: string;
+  members: PodsMember[];
+  storage: NonNullable<NonNullable<HostedControlPlaneSpec["etcd"]>["storage"]>;
+  /** Reference of the image of etcd that last used the data: never replaced by an older one. */
+  etcdImage: string;
+  /** When etcd was last defragmented, or its data begun. */
+  lastDefragmentMs?: number;
+  /** The backup that is being restored: nothing else runs meanwhile. */
+  restoring?: string;
+  /** The backup that was restored last. */
+  restored?: string;
+  /** The version that a backup was made for before going there. */
+  backedUpFor?: string;
+}
+
+/** One member as pods keep it. */
+export interface PodsMember extends EtcdMemberRecord {
+  /** It is stopped to be taken in again; `wipe`: its volume is given up. */
+  replacing?: { why: string; wipe: boolean };
+}
+
+export const RECORD_ANNOTATION = "capstan.dev/plane";
+
+/** The record of a control plane; undefined when there is none yet. */
+export function readPodsRecord(etcd: HostSecret | undefined): PodsRecord | undefined {
+  const text = etcd?.metadata.annotations?.[RECORD_ANNOTATION];
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as PodsRecord;
+  } catch {
+    return undefined;
+  }
+}

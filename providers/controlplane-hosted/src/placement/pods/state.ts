@@ -1,0 +1,96 @@
+import {
+  Deployment,
+  type HostCluster,
+  PersistentVolumeClaim,
+  Pod,
+  type PodController,
+  podRestarts,
+  podTrouble,
+} from "@capstan/workloads";
+import { compare } from "semver";
+import type { ComponentState } from "../placement.ts";
+import { nameOf, type PodComponent, type PodNames, selectorLabels } from "./names.ts";
+import { VERSION_ANNOTATION } from "./template.ts";
+
+/** What is seen of a component in the host cluster. */
+export interface ComponentView {
+  live: PodController | undefined;
+  pods: Pod[];
+  ready: number;
+  /** All pods are of the current description and ready. */
+  settled: boolean;
+}
+
+/** A component with a Deployment as the watch last showed it. */
+export function viewOf(host: HostCluster, names: PodNames, component: PodComponent): ComponentView {
+  const live = host.get(Deployment, { namespace: names.namespace, name: nameOf(names, component) });
+  const labels = Object.entries(selectorLabels(names, component));
+  const pods = host
+    .of(Pod, names.owner)
+    .filter((pod) => labels.every(([key, value]) => pod.metadata.labels?.[key] === value));
+  const ready = live?.status?.readyReplicas ?? 0;
+  return { live, pods, ready, settled: live !== undefined && isSettled(live) };
+}
+
+/** Whether all pods are of the current description and ready. */
+export function isSettled({ metadata, spec, status }: PodController): boolean {
+  const wanted = spec?.replicas ?? 0;
+  if (status?.observedGeneration === undefined || status.observedGeneration < (metadata.generation ?? 0)) return false;
+  const current =
+    status.updateRevision === undefined
+      ? status.updatedReplicas
+      : // A StatefulSet counts as updated only what differs from its current revision.
+        status.updateRevision === status.currentRevision
+        ? status.replicas
+        : status.updatedReplicas;
+  return (current ?? 0) === wanted && (status.replicas ?? 0) === wanted && (status.readyReplicas ?? 0) === wanted;
+}
+
+/** How a component is, in the words of the pod that has trouble. */
+export function stateOf(host: HostCluster, names: PodNames, component: string, view: ComponentView): ComponentState {
+  const wanted = view.live?.spec?.replicas ?? 0;
+  const restarts = view.pods.reduce((sum, pod) => sum + podRestarts(pod), 0);
+  const ready = view.live !== undefined && wanted > 0 && view.ready >= wanted;
+  if (ready) return { name: component, ready, message: "", restarts };
+  const trouble = troubleOf(host, names, view) ?? "no pod yet: waiting for the host cluster to make one";
+  const count = wanted > 1 ? `${view.ready} of ${wanted} ready; ` : "";
+  return { name: component, ready, message: `${count}${trouble}`, restarts };
+}
+
+/** The first trouble among a component's pods, or what keeps them from being made. */
+export function troubleOf(host: HostCluster, names: PodNames, view: ComponentView): string | undefined {
+  const refused = view.live?.status?.conditions?.find(
+    (condition) => condition.type === "ReplicaFailure" && condition.status === "True",
+  );
+  if (refused !== undefined) return `${refused.reason}: ${refused.message}`;
+  const claims = new Map(
+    host.of(PersistentVolumeClaim, names.owner).map((claim) => [claim.metadata.name ?? "", claim] as const),
+  );
+  const troubles = view.pods
+    .toSorted((a, b) => (a.metadata.name ?? "").localeCompare(b.metadata.name ?? ""))
+    .flatMap((pod) => {
+      const trouble = podTrouble(pod, claims);
+      return trouble === undefined ? [] : [`pod ${pod.metadata.name} ${trouble}`];
+    });
+  // A pod that is on its way out explains less than one that does not come up.
+  return troubles.find((trouble) => !trouble.endsWith("is stopping")) ?? troubles[0];
+}
+
+/** The version that answers: the oldest among the kube-apiservers that are ready. */
+export function servingVersion(view: ComponentView): string | undefined {
+  const versions = view.pods
+    .filter((pod) =>
+      pod.status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True"),
+    )
+    .flatMap((pod) => pod.metadata.annotations?.[VERSION_ANNOTATION] ?? []);
+  return versions.toSorted(compare)[0];
+}
+
+/** Whether the host cluster gave up on a change. */
+export function gaveUp(view: ComponentView): boolean {
+  return (
+    view.live?.status?.conditions?.some(
+      (condition) => condition.type === "Progressing" && condition.reason === "ProgressDeadlineExceeded",
+    ) === true
+  );
+}

@@ -1,0 +1,221 @@
+import { OWNER_ANNOTATION } from "@capstan/workloads";
+import { minor } from "semver";
+import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
+import { versionFacts } from "../../versions.ts";
+import { filesSecretName, type PodComponent, type PodNames, selectorLabels } from "./names.ts";
+
+/** Where a component finds its files: kubeadm's paths. */
+export const FILES_DIR = "/etc/kubernetes/pki";
+/** Where etcd keeps its data; a folder below the volume, whose root may hold what a file system puts there. */
+export const DATA_DIR = "/var/lib/etcd/data";
+/** Nobody's user id, as distroless images use it. */
+const USER = 65532;
+
+/** What differs from component to component. */
+export interface TemplateInput {
+  names: PodNames;
+  component: PodComponent;
+  /** Labels of the pods, where more than the component's are needed to select them. */
+  labels?: Record<string, string>;
+  spec: HostedControlPlaneSpec;
+  version: string;
+  args: readonly string[];
+  /** Files by path below FILES_DIR. */
+  files: Record<string, string>;
+  /** Changes when the pods must be replaced although their description is the same. */
+  digest: string;
+  ports: readonly { name: string; containerPort: number }[];
+  probes: object;
+  env?: readonly object[];
+  volumeMounts?: readonly object[];
+  volumes?: readonly object[];
+  /** Containers beside the component's own. */
+  beside?: readonly object[];
+  stopSeconds: number;
+  capabilities?: readonly string[];
+}
+
+const SETTINGS = {
+  etcd: "etcd",
+  "kube-apiserver": "apiServer",
+  "kube-controller-manager": "controllerManager",
+  "kube-scheduler": "scheduler",
+} as const;
+
+/** kubeadm's requests. */
+const REQUESTS: Record<PodComponent, Record<string, string>> = {
+  etcd: { cpu: "100m", memory: "100Mi" },
+  "kube-apiserver": { cpu: "250m" },
+  "kube-controller-manager": { cpu: "200m" },
+  "kube-scheduler": { cpu: "100m" },
+};
+
+/** The pod template of a component: no root, no privileges, no token of the host cluster, spread over its nodes. */
+export function podTemplate(input: TemplateInput): object {
+  const { names, component } = input;
+  const labels = selectorLabels(names, component);
+  return {
+    metadata: {
+      labels: { ...labels, ...input.labels, "app.kubernetes.io/managed-by": "capstan" },
+      annotations: {
+        [OWNER_ANNOTATION]: names.owner,
+        [VERSION_ANNOTATION]: input.version,
+        "capstan.dev/files-digest": input.digest,
+      },
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      // Hundreds of Services would become thousands of variables.
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: input.stopSeconds,
+      securityContext: nobody(),
+      ...spreadOf(labels),
+      ...placementOf(input.spec, component),
+      containers: [ownContainer(input), ...(input.beside ?? [])],
+      volumes: [
+        {
+          name: "files",
+          secret: {
+            secretName: filesSecretName(names, component),
+            defaultMode: 0o440,
+            items: Object.keys(input.files)
+              .toSorted()
+              .map((path) => ({ key: secretKey(path), path })),
+          },
+        },
+        { name: "tmp", emptyDir: {} },
+        ...(input.volumes ?? []),
+      ],
+    },
+  };
+}
+
+/** Who a pod runs as: nobody, who owns its volumes. */
+export function nobody(): object {
+  return {
+    runAsNonRoot: true,
+    runAsUser: USER,
+    runAsGroup: USER,
+    fsGroup: USER,
+    fsGroupChangePolicy: "OnRootMismatch",
+    seccompProfile: { type: "RuntimeDefault" },
+  };
+}
+
+/** Spreads pods of the same labels over nodes and zones. */
+export function spreadOf(labels: Record<string, string>): object {
+  return {
+    affinity: {
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 100,
+            podAffinityTerm: { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: labels } },
+          },
+        ],
+      },
+    },
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: "topology.kubernetes.io/zone",
+        whenUnsatisfiable: "ScheduleAnyway",
+        labelSelector: { matchLabels: labels },
+      },
+    ],
+  };
+}
+
+/** The version that a pod runs. */
+export const VERSION_ANNOTATION = "capstan.dev/version";
+
+/** A key of a Secret for a file; those may not hold slashes. */
+export function secretKey(path: string): string {
+  return path.replaceAll("/", "__");
+}
+
+/** What every container of a control plane may do: nothing but run. */
+export function restricted(capabilities: readonly string[] = []): object {
+  return {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"], ...(capabilities.length === 0 ? {} : { add: capabilities }) },
+  };
+}
+
+/** The image of a component, as kubeadm names it unless the spec says otherwise. */
+export function imageOf(component: PodComponent, spec: HostedControlPlaneSpec, version: string): string {
+  const repository = spec.imageRepository ?? "registry.k8s.io";
+  const tag = component === "etcd" ? versionFacts(version).etcd : version;
+  return spec[SETTINGS[component]]?.image ?? `${repository}/${component}:${tag}`;
+}
+
+/** kubeadm's numbers, but with a first look at once: a start of two seconds needs no ten. */
+export function probesOf(port: number, scheme: "HTTP" | "HTTPS", paths: { live: string; ready: string }): object {
+  const get = (path: string): object => ({ httpGet: { path, port, scheme } });
+  return {
+    startupProbe: { ...get(paths.live), periodSeconds: 2, timeoutSeconds: 15, failureThreshold: 120 },
+    livenessProbe: { ...get(paths.live), periodSeconds: 10, timeoutSeconds: 15, failureThreshold: 8 },
+    readinessProbe: { ...get(paths.ready), periodSeconds: 2, timeoutSeconds: 15, failureThreshold: 3 },
+  };
+}
+
+/** Where kube-scheduler tells how it is. */
+export function schedulerPaths(version: string): { live: string; ready: string } {
+  return minor(version) >= 32 ? { live: "/livez", ready: "/readyz" } : { live: "/healthz", ready: "/healthz" };
+}
+
+/** Which nodes take the pods. */
+export function placementOf({ pods }: HostedControlPlaneSpec, component: PodComponent): object {
+  const tolerations = [
+    ...(pods?.tolerations ?? []),
+    // A lost node is left after seconds instead of minutes; etcd's volume could not follow that fast anyway.
+    ...(component === "etcd" ? [] : [leaveSoon("not-ready"), leaveSoon("unreachable")]),
+  ];
+  return {
+    ...(pods?.nodeSelector === undefined ? {} : { nodeSelector: pods.nodeSelector }),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+    ...(pods?.priorityClassName === undefined ? {} : { priorityClassName: pods.priorityClassName }),
+    ...(pods?.imagePullSecrets === undefined
+      ? {}
+      : { imagePullSecrets: pods.imagePullSecrets.map((name) => ({ name })) }),
+  };
+}
+
+function ownContainer(input: TemplateInput): object {
+  const { component, spec } = input;
+  const settings = spec[SETTINGS[component]];
+  const memory = component === "etcd" ? undefined : spec[SETTINGS[component]]?.memoryBytes;
+  const env = [...(input.env ?? []), ...(memory === undefined ? [] : [{ name: "GOMEMLIMIT", value: String(memory) }])];
+  return {
+    name: component,
+    image: imageOf(component, spec, input.version),
+    imagePullPolicy: "IfNotPresent",
+    command: [component, ...input.args.map(inPod)],
+    ...(env.length === 0 ? {} : { env }),
+    ports: input.ports.map((port) => ({ ...port, protocol: "TCP" })),
+    ...input.probes,
+    resources: { requests: REQUESTS[component], ...settings?.resources },
+    securityContext: restricted(input.capabilities),
+    // The end of the log becomes the pod's message, and so our condition's.
+    terminationMessagePolicy: "FallbackToLogsOnError",
+    volumeMounts: [
+      { name: "files", mountPath: FILES_DIR, readOnly: true },
+      { name: "tmp", mountPath: "/tmp" },
+      ...(input.volumeMounts ?? []),
+    ],
+  };
+}
+
+function inPod(argument: string): string {
+  return argument.replaceAll("$FILES", FILES_DIR).replaceAll("$DATA", DATA_DIR);
+}
+
+function leaveSoon(condition: string): object {
+  return {
+    key: `node.kubernetes.io/${condition}`,
+    operator: "Exists",
+    effect: "NoExecute",
+    tolerationSeconds: 10,
+  };
+}

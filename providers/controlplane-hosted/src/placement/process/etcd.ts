@@ -1,0 +1,285 @@
+import { access, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "@capstan/apimachinery";
+import type { ProgramState } from "@capstan/workloads";
+import type { EtcdMember } from "../../components/context.ts";
+import { type EtcdClient, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
+import {
+  damageOf,
+  type EtcdMemberRecord,
+  type MembershipStep,
+  type MemberView,
+  membershipStep,
+} from "../etcd/membership.ts";
+import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
+import type { ControlPlanePlan } from "../placement.ts";
+import type { PlaneRecord } from "../plane-record.ts";
+import type { ProcessInputs } from "./inputs.ts";
+import { etcdName, etcdProgram, type ProgramInput } from "./programs.ts";
+import type { LocalWorkloads } from "./workloads.ts";
+
+/** A step that could not be taken, or waits for a member to catch up, is tried again after this. */
+const STEP_AGAIN_MS = 1000;
+
+export interface ProcessEtcdOptions {
+  root: string;
+  workloads: LocalWorkloads;
+  clock: Clock;
+  /** Another client, in tests. */
+  client?: (credentials: EtcdCredentials) => EtcdClient;
+}
+
+interface Trouble {
+  reason: string;
+  message: string;
+}
+
+/** Members as they run; `restarting` while one waits for its turn. */
+export interface EtcdRun {
+  states: ProgramState[];
+  restarting?: Trouble;
+}
+
+export interface EtcdReport {
+  states: ProgramState[];
+  /** What is wrong with etcd although its members answer. */
+  trouble?: Trouble;
+  /** Set while its members are not those that are wanted. */
+  pending?: Trouble;
+  recheckAtMs: number;
+}
+
+/** etcd of one machine's control planes: members run, change their number, are replaced, and are kept from filling up. */
+export class ProcessEtcd {
+  private readonly options: ProcessEtcdOptions;
+  private readonly inputs: ProcessInputs;
+  private readonly space = new EtcdSpaceKeeper();
+
+  constructor(options: ProcessEtcdOptions, inputs: ProcessInputs) {
+    this.options = options;
+    this.inputs = inputs;
+  }
+
+  /** Lets every member run that has data or may begin it; a changed description restarts one at a time. */
+  async run(plan: ControlPlanePlan, record: PlaneRecord, input: ProgramInput, dir: string): Promise<EtcdRun> {
+    const { workloads } = this.options;
+    const members = await this.inputs.members(plan.owner, record.members ?? []);
+    const known = new Map((await workloads.list(plan.owner)).map((state) => [state.id.name, state]));
+    const wanted = new Set((record.members ?? []).map(({ index }) => etcdName(index)));
+    for (const { id } of known.values())
+      if (isEtcd(id.name) && !wanted.has(id.name)) {
+        await workloads.remove(id);
+        known.delete(id.name);
+      }
+    const states: ProgramState[] = [];
+    let busy = false;
+    const waiting: string[] = [];
+    for (const memberRecord of record.members ?? []) {
+      const member = members.get(memberRecord.index);
+      const hasData = await this.hasData(plan.owner, memberRecord.index);
+      if (hasData) memberRecord.started = true;
+      if (member === undefined) continue;
+      const program = etcdProgram(input, dir, memberRecord.index, member, memberRecord.started);
+      const old = known.get(program.id.name);
+      // A member without the data it had must not vote before it was taken in again.
+      const lost = memberRecord.started === true && !hasData;
+      const others = [...known.values()].filter(({ id }) => isEtcd(id.name) && id.name !== program.id.name);
+      const othersReady = !busy && others.every(({ phase }) => phase === "Ready");
+      const waits = !othersReady && (await workloads.matches(program)) === false;
+      if (members.size > 1 && (lost || waits)) {
+        if (waits) waiting.push(program.id.name);
+        const message = lost ? "its data is gone; it is taken in again when the others are ready" : "not started yet";
+        states.push(old ?? { id: program.id, phase: "Stopped", restarts: 0, since: 0, message });
+        continue;
+      }
+      const state = await workloads.ensure(program);
+      if (state.phase === "Ready") memberRecord.started = true;
+      else busy = true;
+      states.push(state);
+    }
+    if (waiting.length === 0) return { states };
+    const message = `${waiting.join(", ")} restart when all other members of etcd are ready`;
+    return { states, restarting: { reason: "EtcdRestarting", message } };
+  }
+
+  /** Brings number and health of the members a step forward. `settled`: kube-apiservers run with the list of members as it is. */
+  async keep(
+    plan: ControlPlanePlan,
+    record: PlaneRecord,
+    input: ProgramInput,
+    states: ProgramState[],
+    settled: boolean,
+  ): Promise<EtcdReport> {
+    const nowMs = this.options.clock.now();
+    const views = await this.views(plan.owner, record, states);
+    const wanted = plan.spec.etcd?.replicas ?? 1;
+    const step = membershipStep(views, wanted, settled, nowMs);
+    const report: EtcdReport = { states, recheckAtMs: Infinity };
+    if (step.type === "wait") report.pending = { reason: step.reason, message: step.message };
+    else if (step.type !== "none") {
+      report.pending = { reason: "EtcdMembersChanging", message: describe(step, wanted) };
+      try {
+        await this.take(step, plan.owner, record, input, views);
+        report.recheckAtMs = nowMs;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        report.pending.message += `: ${why}`;
+        report.recheckAtMs = nowMs + STEP_AGAIN_MS;
+      }
+    }
+    if (step.type !== "none" || views.some(({ ready }) => !ready)) return this.withSpace(plan.owner, report);
+    await this.keepSpace(plan, record, input, nowMs);
+    return this.withSpace(plan.owner, report);
+  }
+
+  forget(owner: string): void {
+    this.space.forget(owner);
+  }
+
+  /** Where the data of a member lies. */
+  dataDir(owner: string, index: number): string {
+    return join(this.options.root, owner, etcdName(index), "data");
+  }
+
+  async hasData(owner: string, index: number): Promise<boolean> {
+    return access(join(this.dataDir(owner, index), "member")).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private withSpace(owner: string, report: EtcdReport): EtcdReport {
+    const seen = this.space.seen(owner);
+    if (seen === undefined) return report;
+    return {
+      ...report,
+      recheckAtMs: Math.min(report.recheckAtMs, seen.nextCheckMs),
+      ...(seen.trouble === undefined ? {} : { trouble: seen.trouble }),
+    };
+  }
+
+  private async views(owner: string, record: PlaneRecord, states: ProgramState[]): Promise<MemberView[]> {
+    return await Promise.all(
+      (record.members ?? []).map(async (member) => {
+        const state = states.find(({ id }) => id.name === etcdName(member.index));
+        const hasData = await this.hasData(owner, member.index);
+        // A learner never says that it is ready: whether it caught up is found out by its promotion.
+        const runs = state !== undefined && state.phase !== "Failed" && state.phase !== "Stopped" && hasData;
+        return {
+          record: member,
+          ready: member.learner === true ? runs : state?.phase === "Ready",
+          hasData,
+          damage: state === undefined ? undefined : damageOf(state),
+        };
+      }),
+    );
+  }
+
+  private client(input: ProgramInput): EtcdClient {
+    const make = this.options.client ?? etcdClient;
+    return make({
+      ca: input.files["etcd/ca.crt"] ?? "",
+      cert: input.files["apiserver-etcd-client.crt"] ?? "",
+      key: input.files["apiserver-etcd-client.key"] ?? "",
+    });
+  }
+
+  /** Every step finds out first what of it was done already: the manager may have ended in its midst. */
+  private async take(
+    step: Exclude<MembershipStep, { type: "none" | "wait" }>,
+    owner: string,
+    record: PlaneRecord,
+    input: ProgramInput,
+    views: readonly MemberView[],
+  ): Promise<void> {
+    const records = record.members ?? [];
+    if (step.type === "serve") {
+      for (const member of records) delete member.joining;
+      return;
+    }
+    if (step.type === "leave") {
+      for (const member of records) if (member.index >= step.index) member.leaving = true;
+      return;
+    }
+    const added: EtcdMemberRecord = { index: step.index, began: [...records.map(({ index }) => index), step.index] };
+    const members = await this.inputs.members(owner, [...records.filter(({ index }) => index !== step.index), added]);
+    const urls = members.get(step.index);
+    const helper = views.find((view) => view.ready && view.record.learner !== true && view.record.index !== step.index);
+    const endpoint = members.get(helper?.record.index ?? -1)?.clientUrl;
+    if (urls === undefined || endpoint === undefined) throw new Error("no other member of etcd answers");
+    const client = this.client(input);
+    const listed = (await client.members(endpoint)).find(({ peerUrls }) => peerUrls.includes(urls.peerUrl));
+    const own = records.find(({ index }) => index === step.index);
+    switch (step.type) {
+      case "promote":
+        if (listed?.isLearner === true) await client.promoteMember(endpoint, listed.id);
+        delete own?.learner;
+        return;
+      case "add":
+        if (listed === undefined) await client.addMember(endpoint, urls.peerUrl, true);
+        record.members = [...records, { ...added, joined: true, learner: true, joining: true }];
+        return;
+      case "replace": {
+        const began = records.map(({ index }) => index);
+        await this.options.workloads.stop({ owner, name: etcdName(step.index) });
+        if (listed !== undefined && listed.name !== "") await client.removeMember(endpoint, listed.id);
+        await rm(this.dataDir(owner, step.index), { recursive: true, force: true });
+        // With a quorum of others it may vote at once, and kube-apiservers that ask it are not turned away.
+        if (listed === undefined || listed.name !== "") await client.addMember(endpoint, urls.peerUrl, false);
+        const fresh = { ...own, index: step.index, began, joined: true, replacedMs: this.options.clock.now() };
+        delete fresh.started;
+        record.members = records.map((member) => (member.index === step.index ? fresh : member));
+        return;
+      }
+      case "remove":
+        if (listed !== undefined) await this.removeMember(client, endpoint, listed.id, members);
+        await this.options.workloads.remove({ owner, name: etcdName(step.index) });
+        record.members = records.filter(({ index }) => index !== step.index);
+    }
+  }
+
+  /** The leader hands over before it goes: the last of two could not tell the other that it went. */
+  private async removeMember(
+    client: EtcdClient,
+    endpoint: string,
+    id: string,
+    members: ReadonlyMap<number, EtcdMember>,
+  ): Promise<void> {
+    const stays = await client.status(endpoint);
+    if (stays.leader === id)
+      for (const { clientUrl } of members.values()) {
+        const status = await client.status(clientUrl).catch(() => undefined);
+        if (status?.memberId === id) await client.moveLeader(clientUrl, stays.memberId);
+      }
+    await client.removeMember(endpoint, id);
+  }
+
+  private async keepSpace(
+    plan: ControlPlanePlan,
+    record: PlaneRecord,
+    input: ProgramInput,
+    nowMs: number,
+  ): Promise<void> {
+    const members = await this.inputs.members(plan.owner, record.members ?? []);
+    const endpoints = [...members.values()].map(({ clientUrl }) => clientUrl);
+    const { owner } = plan;
+    await this.space.keep({ owner, spec: plan.spec.etcd, client: this.client(input), endpoints, nowMs, record });
+  }
+}
+
+function isEtcd(name: string): boolean {
+  return name === "etcd" || name.startsWith("etcd-");
+}
+
+function describe(step: Exclude<MembershipStep, { type: "none" | "wait" }>, wanted: number): string {
+  switch (step.type) {
+    case "replace":
+      return `etcd-${step.index} is taken in again: ${step.why}`;
+    case "promote":
+      return `etcd-${step.index} catches up before it may vote`;
+    case "serve":
+      return `kube-apiservers begin to use all ${wanted} members of etcd`;
+    default:
+      return `etcd goes to ${wanted} members: ${step.type} etcd-${step.index}`;
+  }
+}

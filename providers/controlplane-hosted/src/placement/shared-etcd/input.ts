@@ -1,0 +1,82 @@
+import type { CertificateAndKey } from "@capstan/pki";
+import { type Authorities, certificateSpecs } from "../../certificates.ts";
+import type { EtcdMember } from "../../components/context.ts";
+import { clusterNetwork } from "../../network.ts";
+import type { LeafStore } from "../leaf-store.ts";
+import type { ControlPlanePlan } from "../placement.ts";
+import type { ProgramInput } from "../process/programs.ts";
+import { STORE_BYTES } from "./tenant-quota.ts";
+
+/** etcd's name for who may do everything. */
+export const ADMINISTRATOR = "root";
+
+/** What does not change a shared etcd when it changes: only etcd's part of a plan counts. */
+const VERSION = "v1.34.0";
+
+/** What a shared etcd's program is described with: a control plane of nothing but etcd. */
+export async function storeInput(store: {
+  owner: string;
+  name: string;
+  authority: CertificateAndKey;
+  leaves: LeafStore;
+  members: ReadonlyMap<number, EtcdMember>;
+  uid: number | undefined;
+}): Promise<ProgramInput> {
+  const { owner, name, authority, uid } = store;
+  const { certPem, keyPem } = authority;
+  const authorities: Authorities = {
+    cluster: authority,
+    etcd: authority,
+    frontProxy: authority,
+    serviceAccount: { publicKeyPem: certPem, privateKeyPem: keyPem },
+  };
+  const network = clusterNetwork(undefined);
+  const specs = certificateSpecs({ version: VERSION, network, endpointHost: "", extraSANs: [], etcdSANs: [] })
+    .filter(({ issuer }) => issuer === "etcd")
+    // etcd's gateway turns away who has a name in its certificate, since it would not be who the name says.
+    .map((spec) =>
+      spec.name === "apiserver-etcd-client" ? { ...spec, commonName: "", organizations: ["capstan"] } : spec,
+    );
+  const leaves = await store.leaves.ensure(specs, authorities, "ECDSA-P256");
+  const files: Record<string, string> = { "etcd/ca.crt": certPem };
+  for (const [leafName, leaf] of Object.entries(leaves)) {
+    files[`${leafName}.crt`] = leaf.certPem;
+    files[`${leafName}.key`] = leaf.keyPem;
+  }
+  const plan: ControlPlanePlan = {
+    owner,
+    clusterName: name,
+    version: VERSION,
+    spec: {
+      version: VERSION,
+      etcd: {
+        quotaBytes: STORE_BYTES,
+        // No tenant may, and without it old revisions would stay.
+        extraArgs: [
+          { name: "auto-compaction-mode", value: "periodic" },
+          { name: "auto-compaction-retention", value: "5m" },
+        ],
+      },
+    },
+    endpoint: { host: "127.0.0.1", port: 0 },
+    network,
+    authorities,
+    userFiles: { apiServer: {}, controllerManager: {}, scheduler: {} },
+  };
+  return {
+    plan,
+    files,
+    uid,
+    context: {
+      clusterName: name,
+      version: VERSION,
+      network,
+      spec: plan.spec,
+      endpoint: plan.endpoint,
+      bindAddress: plan.endpoint.host,
+      apiPort: 0,
+      ports: { controllerManager: 0, scheduler: 0 },
+      etcd: [...store.members.values()],
+    },
+  };
+}

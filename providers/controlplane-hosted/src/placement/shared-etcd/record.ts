@@ -1,0 +1,47 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { CertificateAndKey } from "@capstan/pki";
+
+/** One of those that share an etcd. */
+export interface TenantRecord {
+  /** Of the HostedControlPlane the data belongs to. */
+  objectUid?: string;
+  /** What its keys and values may take. */
+  quotaBytes: number;
+  /** It has a user and may read and write. */
+  admitted?: boolean;
+  /** It has more than it may, and can only read until that has changed. */
+  readOnly?: boolean;
+  /** Its control plane was deleted; its data goes as soon as etcd answers. */
+  gone?: boolean;
+}
+
+/** What is known of a shared etcd beside its data; lies in its folder, readable by the manager alone. */
+export interface SharedEtcdRecord {
+  /** Signs for etcd and for those who may talk to it. */
+  authority: CertificateAndKey;
+  /** Of the administrator, who is nobody but the manager. */
+  rootPassword: string;
+  /** By owner: `NAMESPACE/NAME`. */
+  tenants: Record<string, TenantRecord>;
+}
+
+const FILE = "shared.json";
+
+/** Reads the record; undefined when there is none yet. */
+export async function readSharedRecord(dir: string): Promise<SharedEtcdRecord | undefined> {
+  try {
+    return JSON.parse(await readFile(join(dir, FILE), "utf8")) as SharedEtcdRecord;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new Error(`${join(dir, FILE)} cannot be read: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Replaces the record in one step. */
+export async function writeSharedRecord(dir: string, record: SharedEtcdRecord): Promise<void> {
+  const path = join(dir, FILE);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
