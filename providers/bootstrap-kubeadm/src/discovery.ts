@@ -1,8 +1,8 @@
+import { toGoYaml } from "@capstan/apimachinery";
 import type { Cluster, JoinConfiguration, KubeadmConfig } from "@capstan/capi";
 import { validEndpoint } from "@capstan/capi";
 import type { UserDataFile } from "@capstan/userdata";
 import { caPins } from "./certificates.ts";
-import { goYaml } from "./kubeadm/go-yaml.ts";
 import { Stopped } from "./progress.ts";
 
 export type Discovery = NonNullable<JoinConfiguration["discovery"]>;
@@ -60,7 +60,7 @@ export function discoveryFile(
   const config = file?.kubeConfig;
   if (file === undefined || config === undefined) return undefined;
   const { authProvider, exec } = config.user;
-  const content = goYaml({
+  const content = toGoYaml({
     clusters: [
       {
         cluster: {

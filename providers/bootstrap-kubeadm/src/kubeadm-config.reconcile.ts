@@ -44,7 +44,7 @@ export async function reconcileKubeadmConfig(
   const progress = paused.status === "True" ? undefined : await advance({ config, owner, cluster }, context, state);
   if (progress?.step === "later") return requeueAfter(progress.afterMs);
   const status = kubeadmConfigStatus(config, progress, paused, context.clock.now());
-  await context.client.ensure(
+  await context.ensureStatus(
     {
       apiVersion: KubeadmConfig.apiVersion,
       kind: KubeadmConfig.kind,
@@ -52,7 +52,6 @@ export async function reconcileKubeadmConfig(
       status,
     } as KubeadmConfig,
     context.cache.get(KubeadmConfig, request),
-    { subresource: "status" },
   );
   return comeBack(progress);
 }

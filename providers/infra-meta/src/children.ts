@@ -1,4 +1,6 @@
+import { controllerOf } from "@capstan/apimachinery";
 import {
+  Cluster,
   type ContractObject,
   endpointOf,
   type FailureDomain,
@@ -63,6 +65,18 @@ async function readChild(
         message: `${reference.kind} ${reference.name} does not exist; create it`,
       },
     };
+  const other = otherOwner(object, meta);
+  if (other !== undefined)
+    return {
+      reference,
+      kind: resolved.kind,
+      provisioned: false,
+      takesEndpoint,
+      problem: {
+        reason: "OwnedByAnother",
+        message: `${reference.kind} ${reference.name} belongs to ${other} and is left alone: name another one, or take it away there`,
+      },
+    };
   const endpoint = endpointOf(object);
   return {
     reference,
@@ -72,6 +86,16 @@ async function readChild(
     ...(endpoint === undefined ? {} : { endpoint }),
     takesEndpoint,
   };
+}
+
+/** Who else an infrastructure cluster belongs to: it must be neither given another endpoint nor deleted with this MetaCluster. */
+function otherOwner(object: ContractObject, meta: MetaCluster): string | undefined {
+  const controller = controllerOf(object);
+  if (controller !== undefined && controller.uid !== meta.metadata.uid) return `${controller.kind} ${controller.name}`;
+  const clusterOf = (owners: ContractObject["metadata"]["ownerReferences"]): string | undefined =>
+    owners?.find(({ kind, apiVersion }) => kind === Cluster.kind && apiVersion.startsWith(`${Cluster.group}/`))?.name;
+  const [theirs, ours] = [clusterOf(object.metadata.ownerReferences), clusterOf(meta.metadata.ownerReferences)];
+  return theirs !== undefined && ours !== undefined && theirs !== ours ? `Cluster ${theirs}` : undefined;
 }
 
 function hasEndpointField(schema: unknown): boolean {

@@ -1,4 +1,4 @@
-import { type Clock, labelSelectorFromObject } from "@capstan/apimachinery";
+import { type Clock, selectorOrProblem } from "@capstan/apimachinery";
 import {
   Cluster,
   ClusterResourceSet,
@@ -56,7 +56,9 @@ function setsForCluster(cluster: Cluster, cache: Cache): Request[] {
   if (!cache.synced(ClusterResourceSet)) return [];
   return cache
     .list(ClusterResourceSet, { namespace: cluster.metadata.namespace })
-    .filter((set) => labelSelectorFromObject(set.spec.clusterSelector).matches(cluster.metadata.labels))
+    .filter((set) =>
+      selectorOrProblem(set.spec.clusterSelector, "spec.clusterSelector").matches(cluster.metadata.labels),
+    )
     .flatMap(requestFor);
 }
 

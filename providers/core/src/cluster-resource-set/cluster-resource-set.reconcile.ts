@@ -2,8 +2,9 @@ import {
   addOwnerReference,
   formatTime,
   isReason,
-  labelSelectorFromObject,
+  type LabelSelector,
   ownerReference,
+  selectorOrProblem,
 } from "@capstan/apimachinery";
 import {
   Cluster,
@@ -63,7 +64,9 @@ export async function reconcileClusterResourceSet(
   }
   set = await ensureFinalizer(context.client, set, FINALIZER);
   const { payloads, problems } = await readPayloads(set, context, deps.secrets);
-  const clusters = matchingClusters(set, context);
+  const selector = selectorOrProblem(set.spec.clusterSelector, "spec.clusterSelector");
+  if (selector.problem !== undefined) problems.unshift({ reason: "InvalidSelector", message: selector.problem });
+  const clusters = matchingClusters(set, selector, context);
   const outcomes = await forEach(clusters, CLUSTERS_AT_ONCE, (cluster) => serve(set, cluster, payloads, context, deps));
   await writeStatus(set, { paused, problems, outcomes }, context);
   const failing = outcomes.some((outcome) => outcome.retry);
@@ -71,8 +74,7 @@ export async function reconcileClusterResourceSet(
 }
 
 /** The Clusters meant; an empty selector means none, as upstream has it. */
-function matchingClusters(set: ClusterResourceSet, context: ReconcileContext): Cluster[] {
-  const selector = labelSelectorFromObject(set.spec.clusterSelector);
+function matchingClusters(set: ClusterResourceSet, selector: LabelSelector, context: ReconcileContext): Cluster[] {
   if (selector.empty) return [];
   return context.cache
     .list(Cluster, { namespace: set.metadata.namespace })

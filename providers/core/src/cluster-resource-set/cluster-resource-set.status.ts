@@ -12,7 +12,7 @@ export interface ClusterOutcome {
 
 /** Something wrong with what is to be applied. */
 export interface SetProblem {
-  reason: "InternalError" | "WrongSecretType";
+  reason: "InternalError" | "WrongSecretType" | "InvalidSelector";
   message: string;
 }
 

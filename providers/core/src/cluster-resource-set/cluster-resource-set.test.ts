@@ -211,6 +211,24 @@ describe("a ClusterResourceSet", () => {
     expect(await inside(workload)).toBeDefined();
   });
 
+  test("a bad selector is named and holds up no other set", async () => {
+    const plane = await start();
+    await plane.user.create(configMap("p", { a: payload("1") }));
+    await plane.user.create(
+      set("bad", [{ kind: "ConfigMap", name: "p" }], { clusterSelector: { matchLabels: { cni: "b c" } } }),
+    );
+    await plane.user.create(set("crs", [{ kind: "ConfigMap", name: "p" }]));
+    const workload = await cluster(plane);
+    await plane.settle();
+    expect(await inside(workload)).toBeDefined();
+    expect(await applied(plane, "bad")).toMatchObject({
+      status: "False",
+      reason: "InvalidSelector",
+      message: expect.stringContaining("spec.clusterSelector is not a valid selector"),
+    });
+    expect(plane.failures).toEqual([]);
+  });
+
   test("ends the same when killed after any write", async () => {
     const writes = await crashAtEveryWrite({
       start,

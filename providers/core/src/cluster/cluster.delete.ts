@@ -1,5 +1,5 @@
 import { isReason, type KubeObject } from "@capstan/apimachinery";
-import { CLUSTER_FINALIZER } from "@capstan/capi";
+import { CLUSTER_FINALIZER, CONTROL_PLANE_LABEL } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { ClusterScope, Referenced } from "./cluster-scope.ts";
 
@@ -15,15 +15,20 @@ export async function deleteCluster(
   paused: boolean,
 ): Promise<ClusterDeletion> {
   if (paused) return waiting("Deleting", "Deletion rests while the Cluster is paused");
+  // While there is a control plane its Machines are its own to delete: waiting for them before it is deleted would never end.
+  const machines =
+    scope.controlPlane.state === "found"
+      ? scope.machines.filter((machine) => !isControlPlane(machine))
+      : scope.machines;
   const workers: KubeObject[] = [
     ...scope.machineDeployments,
     ...scope.machinePools,
     ...scope.machineSets,
-    ...scope.machines.filter(isStandalone),
+    ...machines.filter(isStandalone),
   ];
-  if (workers.length > 0 || scope.machines.length > 0) {
+  if (workers.length > 0 || machines.length > 0) {
     await deleteAll(workers, context);
-    return waiting("WaitingForWorkersDeletion", remaining([...workers, ...scope.machines]));
+    return waiting("WaitingForWorkersDeletion", remaining([...workers, ...machines]));
   }
   const controlPlane = await deleteReferenced(scope.controlPlane, context);
   if (controlPlane !== undefined) return waiting("WaitingForControlPlaneDeletion", controlPlane);
@@ -40,6 +45,10 @@ export async function deleteCluster(
 
 function isStandalone(machine: KubeObject): boolean {
   return machine.metadata.ownerReferences?.some((owner) => owner.controller === true) !== true;
+}
+
+function isControlPlane(machine: KubeObject): boolean {
+  return machine.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined;
 }
 
 function waiting(reason: string, message: string): ClusterDeletion {

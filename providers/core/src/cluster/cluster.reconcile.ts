@@ -59,7 +59,7 @@ export async function reconcileCluster(
     deleting: deleting?.waitingFor,
     nowMs: context.clock.now(),
   });
-  await context.client.ensure(
+  await context.ensureStatus(
     {
       apiVersion: Cluster.apiVersion,
       kind: Cluster.kind,
@@ -67,7 +67,6 @@ export async function reconcileCluster(
       status,
     } as Cluster,
     context.cache.get(Cluster, request),
-    { subresource: "status" },
   );
   coalescer.passed(key, parts, context.clock);
   return done();

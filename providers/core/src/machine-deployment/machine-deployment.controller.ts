@@ -1,4 +1,4 @@
-import { controllerOf, labelSelectorFromObject } from "@capstan/apimachinery";
+import { controllerOf, selectorOrProblem } from "@capstan/apimachinery";
 import { Cluster, MachineDeployment, MachineSet } from "@capstan/capi";
 import {
   type Cache,
@@ -33,7 +33,7 @@ function deploymentsOfSet(set: MachineSet, cache: Cache): Request[] {
   if (!cache.synced(MachineDeployment)) return [];
   return cache
     .byIndex(MachineDeployment, BY_CLUSTER, clusterKey(set.metadata.namespace ?? "", set.spec.clusterName))
-    .filter((deployment) => labelSelectorFromObject(deployment.spec.selector).matches(set.metadata.labels))
+    .filter((deployment) => selectorOrProblem(deployment.spec.selector, "spec.selector").matches(set.metadata.labels))
     .flatMap(requestFor);
 }
 

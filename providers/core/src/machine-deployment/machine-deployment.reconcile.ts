@@ -1,4 +1,10 @@
-import { addOwnerReference, findCondition, labelSelectorFromObject, ownerReference } from "@capstan/apimachinery";
+import {
+  addOwnerReference,
+  findCondition,
+  type LabelSelector,
+  ownerReference,
+  selectorOrProblem,
+} from "@capstan/apimachinery";
 import {
   Cluster,
   conditionsOf,
@@ -54,16 +60,27 @@ export async function reconcileMachineDeployment(
   const cluster = context.cache.get(Cluster, { namespace: request.namespace, name: deployment.spec.clusterName });
   const paused = pausedCondition(deployment, cluster);
   const deleting = deployment.metadata.deletionTimestamp !== undefined;
+  const selector = selectorOrProblem(deployment.spec.selector, "spec.selector");
   let blocked: string[] = [];
   if (paused.status !== "True") {
     if (deleting) {
       if (await deleteDeployment(deployment, context)) return done();
     } else if (cluster === undefined) {
       blocked = [`Cluster ${deployment.spec.clusterName} does not exist; create it or correct spec.clusterName`];
+    } else if (selector.problem !== undefined) {
+      blocked = [selector.problem];
     } else {
-      await ensureMetadata(context, deployment, FINALIZER, deployment.spec.clusterName, cluster);
-      await adopt(deployment, context);
-      if (await advance(deployment, context)) return requeueAfter(0);
+      const { clusterName } = deployment.spec;
+      const held = await ensureMetadata(
+        context,
+        deployment,
+        FINALIZER,
+        clusterName,
+        cluster,
+        firstRevision(deployment, context),
+      );
+      await adopt(held, selector, context);
+      if (await advance(held, context)) return requeueAfter(0);
     }
   }
   return await writeStatus(request, context, paused, deleting, blocked);
@@ -89,7 +106,7 @@ async function writeStatus(
     blocked: [...blocked, ...blockedSets(sets)],
     nowMs,
   });
-  await context.client.ensure(
+  await context.ensureStatus(
     {
       apiVersion: MachineDeployment.apiVersion,
       kind: MachineDeployment.kind,
@@ -97,7 +114,6 @@ async function writeStatus(
       status,
     } as MachineDeployment,
     current,
-    { subresource: "status" },
   );
   const until = untilRollout(current, nowMs);
   return until === undefined || until === 0 ? done() : requeueAfter(until);
@@ -132,8 +148,7 @@ async function deleteDeployment(deployment: MachineDeployment, context: Reconcil
 }
 
 /** Takes over sets without controller that the selector matches. */
-async function adopt(deployment: MachineDeployment, context: ReconcileContext): Promise<void> {
-  const selector = labelSelectorFromObject(deployment.spec.selector);
+async function adopt(deployment: MachineDeployment, selector: LabelSelector, context: ReconcileContext): Promise<void> {
   if (selector.empty) return;
   const key = clusterKey(deployment.metadata.namespace ?? "", deployment.spec.clusterName);
   for (const set of context.cache.byIndex(MachineSet, BY_ORPHAN, key)) {
@@ -173,12 +188,13 @@ async function advance(deployment: MachineDeployment, context: ReconcileContext)
         desired,
         maxSurge: limits.maxSurge,
       }),
-      set,
+      set === fresh ? undefined : set,
       { fieldManager: SET_FIELD_MANAGER },
     );
-  const current =
-    existing ?? (deployment.spec.paused === true ? undefined : await createSet(deployment, revision, context));
-  const all = current === undefined || sets.includes(current) ? sets : [...sets, current];
+  const fresh =
+    existing === undefined && deployment.spec.paused !== true ? newSet(deployment, revision, context) : undefined;
+  const current = existing ?? fresh;
+  const all = fresh === undefined ? sets : [...sets, fresh];
   const plan = planRollout({
     strategy: onDelete ? "OnDelete" : "RollingUpdate",
     paused: deployment.spec.paused === true,
@@ -187,8 +203,10 @@ async function advance(deployment: MachineDeployment, context: ReconcileContext)
     sets: all.map((set) => plannedSet(set, set === current)),
   });
   // Shrinking first: should the process end in between, there are rather too few than too many.
-  for (const set of shrinkingFirst(all, plan))
+  for (const set of shrinkingFirst(all, plan)) {
     await write(set, plan.replicas.get(set.metadata.name ?? "") ?? 0, set === current);
+    if (set === fresh) noteCreated(deployment, set, context);
+  }
   for (const note of plan.notes)
     context.recorder.event(deployment, "Normal", "SuccessfulScale", "ScaleMachineSet", note);
   await noteRevision(deployment, current === undefined ? 0 : revision, context);
@@ -213,34 +231,33 @@ function shrinkingFirst(sets: readonly MachineSet[], plan: RolloutPlan): Machine
   return [...sets].sort((a, b) => Number(grows(a)) - Number(grows(b)));
 }
 
-/** A new set begins with no replicas: the plan gives it some. */
-async function createSet(
-  deployment: MachineDeployment,
-  revision: number,
-  context: ReconcileContext,
-): Promise<MachineSet> {
-  const created = await context.client.ensure(
-    desiredMachineSet({
-      deployment,
-      identity: newSetIdentity(deployment, context.random),
-      existing: undefined,
-      replicas: 0,
-      revision,
-      frozen: false,
-      desired: deployment.spec.replicas ?? 0,
-      maxSurge: rolloutLimits(deployment).maxSurge,
-    }),
-    undefined,
-    { fieldManager: SET_FIELD_MANAGER },
-  );
-  context.recorder.event(
+/** A set that is about to be created: without replicas, until the plan gives it some. */
+function newSet(deployment: MachineDeployment, revision: number, context: ReconcileContext): MachineSet {
+  return desiredMachineSet({
     deployment,
-    "Normal",
-    "SuccessfulCreate",
-    "CreateMachineSet",
-    `Created MachineSet ${created.metadata.name}`,
-  );
-  return created;
+    identity: newSetIdentity(deployment, context.random),
+    existing: undefined,
+    replicas: 0,
+    revision,
+    frozen: false,
+    desired: deployment.spec.replicas ?? 0,
+    maxSurge: rolloutLimits(deployment).maxSurge,
+  });
+}
+
+function noteCreated(deployment: MachineDeployment, set: MachineSet, context: ReconcileContext): void {
+  const note = `Created MachineSet ${set.metadata.name}`;
+  context.recorder.event(deployment, "Normal", "SuccessfulCreate", "CreateMachineSet", note);
+}
+
+/** What noteRevision will write once the first set exists, told beforehand: one write less. */
+function firstRevision(deployment: MachineDeployment, context: ReconcileContext): Record<string, string> {
+  const begins =
+    revisionOf(deployment) === 0 &&
+    deployment.spec.replicas !== undefined &&
+    deployment.spec.paused !== true &&
+    setsOf(deployment, context).length === 0;
+  return begins ? { [REVISION_ANNOTATION]: "1" } : {};
 }
 
 async function noteRevision(deployment: MachineDeployment, revision: number, context: ReconcileContext): Promise<void> {

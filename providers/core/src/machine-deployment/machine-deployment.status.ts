@@ -1,4 +1,4 @@
-import { findCondition, labelSelectorFromObject } from "@capstan/apimachinery";
+import { findCondition, selectorOrProblem } from "@capstan/apimachinery";
 import {
   type ConditionInput,
   conditionsOf,
@@ -39,6 +39,8 @@ export function machineDeploymentStatus(input: MachineDeploymentStatusInput): St
   };
   const versions = versionsOf(sets);
   const { generation } = deployment.metadata;
+  // Empty for a selector that is bad or selects everything; the API takes no empty text here.
+  const selector = selectorOrProblem(deployment.spec.selector, "spec.selector").toString();
   return {
     conditions: withTransitionTimes(
       deploymentConditions(input, counts),
@@ -46,7 +48,7 @@ export function machineDeploymentStatus(input: MachineDeploymentStatusInput): St
       nowMs,
       generation,
     ) as NonNullable<Status["conditions"]>,
-    selector: labelSelectorFromObject(deployment.spec.selector).toString(),
+    ...(selector === "" ? {} : { selector }),
     ...counts,
     ...(versions.length === 0 ? {} : { versions }),
     phase: phaseOf(deployment, counts),

@@ -73,6 +73,15 @@ describe("MachineDeployment", () => {
       expect(await listed(plane, kind as typeof Machine)).toEqual([]);
   });
 
+  test("with a bad selector says so and makes nothing", async () => {
+    const plane = await start(1, { selector: { matchLabels: { a: "b c" } } });
+    expect(conditionText(await existing(plane, MachineDeployment, "md"), "ScalingUp")).toContain(
+      "blocked because:\n* spec.selector is not a valid selector",
+    );
+    expect(await listed(plane, MachineSet)).toEqual([]);
+    expect(plane.failures).toEqual([]);
+  });
+
   test("a new template replaces all Machines and keeps the old set as history", async () => {
     const plane = await start(3);
     const before = new Set((await listed(plane, Machine)).map((machine) => machine.metadata.uid));

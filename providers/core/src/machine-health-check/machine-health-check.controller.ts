@@ -1,4 +1,4 @@
-import { labelSelectorFromObject } from "@capstan/apimachinery";
+import { selectorOrProblem } from "@capstan/apimachinery";
 import { Cluster, Machine, MachineHealthCheck, type WorkloadClusters } from "@capstan/capi";
 import { type Cache, type Controller, controller, type Request, requestFor } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
@@ -48,7 +48,7 @@ function checksOfMachine(machine: Machine, cache: Cache): Request[] {
   if (!cache.synced(MachineHealthCheck)) return [];
   return cache
     .byIndex(MachineHealthCheck, BY_CLUSTER, clusterKey(machine.metadata.namespace ?? "", machine.spec.clusterName))
-    .filter((check) => labelSelectorFromObject(check.spec.selector).matches(machine.metadata.labels))
+    .filter((check) => selectorOrProblem(check.spec.selector, "spec.selector").matches(machine.metadata.labels))
     .flatMap(requestFor);
 }
 

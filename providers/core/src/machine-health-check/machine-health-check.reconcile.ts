@@ -1,4 +1,4 @@
-import { deepEqual, findCondition, labelSelectorFromObject, ownerReference } from "@capstan/apimachinery";
+import { deepEqual, findCondition, type LabelSelector, ownerReference, selectorOrProblem } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
@@ -39,7 +39,12 @@ export async function reconcileMachineHealthCheck(
   clocks.keepWatching(context.clock, context.signal, () => context.cache.list(MachineHealthCheck).length > 0);
   await ensureOwned(check, cluster, context);
 
-  const targets = targetsOf(check, cluster, context, workload);
+  const selector = selectorOrProblem(check.spec.selector, "spec.selector");
+  if (selector.problem !== undefined) {
+    await writeStatus(check, [invalidSelector(selector.problem), paused], {}, context);
+    return done();
+  }
+  const targets = targetsOf(check, selector, cluster, context, workload);
   const judged = targets.map((target) => ({
     target,
     verdict: evaluate({
@@ -86,6 +91,10 @@ function noCluster(check: MachineHealthCheck): ConditionInput {
   };
 }
 
+function invalidSelector(message: string): ConditionInput {
+  return { type: "RemediationAllowed", status: "Unknown", reason: "InvalidSelector", message };
+}
+
 /** What was known before pausing stays visible. */
 function kept(check: MachineHealthCheck): ConditionInput[] {
   const found = findCondition(conditionsOf(check), "RemediationAllowed");
@@ -114,12 +123,12 @@ async function ensureOwned(check: MachineHealthCheck, cluster: Cluster, context:
 
 function targetsOf(
   check: MachineHealthCheck,
+  selector: LabelSelector,
   cluster: Cluster,
   context: ReconcileContext,
   workload: WorkloadClusters,
 ): Target[] {
   const namespace = check.metadata.namespace ?? "";
-  const selector = labelSelectorFromObject(check.spec.selector);
   // An empty selector would select every Machine of the cluster; it is refused at admission, and here it selects none.
   if (selector.empty) return [];
   const connection = workload.get({ namespace, name: cluster.metadata.name ?? "" });

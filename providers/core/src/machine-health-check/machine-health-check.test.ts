@@ -102,6 +102,23 @@ const statusOf = async (plane: Plane) =>
   (await plane.user.get(MachineHealthCheck, { namespace: NAMESPACE, name: "check" }))?.status;
 
 describe("a MachineHealthCheck", () => {
+  test("with a bad selector says so and is no trouble to others", async () => {
+    const plane = await start();
+    const bad = check({ selector: { matchLabels: { pool: "b c" } } });
+    await plane.user.create({ ...bad, metadata: { ...bad.metadata, name: "bad" } });
+    const workload = await fleet(plane, 1);
+    await breakNode(workload, plane, "n0");
+    await plane.clock.advance(330_000);
+    expect(await conditionOf(plane, "m0", "HealthCheckSucceeded")).toMatchObject({ status: "False" });
+    const found = await plane.user.get(MachineHealthCheck, { namespace: NAMESPACE, name: "bad" });
+    expect(findCondition(conditionsOf(found ?? {}), "RemediationAllowed")).toMatchObject({
+      status: "Unknown",
+      reason: "InvalidSelector",
+      message: expect.stringContaining("spec.selector is not a valid selector"),
+    });
+    expect(plane.failures).toEqual([]);
+  });
+
   test("reports health, owns itself to the Cluster, and is silent then", async () => {
     const plane = await start();
     await fleet(plane, 2);

@@ -1,4 +1,4 @@
-import { controllerOf, labelSelectorFromObject } from "@capstan/apimachinery";
+import { controllerOf, selectorOrProblem } from "@capstan/apimachinery";
 import {
   Cluster,
   type ContractObject,
@@ -35,6 +35,8 @@ export interface MachineSetScope {
   machines: Machine[];
   /** Machines without controller that the selector matches. */
   orphans: Machine[];
+  /** What is wrong with the selector, if anything. */
+  selectorProblem: string | undefined;
 }
 
 export async function readMachineSet(set: MachineSet, context: ReconcileContext): Promise<MachineSetScope> {
@@ -44,7 +46,7 @@ export async function readMachineSet(set: MachineSet, context: ReconcileContext)
   const cluster = cache.get(Cluster, { namespace, name: clusterName });
   const { configRef } = template.spec.bootstrap;
   const owner = controllerOf(set);
-  const selector = labelSelectorFromObject(set.spec.selector);
+  const selector = selectorOrProblem(set.spec.selector, "spec.selector");
   return {
     set,
     cluster,
@@ -61,6 +63,7 @@ export async function readMachineSet(set: MachineSet, context: ReconcileContext)
       : cache
           .byIndex(Machine, BY_ORPHAN, clusterKey(namespace, clusterName))
           .filter((machine) => selector.matches(machine.metadata.labels)),
+    selectorProblem: selector.problem,
   };
 }
 

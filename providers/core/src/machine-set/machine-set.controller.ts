@@ -1,4 +1,4 @@
-import { controllerOf, deepEqual, labelSelectorFromObject } from "@capstan/apimachinery";
+import { controllerOf, deepEqual, selectorOrProblem } from "@capstan/apimachinery";
 import { Cluster, CustomResourceDefinition, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
 import {
   type Cache,
@@ -39,7 +39,7 @@ function setsOfMachine(machine: Machine, cache: Cache): Request[] {
   const key = clusterKey(machine.metadata.namespace ?? "", machine.spec.clusterName);
   return cache
     .byIndex(MachineSet, BY_CLUSTER, key)
-    .filter((set) => labelSelectorFromObject(set.spec.selector).matches(machine.metadata.labels))
+    .filter((set) => selectorOrProblem(set.spec.selector, "spec.selector").matches(machine.metadata.labels))
     .flatMap(requestFor);
 }
 

@@ -1,5 +1,5 @@
 import { addOwnerReference, ownerReference } from "@capstan/apimachinery";
-import { type Machine, MachineSet, pausedCondition } from "@capstan/capi";
+import { Machine, MachineSet, pausedCondition } from "@capstan/capi";
 import {
   done,
   type ReconcileContext,
@@ -12,6 +12,7 @@ import {
 import type { Coalescer } from "../shared/coalesce.ts";
 import { ensureMetadata } from "../shared/ensure-metadata.ts";
 import { inParallel } from "../shared/in-parallel.ts";
+import { BY_CONTROLLER } from "../shared/indexes.ts";
 import { completeMachine, createMachines, isIncomplete, templateProblem } from "./create-machines.ts";
 import { type DeletionOrder, machinesToDelete } from "./delete-priority.ts";
 import { machineSetStatus } from "./machine-set.status.ts";
@@ -39,9 +40,10 @@ export async function reconcileMachineSet(
   const set = context.cache.get(MachineSet, request);
   if (set === undefined) return done();
   const key = `${request.namespace}/${request.name}`;
-  const scope = await readMachineSet(set, context);
-  const pause = deps.coalescer.pause(key, scope.machines.length, context.clock);
+  const parts = context.cache.byIndex(Machine, BY_CONTROLLER, set.metadata.uid ?? "").length;
+  const pause = deps.coalescer.pause(key, parts, context.clock);
   if (pause > 0) return requeueAfter(pause);
+  const scope = await readMachineSet(set, context);
   const paused = pausedCondition(set, scope.cluster);
   const resting = paused.status === "True";
   const deleting = set.metadata.deletionTimestamp !== undefined;
@@ -63,7 +65,7 @@ export async function reconcileMachineSet(
     blocked: progress.blocked,
     nowMs: context.clock.now(),
   });
-  await context.client.ensure(
+  await context.ensureStatus(
     {
       apiVersion: MachineSet.apiVersion,
       kind: MachineSet.kind,
@@ -71,7 +73,6 @@ export async function reconcileMachineSet(
       status,
     } as MachineSet,
     current,
-    { subresource: "status" },
   );
   deps.coalescer.passed(key, machines.length, context.clock);
   if (progress.error !== undefined) throw progress.error.cause;
@@ -102,6 +103,7 @@ async function advance(scope: MachineSetScope, context: ReconcileContext, deps: 
   const { set, cluster } = scope;
   if (cluster === undefined)
     return { blocked: [`Cluster ${set.spec.clusterName} does not exist; create it or correct spec.clusterName`] };
+  if (scope.selectorProblem !== undefined) return { blocked: [scope.selectorProblem] };
   await ensureMetadata(context, set, MACHINE_SET_FINALIZER, set.spec.clusterName, cluster);
   await ownTemplates(scope, context);
   if (await adopt(scope, context)) return { blocked: [] };

@@ -1,4 +1,4 @@
-import { type Condition, findCondition, labelSelectorFromObject } from "@capstan/apimachinery";
+import { type Condition, findCondition, selectorOrProblem } from "@capstan/apimachinery";
 import {
   aggregate,
   type ConditionInput,
@@ -29,11 +29,13 @@ export function machineSetStatus(input: MachineSetStatusInput): Status {
   const counts = countMachines(machines);
   const versions = countVersions(machines);
   const { generation } = set.metadata;
+  // Empty for a selector that is bad or selects everything; the API takes no empty text here.
+  const selector = selectorOrProblem(set.spec.selector, "spec.selector").toString();
   return {
     conditions: withTransitionTimes(machineSetConditions(input), conditionsOf(set), nowMs, generation) as NonNullable<
       Status["conditions"]
     >,
-    selector: labelSelectorFromObject(set.spec.selector).toString(),
+    ...(selector === "" ? {} : { selector }),
     ...counts,
     ...(versions.length === 0 ? {} : { versions }),
     ...(generation === undefined ? {} : { observedGeneration: generation }),

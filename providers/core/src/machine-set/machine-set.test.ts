@@ -81,6 +81,20 @@ describe("MachineSet", () => {
     });
   });
 
+  test("with a bad selector says so, makes nothing and can be deleted", async () => {
+    const plane = await start();
+    await addSet(plane, 1, { selector: { matchLabels: { set: "b c" } } });
+    const set = await existing(plane, MachineSet, "ms");
+    expect(plane.failures).toEqual([]);
+    expect(conditionText(set, "ScalingUp")).toContain("blocked because:\n* spec.selector is not a valid selector");
+    expect(set.status?.selector).toBeUndefined();
+    expect(await names(plane)).toEqual([]);
+    expect(plane.failures).toEqual([]);
+    await plane.user.delete(MS);
+    await plane.settle(5000);
+    expect(await listed(plane, MachineSet)).toEqual([]);
+  });
+
   test("names Machines by template", async () => {
     const plane = await start();
     await addSet(plane, 1, { machineNaming: { template: "{{ .cluster.name }}-w-{{ .random }}" } });

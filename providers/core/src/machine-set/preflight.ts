@@ -36,7 +36,7 @@ function skippedChecks(set: MachineSet): Set<string> {
 }
 
 /** The versions a control plane runs: the list of the newer contract, or the one of the older. */
-function runningVersions(controlPlane: ContractObject): string[] {
+export function runningVersions(controlPlane: ContractObject): string[] {
   const list = field(controlPlane, "status", "versions");
   const versions = Array.isArray(list) ? list.map((entry) => field(entry, "version")) : [];
   const single = field(controlPlane, "status", "version");

@@ -137,13 +137,30 @@ class Deletion {
     if (connection.state !== "connected") return undefined;
     try {
       const volumes = await this.#call((signal) => attachedVolumes(this.#drainInput(node, connection.client, signal)));
-      if (volumes.length === 0) return undefined;
+      if (volumes.length === 0) {
+        if (findCondition(conditionsOf(machine), "Deleting")?.reason === "WaitingForVolumeDetach")
+          this.#event(
+            "Normal",
+            "NodeVolumesDetached",
+            "DetachVolumes",
+            `volumes are detached from Machine's node ${node.metadata.name}`,
+          );
+        return undefined;
+      }
       const shown = volumes.slice(0, 5).join(", ") + (volumes.length > 5 ? `, ... (${volumes.length - 5} more)` : "");
       return this.#waiting("WaitingForVolumeDetach", `* Volumes still attached to the Node: ${shown}`, POLL_MS);
     } catch (error) {
       if (error instanceof WorkloadUnavailable)
         return this.#unreachable("WaitingForVolumeDetach", error.message, EXCLUDE_VOLUMES);
-      throw error;
+      const text = error instanceof Error ? error.message : String(error);
+      this.#event(
+        "Warning",
+        "FailedWaitForVolumeDetach",
+        "DetachVolumes",
+        `error looking for volumes attached to Machine's node: ${text}`,
+      );
+      const message = `Attached volumes cannot be told and are looked for again: ${text}`;
+      return this.#waiting("WaitingForVolumeDetach", message, POLL_MS);
     }
   }
 

@@ -83,7 +83,7 @@ export async function reconcileMachine(
     nodeProblem: node.problem,
     nowMs: context.clock.now(),
   });
-  await context.client.ensure(
+  await context.ensureStatus(
     {
       apiVersion: Machine.apiVersion,
       kind: Machine.kind,
@@ -91,7 +91,6 @@ export async function reconcileMachine(
       status,
     } as Machine,
     current,
-    { subresource: "status" },
   );
   if (status.nodeRef !== undefined && machine.status?.nodeRef === undefined)
     context.recorder.event(machine, "Normal", "SuccessfulSetNodeRef", "SetNodeRef", status.nodeRef.name);

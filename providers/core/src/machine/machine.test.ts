@@ -239,7 +239,34 @@ describe("deleting a Machine", () => {
     expect(await listed(plane, TestMachine)).toEqual([]);
     expect(await listed(plane, TestConfig)).toEqual([]);
     expect(await workload.get(NodeKind, { name: "m1" })).toBeUndefined();
-    expect(plane.events.filter(({ reason }) => reason === "SuccessfulDrainNode")).toHaveLength(1);
+    for (const event of ["SuccessfulDrainNode", "NodeVolumesDetached"])
+      expect(plane.events.filter(({ reason }) => reason === event)).toHaveLength(1);
+    expect(plane.failures).toEqual([]);
+  });
+
+  test("volumes that cannot be looked for are told of", async () => {
+    const { plane, workload } = await start();
+    await addMachine(plane, "m1");
+    await plane.user.patch(M1, {
+      metadata: { annotations: { "machine.cluster.x-k8s.io/exclude-node-draining": "" } },
+    });
+    await plane.user.create({
+      apiVersion: "cluster.x-k8s.io/v1beta2",
+      kind: "MachineDrainRule",
+      metadata: { namespace: NAMESPACE, name: "bad" },
+      spec: { drain: { behavior: "Skip" }, machines: [{ selector: { matchLabels: { a: "b c" } } }] },
+    } as Unstructured);
+    await workload.patchStatus(
+      { kind: NodeKind, name: "m1" },
+      { status: { volumesAttached: [{ name: "v", devicePath: "" }] } },
+    );
+    await plane.settle();
+    await plane.user.delete(M1);
+    await plane.settle();
+    expect(conditionText(await existing(plane, Machine, "m1"), "Deleting")).toMatch(
+      /WaitingForVolumeDetach: .*cannot be told/,
+    );
+    expect(plane.events.some(({ reason }) => reason === "FailedWaitForVolumeDetach")).toBe(true);
     expect(plane.failures).toEqual([]);
   });
 

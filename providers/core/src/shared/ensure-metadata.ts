@@ -12,6 +12,7 @@ export async function ensureMetadata<T extends KubeObject>(
   finalizer: string,
   clusterName: string,
   cluster: Cluster | undefined,
+  annotations: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const { metadata } = object;
   const finalizers = metadata.finalizers ?? [];
@@ -22,6 +23,7 @@ export async function ensureMetadata<T extends KubeObject>(
       ...metadata,
       finalizers: finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer],
       labels: { ...metadata.labels, [CLUSTER_NAME_LABEL]: clusterName },
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations: { ...metadata.annotations, ...annotations } }),
       ...(owned ? {} : { ownerReferences: [...addOwnerReference(metadata.ownerReferences, ownerReference(cluster))] }),
     },
   });

@@ -75,6 +75,11 @@ export class Plane {
     return this.#running?.transport.writes ?? 0;
   }
 
+  /** Whether the controllers reached the write they were to die after. */
+  get died(): boolean {
+    return this.#running?.transport.dead ?? false;
+  }
+
   /** Starts the controllers with empty memory; with a number they are dead after so many writes. */
   async startControllers(dieAfter = Number.POSITIVE_INFINITY): Promise<void> {
     const { clock } = this;
@@ -234,7 +239,8 @@ class CountingTransport implements Transport {
 
 /**
  * The law every controller obeys: killed after its k-th write, for every k, and started anew, it ends in the same state. Runs
- * `scenario` once undisturbed to learn the state and the number of writes, then once per write.
+ * `scenario` once undisturbed to learn the state, then once per write until there is none left to be killed after. Returns how many
+ * there were.
  */
 export async function crashAtEveryWrite<State>(scenario: {
   start(): Promise<Plane>;
@@ -250,19 +256,21 @@ export async function crashAtEveryWrite<State>(scenario: {
   await scenario.act(calm);
   await scenario.wait(calm);
   const expected = await scenario.state(calm);
-  const { writes } = calm;
   await calm.close();
-  for (let k = 1; k <= writes; k++) {
+  for (let k = 1; ; k++) {
     const plane = await scenario.start();
     await plane.stopControllers();
     await plane.startControllers(k);
     await scenario.act(plane);
     await scenario.wait(plane);
-    await plane.stopControllers();
-    await plane.startControllers();
-    await scenario.wait(plane);
+    const { died } = plane;
+    if (died) {
+      await plane.stopControllers();
+      await plane.startControllers();
+      await scenario.wait(plane);
+    }
     scenario.check(await scenario.state(plane), expected, k);
     await plane.close();
+    if (!died) return k - 1;
   }
-  return writes;
 }

@@ -11,6 +11,7 @@ import {
 } from "@capstan/capi";
 import { done, type ReconcileContext, type Request, type Result } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
+import { runningVersions } from "../machine-set/preflight.ts";
 import { labelValue } from "../shared/label-value.ts";
 import { applyState, removeLeftovers } from "./apply-state.ts";
 import {
@@ -24,7 +25,7 @@ import {
 import { DEFER_UPGRADE_ANNOTATION, HOLD_UPGRADE_ANNOTATION, UPGRADE_CONCURRENCY_ANNOTATION } from "./constants.ts";
 import { desiredState } from "./desired-state.ts";
 import { type TopologyOutcome, topologyReconciled } from "./topology.conditions.ts";
-import { planVersions, type VersionPlan, type WorkerVersion } from "./versions.ts";
+import { lowestVersion, planVersions, type VersionPlan, type WorkerVersion } from "./versions.ts";
 
 /** Makes a Cluster's objects what its topology and class say. */
 export async function reconcileTopology(request: Request, context: ReconcileContext): Promise<Result> {
@@ -108,9 +109,9 @@ function controlPlaneVersions({
 }: CurrentState): { spec: string; status: string | undefined } | undefined {
   if (controlPlane === undefined) return undefined;
   const spec = field(controlPlane.object, "spec", "version");
-  const status = field(controlPlane.object, "status", "version");
   if (typeof spec !== "string") return undefined;
-  return { spec, status: typeof status === "string" && status !== "" ? status : undefined };
+  // As long as one replica runs an older version the control plane has not arrived.
+  return { spec, status: lowestVersion(runningVersions(controlPlane.object)) };
 }
 
 function workerVersions(

@@ -229,6 +229,28 @@ describe("a topology", () => {
     );
   });
 
+  test("takes a control plane that lists its versions for as old as the oldest of them", async () => {
+    const plane = await start();
+    await fill(plane);
+    const running = async (...versions: string[]): Promise<(string | undefined)[]> => {
+      const [found] = await list(plane, ControlPlane);
+      if (found === undefined) throw new Error("no control plane");
+      await plane.user.patchStatus(found, {
+        status: { versions: versions.map((version) => ({ version, replicas: 1 })) },
+      });
+      await plane.settle();
+      return [
+        ...(await list(plane, ControlPlane)).map((one) => (one["spec"] as { version: string }).version),
+        (await deployments(plane))[0]?.spec.template.spec.version,
+      ];
+    };
+    await running("v1.33.0");
+    await plane.user.patch(cluster(), { spec: { topology: { version: "v1.34.0" } } });
+    expect(await running("v1.33.0")).toEqual(["v1.34.0", "v1.33.0"]);
+    expect(await running("v1.34.0", "v1.33.0")).toEqual(["v1.34.0", "v1.33.0"]);
+    expect(await running("v1.34.0")).toEqual(["v1.34.0", "v1.34.0"]);
+  });
+
   test("upgrades the control plane first, then one group of workers after the other", async () => {
     const plane = await start();
     await fill(plane);

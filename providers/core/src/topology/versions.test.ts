@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { planVersions, type VersionInput, type WorkerVersion } from "./versions.ts";
+import { lowestVersion, planVersions, type VersionInput, type WorkerVersion } from "./versions.ts";
 
 const worker = (name: string, current: string | undefined, over: Partial<WorkerVersion> = {}): WorkerVersion => ({
   name,
@@ -106,6 +106,16 @@ describe("an upgrade", () => {
       { controlPlane: "v1.34.2" },
     ],
     [
+      "passes over all but the last version of a minor",
+      { wanted: "v1.35.2", steps: ["v1.34.0", "v1.34.2", "v1.35.0", "v1.35.2"] },
+      { controlPlane: "v1.34.2" },
+    ],
+    [
+      "goes to the wanted version of a minor at once",
+      { wanted: "v1.34.3", steps: ["v1.34.0", "v1.34.2", "v1.34.3", "v1.35.0"] },
+      { controlPlane: "v1.34.3" },
+    ],
+    [
       "takes workers along before they fall too far behind",
       {
         wanted: "v1.35.0",
@@ -148,4 +158,9 @@ test("from any state it ends with everything at the wanted version, workers neve
     };
   }
   expect(log.at(-1)).toBe("v1.35.1 v1.35.1 v1.35.1 v1.35.1");
+});
+
+test("the lowest of several versions", () => {
+  expect(lowestVersion([])).toBeUndefined();
+  expect(lowestVersion(["v1.34.10", "v1.34.9", "v1.35.0"])).toBe("v1.34.9");
 });

@@ -98,7 +98,23 @@ function isSettled({ spec, status }: { spec: string; status: string | undefined 
 /** The next version on the way; undefined when it is reached. */
 function nextStep(current: string, wanted: string, steps: readonly string[]): string | undefined {
   if (current === wanted) return undefined;
-  return steps.find((step) => compare(step, current) > 0 && compare(step, wanted) < 0) ?? wanted;
+  const ahead = steps.filter((step) => compare(step, current) > 0 && compare(step, wanted) < 0);
+  const [first = wanted] = ahead;
+  // Patch versions of one minor need no stop each: its last one leads on, and in the wanted minor the wanted one itself.
+  return [...ahead, wanted].findLast((step) => sameMinor(step, first)) ?? wanted;
+}
+
+function sameMinor(a: string, b: string): boolean {
+  const [x, y] = [semver.parse(a), semver.parse(b)];
+  return x !== null && y !== null ? x.major === y.major && x.minor === y.minor : a === b;
+}
+
+/** The oldest of some versions; undefined when there are none. */
+export function lowestVersion(versions: readonly string[]): string | undefined {
+  return versions.reduce<string | undefined>(
+    (lowest, version) => (lowest === undefined || compare(version, lowest) < 0 ? version : lowest),
+    undefined,
+  );
 }
 
 function skew(a: string, b: string | undefined): number {

@@ -13,8 +13,8 @@ export interface MemberObservation extends MemberView {
   /** Why it is not Good, for people. */
   reason: string;
   message: string;
-  /** Machines that got nothing: the first to go. */
-  starved?: readonly Machine[];
+  /** Machines that are not available, in the order they go in: those that got nothing, those that are late, those that come up. */
+  expendable: readonly Machine[];
   /** When the next machine would count as too slow; undefined when none could. */
   nextDeadlineMs?: number;
 }
@@ -28,7 +28,7 @@ export function observeMember(
   nowMs: number,
 ): MemberObservation {
   const living = machines.filter((machine) => machine.metadata.deletionTimestamp === undefined);
-  const waiting = living.filter((machine) => findCondition(conditionsOf(machine), "Available")?.status !== "True");
+  const waiting = living.filter((machine) => !isAvailable(machine));
   const base: MemberObservation = {
     name: member.name,
     min: member.min ?? 0,
@@ -40,6 +40,7 @@ export function observeMember(
     health: "Good",
     reason: "",
     message: "",
+    expendable: waiting,
   };
   const starved = waiting.filter(
     (machine) => findCondition(conditionsOf(machine), "InfrastructureReady")?.reason === NO_CAPACITY,
@@ -51,7 +52,7 @@ export function observeMember(
       health: "Full",
       // The others have what they need and come up.
       working: living.length - starved.length,
-      starved,
+      expendable: [...new Set([...starved, ...waiting])],
       reason: NO_CAPACITY,
       message: findCondition(conditionsOf(full), "InfrastructureReady")?.message ?? "",
     };
@@ -59,17 +60,23 @@ export function observeMember(
     machine,
     at: waitingSince(machine, nowMs) + (afterMs ?? DEFAULT_AFTER_MS),
   }));
-  const late = deadlines.find(({ at }) => at <= nowMs);
-  if (late !== undefined)
+  const late = deadlines.filter(({ at }) => at <= nowMs).map(({ machine }) => machine);
+  const [first] = late;
+  if (first !== undefined)
     return {
       ...base,
       health: "Unhealthy",
-      working: living.length - deadlines.filter(({ at }) => at <= nowMs).length,
+      working: living.length - late.length,
+      expendable: [...new Set([...late, ...waiting])],
       reason: "TooSlow",
-      message: `Machine ${late.machine.metadata.name} is not available: ${whyNot(late.machine)}`,
+      message: `Machine ${first.metadata.name} is not available: ${whyNot(first)}`,
     };
   const next = Math.min(...deadlines.map(({ at }) => at));
   return Number.isFinite(next) ? { ...base, nextDeadlineMs: next } : base;
+}
+
+export function isAvailable(machine: Machine): boolean {
+  return findCondition(conditionsOf(machine), "Available")?.status === "True";
 }
 
 /** Since when a machine is missing: since it was made, or since it stopped being available. */

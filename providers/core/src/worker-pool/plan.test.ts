@@ -57,7 +57,45 @@ test("replicas return to a recovered member only after a while, and one at a tim
   const recovered = new Map([["metal", 9_500_000]]);
   expect(desired(pool(8, members, { recoveredAt: recovered }))).toEqual({ metal: 5, cloud: 3 });
   expect(planPool(pool(8, members, { recoveredAt: recovered })).members[0]?.state).toBe("CoolingDown");
-  expect(desired(pool(8, members, { recoveredAt: recovered, nowMs: 10_500_000 }))).toEqual({ metal: 6, cloud: 2 });
+  const later = { recoveredAt: recovered, nowMs: 10_500_000 };
+  expect(desired(pool(8, members, later))).toEqual({ metal: 6, cloud: 3 });
+  // Nobody leaves before the replacement works.
+  const asked = [member("metal", { cost: 0.1, current: 6, available: 5 }), ...members.slice(1)];
+  expect(desired(pool(8, asked, later))).toEqual({ metal: 6, cloud: 3 });
+  const there = [member("metal", { cost: 0.1, current: 6, available: 6 }), ...members.slice(1)];
+  expect(desired(pool(8, there, later))).toEqual({ metal: 7, cloud: 2 });
+});
+
+test("a member that turns out to be still full costs nobody a machine", () => {
+  const members = [
+    member("metal", { cost: 0.1, current: 6, available: 5, working: 5, health: "Full" }),
+    member("cloud", { cost: 0.5, current: 3, available: 3 }),
+  ];
+  expect(desired(pool(8, members))).toEqual({ metal: 5, cloud: 3 });
+});
+
+test("a machine that comes up is not given up for one that may never", () => {
+  const members = [member("metal", { cost: 0.1 }), member("cloud", { cost: 0.5, current: 1 })];
+  expect(desired(pool(1, members))).toEqual({ metal: 0, cloud: 1 });
+  const both = [member("metal", { cost: 0.1, current: 1 }), member("cloud", { cost: 0.5, current: 1 })];
+  expect(desired(pool(1, both))).toEqual({ metal: 1, cloud: 1 });
+});
+
+test("as many move at a time as may", () => {
+  const members = [member("metal", { cost: 0.1 }), member("cloud", { cost: 0.5, current: 8, available: 8 })];
+  expect(desired(pool(8, members, { maxUnavailable: 3 }))).toEqual({ metal: 3, cloud: 8 });
+  expect(desired(pool(8, members, { maxUnavailable: 0 }))).toEqual({ metal: 1, cloud: 8 });
+});
+
+test("a smaller pool does not wait: first machines that do not work, then those of the least preferred", () => {
+  const members = [
+    member("metal", { cost: 0.1, current: 4, available: 2 }),
+    member("cloud", { cost: 0.5, current: 4, available: 4 }),
+  ];
+  expect(desired(pool(6, members))).toEqual({ metal: 4, cloud: 3 });
+  const none = [member("metal", { cost: 0.1, current: 3 })];
+  expect(desired(pool(2, none))).toEqual({ metal: 2 });
+  expect(desired(pool(0, members))).toEqual({ metal: 0, cloud: 0 });
 });
 
 test("while one machine is missing nothing more is moved", () => {
@@ -120,7 +158,7 @@ const arbitraryPool = fc
   })
   .map(({ replicas, strategy, a, b, c, maxUnavailable }) => pool(replicas, [a, b, c], { strategy, maxUnavailable }));
 
-test("never above a maximum, never more than asked for in all", () => {
+test("never above a maximum, never more than asked for in all but for what moves", () => {
   fc.assert(
     fc.property(arbitraryPool, (view) => {
       const plan = planPool(view);
@@ -128,7 +166,7 @@ test("never above a maximum, never more than asked for in all", () => {
         expect(m.desired).toBeLessThanOrEqual(view.members.find((v) => v.name === m.name)?.max ?? 0);
       const sum = plan.members.reduce((total, m) => total + m.desired, 0);
       expect(sum + plan.unplaced).toBe(Math.max(sum, view.replicas));
-      expect(sum).toBeLessThanOrEqual(view.replicas);
+      expect(sum).toBeLessThanOrEqual(view.replicas + Math.max(1, view.maxUnavailable));
     }),
   );
 });

@@ -1,3 +1,5 @@
+import { movesTowards } from "./moves.ts";
+
 /** How replicas are spread: by price, by list order, or in proportion. */
 export type Strategy = "Cheapest" | "Ordered" | "Weighted";
 
@@ -17,13 +19,15 @@ export interface MemberView {
   working?: number;
   /** `Full`: it said that it has nothing left; `Unhealthy`: too many of its machines fail or take too long. */
   health: "Good" | "Full" | "Unhealthy";
+  /** No member any more: what works there stays until it is replaced. */
+  leaving?: boolean;
 }
 
 export interface PoolView {
   replicas: number;
   strategy: Strategy;
   members: readonly MemberView[];
-  /** How many machines may be missing while replicas move between members. */
+  /** How many machines move between members at a time; 0 counts as 1, since none is missing meanwhile. */
   maxUnavailable: number;
   /** How long a member must be well before replicas return to it. */
   returnAfterMs: number;
@@ -48,8 +52,8 @@ export interface PoolPlan {
 
 /**
  * Spreads replicas over members: first everybody's minimum, then the rest in the strategy's order, never above a member's maximum nor
- * above what a member in trouble has available. Replicas come back to a better member slowly: no more machines are taken away at a time
- * than may be missing.
+ * above what a member in trouble has available. Replicas come back to a better member slowly, and no machine that works is given up
+ * before its replacement works: whether a member that was full has room again is found out without disturbing anybody.
  */
 export function planPool(pool: PoolView): PoolPlan {
   const states = new Map(pool.members.map((member) => [member.name, stateOf(member, pool)]));
@@ -57,12 +61,12 @@ export function planPool(pool: PoolView): PoolPlan {
     pool.members.map((member) => [member.name, capacityOf(member, states.get(member.name) ?? "Active")]),
   );
   const ideal = spread(pool, capacity);
-  const limited = limitMoves(pool, ideal, capacity);
-  const placed = [...limited.values()].reduce((sum, count) => sum + count, 0);
+  const next = movesTowards(ideal, capacity, pool, ordered(pool));
+  const placed = [...next.values()].reduce((sum, count) => sum + count, 0);
   return {
     members: pool.members.map((member) => ({
       name: member.name,
-      desired: limited.get(member.name) ?? 0,
+      desired: next.get(member.name) ?? 0,
       state: states.get(member.name) ?? "Active",
     })),
     unplaced: Math.max(0, pool.replicas - placed),
@@ -79,7 +83,7 @@ function stateOf(member: MemberView, pool: PoolView): MemberState {
 function capacityOf(member: MemberView, state: MemberState): number {
   switch (state) {
     case "Active":
-      return member.max;
+      return member.leaving === true ? member.current : member.max;
     case "CoolingDown":
       return Math.min(member.max, Math.max(member.current, member.min));
     case "Full":
@@ -90,7 +94,7 @@ function capacityOf(member: MemberView, state: MemberState): number {
 
 /** Where replicas would be if moving cost nothing. */
 function spread(pool: PoolView, capacity: ReadonlyMap<string, number>): Map<string, number> {
-  const order = ordered(pool);
+  const order = ordered(pool).filter(({ leaving }) => leaving !== true);
   const result = new Map(pool.members.map((member) => [member.name, 0]));
   let left = pool.replicas;
   const give = (member: MemberView, wanted: number): void => {
@@ -125,52 +129,10 @@ function giveByWeight(
     give(member, (result.get(member.name) ?? 0) + 1);
 }
 
+/** The most preferred first, those that leave last. */
 function ordered(pool: PoolView): MemberView[] {
-  if (pool.strategy !== "Cheapest") return [...pool.members];
+  const staying = pool.members.filter(({ leaving }) => leaving !== true);
   // Array.prototype.sort is stable: equal prices keep the list's order.
-  return [...pool.members].sort((a, b) => a.cost - b.cost);
-}
-
-/**
- * Takes available machines away only as fast as the disruption budget allows, and gives the freed replicas on in the strategy's order.
- * Machines that are not available cost nothing to move, nor does shrinking the whole pool.
- */
-function limitMoves(
-  pool: PoolView,
-  ideal: ReadonlyMap<string, number>,
-  capacity: ReadonlyMap<string, number>,
-): Map<string, number> {
-  const running = pool.members.reduce((sum, member) => sum + member.current, 0);
-  const available = pool.members.reduce((sum, member) => sum + Math.min(member.available, member.current), 0);
-  // What the pool has too many of may go at once; beyond that only what may be missing.
-  const surplus = Math.max(0, running - pool.replicas);
-  let budget = surplus + Math.max(0, pool.maxUnavailable - Math.max(0, Math.min(pool.replicas, running) - available));
-  const result = new Map(ideal);
-  let kept = 0;
-  for (const member of [...ordered(pool)].reverse()) {
-    const target = ideal.get(member.name) ?? 0;
-    const idle = Math.max(0, member.current - member.available);
-    const loses = Math.max(0, member.current - target - idle);
-    const allowed = Math.min(loses, budget);
-    budget -= allowed;
-    const held = loses - allowed;
-    if (held === 0) continue;
-    const room = Math.max(0, Math.min(member.max, Math.max(capacity.get(member.name) ?? 0, member.available)) - target);
-    const keep = Math.min(held, room);
-    result.set(member.name, target + keep);
-    kept += keep;
-  }
-  // What stays where it is does not go elsewhere: the members that would have gained wait, the least preferred first, and those that
-  // would only reach their minimum last of all.
-  for (const floor of [
-    (member: MemberView) => Math.max(member.current, member.min),
-    (member: MemberView) => member.current,
-  ])
-    for (const member of [...ordered(pool)].reverse()) {
-      const planned = result.get(member.name) ?? 0;
-      const back = Math.min(Math.max(0, planned - floor(member)), kept);
-      result.set(member.name, planned - back);
-      kept -= back;
-    }
-  return result;
+  if (pool.strategy === "Cheapest") staying.sort((a, b) => a.cost - b.cost);
+  return [...staying, ...pool.members.filter(({ leaving }) => leaving === true)];
 }

@@ -1,6 +1,7 @@
 import { Cluster, DEPLOYMENT_NAME_LABEL, Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
 import { type Cache, type Controller, controller } from "@capstan/runtime";
-import { MACHINES_BY_DEPLOYMENT, POOL_LABEL, reconcileWorkerPool } from "./worker-pool.reconcile.ts";
+import { MACHINES_BY_DEPLOYMENT, POOL_LABEL } from "./names.ts";
+import { reconcileWorkerPool } from "./worker-pool.reconcile.ts";
 
 const BY_CLUSTER = "worker-pool-cluster";
 

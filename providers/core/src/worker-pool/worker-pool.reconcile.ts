@@ -1,27 +1,30 @@
-import { type Condition, formatTime, type OwnerReference } from "@capstan/apimachinery";
+import { addOwnerReference, type OwnerReference, ownerReference } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
-  type ConditionInput,
-  conditionsOf,
   DELETE_MACHINE_ANNOTATION,
   DEPLOYMENT_NAME_LABEL,
   Machine,
   MachineDeployment,
   pausedCondition,
   WorkerPool,
-  withTransitionTimes,
 } from "@capstan/capi";
-import { type Cache, done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
+import {
+  type Cache,
+  done,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  requeueAfter,
+  writeChanges,
+} from "@capstan/runtime";
+import { formerMembers, observeFormer, shrinkFormer } from "./former-members.ts";
+import { deploymentName, MACHINES_BY_DEPLOYMENT, POOL_LABEL } from "./names.ts";
 import { type MemberObservation, observeMember } from "./observe.ts";
-import { type MemberPlan, type PoolPlan, planPool } from "./plan.ts";
+import { type PoolPlan, planPool } from "./plan.ts";
+import { poolStatus } from "./worker-pool.status.ts";
 
-export const POOL_LABEL = "capstan.dev/worker-pool";
-/** Index of Machines by MachineDeployment. */
-export const MACHINES_BY_DEPLOYMENT = "worker-pool-deployment";
 const DEFAULT_RETURN_MS = 900_000;
-
-type MemberStatus = NonNullable<NonNullable<WorkerPool["status"]>["members"]>[number];
 
 /** Spreads one WorkerPool's replicas over its members' MachineDeployments. */
 export async function reconcileWorkerPool(request: Request, context: ReconcileContext): Promise<Result> {
@@ -32,20 +35,26 @@ export async function reconcileWorkerPool(request: Request, context: ReconcileCo
   const paused = pausedCondition(pool, cluster);
   const nowMs = context.clock.now();
   const observed = observe(pool, context.cache, nowMs);
+  const former = formerMembers(pool, context.cache);
+  const leaving = former.map((deployment) => observeFormer(deployment, context.cache));
   const recoveredAt = recovered(pool, observed, nowMs);
   const returnAfterMs = seconds(pool.spec.overflow?.returnAfterSeconds, DEFAULT_RETURN_MS);
   const plan = planPool({
     replicas: pool.spec.replicas ?? 1,
     strategy: pool.spec.strategy ?? "Cheapest",
-    members: observed,
+    members: [...observed, ...leaving],
     maxUnavailable: pool.spec.overflow?.maxUnavailable ?? 1,
     returnAfterMs,
     nowMs,
     recoveredAt,
   });
-  if (paused.status !== "True" && cluster !== undefined && cluster.metadata.deletionTimestamp === undefined)
-    await ensureDeployments(pool, plan, observed, context);
-  const status = poolStatus(pool, observed, plan, paused, cluster, nowMs);
+  if (paused.status !== "True" && cluster !== undefined && cluster.metadata.deletionTimestamp === undefined) {
+    await ensureOwner(pool, cluster, context);
+    await markExpendable(plan, [...observed, ...leaving], context);
+    await ensureDeployments(pool, plan, context);
+    await shrinkFormer(former, plan, context);
+  }
+  const status = poolStatus(pool, observed, leaving, plan, paused, cluster, returnAfterMs, nowMs);
   await context.client.ensure(
     {
       apiVersion: WorkerPool.apiVersion,
@@ -61,10 +70,6 @@ export async function reconcileWorkerPool(request: Request, context: ReconcileCo
 
 const seconds = (value: number | undefined, fallbackMs: number): number =>
   value === undefined ? fallbackMs : value * 1000;
-
-export function deploymentName(pool: WorkerPool, member: string): string {
-  return `${pool.metadata.name}-${member}`;
-}
 
 function observe(pool: WorkerPool, cache: Cache, nowMs: number): MemberObservation[] {
   const namespace = pool.metadata.namespace ?? "";
@@ -89,15 +94,17 @@ function recovered(pool: WorkerPool, observed: readonly MemberObservation[], now
   return result;
 }
 
+/** The pool goes when its Cluster goes: a later one of that name is not for it to fill. A move finds it by its owner, too. */
+async function ensureOwner(pool: WorkerPool, cluster: Cluster, context: ReconcileContext): Promise<void> {
+  const { metadata } = pool;
+  const ownerReferences = [...addOwnerReference(metadata.ownerReferences, ownerReference(cluster))];
+  const labels = { ...metadata.labels, [CLUSTER_NAME_LABEL]: pool.spec.clusterName };
+  await writeChanges(context.client, pool, { ...pool, metadata: { ...metadata, labels, ownerReferences } });
+}
+
 /** Ordinary MachineDeployments, whose replicas only the pool writes. */
-async function ensureDeployments(
-  pool: WorkerPool,
-  plan: PoolPlan,
-  observed: readonly MemberObservation[],
-  context: ReconcileContext,
-): Promise<void> {
+async function ensureDeployments(pool: WorkerPool, plan: PoolPlan, context: ReconcileContext): Promise<void> {
   const { namespace } = pool.metadata;
-  await markStarved(plan, observed, context);
   const owner: OwnerReference = {
     apiVersion: WorkerPool.apiVersion,
     kind: WorkerPool.kind,
@@ -139,117 +146,21 @@ async function ensureDeployments(
       );
     }),
   );
-  await deleteFormerMembers(pool, context);
 }
 
-/** Where replicas are taken away, machines that got nothing go before those that come up. */
-async function markStarved(
+/** Where replicas are taken away, machines that work are the last to go. */
+async function markExpendable(
   plan: PoolPlan,
   observed: readonly MemberObservation[],
   context: ReconcileContext,
 ): Promise<void> {
-  for (const { name, current, starved = [] } of observed) {
+  for (const { name, current, expendable } of observed) {
     const fewer = current - (plan.members.find((planned) => planned.name === name)?.desired ?? 0);
-    for (const machine of starved.slice(0, Math.max(0, fewer))) {
+    for (const machine of expendable.slice(0, Math.max(0, fewer))) {
       if (machine.metadata.annotations?.[DELETE_MACHINE_ANNOTATION] !== undefined) continue;
       await context.client.patch(machine, { metadata: { annotations: { [DELETE_MACHINE_ANNOTATION]: "" } } });
     }
   }
-}
-
-async function deleteFormerMembers(pool: WorkerPool, context: ReconcileContext): Promise<void> {
-  const wanted = new Set(pool.spec.members.map((member) => deploymentName(pool, member.name)));
-  const ours = context.cache
-    .list(MachineDeployment, { namespace: pool.metadata.namespace })
-    .filter((deployment) =>
-      deployment.metadata.ownerReferences?.some(
-        (owner) => owner.uid === pool.metadata.uid && owner.controller === true,
-      ),
-    );
-  for (const deployment of ours)
-    if (!wanted.has(deployment.metadata.name ?? "") && deployment.metadata.deletionTimestamp === undefined)
-      await context.client.delete(deployment);
-}
-
-function poolStatus(
-  pool: WorkerPool,
-  observed: readonly MemberObservation[],
-  plan: PoolPlan,
-  paused: ConditionInput,
-  cluster: Cluster | undefined,
-  nowMs: number,
-): NonNullable<WorkerPool["status"]> {
-  const members = observed.map((member) =>
-    memberStatus(
-      pool,
-      member,
-      plan.members.find((p) => p.name === member.name),
-      nowMs,
-    ),
-  );
-  const available = observed.reduce((sum, member) => sum + member.available, 0);
-  const conditions = [availableCondition(pool, plan, available, cluster), placedCondition(plan), paused];
-  const before: Condition[] = conditionsOf(pool);
-  return {
-    conditions: withTransitionTimes(conditions, before, nowMs, pool.metadata.generation),
-    replicas: observed.reduce((sum, member) => sum + member.current, 0),
-    readyReplicas: available,
-    availableReplicas: available,
-    selector: `${POOL_LABEL}=${pool.metadata.name}`,
-    members,
-    ...(pool.metadata.generation === undefined ? {} : { observedGeneration: pool.metadata.generation }),
-  };
-}
-
-function memberStatus(
-  pool: WorkerPool,
-  member: MemberObservation,
-  planned: MemberPlan | undefined,
-  nowMs: number,
-): MemberStatus {
-  const state = planned?.state ?? "Active";
-  const before = pool.status?.members?.find((status) => status.name === member.name);
-  return {
-    name: member.name,
-    desired: planned?.desired ?? 0,
-    current: member.current,
-    available: member.available,
-    state,
-    ...(member.reason === "" ? {} : { reason: member.reason, message: member.message }),
-    since: before?.state === state ? before.since : formatTime(nowMs),
-  };
-}
-
-function availableCondition(
-  pool: WorkerPool,
-  plan: PoolPlan,
-  available: number,
-  cluster: Cluster | undefined,
-): ConditionInput {
-  const type = "Available";
-  if (cluster === undefined)
-    return {
-      type,
-      status: "False",
-      reason: "ClusterDoesNotExist",
-      message: `Cluster ${pool.spec.clusterName} does not exist; create it or correct spec.clusterName`,
-    };
-  const wanted = pool.spec.replicas ?? 1;
-  const allowed = pool.spec.overflow?.maxUnavailable ?? 1;
-  if (available >= wanted - allowed && plan.unplaced === 0)
-    return { type, status: "True", reason: "Available", message: "" };
-  return { type, status: "False", reason: "NotAvailable", message: `${available} of ${wanted} machines are available` };
-}
-
-function placedCondition(plan: PoolPlan): ConditionInput {
-  const type = "Placed";
-  if (plan.unplaced === 0) return { type, status: "True", reason: "Placed", message: "" };
-  return {
-    type,
-    status: "False",
-    reason: "NoMemberHasRoom",
-    message: `${plan.unplaced} replicas fit into no member: raise a member's max, add a member, or free capacity`,
-  };
 }
 
 /** The next time something changes by itself: a machine becomes too slow, or a member has cooled down. */

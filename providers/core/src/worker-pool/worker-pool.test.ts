@@ -76,9 +76,9 @@ const replicas = async (): Promise<Record<string, number | undefined>> => {
 };
 
 /** Stands in for the MachineDeployment's controllers: machines of a member, available or not. */
-async function machines(member_: string, count: number, condition: object | undefined): Promise<void> {
+async function machines(member_: string, count: number, condition: object | undefined, from = 0): Promise<void> {
   const name = `general-${member_}`;
-  for (let i = 0; i < count; i++) {
+  for (let i = from; i < count; i++) {
     const labels = {
       "cluster.x-k8s.io/cluster-name": "c1",
       "cluster.x-k8s.io/deployment-name": name,
@@ -153,7 +153,28 @@ test("a member without capacity overflows to the next, and gets replicas back af
   );
   expect(await replicas()).toEqual({ "general-cloud": 4, "general-metal": 0 });
   await quiet(900_000);
-  expect(await replicas()).toEqual({ "general-cloud": 3, "general-metal": 1 });
+  // One more is asked for; nobody leaves before it works.
+  expect(await replicas()).toEqual({ "general-cloud": 4, "general-metal": 1 });
+  const asking = await client.get(WorkerPool, { namespace: "default", name: "general" });
+  expect(asking?.status?.conditions?.find((c) => c.type === "Moving")).toMatchObject({
+    status: "True",
+    reason: "WaitingForReplacement",
+  });
+  await machines("metal", 1, undefined);
+  await quiet();
+  expect((await replicas())["general-cloud"]).toBe(3);
+});
+
+test("it belongs to its Cluster, and goes with it", async () => {
+  await client.create(pool(1, [member("metal")]));
+  await quiet();
+  const found = await client.get(WorkerPool, { namespace: "default", name: "general" });
+  expect(found?.metadata.ownerReferences).toMatchObject([{ kind: "Cluster", name: "c1" }]);
+  expect(found?.metadata.labels).toEqual({ "cluster.x-k8s.io/cluster-name": "c1" });
+  await client.delete({ kind: Cluster, namespace: "default", name: "c1" });
+  await quiet();
+  expect(await client.get(WorkerPool, { namespace: "default", name: "general" })).toBeUndefined();
+  expect(await replicas()).toEqual({});
 });
 
 test("a machine that takes too long counts as one its member cannot give", async () => {
@@ -176,13 +197,33 @@ test("replicas that fit nowhere are told", async () => {
   });
 });
 
-test("a member that leaves the list is deleted, and a missing Cluster is named", async () => {
+test("a member that leaves the list gives up its machines as they are replaced, and then goes", async () => {
+  await client.create(pool(2, [member("metal"), member("cloud")]));
+  await quiet();
+  await machines("metal", 2, undefined);
+  await quiet();
+  await client.patch(
+    { kind: WorkerPool, namespace: "default", name: "general" },
+    { spec: { members: [member("cloud")] } },
+  );
+  await quiet();
+  expect(await replicas()).toEqual({ "general-cloud": 1, "general-metal": 2 });
+  await machines("cloud", 1, undefined);
+  await quiet();
+  expect(await replicas()).toEqual({ "general-cloud": 2, "general-metal": 1 });
+  await client.delete({ kind: Machine, namespace: "default", name: "general-metal-0" });
+  await machines("cloud", 2, undefined, 1);
+  await quiet();
+  expect(await replicas()).toEqual({ "general-cloud": 2 });
+});
+
+test("a member that leaves without machines that work goes at once", async () => {
   await client.create(pool(2, [member("metal"), member("cloud")]));
   await quiet();
   await client.patch(
     { kind: WorkerPool, namespace: "default", name: "general" },
-    { spec: { members: [member("metal")] } },
+    { spec: { members: [member("cloud")] } },
   );
   await quiet();
-  expect(Object.keys(await replicas())).toEqual(["general-metal"]);
+  expect(await replicas()).toEqual({ "general-cloud": 2 });
 });
