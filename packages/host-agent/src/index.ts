@@ -15,7 +15,6 @@ export { ByoHost } from "./kinds/byo-host.ts";
 export {
   ENROL_HOST_ANNOTATION,
   HOST_GROUP,
-  HOST_LABEL,
   hostLogName,
   hostUser,
   INSTALL_KEYS,

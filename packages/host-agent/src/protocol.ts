@@ -8,8 +8,6 @@ export const HOST_GROUP = "byoh:hosts";
 export const ENROL_GROUP = "system:bootstrappers:byoh";
 /** On an enrolment token's Secret: the one host it is good for, as NAMESPACE/NAME. */
 export const ENROL_HOST_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/host";
-/** On a certificate request of an agent. */
-export const HOST_LABEL = "byoh.infrastructure.cluster.x-k8s.io/host";
 
 export function hostUser(namespace: string, name: string): string {
   return `${HOST_USER_PREFIX}${namespace}/${name}`;

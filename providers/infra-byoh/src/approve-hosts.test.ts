@@ -2,7 +2,7 @@ import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachi
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { ByoHost, byoHost, enrolmentRoles, enrolmentSecret, HOST_GROUP, hostUser } from "@capstan/host-agent";
 import { createCertificateAuthority, createCertificateRequest, parseCertificate } from "@capstan/pki";
-import { Cache, Client, silentLogger, silentRecorder, startControllers } from "@capstan/runtime";
+import { Cache, Client, type Recorder, silentLogger, startControllers } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { hostCertificateController } from "./approve-hosts.ts";
 
@@ -23,6 +23,8 @@ let clock: VirtualClock;
 let server: ApiServer;
 let stop: () => Promise<void>;
 let count = 0;
+/** `REASON HOST: NOTE` of every event. */
+let told: string[];
 
 beforeEach(async () => {
   clock = new VirtualClock();
@@ -36,8 +38,13 @@ beforeEach(async () => {
   for (const object of [...enrolmentRoles(), ...hosts, enrolmentSecret(TOKEN, "default", "a", clock)])
     await client.apply(object);
   const cache = new Cache(client, { clock, random });
+  cache.informer(ByoHost);
   const aborter = new AbortController();
-  const deps = { cache, clock, random, log: silentLogger, recorder: silentRecorder };
+  told = [];
+  const recorder: Recorder = {
+    event: ({ metadata }, _type, reason, _action, note) => void told.push(`${reason} ${metadata.name}: ${note}`),
+  };
+  const deps = { cache, clock, random, log: silentLogger, recorder };
   const running = startControllers([hostCertificateController()], deps, aborter.signal);
   stop = async () => {
     aborter.abort(new Error("done"));
@@ -89,6 +96,7 @@ test("a token is good for its host once, and certificates only for their own ren
   const good = ["Approved", "the host proved who it is", "byoh:host:default/a"];
   expect(await ask({})).toEqual(good);
   expect(await ask({})).toEqual(["Denied", USED, ""]);
+  expect(told).toEqual([`HostRefused a: ${HOLDER.name} asked for this host's certificate and was refused: ${USED}`]);
   expect(await ask({ user: agentOf("a") })).toEqual(good);
 });
 
@@ -117,6 +125,7 @@ test.each<[string, Asked, string]>([
   ["an address", { request: { ipAddresses: ["192.0.2.1"] } }, "there must be no alternative names"],
 ])("%s is refused, and leaves the token good", async (_, asked, message) => {
   expect(await ask(asked)).toEqual(["Denied", message, ""]);
+  if (asked.host !== "gone") expect(told).toEqual([expect.stringContaining(`was refused: ${message}`)]);
   expect((await ask({}))[0]).toBe("Approved");
 });
 

@@ -19,8 +19,8 @@ const CertificateSigningRequest = kindRef<CertificateSigningRequest>({
 
 /** On a token's Secret: the certificate request it was spent on. */
 export const USED_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/spent-on";
-/** How long a spent token can still read the certificate it was spent on. */
-const FETCH_MS = 60_000;
+/** How long a spent token can still read the certificate it was spent on: a host may have to boot in between. */
+const FETCH_MS = 10 * 60_000;
 const TOKEN_USER = /^system:bootstrap:([a-z0-9]{6})$/;
 
 /** Approves certificates of agents, strictly: a token is good for one host once, a certificate only for its own renewal. */

@@ -1,7 +1,7 @@
 import { formatTime } from "@capstan/apimachinery";
 import type { ByoHost } from "@capstan/host-agent";
 import { expect, test } from "vitest";
-import { chooseHost } from "./choose-host.ts";
+import { chooseHost, hostMatches, isNews } from "./choose-host.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -30,7 +30,9 @@ const host = (
 
 const used = { machineRef: { apiVersion: "v1", kind: "ByoMachine", namespace: "default", name: "m", uid: "u" } };
 const choose = (hosts: ByoHost[], wanted: Parameters<typeof chooseHost>[1] = {}): string => {
-  const choice = chooseHost(hosts, wanted, NOW);
+  const twinOf = (one: ByoHost): ByoHost | undefined =>
+    hosts.find((other) => other !== one && other.status?.machineID === one.status?.machineID);
+  const choice = chooseHost({ free: hosts, all: () => hosts }, wanted, NOW, { twinOf });
   return "host" in choice ? (choice.host.metadata.name ?? "") : choice.reason;
 };
 
@@ -45,6 +47,12 @@ test("selectors look at labels", () => {
   expect(choose([host("a")], { selector: { matchLabels: { disk: "ssd" } } })).toContain(
     "none of 1 hosts matches the selector",
   );
+});
+
+test("a bad selector is told and takes no host", () => {
+  const wanted = { selector: { matchLabels: { disk: "b c" } } };
+  expect(choose([host("a")], wanted)).toContain("spec.selector is not a valid selector");
+  expect(hostMatches(wanted)(host("a"))).toBe(false);
 });
 
 test.each([
@@ -75,6 +83,28 @@ test("a failure domain is a label of the host", () => {
 });
 
 test("a host that somebody is just claiming is in use", () => {
-  const choice = chooseHost([host("a"), host("b")], {}, NOW, { isTaken: ({ metadata }) => metadata.name === "a" });
+  const hosts = [host("a"), host("b")];
+  const isTaken = ({ metadata }: ByoHost): boolean => metadata.name === "a";
+  const choice = chooseHost({ free: hosts, all: () => hosts }, {}, NOW, { isTaken });
   expect(choice).toMatchObject({ host: { metadata: { name: "b" } } });
+});
+
+test.each<[string, ByoHost, ByoHost | undefined, boolean]>([
+  ["a new free host", host("a"), undefined, true],
+  ["one in use", host("a", { spec: used }), undefined, false],
+  ["one that is given back", host("a"), host("a", { spec: used }), true],
+  ["one that is ready again", host("a"), host("a", { ready: "False" }), true],
+  ["one that is heard of again", host("a"), host("a", { silent: true }), true],
+  ["one with another label", host("a", { labels: { disk: "ssd" } }), host("a"), true],
+  ["one that is no clone any more", host("a"), host("a", { id: "same" }), true],
+  ["another heartbeat", host("a"), host("a"), false],
+])("%s is or is not news to machines that wait", (_, now, before, expected) => {
+  expect(isNews(now, before)).toBe(expected);
+});
+
+test("a machine waits only for hosts that it could have", () => {
+  const ssd = { matchLabels: { disk: "ssd" } };
+  expect(hostMatches({ selector: ssd })(host("a"))).toBe(false);
+  expect(hostMatches({ selector: ssd })(host("a", { labels: { disk: "ssd" } }))).toBe(true);
+  expect(hostMatches({ failureDomain: "r1" })(host("a"))).toBe(false);
 });

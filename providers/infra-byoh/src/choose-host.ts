@@ -1,4 +1,4 @@
-import { findCondition, labelSelectorFromObject } from "@capstan/apimachinery";
+import { deepEqual, findCondition, type LabelSelectorObject, selectorOrProblem } from "@capstan/apimachinery";
 import type { ByoHost } from "@capstan/host-agent";
 
 /** An agent that has not reported for this long is taken for gone. */
@@ -12,10 +12,18 @@ export const SKEW_MS = 60_000;
 
 /** What a machine asks of its host. */
 export interface Wanted {
-  readonly selector?: Parameters<typeof labelSelectorFromObject>[0];
+  readonly selector?: LabelSelectorObject | undefined;
   readonly failureDomain?: string | undefined;
   /** Kubernetes version of the machine; a kubelet that is newer could be newer than the control plane. Absent when it is installed. */
   readonly version?: string | undefined;
+}
+
+/** The hosts of a namespace. */
+export interface HostLists {
+  /** Those that nothing in their objects keeps from being claimed; others may be among them. */
+  readonly free: readonly ByoHost[];
+  /** All there are, asked for when none can be had. */
+  all(): readonly ByoHost[];
 }
 
 /** What is known of hosts beyond their objects. */
@@ -24,40 +32,82 @@ export interface Knowledge {
   isTaken?(host: ByoHost): boolean;
   /** When a heartbeat was last seen to arrive, by our own clock. */
   heardAt?(host: ByoHost): number | undefined;
+  /** Another host with the same machine-id. */
+  twinOf?(host: ByoHost): ByoHost | undefined;
 }
 
 /** The host a machine should claim, or why there is none. */
 export type Choice = { host: ByoHost } | { reason: string };
 
+/** Whether a host is what a machine asks for, free or not. */
+export function hostMatches(wanted: Wanted): (host: ByoHost) => boolean {
+  const selector = wanted.selector === undefined ? undefined : selectorOrProblem(wanted.selector, "spec.selector");
+  return (host) =>
+    (selector === undefined || selector.matches(labelsOf(host))) &&
+    isIn(wanted.failureDomain, host) &&
+    wrongKubelet(host, wanted.version) === undefined;
+}
+
+/** Whether a host may have become free by a change; heartbeats that come in time are no news to those who wait. */
+export function isNews(host: ByoHost, old: ByoHost | undefined): boolean {
+  if (whyTaken(host) !== undefined) return false;
+  if (old === undefined || whyTaken(old) !== undefined) return true;
+  const beat = (of: ByoHost): number => Date.parse(of.status?.lastHeartbeatTime ?? "");
+  const inTime = Math.abs(beat(host) - beat(old)) <= SILENT_AFTER_MS;
+  return (
+    !inTime ||
+    host.status?.machineID !== old.status?.machineID ||
+    host.status?.hostinfo?.kubeletVersion !== old.status?.hostinfo?.kubeletVersion ||
+    !deepEqual(labelsOf(host), labelsOf(old))
+  );
+}
+
 /** The first free, healthy host that matches, by name, so that all look at them in the same order. */
-export function chooseHost(hosts: readonly ByoHost[], wanted: Wanted, nowMs: number, known: Knowledge = {}): Choice {
-  const selector = wanted.selector === undefined ? undefined : labelSelectorFromObject(wanted.selector);
-  const zone = wanted.failureDomain;
-  const selected = hosts.filter((host) => selector === undefined || selector.matches(labelsOf(host)));
-  const matching = selected.filter((host) => zone === undefined || failureDomainOf(host) === zone);
-  const twins = byMachineID(hosts);
-  const counts = new Map<string, number>();
+export function chooseHost(hosts: HostLists, wanted: Wanted, nowMs: number, known: Knowledge = {}): Choice {
+  const selector = wanted.selector === undefined ? undefined : selectorOrProblem(wanted.selector, "spec.selector");
+  if (selector?.problem !== undefined) return { reason: selector.problem };
+  const isSelected = (host: ByoHost): boolean => selector === undefined || selector.matches(labelsOf(host));
+  const problemOf = (host: ByoHost): string | undefined =>
+    known.isTaken?.(host) === true ? "in use" : (whyNotFree(host, nowMs, known) ?? wrongKubelet(host, wanted.version));
   let first: ByoHost | undefined;
-  for (const host of matching) {
-    const problem =
-      known.isTaken?.(host) === true
-        ? "in use"
-        : (whyNotFree(host, twins, nowMs, known.heardAt?.(host)) ?? wrongKubelet(host, wanted.version));
-    if (problem !== undefined) counts.set(problem, (counts.get(problem) ?? 0) + 1);
-    else if (first === undefined || (host.metadata.name ?? "") < (first.metadata.name ?? "")) first = host;
+  for (const host of hosts.free) {
+    // Only one that comes before is worth a closer look.
+    if (first !== undefined && nameOf(first) <= nameOf(host)) continue;
+    if (isSelected(host) && isIn(wanted.failureDomain, host) && problemOf(host) === undefined) first = host;
   }
-  if (first !== undefined) return { host: first };
-  if (hosts.length === 0) return { reason: "there are no hosts: enrol one with: capstan host add NAME" };
+  return first === undefined
+    ? { reason: explain(hosts.all(), wanted.failureDomain, isSelected, problemOf) }
+    : { host: first };
+}
+
+function explain(
+  hosts: readonly ByoHost[],
+  zone: string | undefined,
+  isSelected: (host: ByoHost) => boolean,
+  problemOf: (host: ByoHost) => string | undefined,
+): string {
+  if (hosts.length === 0) return "there are no hosts: enrol one with: capstan host add NAME";
+  const selected = hosts.filter(isSelected);
   if (selected.length === 0)
-    return { reason: `none of ${hosts.length} hosts matches the selector: label a host, or change the selector` };
+    return `none of ${hosts.length} hosts matches the selector: label a host, or change the selector`;
+  const matching = selected.filter((host) => isIn(zone, host));
   if (matching.length === 0)
-    return {
-      reason: `none of ${selected.length} matching hosts is in failure domain ${zone}: label one ${ZONE_LABEL}=${zone}`,
-    };
+    return `none of ${selected.length} matching hosts is in failure domain ${zone}: label one ${ZONE_LABEL}=${zone}`;
+  const counts = new Map<string, number>();
+  for (const host of matching) {
+    const problem = problemOf(host) ?? "just become free";
+    counts.set(problem, (counts.get(problem) ?? 0) + 1);
+  }
   const why = [...counts].map(([problem, count]) => `${count} ${problem}`).join(", ");
-  return {
-    reason: `of ${matching.length} matching hosts none is free (${why}): enrol another with: capstan host add NAME`,
-  };
+  return `of ${matching.length} matching hosts none is free (${why}): enrol another with: capstan host add NAME`;
+}
+
+function isIn(zone: string | undefined, host: ByoHost): boolean {
+  return zone === undefined || failureDomainOf(host) === zone;
+}
+
+function nameOf({ metadata }: ByoHost): string {
+  return metadata.name ?? "";
 }
 
 /** The failure domain a host stands in. */
@@ -81,33 +131,24 @@ function minorOf(version: string): number {
   return Number(major) * 1000 + Number(minor);
 }
 
-function byMachineID(hosts: readonly ByoHost[]): Map<string, ByoHost[]> {
-  const all = new Map<string, ByoHost[]>();
-  for (const host of hosts) {
-    const id = host.status?.machineID;
-    if (id === undefined) continue;
-    const same = all.get(id);
-    if (same === undefined) all.set(id, [host]);
-    else same.push(host);
-  }
-  return all;
+/** Why a host cannot be claimed, as far as its object says. */
+export function whyTaken({ metadata, spec, status }: ByoHost): string | undefined {
+  if (metadata.deletionTimestamp !== undefined) return "being deleted";
+  if (spec?.machineRef !== undefined) return "in use";
+  if (spec?.release !== undefined) return "being cleaned";
+  if (spec?.unschedulable === true) return "set unschedulable";
+  return findCondition(status?.conditions ?? [], "Ready")?.status === "True" ? undefined : "not ready";
 }
 
 /** Why a host cannot be claimed now. */
-function whyNotFree(
-  host: ByoHost,
-  twins: ReadonlyMap<string, readonly ByoHost[]>,
-  nowMs: number,
-  heardAt: number | undefined,
-): string | undefined {
-  if (host.metadata.deletionTimestamp !== undefined) return "being deleted";
-  if (host.spec?.machineRef !== undefined) return "in use";
-  if (host.spec?.release !== undefined) return "being cleaned";
-  if (host.spec?.unschedulable === true) return "set unschedulable";
-  if (isSilent(host, nowMs, heardAt)) return "not heard of";
-  if (findCondition(host.status?.conditions ?? [], "Ready")?.status !== "True") return "not ready";
+function whyNotFree(host: ByoHost, nowMs: number, known: Knowledge): string | undefined {
+  const taken = whyTaken(host);
+  // Silence says more than what the agent last said.
+  if ((taken === undefined || taken === "not ready") && isSilent(host, nowMs, known.heardAt?.(host)))
+    return "not heard of";
+  if (taken !== undefined) return taken;
   // Nodes are told apart by it: two hosts cloned from one image would be one node.
-  const twin = twins.get(host.status?.machineID ?? "")?.find((other) => other !== host);
+  const twin = known.twinOf?.(host);
   return twin === undefined ? undefined : `with the machine-id of ${twin.metadata.name}`;
 }
 

@@ -1,18 +1,19 @@
 import { deepCopy, isReason, type KubeObject } from "@capstan/apimachinery";
-import { CLUSTER_NAME_LABEL } from "@capstan/capi";
+import { CLUSTER_NAME_LABEL, Machine } from "@capstan/capi";
 import { ByoHost, hostRights } from "@capstan/host-agent";
 import type { Cache, Client, ObjectKey, Request } from "@capstan/runtime";
-import { isSilent } from "./choose-host.ts";
+import { type HostLists, hostMatches, isNews, isSilent, type Wanted, whyTaken } from "./choose-host.ts";
 import { K8sInstallerConfig } from "./kinds/k8s-installer-config.ts";
 
 const BY_MACHINE = "machine-uid";
 const BY_MACHINE_ID = "machine-id";
+const FREE = "free";
 
 /** The hosts as machines see them: through their ByoHost objects alone. */
 export class Hosts {
   #bound: { cache: Cache; client: Client } | undefined;
-  /** Machines that found no host: every change of a host may help them. */
-  readonly #waiting = new Map<string, Request>();
+  /** Machines that found no host, in the order they came, and which hosts would do. */
+  readonly #waiting = new Map<string, { request: Request; matches(host: ByoHost): boolean }>();
   /** The Secrets that the agents of hosts were last let read, by UID of the host. */
   readonly #rights = new Map<string, string>();
   /** Hosts with a claim under way. */
@@ -30,6 +31,9 @@ export class Hosts {
     );
     cache.addIndex(ByoHost, BY_MACHINE_ID, (host) =>
       host.status?.machineID === undefined ? [] : [`${host.metadata.namespace}/${host.status.machineID}`],
+    );
+    cache.addIndex(ByoHost, FREE, (host) =>
+      whyTaken(host) === undefined ? (host.metadata.namespace ?? "") : undefined,
     );
   }
 
@@ -81,8 +85,15 @@ export class Hosts {
     return this.#client;
   }
 
-  list(namespace: string): ByoHost[] {
-    return this.#cache.list(ByoHost, { namespace });
+  /** The Machines of a namespace, whatever they run on. */
+  machines(namespace: string): Machine[] {
+    return this.#cache.list(Machine, { namespace });
+  }
+
+  /** The hosts of a namespace, those that may be free apart. */
+  in(namespace: string): HostLists {
+    const cache = this.#cache;
+    return { free: cache.byIndex(ByoHost, FREE, namespace), all: () => cache.list(ByoHost, { namespace }) };
   }
 
   /** The host a machine has claimed. */
@@ -100,8 +111,8 @@ export class Hosts {
     return this.#cache.byIndex(ByoHost, BY_MACHINE, machine.metadata.uid ?? "").map(requestOf);
   }
 
-  waits(machine: KubeObject): void {
-    this.#waiting.set(keyOf(machine), requestOf(machine));
+  waits(machine: KubeObject, wanted: Wanted): void {
+    this.#waiting.set(keyOf(machine), { request: requestOf(machine), matches: hostMatches(wanted) });
   }
 
   waitsNoMore(machine: KubeObject): void {
@@ -200,22 +211,24 @@ export class Hosts {
     await this.letGo({ ...host, spec: { ...host.spec, release } }, false, signal);
   }
 
-  /** Calls back for the machine of a host that changed, and for those that wait for one. */
+  /** Calls back for the machine of a host that changed, and for one that waits when a host becomes free. */
   subscribe(changed: (machine: Request) => void): () => void {
     const tell = (host: ByoHost): void => {
       const reference = host.spec?.machineRef;
       if (reference !== undefined) changed({ namespace: reference.namespace, name: reference.name });
-      // A host that is in use helps nobody, and each reports every minute.
-      if (reference !== undefined || host.spec?.release !== undefined) return;
-      for (const request of this.#waiting.values()) if (request.namespace === host.metadata.namespace) changed(request);
+    };
+    const added = (host: ByoHost): void => {
+      tell(host);
+      if (isNews(host, undefined)) this.#offer(host, changed);
     };
     const tellBoth = (host: ByoHost, old: ByoHost): void => {
       const before = old.spec?.machineRef;
       tell(host);
+      if (isNews(host, old)) this.#offer(host, changed);
       if (before !== undefined && before.uid !== host.spec?.machineRef?.uid)
         changed({ namespace: before.namespace, name: before.name });
     };
-    const stopHosts = this.#cache.informer(ByoHost).addHandler({ add: tell, update: tellBoth, delete: tell });
+    const stopHosts = this.#cache.informer(ByoHost).addHandler({ add: added, update: tellBoth, delete: tell });
     // An installer is called as its machine.
     const tellMachine = (config: KubeObject): void => changed(requestOf(config));
     const stopInstallers = this.#cache
@@ -225,6 +238,16 @@ export class Hosts {
       stopHosts();
       stopInstallers();
     };
+  }
+
+  /** One host helps one machine. */
+  #offer(host: ByoHost, changed: (machine: Request) => void): void {
+    for (const [key, { request, matches }] of this.#waiting) {
+      if (request.namespace !== host.metadata.namespace || !matches(host)) continue;
+      this.#waiting.delete(key);
+      changed(request);
+      return;
+    }
   }
 
   async #update(host: ByoHost, spec: NonNullable<ByoHost["spec"]>, signal: AbortSignal): Promise<boolean> {

@@ -6,6 +6,7 @@ import {
   type Outcome,
   objectFromTemplate,
   templatedKind,
+  trouble,
   wait,
 } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
@@ -27,7 +28,7 @@ export async function ensureInstaller(
   const { namespace = "", name = "" } = object.metadata;
   const kind = reference === undefined ? undefined : templatedKind(reference.kind);
   if (reference === undefined || kind === undefined)
-    return wait(
+    return trouble(
       "InstallerInvalid",
       `installerRef must name a template, such as a K8sInstallerConfigTemplate, not ${reference?.kind}`,
     );
@@ -47,7 +48,7 @@ export async function ensureInstaller(
             owner: ownerReference(object, { controller: true }),
           });
     if (made === undefined)
-      return wait(
+      return trouble(
         "InstallerTemplateMissing",
         `there is no ${reference.kind} ${at.namespace}/${at.name}: create it`,
         RECHECK_MS,

@@ -7,6 +7,7 @@ import {
   noCapacity,
   type Outcome,
   ready,
+  trouble,
   wait,
 } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
@@ -14,6 +15,7 @@ import { chooseHost, failureDomainOf } from "./choose-host.ts";
 import type { Hosts } from "./hosts.ts";
 import { ensureInstaller } from "./installer.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
+import { nodeOfHost } from "./node-of-host.ts";
 
 /** Somebody else took the host we wanted: look again at once. */
 const CONTENDED_MS = 50;
@@ -36,7 +38,7 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   // An agent that has begun has its rights.
   if (bootstrap?.machineUID !== uid || bootstrap.phase !== "Running") await backend.ensureRights(host, scope.signal);
   if (backend.isSilent(host, clock.now()))
-    return wait(
+    return trouble(
       "HostSilent",
       `host ${host.metadata.name} has not been heard of since ${host.status?.lastHeartbeatTime ?? "ever"}: see that it is on, reaches the management API and its agent runs; or delete the Machine to have it replaced`,
       SILENCE_CHECK_MS,
@@ -45,7 +47,7 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
     return wait("WaitingForAgent", `host ${host.metadata.name} is claimed; its agent takes the bootstrap data next`);
   if (bootstrap.phase === "Failed") {
     await removeStaleNode(scope, host);
-    return wait(
+    return trouble(
       "BootstrapFailed",
       `host ${host.metadata.name}: ${bootstrap.message ?? "failed"}; the agent cleans up and tries again, its log: capstan host logs ${host.metadata.name}`,
     );
@@ -66,22 +68,23 @@ async function install({ object, machine, backend, signal }: Scope, host: ByoHos
   return wait("HostContended", `host ${host.metadata.name} changed while it was handed its data`, CONTENDED_MS);
 }
 
-async function claim({ object, machine, backend, clock, signal }: Scope): Promise<Outcome> {
+async function claim({ object, machine, cluster, backend, clock, signal }: Scope): Promise<Outcome> {
   const earlier = await backend.doubtful(object, signal);
   if (earlier !== undefined) return claimed(earlier, CONTENDED_MS);
   const installs = object.spec?.installerRef !== undefined;
   const wanted = {
     selector: object.spec?.selector,
     failureDomain: machine.spec.failureDomain,
-    version: installs ? undefined : machine.spec.version,
+    // A machine that names none still must not be newer than the oldest part of its control plane.
+    version: installs ? undefined : (machine.spec.version ?? cluster.status?.controlPlane?.versions?.[0]?.version),
   };
-  const hosts = backend.list(object.metadata.namespace ?? "");
-  const choice = chooseHost(hosts, wanted, clock.now(), {
+  const choice = chooseHost(backend.in(object.metadata.namespace ?? ""), wanted, clock.now(), {
     isTaken: (host) => backend.isBeingClaimed(host),
     heardAt: (host) => backend.heardAt(host),
+    twinOf: (host) => backend.twinOf(host),
   });
   if ("reason" in choice) {
-    backend.waits(object);
+    backend.waits(object, wanted);
     return noCapacity(choice.reason);
   }
   const name = choice.host.metadata.name ?? "";
@@ -101,18 +104,10 @@ async function joined(scope: Scope, host: ByoHost): Promise<Outcome> {
   const providerID = host.spec?.providerID ?? "";
   const { workload } = scope;
   if (workload.state === "connected" && workload.nodes.byProviderID(providerID) === undefined) {
-    const name = (host.status?.hostinfo?.hostname ?? host.metadata.name ?? "").toLowerCase();
-    const node = workload.nodes.get(name);
+    const { name, node, foreign } = nodeOfHost(scope, host);
+    if (foreign !== undefined) return trouble("NodeOfAnotherMachine", `Node ${name} ${foreign}`, SILENCE_CHECK_MS);
     if (node === undefined)
       return wait("WaitingForNode", `host ${host.metadata.name} has joined; waiting for Node ${name} to appear`, 1000);
-    const other = node.spec?.providerID;
-    // It can be set only once: what an earlier machine left must go before.
-    if (other !== undefined && other !== "")
-      return wait(
-        "NodeOfAnotherMachine",
-        `Node ${name} is ${other}, not ${providerID}: delete that Node and restart the kubelet of host ${host.metadata.name}`,
-        SILENCE_CHECK_MS,
-      );
     await workload.client.patch({ kind: NODE, name }, { spec: { providerID } }, {}, scope.signal);
   }
   const failureDomain = failureDomainOf(host);
@@ -124,11 +119,11 @@ async function joined(scope: Scope, host: ByoHost): Promise<Outcome> {
 }
 
 /** A try that failed late has left a Node, which kubeadm would take for another machine of that name: the host was cleaned since. */
-async function removeStaleNode({ workload, signal }: Scope, host: ByoHost): Promise<void> {
-  if (workload.state !== "connected") return;
-  const node = workload.nodes.get((host.status?.hostinfo?.hostname ?? host.metadata.name ?? "").toLowerCase());
-  if (node === undefined || ![undefined, "", host.spec?.providerID].includes(node.spec?.providerID)) return;
-  await workload.client.delete({ kind: NODE, name: node.metadata.name ?? "" }, {}, signal);
+async function removeStaleNode(scope: Scope, host: ByoHost): Promise<void> {
+  const { workload, signal } = scope;
+  const { name, node } = nodeOfHost(scope, host);
+  if (workload.state === "connected" && node !== undefined)
+    await workload.client.delete({ kind: NODE, name }, {}, signal);
 }
 
 const NODE = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false } as const;
@@ -162,6 +157,12 @@ export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): P
     return (await backend.letGo(host, true, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
   else if (backend.isSilent(host, clock.now()))
     return (await backend.letGo(host, false, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
-  const failed = host.status?.release?.phase === "Failed" ? `: ${host.status.release.message ?? ""}` : "";
-  return wait("ReleasingHost", `host ${host.metadata.name} is being cleaned${failed}`, SILENCE_CHECK_MS);
+  const { phase, message = "" } = host.status?.release ?? {};
+  return phase === "Failed"
+    ? trouble(
+        "ReleaseFailed",
+        `host ${host.metadata.name} cannot be cleaned: ${message}; the agent tries again, its log: capstan host logs ${host.metadata.name}`,
+        SILENCE_CHECK_MS,
+      )
+    : wait("ReleasingHost", `host ${host.metadata.name} is being cleaned`, SILENCE_CHECK_MS);
 }

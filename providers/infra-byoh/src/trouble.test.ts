@@ -1,4 +1,5 @@
 import { formatTime } from "@capstan/apimachinery";
+import { Cluster, Machine } from "@capstan/capi";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Fleet } from "./testing/fleet.ts";
 
@@ -40,6 +41,7 @@ describe("a host that disappears", () => {
     fleet.world.agents.silence("host1");
     await fleet.pass(400);
     expect(ready()).toMatch(/^False HostSilent: host host1 has not been heard of since .*: see that it is on/);
+    expect(told("HostSilent")).toHaveLength(1);
     expect(onHost("AgentConnected")).toMatch(SILENT);
     await fleet.world.agents.wake("host1");
     await fleet.pass(60);
@@ -135,9 +137,87 @@ test("a kubelet newer than the control plane is not given the machine", async ()
   await fleet.addMachines("m1");
   await fleet.pass(5);
   expect(ready()).toContain("(1 with kubelet v1.35.1, newer than v1.34.4)");
+  expect(told("InsufficientCapacity")).toEqual([expect.stringContaining("with kubelet v1.35.1, newer than v1.34.4")]);
   await fleet.world.agents.make("host1", { kubeletVersion: "v1.33.0" });
   await fleet.pass(40);
   expect(fleet.withReason("Ready")).toEqual(["m1"]);
+});
+
+test("nor that of a machine which names no version", async () => {
+  await fleet.client.patchStatus(
+    { kind: Cluster, namespace: "default", name: "c1" },
+    { status: { controlPlane: { versions: [{ version: "v1.33.9" }, { version: "v1.34.4" }] } } },
+  );
+  await fleet.world.agents.make("host1", { kubeletVersion: "v1.34.1" });
+  await fleet.stopManager();
+  await fleet.addMachines("m1");
+  await fleet.client.patch({ kind: Machine, namespace: "default", name: "m1" }, { spec: { version: null } });
+  await fleet.restartManager();
+  await fleet.pass(5);
+  expect(ready()).toContain("(1 with kubelet v1.34.1, newer than v1.33.9)");
+});
+
+describe("a stolen certificate of a claimed host names the Node of another machine", () => {
+  const connection = () => {
+    const found = fleet.world.workload.get({ namespace: "default", name: "c1" });
+    if (found.state !== "connected") throw new Error(found.state);
+    return found;
+  };
+  const victim = () => connection().nodes.get("victim");
+  const join = () => connection().client.create({ apiVersion: "v1", kind: "Node", metadata: { name: "victim" } });
+  const claims = (phase: string) => async () => {
+    await fleet.world.agents.make("host1", {
+      hostname: "victim",
+      ...(phase === "Failed" ? { fails: "it did not work" } : {}),
+    });
+    await fleet.addMachines("m1");
+    await fleet.pass(2);
+  };
+  const bind = async () => {
+    const machine = { apiVersion: Machine.apiVersion, kind: Machine.kind };
+    const spec = {
+      clusterName: "c1",
+      bootstrap: { dataSecretName: "x" },
+      infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "DevMachine", name: "other" },
+    };
+    await fleet.client.create({ ...machine, metadata: { namespace: "default", name: "other" }, spec } as Machine);
+    await fleet.client.patchStatus(
+      { kind: Machine, namespace: "default", name: "other" },
+      { status: { nodeRef: { name: "victim" } } },
+    );
+  };
+  const old = "was there before this machine: if no other host is that Node, delete that Node";
+
+  test.each<[string, string, (() => Promise<unknown>)[], string]>([
+    ["older", "Succeeded", [join, () => fleet.pass(120), claims("Succeeded")], old],
+    ["older", "Failed", [join, () => fleet.pass(120), claims("Failed")], "it did not work"],
+    ["bound", "Succeeded", [claims("Succeeded"), join, bind], "is that of Machine other: give host host1 a name"],
+    ["bound", "Failed", [claims("Failed"), join, bind], "it did not work"],
+  ])("%s, with a bootstrap that %s: it is left alone", async (_, _phase, steps, message) => {
+    for (const step of steps) await step();
+    const { uid } = victim()?.metadata ?? {};
+    await fleet.pass(30);
+    expect(ready()).toContain(message);
+    expect(victim()?.metadata.uid).toBe(uid);
+    expect(victim()?.spec?.providerID).toBeUndefined();
+  });
+
+  test("while an older Node of the same machine id is what an earlier machine on this host left", async () => {
+    const status = { nodeInfo: { machineID: "id-of-host1" } };
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name: "victim" }, status };
+    await connection().client.create(node);
+    await fleet.pass(120);
+    await claims("Succeeded")();
+    await fleet.pass(30);
+    expect(victim()?.spec?.providerID).toMatch(/^byoh:\/\/host1\//);
+  });
+
+  test("while the Node that a failed try of its own has left is removed", async () => {
+    await claims("Failed")();
+    await join();
+    await fleet.pass(30);
+    expect(victim()).toBeUndefined();
+  });
 });
 
 test("an upper-case host name finds its lower-case Node", async () => {
@@ -146,6 +226,40 @@ test("an upper-case host name finds its lower-case Node", async () => {
   await fleet.pass(20);
   expect(fleet.withReason("Ready")).toEqual(["m1"]);
   expect(fleet.machine("m1")?.status?.addresses).toContainEqual({ type: "Hostname", address: "HOST1.Example" });
+});
+
+// What the agent itself finds, and the words it says it with, are in host-agent's agent.test.ts and checks.test.ts.
+test.each([
+  ["leftovers of an earlier Kubernetes", "LeftoversFound", "run kubeadm reset --force there and remove them"],
+  ["a host name no Node can have", "HostNameInvalid", "set one of letters, digits, dashes and dots with hostnamectl"],
+])("a host with %s is told once, with what to do, and claimed when it is mended", async (_, reason, message) => {
+  await fleet.world.agents.make("host1", { unfit: { reason, message } });
+  await fleet.addMachines("m1");
+  await fleet.pass(200);
+  expect(told(reason)).toEqual([`Warning ${reason} host1: ${message}; its log: capstan host logs host1`]);
+  expect(ready()).toContain("of 1 matching hosts none is free (1 not ready)");
+  expect(told("InsufficientCapacity")).toHaveLength(1);
+  await fleet.world.agents.make("host1", {});
+  await fleet.pass(40);
+  expect(fleet.withReason("Ready")).toEqual(["m1"]);
+});
+
+test.each([
+  ["swap on", "the host swaps to /swap.img, with which the kubelet does not start: run swapoff -a"],
+  ["a full disk", "only 3 MiB are free below /var/lib, and a node needs at least 1024: free some space"],
+  ["jinja that needs cloud-init", "the bootstrap data asks for ds.meta_data.rack, which this host does not have"],
+])("bootstrap data on a host with %s: told on host and machine, nothing joined, nothing kept", async (_, fails) => {
+  await fleet.world.agents.make("host1", { fails });
+  await fleet.addMachines("m1");
+  await fleet.pass(200);
+  expect(ready()).toContain(`False BootstrapFailed: host host1: ${fails}`);
+  expect(told("BootstrapK8sNodeFailed")).toEqual([expect.stringContaining(fails)]);
+  expect(told("BootstrapFailed")).toEqual([expect.stringContaining(`m1: host host1: ${fails}`)]);
+  expect(fleet.world.agents.running.size).toBe(0);
+  await fleet.world.agents.make("host1", {});
+  await fleet.deleteMachine("m1");
+  await fleet.pass(20);
+  expect(host()?.spec).toEqual({});
 });
 
 test("a bootstrap script that fails is told on the machine and as an event, once", async () => {

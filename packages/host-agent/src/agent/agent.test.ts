@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isReason, seededRandom, VirtualClock } from "@capstan/apimachinery";
@@ -31,6 +31,8 @@ let probe: HostProbe;
 /** The command at which the host's agent dies, counted from now. */
 let dieAt: number;
 let failing: string | undefined;
+/** What running a command ends in. */
+let broken: Error | undefined;
 let agents: { stop: AbortController; dead: boolean }[];
 
 beforeEach(async () => {
@@ -43,6 +45,7 @@ beforeEach(async () => {
   joined = false;
   dieAt = Number.POSITIVE_INFINITY;
   failing = undefined;
+  broken = undefined;
   agents = [];
   probe = { hostname: "h1", swap: [], leftovers: [], freeMiB: 9999, missingPrograms: [] };
   const objects = ["h1", "h2"].flatMap((name) => [byoHost("default", name, {}), ...hostRights("default", name, [])]);
@@ -70,6 +73,7 @@ function startAgent(): void {
       return new Promise(() => undefined);
     }
     ran.push(line);
+    if (broken !== undefined) return Promise.reject(broken);
     if (line.includes("kubeadm reset")) joined = false;
     if (line === JOIN) {
       if (joined) return Promise.resolve({ exitCode: 1, output: "already a node", timedOut: false });
@@ -222,6 +226,23 @@ test("a script that fails half-way is told in its own words, cleaned up after, a
   expect(ready()?.status).toBe("True");
 });
 
+test("what fails again and again is tried ever more rarely, and the host is heard of all the time", async () => {
+  startAgent();
+  failing = "echo before";
+  await claim("u1");
+  const tries = (): number => ran.filter((line) => line === "echo before").length;
+  let silence = 0;
+  for (let passed = 0; passed < 240; passed++) {
+    await clock.advance(15_000);
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+    silence = Math.max(silence, clock.now() - Date.parse(host().status?.lastHeartbeatTime ?? ""));
+  }
+  expect(ready()?.reason).toBe("BootstrapFailed");
+  expect(tries()).toBeGreaterThan(5);
+  expect(tries(), "an hour of doubling waits").toBeLessThan(14);
+  expect(silence).toBeLessThan(130_000);
+});
+
 test("a clean-up that fails is told, and tried until it works", async () => {
   startAgent();
   await claim("u1");
@@ -266,6 +287,27 @@ test.each<[string, Partial<HostProbe>, string]>([
   expect(ran).not.toContain(JOIN);
   probe = { ...probe, swap: [], freeMiB: 9999, missingPrograms: [] };
   await until(() => phase() === "Succeeded", 90);
+});
+
+test("a disk too full to note what is begun is told as a full disk, and nothing is tried", async () => {
+  startAgent();
+  probe = { ...probe, freeMiB: 0 };
+  // As ENOSPC would: the note cannot be written.
+  mkdirSync(join(dir, "state", "work.json.new"), { recursive: true });
+  await claim("u1");
+  await until(() => ready()?.reason === "BootstrapFailed");
+  expect(ready()?.message).toContain("only 0 MiB are free below /var/lib");
+  expect(ran).toEqual([]);
+});
+
+test("a problem is told without the secrets in it", async () => {
+  startAgent();
+  const jwt = `eyJ${"h".repeat(20)}.eyJ${"p".repeat(40)}.${"s".repeat(40)}`;
+  broken = new Error(`cannot run ${jwt}`);
+  await claim("u1");
+  await until(() => ready()?.reason === "BootstrapFailed");
+  expect(ready()?.message).toContain("cannot run ***");
+  expect(JSON.stringify(host())).not.toContain(jwt);
 });
 
 test.each<[string, Partial<HostProbe>, string]>([

@@ -19,9 +19,10 @@ import {
   startControllers,
 } from "@capstan/runtime";
 import { runBootstrap } from "../execute/bootstrap.ts";
-import { type HostProbe, probeHost, unfitForBootstrap, unfitHost } from "../execute/checks.ts";
+import { fullDisk, type HostProbe, probeHost, type Unfit, unfitForBootstrap, unfitHost } from "../execute/checks.ts";
 import { Footprint } from "../execute/footprint.ts";
 import { type InstallPlan, installKubernetes } from "../execute/install.ts";
+import { redact } from "../execute/redact.ts";
 import { lookBefore, releaseHost } from "../execute/release.ts";
 import { type RunCommand, runCommand } from "../execute/run-command.ts";
 import { Steps } from "../execute/steps.ts";
@@ -34,7 +35,8 @@ import type { Programs } from "./programs.ts";
 import { HEARTBEAT_MS, type Progress, Reporter } from "./reporter.ts";
 import { endLeftCommand, processId, readWork, type Work, writeWork } from "./work.ts";
 
-const RETRY_MS = 30_000;
+/** What failed is tried again after this long, then twice as long, up to the last. */
+const RETRY_MS = { first: 30_000, last: 10 * 60_000 };
 const SECRET_RETRY_MS = 1_000;
 const INTERRUPTED_MS = 2_000;
 const LOOK_MS = 1_000;
@@ -70,6 +72,10 @@ class HostAgent {
   readonly #log: HostLog;
   readonly #reporter: Reporter;
   #credentials: Credentials;
+  /** What failed last, how often in a row, and when it is tried again. */
+  #failures = { what: "", count: 0, againMs: 0 };
+  /** What keeps an earlier machine on the host. */
+  #dirt: Unfit | undefined;
 
   constructor(options: AgentOptions) {
     const { clock, random, log, identity, stateDir } = options;
@@ -156,6 +162,10 @@ class HostAgent {
     work: Work | undefined,
     context: ReconcileContext,
   ): Promise<Result> {
+    // Whoever changes the host wants it tried at once.
+    const what = `bootstrap of ${machineUID} at ${host.metadata.generation}`;
+    const early = await this.#tooEarly(what);
+    if (early !== undefined) return early;
     const data = await this.#secret(host.spec?.bootstrapSecret, context);
     const installation = host.spec?.installationSecret;
     const installer = installation === undefined ? undefined : await this.#secret(installation, context);
@@ -164,35 +174,39 @@ class HostAgent {
       await this.#reporter.write();
       return requeueAfter(SECRET_RETRY_MS);
     }
-    const failed = async (message: string, steps: Steps): Promise<Result> => {
+    const tell = async (problem: string): Promise<void> => {
+      const message = redact(problem);
       this.#log.write(`# failed: ${message}`);
       await this.#reporter.write({ bootstrap: { machineUID, phase: "Failed", message, steps: steps.all() } });
-      return requeueAfter(RETRY_MS);
+    };
+    const failed = async (message: string): Promise<Result> => {
+      await tell(message);
+      return this.#again(what);
     };
     const steps = this.#steps(machineUID);
     await this.#reporter.write({ bootstrap: { machineUID, phase: "Running", steps: [] } });
     return await this.#whileClaimed(machineUID, context, async (signal) => {
       // Killed or rebooted half-way: a node that joined half-way would refuse the next try.
       const dirty = work === undefined ? undefined : await this.#clean();
-      if (dirty !== undefined) return await failed(`cleaning up an interrupted try: ${dirty}`, steps);
+      if (dirty !== undefined) return await failed(`cleaning up an interrupted try: ${dirty}`);
       if (work !== undefined) {
         // Told, so that the manager removes the Node which that try may have made.
-        await failed(
-          "the agent or the host was restarted half-way; the host was cleaned, and it is tried again",
-          steps,
-        );
+        await tell("the agent or the host was restarted half-way; the host was cleaned, and it is tried again");
         return requeueAfter(INTERRUPTED_MS);
       }
-      const unfit = unfitHost(await this.#probe(), false);
-      if (unfit !== undefined) return await failed(unfit.message, steps);
+      const probe = await this.#probe();
+      // Without space not even what is begun can be noted.
+      const unfit = unfitHost(probe, false) ?? fullDisk(probe);
+      if (unfit !== undefined) return await failed(unfit.message);
       const problem = await this.#runMachine(machineUID, text, installer, steps, host, signal).catch(
         (error: unknown) => (error instanceof Error ? error.message : String(error)),
       );
       if (signal.aborted) return done();
       if (problem === undefined) return await this.#succeeded({ machineUID, phase: "Succeeded", steps: steps.all() });
-      const result = await failed(problem, steps);
+      await tell(problem);
       const left = await this.#clean();
-      return left === undefined ? result : await failed(`${problem}; cleaning up: ${left}`, steps);
+      if (left !== undefined) await tell(`${problem}; cleaning up: ${left}`);
+      return this.#again(what);
     });
   }
 
@@ -280,21 +294,43 @@ class HostAgent {
   }
 
   async #release(machineUID: string): Promise<Result> {
+    const what = `release of ${machineUID}`;
+    const early = await this.#tooEarly(what);
+    if (early !== undefined) return early;
     const say = (release: Progress["release"]): Promise<void> =>
       this.#reporter.write(release === undefined ? {} : { release });
     await say({ machineUID, phase: "Running" });
     const message = await this.#withHeartbeat(() => this.#clean());
     await say(message === undefined ? { machineUID, phase: "Released" } : { machineUID, phase: "Failed", message });
-    return requeueAfter(message === undefined ? HEARTBEAT_MS : RETRY_MS);
+    return message === undefined ? requeueAfter(HEARTBEAT_MS) : this.#again(what);
+  }
+
+  /** Notes that something failed; until it is tried again the host goes on reporting. */
+  #again(what: string): Result {
+    const count = this.#failures.what === what ? this.#failures.count + 1 : 1;
+    const waitMs = Math.min(RETRY_MS.first * 2 ** Math.min(count - 1, 10), RETRY_MS.last);
+    this.#failures = { what, count, againMs: this.#options.clock.monotonic() + waitMs };
+    return requeueAfter(Math.min(waitMs, HEARTBEAT_MS));
+  }
+
+  /** Reports, and nothing else, if it is too early to try again what failed. */
+  async #tooEarly(what: string, unfit?: Unfit): Promise<Result | undefined> {
+    const leftMs = this.#failures.what === what ? this.#failures.againMs - this.#options.clock.monotonic() : 0;
+    if (leftMs <= 0) return undefined;
+    await this.#reporter.write({}, unfit);
+    return requeueAfter(Math.min(leftMs, HEARTBEAT_MS));
   }
 
   async #cleanUnknown(): Promise<Result> {
+    const early = await this.#tooEarly("cleaning", this.#dirt);
+    if (early !== undefined) return early;
     const cleaning = { reason: "Cleaning", message: "an earlier machine is being taken off the host" };
     await this.#reporter.write({}, cleaning);
     const problem = await this.#withHeartbeat(() => this.#clean());
     if (problem === undefined) return await this.#rest(undefined);
-    await this.#reporter.write({}, { reason: "CleaningFailed", message: problem });
-    return requeueAfter(RETRY_MS);
+    this.#dirt = { reason: "CleaningFailed", message: problem };
+    await this.#reporter.write({}, this.#dirt);
+    return this.#again("cleaning");
   }
 
   /** Takes whatever node there is off the host. */
@@ -312,7 +348,7 @@ class HostAgent {
       ...(run === undefined ? {} : { run }),
       ...(root === undefined ? {} : { root }),
     });
-    if (problem !== undefined) return problem;
+    if (problem !== undefined) return redact(problem);
     rmSync(uninstall, { force: true });
     writeWork(stateDir, undefined);
     return undefined;

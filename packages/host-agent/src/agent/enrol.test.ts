@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
@@ -95,4 +97,47 @@ test("an expired certificate is told with both clocks, and how to get another", 
       /the certificate of this host ended at .* \(the clock says .*\): set the clock right, or run the line that `capstan host add h1` prints/,
     );
   await expect(start(lineOf("bbbbbb"), late)).rejects.toThrow("cannot be reached");
+});
+
+test("an enrolment that was interrupted goes on with the request it had made, since its token is good for one alone", async () => {
+  const begun = (): string => readFileSync(join(dir, "request.json"), "utf8");
+  await expect(start(lineOf("aaaaaa"))).rejects.toThrow("cannot be reached");
+  const first = begun();
+  expect(statSync(join(dir, "request.json")).mode & 0o777).toBe(0o600);
+  await expect(start(lineOf("aaaaaa"))).rejects.toThrow("cannot be reached");
+  expect(begun()).toBe(first);
+  await expect(start(lineOf("bbbbbb"))).rejects.toThrow("cannot be reached");
+  expect(begun()).not.toBe(first);
+});
+
+test("a host with a long name enrols: its request has no label, whose value could be too long", async () => {
+  const asked: { metadata: { name: string; labels?: object } }[] = [];
+  const resources = [{ name: "certificatesigningrequests", kind: "CertificateSigningRequest", namespaced: false }];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on("end", () => {
+      if (request.method === "POST") asked.push(JSON.parse(body) as (typeof asked)[number]);
+      const isList = request.url?.split("?")[0]?.endsWith("/v1") === true;
+      const status = { certificate: Buffer.from(certPem).toString("base64") };
+      response.writeHead(request.method === "POST" ? 201 : 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(isList ? { kind: "APIResourceList", resources } : { ...asked[0], status }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const name = `${"rack-".repeat(12)}a`;
+    const where = { server: `http://127.0.0.1:${port}`, caPem: "", namespace: "default", name };
+    const identity = await start(enrolmentLine({ ...where, token: { id: "cccccc", secret: "s" } }));
+    expect(identity).toMatchObject({ name, certPem });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]?.metadata.name).toContain(name);
+    expect(asked[0]?.metadata.labels).toBeUndefined();
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });

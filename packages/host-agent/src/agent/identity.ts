@@ -1,9 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type Clock, isReason, type KubeObject, type Random, randomSuffix, sleep } from "@capstan/apimachinery";
 import { buildKubeconfig, createCertificateRequest, parseCertificate } from "@capstan/pki";
 import { Client, fixedCredentials, httpTransport, kindRef } from "@capstan/runtime";
-import { HOST_GROUP, HOST_LABEL, hostUser } from "../protocol.ts";
+import { HOST_GROUP, hostUser } from "../protocol.ts";
 
 interface CertificateSigningRequest extends KubeObject {
   spec: { request: string; signerName: string; usages: string[]; expirationSeconds?: number };
@@ -38,12 +38,8 @@ export interface Credentials {
 }
 
 /** The credentials kept on this host, if there are any. */
-export async function loadCredentials(stateDir: string): Promise<(Enrolment & Credentials) | undefined> {
-  try {
-    return JSON.parse(await readFile(join(stateDir, "identity.json"), "utf8")) as Enrolment & Credentials;
-  } catch {
-    return undefined;
-  }
+export function loadCredentials(stateDir: string): Promise<(Enrolment & Credentials) | undefined> {
+  return readJson(join(stateDir, "identity.json"));
 }
 
 /** Whether a certificate should be replaced: when a third of its life is left. */
@@ -71,13 +67,11 @@ export async function requestCertificate(
   );
   try {
     const client = new Client(transport, { fieldManager: "capstan-host-agent", clock: deps.clock });
-    const user = hostUser(enrolment.namespace, enrolment.name);
-    const { csrPem, keyPem } = await createCertificateRequest({ commonName: user, organizations: [HOST_GROUP] });
-    const name = `byoh-${enrolment.namespace}-${enrolment.name}-${randomSuffix(deps.random)}`;
+    const { name, csrPem, keyPem } = await pendingRequest(enrolment, deps);
     const request = {
       apiVersion: "certificates.k8s.io/v1",
       kind: "CertificateSigningRequest",
-      metadata: { name, labels: { [HOST_LABEL]: `${enrolment.namespace}.${enrolment.name}` } },
+      metadata: { name },
       spec: {
         request: Buffer.from(csrPem).toString("base64"),
         signerName: "kubernetes.io/kube-apiserver-client",
@@ -86,14 +80,49 @@ export async function requestCertificate(
       },
     } as CertificateSigningRequest;
     await client.create(request).catch((error: unknown) => {
-      throw explained(error, enrolment.name, deps.clock);
+      // Asked for by this host before it was interrupted.
+      if (!isReason(error, "AlreadyExists")) throw explained(error, enrolment.name, deps.clock);
     });
-    const certPem = await untilIssued(client, name, deps.clock);
+    const certPem = await untilIssued(client, name, deps.clock).catch(async (error: unknown) => {
+      if (error instanceof Refused) await rm(pendingFile(deps.stateDir), { force: true });
+      throw error;
+    });
     await save(deps.stateDir, { ...enrolment, certPem, keyPem });
+    await rm(pendingFile(deps.stateDir), { force: true });
     return { certPem, keyPem };
   } finally {
     await transport.close();
   }
+}
+
+/** A certificate that is being asked for: a token is good for one request, so that one that was interrupted must be found again. */
+interface PendingRequest {
+  server: string;
+  tokenID: string;
+  name: string;
+  csrPem: string;
+  keyPem: string;
+}
+
+/** Somebody decided against a request. */
+class Refused extends Error {}
+
+const pendingFile = (stateDir: string): string => join(stateDir, "request.json");
+
+/** The request that was begun with this token, or a new one. It is kept on the host before the API hears of it. */
+async function pendingRequest(
+  enrolment: Enrolment,
+  { random, stateDir }: { random: Random; stateDir: string },
+): Promise<PendingRequest> {
+  const { server, tokenID = "", namespace } = enrolment;
+  const begun = await readJson<PendingRequest>(pendingFile(stateDir));
+  if (begun?.server === server && begun.tokenID === tokenID) return begun;
+  const subject = { commonName: hostUser(namespace, enrolment.name), organizations: [HOST_GROUP] };
+  const { csrPem, keyPem } = await createCertificateRequest(subject);
+  const name = `byoh-${namespace}-${enrolment.name}-${randomSuffix(random)}`;
+  const request = { server, tokenID, name, csrPem, keyPem };
+  await writeSecretFile(pendingFile(stateDir), JSON.stringify(request));
+  return request;
 }
 
 /** What went wrong on the way to a certificate, and what to do. */
@@ -125,7 +154,7 @@ async function untilIssued(client: Client, name: string, clock: Clock): Promise<
     const refused = request?.status?.conditions?.find(
       (condition) => condition.type === "Denied" || condition.type === "Failed",
     );
-    if (refused !== undefined) throw new Error(`the certificate was refused: ${refused.message ?? refused.type}`);
+    if (refused !== undefined) throw new Refused(`the certificate was refused: ${refused.message ?? refused.type}`);
     const certificate = request?.status?.certificate;
     if (certificate !== undefined && certificate !== "") return Buffer.from(certificate, "base64").toString("utf8");
     await sleep(clock, POLL_MS);
@@ -136,10 +165,7 @@ async function untilIssued(client: Client, name: string, clock: Clock): Promise<
 }
 
 async function save(stateDir: string, identity: Enrolment & Credentials): Promise<void> {
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
-  const path = join(stateDir, "identity.json");
-  await writeFile(`${path}.new`, JSON.stringify(identity), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await writeSecretFile(join(stateDir, "identity.json"), JSON.stringify(identity));
   // For people who want to look with kubectl from the host.
   const kubeconfig = buildKubeconfig({
     server: identity.server,
@@ -150,4 +176,19 @@ async function save(stateDir: string, identity: Enrolment & Credentials): Promis
     clientKeyPem: identity.keyPem,
   });
   await writeFile(join(stateDir, "kubeconfig"), kubeconfig, { mode: 0o600 });
+}
+
+async function readJson<T>(path: string): Promise<T | undefined> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** All of it or nothing, also when the power goes. */
+async function writeSecretFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
 }

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { runBootstrap } from "./bootstrap.ts";
 import { Footprint } from "./footprint.ts";
 import { redact, tail } from "./redact.ts";
-import type { CommandResult, RunCommand } from "./run-command.ts";
+import { type CommandResult, type RunCommand, runCommand } from "./run-command.ts";
 
+const JWT = `eyJ${"h".repeat(20)}.eyJ${"p".repeat(40)}.${"s".repeat(40)}`;
 let root: string;
 let state: string;
 beforeEach(async () => {
@@ -83,7 +84,32 @@ test("secrets never leave the host", async () => {
   expect(redact("-----BEGIN EC PRIVATE KEY-----\nabc\n-----END EC PRIVATE KEY-----")).toBe("***");
   expect(redact("https://user:hunter2@example.dev/x")).toBe("https://user:***@example.dev/x");
   expect(redact("password: hunter2")).toBe("password: ***");
+  expect(redact(`got ${JWT} back`)).toBe("got *** back");
   expect(tail("x".repeat(5000)).length).toBeLessThanOrEqual(2049);
+});
+
+test("of more output than is kept, no half secret is left where it was cut", async () => {
+  const lines = "line of no interest\n".repeat(14_000);
+  const printed = async (text: string): Promise<string> => {
+    await writeFile(join(root, "text"), text);
+    return redact((await runCommand(["cat", join(root, "text")], { clock: systemClock, timeoutMs: 60_000 })).output);
+  };
+  const kept = 256 * 1024;
+  const after = lines.slice(-(kept - 60));
+  const token = await printed(
+    `${lines}token: abcdef.0123456789abcdef and more of that line, so that the cut is in it\n${after}`,
+  );
+  expect(token.length).toBeGreaterThan(kept - 200);
+  expect(token).not.toContain("cut is in it");
+  const body = `${"MIIEpAIBAAKCAQEA\n".repeat(8)}`;
+  const key = await printed(
+    `${lines}-----BEGIN RSA PRIVATE KEY-----\n${body}-----END RSA PRIVATE KEY-----\n${lines.slice(-(kept - 120))}`,
+  );
+  expect(key.length).toBeGreaterThan(kept - 200);
+  expect(key).not.toContain("MIIEpAIBAAKCAQEA");
+  expect(key).toMatch(/^\*\*\*\n/);
+  expect(await printed("x".repeat(300_000)), "one line that is half there").toBe("");
+  expect(await printed("MIIE\n-----END RSA PRIVATE KEY-----\n"), "nothing was cut").toContain("MIIE");
 });
 
 /** Commands are noted instead of run. */

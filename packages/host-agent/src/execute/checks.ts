@@ -105,10 +105,14 @@ export function unfitForBootstrap(probe: HostProbe, data: string): Unfit | undef
       reason: "SwapOn",
       message: `the host swaps to ${probe.swap.join(", ")}, with which the kubelet does not start: run swapoff -a and take it out of /etc/fstab, or set failSwapOn: false for the kubelet`,
     };
-  if (probe.freeMiB < NEEDED_MIB)
-    return {
-      reason: "DiskFull",
-      message: `only ${probe.freeMiB} MiB are free below /var/lib, and a node needs at least ${NEEDED_MIB}: free some space`,
-    };
-  return undefined;
+  return fullDisk(probe);
+}
+
+/** Whether there is no space for a node. */
+export function fullDisk({ freeMiB }: HostProbe): Unfit | undefined {
+  if (freeMiB >= NEEDED_MIB) return undefined;
+  return {
+    reason: "DiskFull",
+    message: `only ${freeMiB} MiB are free below /var/lib, and a node needs at least ${NEEDED_MIB}: free some space`,
+  };
 }

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { chmod, chown, copyFile, lstat, mkdir, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { NetworkBefore } from "./pod-network.ts";
 import type { RunCommand } from "./run-command.ts";
 
 /** One thing that a machine changed on the host, so that it can be undone. */
@@ -12,9 +13,8 @@ type Change =
   | { type: "unit"; name: string };
 
 /** What the host had before a machine came: nothing of it may be missing afterwards. */
-export interface Before {
+export interface Before extends NetworkBefore {
   images: string[];
-  interfaces: string[];
   cniFiles: string[];
 }
 

@@ -1,3 +1,5 @@
+import { redactText } from "@capstan/runtime";
+
 const MASK = "***";
 
 /** Things that must never leave a host: bootstrap tokens, private keys, passwords in URLs, values after words that announce a secret. */
@@ -14,7 +16,19 @@ const PATTERNS: [RegExp, string][] = [
 
 /** Text without secrets. */
 export function redact(text: string): string {
-  return PATTERNS.reduce((cleaned, [pattern, replacement]) => cleaned.replace(pattern, replacement), text);
+  const cleaned = PATTERNS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
+  // What every log leaves out as well: such as the tokens of service accounts.
+  return redactText(cleaned).replaceAll("[hidden]", MASK);
+}
+
+/** The end of what somebody printed, from a whole line on: half a token, or a key without its first line, is not recognised any more. */
+export function wholeLines(cut: string): string {
+  const start = /\n/.exec(cut) ?? /\s/.exec(cut);
+  if (start === null) return "";
+  const lines = cut.slice(start.index + 1);
+  const end = /-----END [A-Z ]*PRIVATE KEY-----/.exec(lines);
+  if (end === null || /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(lines.slice(0, end.index))) return lines;
+  return `${MASK}${lines.slice(end.index + end[0].length)}`;
 }
 
 const TAIL_BYTES = 2048;

@@ -10,6 +10,8 @@ import type { RunCommand } from "./run-command.ts";
 let root: string;
 let state: string;
 let images: string[];
+let tables: string[];
+let routes: string[];
 let ran: string[];
 let broken: string | undefined;
 
@@ -18,8 +20,13 @@ const run: RunCommand = (command) => {
   ran.push(line);
   const isList = line.includes("images list --quiet");
   const failed = broken !== undefined && line.includes(broken);
-  const output = isList ? images.join("\n") : failed ? "resource busy" : "";
+  const output = failed ? "resource busy" : isList ? images.join("\n") : listed(line).join("\n");
   return Promise.resolve({ exitCode: failed ? 1 : 0, output, timedOut: false });
+};
+
+const listed = (line: string): string[] => {
+  if (line.includes("nft list tables")) return tables;
+  return line.includes("-4 route show") ? routes : [];
 };
 
 const put = async (...paths: string[]): Promise<void> => {
@@ -33,6 +40,8 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "capstan-release-"));
   state = await mkdtemp(join(tmpdir(), "capstan-state-"));
   images = ["registry.example/owners:1"];
+  tables = ["table inet owners", "table ip kube-owners"];
+  routes = ["default via 192.0.2.1 dev eth0", "10.9.0.0/24 via 192.0.2.9 dev eth0 proto 77"];
   ran = [];
   broken = undefined;
   await put("etc/cni/net.d/10-owners.conflist", "opt/cni/bin/bridge", "sys/class/net/eth0", "sys/class/net/veth-owner");
@@ -41,6 +50,8 @@ beforeEach(async () => {
   await put("etc/cni/net.d/05-cluster.conf", "opt/cni/bin/flannel", "sys/class/net/cni0", "sys/class/net/veth1");
   await put("etc/kubernetes/kubelet.conf", "var/lib/kubelet/pki/key", "var/lib/etcd/member/db", "run/kubeadm/x");
   images.push("registry.k8s.io/pause:3.10");
+  tables.push("table inet pod-cni", "table ip nat");
+  routes.push("10.244.1.0/24 via 192.0.2.7 dev eth0 proto 89 onlink", "10.0.0.0/8 via 192.0.2.1 dev eth0 proto bgp");
   ran = [];
 });
 afterEach(async () => {
@@ -63,6 +74,10 @@ test("what the node brought goes, what the owner had stays", async () => {
   expect(ran.filter((line) => line.includes("images remove"))).toEqual([
     "ctr --connect-timeout 3s --namespace k8s.io images remove registry.k8s.io/pause:3.10",
   ]);
+  expect(ran.filter((line) => line.startsWith("nft delete table inet"))).toEqual(["nft delete table inet pod-cni"]);
+  expect(ran.filter((line) => /^ip -\d route delete/.test(line))).toEqual([
+    "ip -4 route delete 10.244.1.0/24 proto 89",
+  ]);
   expect(ran[0]).toContain("kubeadm reset --force");
   expect(ran.join("\n")).toMatch(/iptables-save.*ip6tables-save/s);
   // The kubelet first, or it would start again what kubeadm ends; containerd last, as it is needed till then.
@@ -79,9 +94,9 @@ test("a step that fails is told in its own words, nothing is forgotten, and a re
   expect(await release()).toBeUndefined();
 });
 
-test("a host whose past nobody noted keeps its images and plugins", async () => {
+test("a host whose past nobody noted keeps its images, plugins and routes", async () => {
   await rm(join(state, "footprint.jsonl"));
   expect(await release()).toBeUndefined();
-  expect(ran.some((line) => line.includes("images remove"))).toBe(false);
+  expect(ran.some((line) => line.includes("images remove") || line.includes("route delete"))).toBe(false);
   expect(await readdir(join(root, "opt/cni/bin"))).toEqual(["bridge", "flannel"]);
 });

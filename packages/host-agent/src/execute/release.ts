@@ -2,6 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
 import { type Before, Footprint } from "./footprint.ts";
+import { lookAtNetwork, removePodNetwork } from "./pod-network.ts";
 import { type RunCommand, runCommand } from "./run-command.ts";
 import { Steps } from "./steps.ts";
 
@@ -13,9 +14,6 @@ const FOLDERS = ["/run/kubeadm", "/run/cluster-api", "/run/flannel", "/var/lib/c
 const CONTENTS = ["/var/lib/kubelet", "/var/lib/etcd", "/var/log/pods", "/var/log/containers"];
 /** Folders of pod networks: what was there before stays. */
 const CNI_FOLDERS = ["/etc/cni/net.d", "/opt/cni/bin"];
-/** Interfaces that pod networks make. */
-const POD_INTERFACE = /^(cni|veth|flannel|cali|cilium|lxc|vxlan|tunl|kube-|nodelocaldns|weave|geneve|antrea|cbr)/;
-
 const has = (program: string, then: string): string => `if command -v ${program} >/dev/null; then ${then}; fi`;
 const rulesOf = (tool: string): string =>
   has(`${tool}-save`, `${tool}-save | grep -v -e KUBE- -e CNI- -e FLANNEL -e cali -e CILIUM | ${tool}-restore`);
@@ -38,6 +36,11 @@ const COMMANDS: { name: string; command: string }[] = [
   {
     name: "unmount what pods mounted",
     command: "grep -o ' /var/lib/kubelet/[^ ]*' /proc/mounts | sort -r | xargs -r -n1 umount --lazy || true",
+  },
+  {
+    name: "remove control groups of pods",
+    command:
+      "if [ -d /run/systemd/system ]; then systemctl stop kubepods.slice 2>/dev/null || true; fi; find /sys/fs/cgroup -depth -type d -path '*kubepods*' -exec rmdir {} \\; 2>/dev/null || true",
   },
   { name: "remove packet filter rules", command: `${rulesOf("iptables")}; ${rulesOf("ip6tables")}` },
   {
@@ -72,7 +75,7 @@ export async function releaseHost(options: ReleaseOptions): Promise<string | und
     if (problem !== undefined) return problem;
   }
   const problem =
-    (await steps.action("remove pod interfaces", () => removeInterfaces(before, root, run, clock))) ??
+    (await steps.action("remove pod networks", () => removePodNetwork(before, root, run, clock))) ??
     (before === undefined ? undefined : await removeImages(before, steps, run)) ??
     (options.uninstall === undefined
       ? undefined
@@ -84,17 +87,6 @@ export async function releaseHost(options: ReleaseOptions): Promise<string | und
     }));
   if (problem === undefined) await options.programs?.stop("containerd");
   return problem;
-}
-
-async function removeInterfaces(
-  before: Before | undefined,
-  root: string,
-  run: RunCommand,
-  clock: Clock,
-): Promise<void> {
-  const now = await readdir(`${root}/sys/class/net`).catch(() => []);
-  const mine = now.filter((name) => POD_INTERFACE.test(name) && !(before?.interfaces ?? []).includes(name));
-  for (const name of mine) await run(["ip", "link", "delete", name], { clock, timeoutMs: TIMEOUT_MS });
 }
 
 /** Images that came with the node; those that the owner had brought stay. */
@@ -132,8 +124,8 @@ export async function lookBefore(clock: Clock, root = "", run: RunCommand = runC
     (await readdir(`${root}${folder}`).catch(() => [])).map((name) => join(folder, name)),
   );
   return {
+    ...(await lookAtNetwork(root, run, clock)),
     images: await listImages(run, clock),
-    interfaces: await readdir(`${root}/sys/class/net`).catch(() => []),
     cniFiles: (await Promise.all(listed)).flat(),
   };
 }

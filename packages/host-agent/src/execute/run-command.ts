@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { Clock } from "@capstan/apimachinery";
 import type { CloudConfigCommand } from "@capstan/userdata";
+import { wholeLines } from "./redact.ts";
 
 /** How a command ended. */
 export interface CommandResult {
@@ -32,6 +33,7 @@ export function runCommand(command: CloudConfigCommand, options: RunOptions): Pr
   if (options.signal?.aborted === true) return Promise.resolve({ exitCode: 137, output: "", timedOut: false });
   return new Promise((resolve) => {
     let output = "";
+    let isCut = false;
     let timedOut = false;
     // A group of its own, so that everything the command started ends with it.
     const child = spawn(file, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
@@ -43,7 +45,9 @@ export function runCommand(command: CloudConfigCommand, options: RunOptions): Pr
     });
     options.signal?.addEventListener("abort", end, { once: true });
     const take = (chunk: Buffer): void => {
-      output = (output + chunk.toString("utf8")).slice(-MAX_OUTPUT);
+      output += chunk.toString("utf8");
+      isCut ||= output.length > MAX_OUTPUT;
+      output = output.slice(-MAX_OUTPUT);
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
@@ -53,7 +57,7 @@ export function runCommand(command: CloudConfigCommand, options: RunOptions): Pr
     const finish = (exitCode: number, more = ""): void => {
       cancel();
       options.signal?.removeEventListener("abort", end);
-      resolve({ exitCode, output: output + more, timedOut });
+      resolve({ exitCode, output: (isCut ? wholeLines(output) : output) + more, timedOut });
     };
     child.on("error", (error) => finish(127, String(error)));
     // Not "close": what a daemon left behind holds the output open for ever.

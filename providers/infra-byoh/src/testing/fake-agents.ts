@@ -18,6 +18,8 @@ export interface Peculiarity {
   certificateExpiresAt?: string;
   /** What its bootstrap data says when it fails. */
   fails?: string;
+  /** Why the agent says that the host cannot be used. */
+  unfit?: { reason: string; message: string };
 }
 
 /** Agents of hosts as the API sees them: they write status alone, run one machine at a time, and may fall silent. */
@@ -145,7 +147,9 @@ export class FakeAgents {
     const { skewMs = 0, certificateExpiresAt, kubeletVersion, ...peculiar } = this.#peculiar.get(name) ?? {};
     const now = formatTime(this.#clock.now() + skewMs);
     const change = (host: Unstructured): void => {
-      const ready = { type: "Ready", status: "True", reason: "AgentRunning", message: "", lastTransitionTime: now };
+      const fit = { status: "True", reason: "AgentRunning", message: "" };
+      const unfit = peculiar.unfit === undefined ? fit : { status: "False", ...peculiar.unfit };
+      const ready = { type: "Ready", ...unfit, lastTransitionTime: now };
       const network = [{ networkInterfaceName: "eth0", isDefault: true, ipAddrs: ["192.0.2.7/24"] }];
       const facts = {
         hostinfo: { hostname: peculiar.hostname ?? name, ...(kubeletVersion === undefined ? {} : { kubeletVersion }) },

@@ -1,0 +1,66 @@
+import { readdir } from "node:fs/promises";
+import type { Clock } from "@capstan/apimachinery";
+import type { RunCommand } from "./run-command.ts";
+
+/** What a host's network consists of, as far as pod networks add to it. */
+export interface NetworkBefore {
+  interfaces: string[];
+  /** Packet filter tables as nft names them: family and name. */
+  tables: string[];
+  /** Routes as `ip` prints them. */
+  routes: string[];
+}
+
+/** Interfaces that pod networks make. */
+const POD_INTERFACE = /^(cni|veth|flannel|cali|cilium|lxc|vxlan|tunl|kube-|nodelocaldns|weave|geneve|antrea|cbr)/;
+/** Tables that pod networks make. */
+const POD_TABLE = /kube|cni|flannel|cali|cilium|antrea/i;
+/** Pod networks mark their routes with a number of their own; the kernel, DHCP clients and routing daemons have names. */
+const NUMBERED_ROUTE = /^(\S+) .*\bproto (\d+)\b/;
+
+const TIMEOUT_MS = 60_000;
+const FAMILIES = ["-4", "-6"];
+
+/** What is there now. */
+export async function lookAtNetwork(root: string, run: RunCommand, clock: Clock): Promise<NetworkBefore> {
+  const linesOf = async (program: string, options: string): Promise<string[]> => {
+    const command = `if command -v ${program} >/dev/null; then ${program} ${options} 2>/dev/null || true; fi`;
+    const { output } = await run(command, { clock, timeoutMs: TIMEOUT_MS });
+    return output.split("\n").map((line) => line.trim());
+  };
+  const tables = (await linesOf("nft", "list tables")).filter((line) => line.startsWith("table "));
+  const routes: string[] = [];
+  for (const family of FAMILIES)
+    routes.push(...(await linesOf("ip", `-o ${family} route show`)).filter((line) => line !== ""));
+  return {
+    interfaces: await readdir(`${root}/sys/class/net`).catch(() => []),
+    tables: tables.map((line) => line.slice("table ".length)),
+    routes,
+  };
+}
+
+/**
+ * Removes what pod networks made and the host did not have before. Of a host whose past is not known routes stay: nothing tells
+ * whose they are.
+ */
+export async function removePodNetwork(
+  before: NetworkBefore | undefined,
+  root: string,
+  run: RunCommand,
+  clock: Clock,
+): Promise<void> {
+  const now = await lookAtNetwork(root, run, clock);
+  const remove = (...command: string[]) => run(command, { clock, timeoutMs: TIMEOUT_MS });
+  for (const name of now.interfaces)
+    if (POD_INTERFACE.test(name) && !before?.interfaces.includes(name)) await remove("ip", "link", "delete", name);
+  for (const table of now.tables)
+    if (POD_TABLE.test(table) && !before?.tables.includes(table))
+      await remove("nft", "delete", "table", ...table.split(" "));
+  if (before === undefined) return;
+  // Routes over an interface went with it.
+  for (const route of now.routes.filter((line) => !before.routes.includes(line))) {
+    const [, destination, proto] = NUMBERED_ROUTE.exec(route) ?? [];
+    if (destination !== undefined && proto !== undefined)
+      await remove("ip", destination.includes(":") ? "-6" : "-4", "route", "delete", destination, "proto", proto);
+  }
+}

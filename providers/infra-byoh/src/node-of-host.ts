@@ -1,0 +1,53 @@
+import type { Machine, MachineScope, Node } from "@capstan/capi";
+import type { ByoHost } from "@capstan/host-agent";
+import { SKEW_MS } from "./choose-host.ts";
+import type { Hosts } from "./hosts.ts";
+import type { ByoMachine } from "./kinds/byo-machine.ts";
+
+/** The Node that a host became, or why the one of its name cannot be that. */
+export interface NodeOfHost {
+  readonly name: string;
+  readonly node?: Node;
+  /** Whose it is instead and what to do, after `Node NAME `. */
+  readonly foreign?: string;
+}
+
+/**
+ * Looks for a host's Node by its host name. An agent writes that name, and whoever stole its certificate may write that
+ * of another machine: a Node that this host cannot have made is never touched.
+ */
+export function nodeOfHost(scope: MachineScope<ByoMachine, Hosts>, host: ByoHost): NodeOfHost {
+  const { object, machine, backend, workload } = scope;
+  const name = (host.status?.hostinfo?.hostname ?? host.metadata.name ?? "").toLowerCase();
+  const node = workload.state === "connected" ? workload.nodes.get(name) : undefined;
+  if (node === undefined) return { name };
+  const again = `delete that Node and restart the kubelet of host ${host.metadata.name}`;
+  const other = node.spec?.providerID;
+  // It can be set only once: what an earlier machine left must go before.
+  if (other !== undefined && other !== "" && other !== host.spec?.providerID)
+    return { name, foreign: `is ${other}, not ${host.spec?.providerID}: ${again}` };
+  const owner = backend.machines(machine.metadata.namespace ?? "").find((each) => bindsNode(each, machine, name));
+  if (owner !== undefined)
+    return {
+      name,
+      foreign: `is that of Machine ${owner.metadata.name}: give host ${host.metadata.name} a name of its own, and delete Machine ${machine.metadata.name} to have it replaced`,
+    };
+  // The cluster's clock may differ a little from ours. A Node of the same machine id is what an earlier machine on this host left.
+  const isOwn = host.status?.machineID !== undefined && node.status?.nodeInfo?.["machineID"] === host.status.machineID;
+  const isOlder = timeOf(node.metadata.creationTimestamp) < timeOf(object.metadata.creationTimestamp) - SKEW_MS;
+  if (isOlder && !isOwn)
+    return { name, foreign: `was there before this machine: if no other host is that Node, ${again}` };
+  return { name, node };
+}
+
+function bindsNode(each: Machine, own: Machine, name: string): boolean {
+  return (
+    each.status?.nodeRef?.name === name &&
+    each.spec.clusterName === own.spec.clusterName &&
+    each.metadata.uid !== own.metadata.uid
+  );
+}
+
+function timeOf(timestamp: string | undefined): number {
+  return timestamp === undefined ? Number.NaN : Date.parse(timestamp);
+}
