@@ -7,6 +7,7 @@ import {
   noCapacity,
   type Outcome,
   ready,
+  trouble,
   wait,
 } from "@capstan/capi";
 import type { BareMetalHost } from "./kinds/bare-metal-host.ts";
@@ -39,14 +40,15 @@ type Scope = MachineScope<Metal3Machine, Hosts, Metal3Cluster>;
 /** Claims a host, has its data rendered, has it provisioned, and is ready when its Node is there. */
 export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const { object, backend, signal } = scope;
-  const host = backend.of(object);
-  if (host === undefined) return await claim(scope);
+  const host = backend.of(object) ?? (await claim(scope));
+  if ("type" in host) return host;
   await release(backend.allOf(object).slice(1), backend, signal);
   await annotate(scope, host);
   const data = await ensureData(object, scope.machine.spec.clusterName, backend, signal);
   const conditions = [associated(host), data.condition];
   const wanted = provisioned(resumed(host), object, data.ready ? hostData(scope, data) : undefined);
   if (!(await backend.write(host, wanted, signal))) return { ...contended(host), conditions };
+  if (!hasImage(host) && hasImage(wanted)) tellProvisioning(scope, wanted);
   const status = statusOf(scope, data);
   if (!data.ready)
     return data.failed
@@ -59,8 +61,8 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   return { ...(await joined(scope, host)), conditions, status };
 }
 
-/** A machine that had its host does not become another one: its data and its Node were made for that host. */
-async function claim(scope: Scope): Promise<Outcome> {
+/** Takes a host, or says why there is none. A machine that had its host does not become another one: its data and its Node were made for that host. */
+async function claim(scope: Scope): Promise<BareMetalHost | Outcome> {
   const { object, machine, backend, signal } = scope;
   const { namespace = "" } = object.metadata;
   if (object.spec?.providerID !== undefined || object.metadata.annotations?.[HOST_ANNOTATION] !== undefined)
@@ -77,8 +79,7 @@ async function claim(scope: Scope): Promise<Outcome> {
   const data = ownData ? await ensureData(object, machine.spec.clusterName, backend, signal) : undefined;
   const given = data?.ready === true ? hostData(scope, data) : undefined;
   const origin = originOf(machine);
-  const kept =
-    origin === undefined ? [] : backend.keptFor(namespace, origin).filter((host) => !backend.isBeingClaimed(host));
+  const kept = origin === undefined ? [] : backend.keptFor(namespace, origin, wanted);
   const host = kept.find(isAvailable) ?? (kept.length === 0 ? backend.free(namespace, wanted) : undefined);
   if (host === undefined && kept[0] !== undefined) {
     backend.waits(object, wanted);
@@ -97,11 +98,30 @@ async function claim(scope: Scope): Promise<Outcome> {
   }
   const change = (taken: BareMetalHost): BareMetalHost =>
     given === undefined ? taken : provisioned(taken, object, given);
-  if (!(await backend.claim(host, object, change, machine.spec.clusterName, signal))) return contended(host);
-  return {
-    ...wait("HostClaimed", `BareMetalHost ${host.metadata.name} is claimed`),
-    conditions: [associated(host)],
-  };
+  const taken = await backend.claim(host, object, change, machine.spec.clusterName, signal);
+  if (taken === undefined) return contended(host);
+  const again = kept.includes(host) ? ", which was kept for it," : "";
+  tell(scope, "HostClaimed", "Claim", `BareMetalHost ${host.metadata.name}${again} is claimed`);
+  if (hasImage(taken)) tellProvisioning(scope, taken);
+  return taken;
+}
+
+function hasImage({ spec }: BareMetalHost): boolean {
+  return spec.image !== undefined || spec.customDeploy !== undefined;
+}
+
+function tellProvisioning(scope: Scope, { metadata, spec }: BareMetalHost): void {
+  const what = spec.image?.url ?? `by ${spec.customDeploy?.method}`;
+  tell(scope, "HostProvisioning", "Provision", `BareMetalHost ${metadata.name} is to be provisioned: ${what}`);
+}
+
+function tell(
+  { object, recorder }: Pick<Scope, "object" | "recorder">,
+  reason: string,
+  action: string,
+  note: string,
+): void {
+  recorder.event(object, "Normal", reason, action, note);
 }
 
 function hostData(scope: Scope, data: Extract<MachineData, { ready: true }>) {
@@ -156,7 +176,7 @@ async function joined(scope: Scope, host: BareMetalHost): Promise<Outcome> {
   ];
   const node = findNode(workload.nodes, object, host, names);
   if ("problem" in node)
-    return isKnown ? ready({ providerID: known, ...found }) : wait("NodeUnclear", node.problem, NODE_CHECK_MS);
+    return isKnown ? ready({ providerID: known, ...found }) : trouble("NodeUnclear", node.problem, NODE_CHECK_MS);
   if ("missing" in node) {
     if (isKnown) return ready({ providerID: known, ...found });
     // Somebody else boots the machine: there may never be a Node that we can tell.
@@ -182,6 +202,8 @@ async function joined(scope: Scope, host: BareMetalHost): Promise<Outcome> {
     };
     await workload.client.patch({ kind: NODE, name: node.node.metadata.name ?? "" }, patch, {}, scope.signal);
   }
+  if (known === undefined)
+    tell(scope, "NodeJoined", "Join", `Node ${node.node.metadata.name} on BareMetalHost ${name} is ${node.providerID}`);
   return ready({ providerID: node.providerID, ...found });
 }
 
@@ -254,16 +276,17 @@ export async function removeMachine(scope: MachineRemoval<Metal3Machine, Hosts>)
   const hosts = backend.allOf(object);
   for (const host of hosts) {
     if (!(await backend.write(host, cleared(resumed(host)), signal))) return contended(host);
+    if (hasImage(host))
+      tell(scope, "HostDeprovisioning", "Release", `BareMetalHost ${host.metadata.name} is to be deprovisioned`);
     const { provisioning, poweredOn, errorMessage = "" } = host.status ?? {};
     const state = provisioning?.state ?? "";
     const isBusy = BUSY.has(state) || (state === "externally provisioned" && poweredOn === true);
-    if (host.spec.image !== undefined || host.spec.customDeploy !== undefined || isBusy) {
-      const trouble = errorMessage === "" ? "" : `: ${errorMessage}`;
-      return wait(
-        "DeprovisioningHost",
-        `BareMetalHost ${host.metadata.name} is ${state || "new"} and is being deprovisioned${trouble}`,
-        NODE_CHECK_MS,
-      );
+    if (hasImage(host) || isBusy) {
+      const what = `BareMetalHost ${host.metadata.name} is ${state || "new"} and is being deprovisioned`;
+      if (errorMessage === "") return wait("DeprovisioningHost", what, NODE_CHECK_MS);
+      const cure =
+        "it is tried again by itself; see to its management controller, or delete the BareMetalHost to give it up";
+      return trouble("DeprovisioningFailed", `${what}: ${errorMessage}; ${cure}`, NODE_CHECK_MS);
     }
   }
   // Only now: until here the host could still have used its addresses.
@@ -274,7 +297,11 @@ export async function removeMachine(scope: MachineRemoval<Metal3Machine, Hosts>)
       ? originOf(machine)
       : undefined;
   const reuse = label === undefined || cluster === undefined ? undefined : { label, cluster };
-  for (const host of hosts) if (!(await backend.write(host, released(host, reuse), signal))) return contended(host);
+  for (const host of hosts) {
+    if (!(await backend.write(host, released(host, reuse), signal))) return contended(host);
+    const kept = reuse === undefined ? "free again" : `kept for ${reuse.label}`;
+    tell(scope, "HostReleased", "Release", `BareMetalHost ${host.metadata.name} is ${kept}`);
+  }
   const earlier = hosts.length > 0 ? undefined : await backend.doubtful(object, signal);
   return earlier === undefined
     ? gone()

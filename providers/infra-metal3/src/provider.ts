@@ -8,6 +8,7 @@ import { IPPool } from "./kinds/ip-pool.ts";
 import { Metal3Cluster, Metal3ClusterTemplate } from "./kinds/metal3-cluster.ts";
 import { Metal3Data, Metal3DataClaim, Metal3DataTemplate } from "./kinds/metal3-data.ts";
 import { Metal3Machine, Metal3MachineTemplate } from "./kinds/metal3-machine.ts";
+import { addCleaningModeIndex, cleaningModeController } from "./machine/cleaning-mode.ts";
 import { Hosts } from "./machine/hosts.ts";
 import { ensureMachine, pauseMachine, removeMachine } from "./machine.ts";
 
@@ -48,12 +49,18 @@ export function metal3Provider(): InfrastructureProvider {
     addIndexes: (cache) => {
       provider.addIndexes(cache);
       hosts.bind(cache);
+      addCleaningModeIndex(cache);
       addDataIndexes(cache);
       addMetal3IpamIndexes(cache);
     },
     controllers: (deps) => {
       hosts.follow(deps.workload);
-      return [...provider.controllers(deps), ...dataControllers(hosts), ...metal3IpamControllers()];
+      return [
+        ...provider.controllers(deps),
+        cleaningModeController(),
+        ...dataControllers(hosts),
+        ...metal3IpamControllers(),
+      ];
     },
   };
 }

@@ -1,10 +1,9 @@
 import { isReason, ownerReference } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, contains, IPAddress, IPAddressClaim, parseAddress } from "@capstan/capi";
 import { keyText, type ReconcileContext, releaseFinalizer } from "@capstan/runtime";
-import { CLAIM_FINALIZER } from "../ipam/claim.reconcile.ts";
 import { poolRanges } from "../ipam/pool-ranges.ts";
 import { Metal3IPAddress } from "../kinds/ip-address.ts";
-import { IPClaim } from "../kinds/ip-claim.ts";
+import { CLAIM_FINALIZER, IPClaim } from "../kinds/ip-claim.ts";
 import { IPPool } from "../kinds/ip-pool.ts";
 import type { Metal3Data } from "../kinds/metal3-data.ts";
 import { DATA_FINALIZER } from "./names.ts";

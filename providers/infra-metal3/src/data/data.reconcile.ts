@@ -148,6 +148,8 @@ async function report(data: Metal3Data, progress: Progress, context: ReconcileCo
   const { apiVersion, kind } = Metal3Data;
   const desired = { apiVersion, kind, metadata: { namespace, name }, status: progress ?? {} } as unknown as Metal3Data;
   const live = context.cache.get(Metal3Data, { namespace, name });
+  if (progress !== undefined && "errorMessage" in progress && progress.errorMessage !== live?.status?.errorMessage)
+    context.recorder.event(data, "Warning", "RenderingFailed", "Render", progress.errorMessage);
   try {
     await context.client.ensure(desired, live, { subresource: "status" }, context.signal);
   } catch (error) {

@@ -1,5 +1,5 @@
+import { toGoYaml } from "@capstan/apimachinery";
 import type { MetaData } from "../kinds/metal3-meta-data.ts";
-import { goYaml } from "./go-yaml.ts";
 import { addressOf, macOfInterface, RenderError, type RenderInput, sourceOf } from "./render-input.ts";
 
 /** Meta data as YAML: a flat map of texts. Later lists win over earlier ones, the provider ID over all. */
@@ -26,7 +26,7 @@ export function renderMetaData(template: MetaData, input: RenderInput): string {
   for (const { key, value } of template.strings ?? []) values.set(key, value);
   const { metal3Machine, host } = input;
   values.set("providerid", `${metal3Machine.metadata.namespace}/${host.metadata.name}/${metal3Machine.metadata.name}`);
-  return goYaml(Object.fromEntries(values));
+  return toGoYaml(Object.fromEntries(values));
 }
 
 function macOf(

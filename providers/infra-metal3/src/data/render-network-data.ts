@@ -1,6 +1,5 @@
-import { formatIpAddress } from "@capstan/apimachinery";
+import { formatIpAddress, toGoYaml } from "@capstan/apimachinery";
 import type { NetworkData } from "../kinds/metal3-network-data.ts";
-import { goYaml } from "./go-yaml.ts";
 import { poolNameOf } from "./pool-references.ts";
 import { addressOf, macOfInterface, RenderError, type RenderInput, sourceOf } from "./render-input.ts";
 
@@ -17,7 +16,7 @@ const MAC = /^([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2})$/;
 
 /** Network data as YAML, in the words of OpenStack: always links, networks and services, also empty ones. */
 export function renderNetworkData(template: NetworkData, input: RenderInput): string {
-  return goYaml({
+  return toGoYaml({
     links: renderLinks(template.links ?? {}, input),
     networks: renderNetworks(template.networks ?? {}, input),
     services: renderServices(template.services, "spec.networkData.services", input),

@@ -138,6 +138,8 @@ async function report(
   const { apiVersion, kind } = Metal3DataClaim;
   const desired = { apiVersion, kind, metadata: { namespace, name }, status } as unknown as Metal3DataClaim;
   const live = context.cache.get(Metal3DataClaim, { namespace, name });
+  if ("errorMessage" in status && status.errorMessage !== live?.status?.errorMessage)
+    context.recorder.event(claim, "Warning", "TemplateMissing", "Render", status.errorMessage);
   try {
     await context.client.ensure(desired, live, { subresource: "status" }, context.signal);
   } catch (error) {

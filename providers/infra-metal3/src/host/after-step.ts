@@ -2,9 +2,10 @@ import { formatTime, type Random } from "@capstan/apimachinery";
 import { HOST_INSPECT_ANNOTATION, HOST_REBOOT_ANNOTATION } from "../kinds/bare-metal-host.ts";
 import type { HostErrorType, ProvisioningState } from "../kinds/bare-metal-host-status.ts";
 import type { HardwareDetails } from "../kinds/hardware-details.ts";
-import type { StepFailure, StepResult } from "../provisioner/provisioner.ts";
+import type { HardwareHealth, PowerReport, StepFailure, StepResult } from "../provisioner/provisioner.ts";
 import { inspectionDisabled } from "./annotations.ts";
 import { backOffMs } from "./back-off.ts";
+import { healthText } from "./conditions.ts";
 import { enterState, type HostEvent } from "./enter-state.ts";
 import { registrationError } from "./next-step.ts";
 import { type HostStatus, stateOf, withError, withoutError } from "./status.ts";
@@ -142,7 +143,7 @@ function retryOf({ memory, nowMs }: HostView, op: Operation, afterMs: number): N
 
 const EVENT_OF: Readonly<Record<HostErrorType, string>> = {
   "registration error": "RegistrationError",
-  "provisioned registration error": "RegistrationError",
+  "provisioned registration error": "ProvisionedRegistrationError",
   "inspection error": "InspectionError",
   "preparation error": "PreparationError",
   "provisioning error": "ProvisioningError",
@@ -179,7 +180,7 @@ function succeeded(view: HostView, call: DriverCall, value: unknown): Turn {
   const power = (on: boolean, ...events: HostEvent[]): Turn =>
     stay(
       { ...withoutError(status, "power management error"), poweredOn: on },
-      { memory: { ...memory, polledAtMs: nowMs }, events },
+      { memory: { ...memory, polledAtMs: nowMs, polledFor: memory.fingerprint }, events },
     );
   switch (call.op) {
     case "register":
@@ -215,8 +216,11 @@ function succeeded(view: HostView, call: DriverCall, value: unknown): Turn {
           events: [normal("Detached", "The management controller is left alone until the annotation is removed")],
         },
       );
-    case "power":
-      return power((value as { on: boolean }).on);
+    case "power": {
+      const { on, health } = value as PowerReport;
+      const turn = power(on, ...healthNews(memory.health, health));
+      return { ...turn, memory: { ...turn.memory, ...(health === undefined ? {} : { health }) } };
+    }
     case "powerOn":
       return power(true, normal("PowerOn", "The host is powered on"));
     case "powerOff":
@@ -226,6 +230,13 @@ function succeeded(view: HostView, call: DriverCall, value: unknown): Turn {
     case "reboot":
       return { ...power(true, normal("PowerOn", "The host was restarted")), dropAnnotations: [HOST_REBOOT_ANNOTATION] };
   }
+}
+
+/** Only what changes while it is watched: after a restart it would be old news. */
+function healthNews(before: HardwareHealth | undefined, now: HardwareHealth | undefined): HostEvent[] {
+  if (before === undefined || now === undefined || before === now) return [];
+  if (now === "OK") return [normal("HealthRestored", "The management controller says that the hardware is well again")];
+  return [{ type: "Warning", reason: "HealthDegraded", note: healthText(now) }];
 }
 
 function normal(reason: string, note: string): HostEvent {

@@ -1,6 +1,8 @@
+import { findCondition } from "@capstan/apimachinery";
 import type { ConditionInput } from "@capstan/capi";
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import type { ProvisioningState } from "../kinds/bare-metal-host-status.ts";
+import type { HardwareHealth } from "../provisioner/provisioner.ts";
 import { type HostStatus, runsSomething, stateOf } from "./status.ts";
 
 const PROGRESS: Partial<Record<ProvisioningState, string>> = {
@@ -27,7 +29,7 @@ const NEXT: Partial<Record<ProvisioningState, string>> = {
 };
 
 /** The conditions of a host, with upstream's types and reasons. */
-export function hostConditions(host: BareMetalHost, status: HostStatus): ConditionInput[] {
+export function hostConditions(host: BareMetalHost, status: HostStatus, health?: HardwareHealth): ConditionInput[] {
   const state = stateOf(status);
   return [
     manageable(status, state),
@@ -35,7 +37,7 @@ export function hostConditions(host: BareMetalHost, status: HostStatus): Conditi
     ready(status, state),
     available(host, status, state),
     progressing(status, state),
-    health(),
+    healthy(host, health),
   ];
 }
 
@@ -90,6 +92,22 @@ function progressing(status: HostStatus, state: ProvisioningState): ConditionInp
     : make("Progressing", true, reason, status.errorMessage || NEXT[state]);
 }
 
-function health(): ConditionInput {
-  return { type: "Healthy", status: "Unknown", reason: "Unknown", message: "The driver does not report health" };
+/** What a management controller that calls its hardware ill leads to. */
+export function healthText(health: "Warning" | "Critical"): string {
+  return `The management controller says that the hardware is in state ${health}: look into its log for the part and repair it`;
 }
+
+/** What is not known now is as it was. */
+function healthy(host: BareMetalHost, health: HardwareHealth | undefined): ConditionInput {
+  const before = findCondition(host.status?.conditions ?? [], HEALTHY);
+  if (health === undefined && before !== undefined) {
+    const { type, status, reason, message } = before;
+    return { type, status, reason, message };
+  }
+  if (health === undefined)
+    return { type: HEALTHY, status: "Unknown", reason: "Unknown", message: "The driver has not reported health" };
+  if (health === "OK") return make(HEALTHY, true, "Healthy");
+  return make(HEALTHY, false, health === "Critical" ? "CriticalError" : "Warning", healthText(health));
+}
+
+const HEALTHY = "Healthy";

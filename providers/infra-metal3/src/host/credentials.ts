@@ -1,4 +1,5 @@
-import { isReason, type OwnerReference } from "@capstan/apimachinery";
+import { createHash } from "node:crypto";
+import { deepEqual, isReason, type OwnerReference, stableStringify } from "@capstan/apimachinery";
 import { Secret, secretText } from "@capstan/capi";
 import type { CacheOptions } from "@capstan/runtime";
 import { Cache, type Client, type Request, type Source } from "@capstan/runtime";
@@ -10,6 +11,8 @@ const SECRET_LABEL = "environment.metal3.io";
 const SECRET_LABEL_VALUE = "baremetal";
 /** Keeps a Secret until its host needs it no more, whatever order things are deleted in. */
 const SECRET_FINALIZER = "baremetalhost.metal3.io/secret";
+/** How often a write is tried that others come before. */
+const ATTEMPTS = 3;
 
 /** A Secret with what it holds, or why it cannot be used. */
 export type CredentialsFound =
@@ -19,6 +22,10 @@ export type CredentialsFound =
 /** The Secrets of management controllers: labelled, owned by their hosts, and watched. */
 export class BmcSecrets implements Source {
   readonly #options: CacheOptions;
+  /** Writes under way onto Secrets, and who waits to be written as their owner. */
+  readonly #lines = new Map<string, { owners: Map<string, OwnerReference>; last: Promise<Secret> }>();
+  /** The revision at which a Secret was first seen to hold what it holds. */
+  readonly #versions = new Map<string, { digest: string; version: string }>();
   #client: Client | undefined;
   #cache: Cache | undefined;
 
@@ -43,9 +50,12 @@ export class BmcSecrets implements Source {
     const informer = cache.informer(Secret);
     informer.addHandler({
       add: (secret, initial) => (initial ? undefined : tell(secret)),
-      update: (secret, old) =>
-        secret.metadata.resourceVersion === old.metadata.resourceVersion ? undefined : tell(secret),
-      delete: tell,
+      // Hosts that share a Secret write onto it; only what it holds is news to the others.
+      update: (secret, old) => (deepEqual(secret.data, old.data) ? undefined : tell(secret)),
+      delete: (secret) => {
+        this.#versions.delete(secret.metadata.uid ?? "");
+        tell(secret);
+      },
     });
     cache.start();
     this.#cache = cache;
@@ -61,8 +71,9 @@ export class BmcSecrets implements Source {
     const secret = cached ?? (await client.get(Secret, key, signal));
     if (secret === undefined)
       return bad(`The Secret ${name} of spec.bmc.credentialsName does not exist: create it with username and password`);
-    const username = secretText(secret, "username");
-    const password = secretText(secret, "password");
+    // Those made with `echo admin | base64` end in a line break that nobody meant.
+    const username = secretText(secret, "username")?.trim() || undefined;
+    const password = secretText(secret, "password")?.trim() || undefined;
     if (username === undefined || password === undefined)
       return bad(
         `The Secret ${name} has no ${username === undefined ? "username" : "password"}: both must be there and not empty`,
@@ -71,25 +82,44 @@ export class BmcSecrets implements Source {
     return { type: "good", secret, credentials: { username, password, ...(ca === undefined ? {} : { ca }) } };
   }
 
-  /** Labels a Secret and makes the host its owner; gives back how it is then. */
+  /**
+   * Labels a Secret and makes the host its owner; gives back how it is then. Hosts that share a Secret come at the same time, and
+   * each write is based on the one before: those that wait for a write go together in the next.
+   */
   async own(client: Client, host: BareMetalHost, secret: Secret, signal: AbortSignal): Promise<Secret> {
-    const { labels, finalizers = [], ownerReferences = [], resourceVersion, deletionTimestamp } = secret.metadata;
-    const owned = ownerReferences.some(({ uid }) => uid === host.metadata.uid);
-    if (deletionTimestamp !== undefined) return secret;
-    if (owned && labels?.[SECRET_LABEL] === SECRET_LABEL_VALUE && finalizers.includes(SECRET_FINALIZER)) return secret;
-    const owner: OwnerReference = {
-      apiVersion: host.apiVersion,
-      kind: host.kind,
-      name: host.metadata.name ?? "",
-      uid: host.metadata.uid ?? "",
+    if (secret.metadata.deletionTimestamp !== undefined || isOwned(secret, ownerOf(host))) return secret;
+    const owner = ownerOf(host);
+    const key = `${secret.metadata.namespace}/${secret.metadata.name}`;
+    const line = this.#lines.get(key) ?? { owners: new Map<string, OwnerReference>(), last: Promise.resolve(secret) };
+    this.#lines.set(key, line);
+    line.owners.set(owner.uid, owner);
+    const before = line.last;
+    const write = async (): Promise<Secret> => {
+      const known = await before.catch(() => secret);
+      if (isOwned(known, owner)) return known;
+      const owners = [...new Map(line.owners).set(owner.uid, owner).values()];
+      line.owners.clear();
+      return await addOwners(this.#cache?.client ?? client, known, owners, signal);
     };
-    const metadata = {
-      resourceVersion,
-      labels: { [SECRET_LABEL]: SECRET_LABEL_VALUE },
-      finalizers: finalizers.includes(SECRET_FINALIZER) ? finalizers : [...finalizers, SECRET_FINALIZER],
-      ownerReferences: owned ? ownerReferences : [...ownerReferences, owner],
-    };
-    return await (this.#cache?.client ?? client).patch(secret, { metadata }, {}, signal);
+    const own = write();
+    line.last = own;
+    try {
+      return await own;
+    } finally {
+      if (line.last === own) this.#lines.delete(key);
+    }
+  }
+
+  /** Changes when the credentials do; others may write their names onto the Secret without that being news. */
+  versionOf({ metadata, data }: Secret): string {
+    const { uid = "", resourceVersion = "" } = metadata;
+    const digest = createHash("sha256")
+      .update(stableStringify(data ?? {}))
+      .digest("base64");
+    const known = this.#versions.get(uid);
+    if (known?.digest === digest) return known.version;
+    this.#versions.set(uid, { digest, version: resourceVersion });
+    return resourceVersion;
   }
 
   /** Lets a host's Secrets go; one that another host uses as well is kept. */
@@ -115,6 +145,44 @@ export class BmcSecrets implements Source {
         if (!isReason(error, "NotFound")) throw error;
       }
     }
+  }
+}
+
+function ownerOf({ apiVersion, kind, metadata: { name = "", uid = "" } }: BareMetalHost): OwnerReference {
+  return { apiVersion, kind, name, uid };
+}
+
+function isOwned({ metadata }: Secret, owner: OwnerReference): boolean {
+  const { labels, finalizers = [], ownerReferences = [] } = metadata;
+  const isThere = ownerReferences.some(({ uid }) => uid === owner.uid);
+  return isThere && labels?.[SECRET_LABEL] === SECRET_LABEL_VALUE && finalizers.includes(SECRET_FINALIZER);
+}
+
+async function addOwners(
+  client: Client,
+  known: Secret,
+  owners: readonly OwnerReference[],
+  signal: AbortSignal,
+): Promise<Secret> {
+  let secret = known;
+  for (let attempt = 1; ; attempt++) {
+    const { finalizers = [], ownerReferences = [], resourceVersion } = secret.metadata;
+    const missing = owners.filter((owner) => !ownerReferences.some(({ uid }) => uid === owner.uid));
+    const metadata = {
+      resourceVersion,
+      labels: { [SECRET_LABEL]: SECRET_LABEL_VALUE },
+      finalizers: finalizers.includes(SECRET_FINALIZER) ? finalizers : [...finalizers, SECRET_FINALIZER],
+      ownerReferences: [...ownerReferences, ...missing],
+    };
+    try {
+      return await client.patch(secret, { metadata }, {}, signal);
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !isReason(error, "Conflict")) throw error;
+    }
+    const { namespace, name = "" } = secret.metadata;
+    const live = await client.get(Secret, { namespace, name }, signal);
+    if (live === undefined || live.metadata.deletionTimestamp !== undefined) return live ?? secret;
+    secret = live;
   }
 }
 

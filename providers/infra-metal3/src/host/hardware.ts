@@ -11,7 +11,6 @@ export async function storeHardware(
   context: ReconcileContext,
 ): Promise<void> {
   const { namespace, name, uid } = host.metadata;
-  const live = await context.client.get(HardwareData, { namespace, name: name ?? "" }, context.signal);
   const desired: HardwareData = {
     apiVersion: HardwareData.apiVersion,
     kind: HardwareData.kind,
@@ -32,7 +31,7 @@ export async function storeHardware(
     },
     spec: { hardware },
   };
-  await context.client.ensure(desired, live, {}, context.signal);
+  await context.client.apply(desired, {}, context.signal);
 }
 
 /** What was found of a host before its status was lost. */

@@ -1,5 +1,6 @@
 import type { Cache } from "@capstan/runtime";
 import { BareMetalHost } from "../kinds/bare-metal-host.ts";
+import { parseBmcAddress } from "../provisioner/bmc-address.ts";
 
 const BY_MAC = "boot-mac";
 const BY_BMC = "bmc-address";
@@ -41,5 +42,16 @@ function macOf({ spec }: BareMetalHost): string[] {
 
 function bmcOf({ spec }: BareMetalHost): string[] {
   const address = spec?.bmc?.address;
-  return address === undefined || address === "" ? [] : [address.replace(/\/+$/, "").toLowerCase()];
+  return address === undefined || address === "" ? [] : [plainAddress(address)];
+}
+
+/** One spelling for all that name the same System. */
+function plainAddress(address: string): string {
+  try {
+    const { driver, origin, path } = parseBmcAddress(address);
+    if (driver === "redfish") return `${origin}${path}`.toLowerCase();
+  } catch {
+    // Refused elsewhere, with what is wrong with it.
+  }
+  return address.replace(/\/+$/, "").toLowerCase();
 }

@@ -40,7 +40,7 @@ test("a host is registered, inspected, prepared, available and powered on", asyn
     Provisioned: "False NotProvisioned",
     AvailableForProvisioning: "True Available",
     Progressing: "False NotProgressing",
-    Healthy: "Unknown Unknown",
+    Healthy: "True Healthy",
   });
   expect(world.reasons()).toEqual([
     "Registered",

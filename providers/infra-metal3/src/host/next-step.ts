@@ -148,7 +148,9 @@ function availableStep(view: HostView): Step {
 function powerStep(view: HostView): Step {
   const { host, status, memory, nowMs, limits } = view;
   const wish = rebootWish(host);
-  const due = (memory.polledAtMs ?? Number.NEGATIVE_INFINITY) + limits.pollMs;
+  // Whoever changed something wants to see soon whether the host still answers.
+  const isNews = memory.polledFor !== memory.fingerprint;
+  const due = isNews ? nowMs : (memory.polledAtMs ?? Number.NEGATIVE_INFINITY) + limits.pollMs;
   if (due <= nowMs) return call(view, { op: "power" });
   const rest: Step = { type: "wait", afterMs: due - nowMs };
   if (host.spec.disablePowerOff === true) {

@@ -124,9 +124,12 @@ class HostPass {
     this.#events.push(...turn.events);
     if (turn.hardware !== undefined) await storeHardware(this.#host, turn.hardware, this.#context);
     if (turn.forget === true) return await this.#forget();
-    if (turn.dropAnnotations !== undefined) {
+    const present = (turn.dropAnnotations ?? []).filter(
+      (name) => this.#host.metadata.annotations?.[name] !== undefined,
+    );
+    if (present.length > 0) {
       await this.#save();
-      await this.#dropAnnotations(turn.dropAnnotations);
+      await this.#dropAnnotations(present);
     }
     if (turn.againMs === 0) return undefined;
     await this.#save();
@@ -208,7 +211,7 @@ class HostPass {
       bootMode: this.#host.spec.bootMode ?? "UEFI",
       annotations,
     };
-    const version = secret.metadata.resourceVersion ?? "";
+    const version = this.#deps.secrets.versionOf(secret);
     return { access: { type: "good", secret: bmc.credentialsName, version }, identity, driver };
   }
 
@@ -266,7 +269,7 @@ class HostPass {
     const host = this.#host;
     const { lastUpdated: _at, conditions: existing, ...old } = host.status ?? {};
     const { lastUpdated: _before, conditions: _conditions, ...body } = this.#status;
-    const computed = hostConditions(host, this.#status);
+    const computed = hostConditions(host, this.#status, this.memory.health);
     const conditions = withTransitionTimes(computed, existing ?? [], clock.now(), host.metadata.generation);
     if (!deepEqual(old, body) || !deepEqual(existing ?? [], conditions)) {
       const { namespace, name } = host.metadata;

@@ -1,6 +1,6 @@
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import type { HostErrorType, ProvisioningState } from "../kinds/bare-metal-host-status.ts";
-import type { PowerOffMode } from "../provisioner/provisioner.ts";
+import type { HardwareHealth, PowerOffMode } from "../provisioner/provisioner.ts";
 import type { HostStatus } from "./status.ts";
 
 /** What is known about the way to the management controller. */
@@ -19,8 +19,11 @@ export interface HostMemory {
   /** The call under way. */
   readonly running?: { readonly op: string; readonly sinceMs: number };
   readonly softOffSinceMs?: number;
-  /** When the power was last asked for. */
+  /** When the power was last asked for, and how things stood then. */
   readonly polledAtMs?: number;
+  readonly polledFor?: string;
+  /** What the hardware said of itself then. */
+  readonly health?: HardwareHealth;
   /** Whether the driver was told of the host by this process. */
   readonly adopted?: boolean;
 }

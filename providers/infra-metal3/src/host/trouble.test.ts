@@ -1,5 +1,7 @@
 import { findCondition } from "@capstan/apimachinery";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
+import { whyNotFree } from "../machine/choose-host.ts";
 import { BMC_FAULTS_ANNOTATION } from "../provisioner/memory/behaviour.ts";
 import { HostWorld } from "../testing/host-world.ts";
 
@@ -144,6 +146,14 @@ test("two hosts with one MAC: the second is refused with the name of the first, 
   expect(world.host("second")?.status?.errorMessage).toMatch(
     /MAC address 00:11:22:33:44:55 is also that of BareMetalHost default\/first/,
   );
+  expect(ready("second")).toMatchObject({
+    status: "False",
+    reason: "Error",
+    message: expect.stringMatching(/delete one/),
+  });
+  expect(world.events).toContainEqual(
+    expect.stringMatching(/^RegistrationError: The MAC address .* correct or delete/),
+  );
   expect(world.state("first")).toBe("available");
   await world.remove("first");
   await world.until("second takes over", () => world.state("second") === "available", 60);
@@ -155,6 +165,21 @@ test("two hosts with one BMC address: the same", async () => {
   await world.addHost({ bmc: { address: "memory://SAME/", credentialsName: "bmc" } }, {}, "second");
   await world.pass(3);
   expect(world.host("second")?.status?.errorMessage).toMatch(/BMC address memory:\/\/same is also that of/);
+});
+
+test("one BMC spelled in two ways is one machine", async () => {
+  world.redfish = world.bmcs;
+  await world.startController();
+  const address = (text: string) => ({ bmc: { address: text, credentialsName: "bmc" } });
+  await world.addHost(address("redfish-virtualmedia://10.0.0.5/redfish/v1/Systems/1"), {}, "first");
+  await world.pass(3);
+  await world.addHost(address("redfish+https://10.0.0.5:443/redfish/v1/Systems/1/"), {}, "second");
+  await world.addHost(address("redfish://10.0.0.5/redfish/v1/Systems/2"), {}, "third");
+  await world.pass(3);
+  expect(world.host("second")?.status?.errorMessage).toContain(
+    "BMC address https://10.0.0.5/redfish/v1/systems/1 is also that of BareMetalHost default/first",
+  );
+  expect(world.host("third")?.status?.errorMessage ?? "").not.toContain("is also that of");
 });
 
 test("host deleted while provisioning: it is taken off and switched off first", async () => {
@@ -225,4 +250,63 @@ test("a user data Secret that is missing is told by name and waited for", async 
   await world.until("provisioned", () => world.state() === "provisioned");
 });
 
+test("hardware in a critical state is told, and told when it is repaired", async () => {
+  const healthy = () => findCondition(world.host()?.status?.conditions ?? [], "Healthy");
+  await world.addHost();
+  await available();
+  expect(healthy()?.status).toBe("True");
+  await world.annotate({ [BMC_FAULTS_ANNOTATION]: "broken-fan" });
+  await world.pass(2);
+  expect(healthy()).toMatchObject({
+    status: "False",
+    reason: "CriticalError",
+    message: expect.stringMatching(/repair it/),
+  });
+  expect(whyNotFree(world.host() as BareMetalHost)).toBe("in bad health");
+  await heal();
+  await world.pass(2);
+  expect(healthy()?.status).toBe("True");
+  expect(world.reasons().filter((reason) => reason.startsWith("Health"))).toEqual(["HealthDegraded", "HealthRestored"]);
+});
+
 const SECRET = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
+
+test("many hosts that share one Secret are written onto it together, and nobody tries the credentials again for that", async () => {
+  const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
+  let writes = 0;
+  world.server.internal.watch({ group: "", plural: "secrets" }, ({ name }) => {
+    if (name === "bmc") writes++;
+  });
+  await world.stopController();
+  for (const name of names) await world.addHost({ online: false }, {}, name);
+  await world.startController();
+  await world.until("all available", () => names.every((name) => world.state(name) === "available"));
+  await world.pass(300);
+  expect(world.secret()?.metadata.ownerReferences).toHaveLength(names.length);
+  expect(writes).toBeLessThanOrEqual(names.length / 2);
+  expect(world.reasons().filter((reason) => reason === "BMCAccessValidated")).toHaveLength(names.length);
+  await world.client.patch({ kind: SECRET, namespace: "default", name: "bmc" }, { stringData: { password: "other" } });
+  await world.pass(5);
+  expect(world.reasons().filter((reason) => reason === "BMCAccessValidated")).toHaveLength(2 * names.length);
+});
+
+test("credentials made with echo, which end in a line break, are good", async () => {
+  await world.client.patch({ kind: SECRET, namespace: "default", name: "bmc" }, { stringData: { password: " \n" } });
+  await world.addHost();
+  await troubled("registration error", /Secret bmc has no password/, "RegistrationError");
+  await world.client.patch({ kind: SECRET, namespace: "default", name: "bmc" }, { stringData: { password: "x\n" } });
+  await available();
+});
+
+test("a machine that is broken in the demo shows it at once, and its repair too", async () => {
+  await world.addHost({ image: IMAGE });
+  await world.until("provisioned", () => world.state() === "provisioned");
+  await world.pass(10);
+  await world.annotate({ [BMC_FAULTS_ANNOTATION]: "unreachable" });
+  await world.pass(1);
+  expect(ready()).toMatchObject({ status: "False", reason: "Error", message: expect.stringContaining("ECONNREFUSED") });
+  expect(world.reasons().at(-1)).toBe("ProvisionedRegistrationError");
+  await heal();
+  await world.pass(1);
+  expect(ready()?.status).toBe("True");
+});

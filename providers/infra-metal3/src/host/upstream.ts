@@ -12,8 +12,12 @@ const Deployment = kindRef<Deployment>({
   namespaced: true,
 });
 
-/** What upstream's manifests call it; distributions put a prefix before it. */
-const NAME = "baremetal-operator-controller-manager";
+/** What upstream's manifests, those of older releases and OpenShift call it. */
+const NAMES = [
+  "baremetal-operator-controller-manager",
+  "capm3-baremetal-operator-controller-manager",
+  "metal3-baremetal-operator",
+];
 /** Often enough while it runs, rarely while it does not: installing it is an event. */
 const LOOK_AGAIN_MS = { here: 60_000, absent: 300_000 };
 
@@ -45,6 +49,9 @@ export class UpstreamOperator {
 }
 
 async function look(client: Client, signal: AbortSignal): Promise<boolean> {
-  const { items } = await client.list(Deployment, { fieldSelector: `metadata.name=${NAME}` }, signal);
-  return items.some(({ spec }) => spec?.replicas !== 0);
+  for (const name of NAMES) {
+    const { items } = await client.list(Deployment, { fieldSelector: `metadata.name=${name}` }, signal);
+    if (items.some(({ spec }) => spec?.replicas !== 0)) return true;
+  }
+  return false;
 }

@@ -1,4 +1,4 @@
-import { isReason, ownerReference } from "@capstan/apimachinery";
+import { findCondition, isReason, ownerReference } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   type ConditionInput,
@@ -127,6 +127,9 @@ async function report(claim: IPAddressClaim, outcome: Outcome, context: Reconcil
   };
   const desired = { apiVersion, kind, metadata: { namespace, name }, status } as unknown as IPAddressClaim;
   const live = context.cache.get(IPAddressClaim, { namespace, name });
+  const { status: word, reason, message } = outcome.condition;
+  if (word === "False" && findCondition(conditionsOf(claim), "Ready")?.message !== message)
+    context.recorder.event(claim, "Warning", reason, "Allocate", message);
   try {
     await context.client.ensure(desired, live, { subresource: "status" }, context.signal);
   } catch (error) {

@@ -10,14 +10,12 @@ import {
   releaseFinalizer,
 } from "@capstan/runtime";
 import { Metal3IPAddress } from "../kinds/ip-address.ts";
-import { IPClaim } from "../kinds/ip-claim.ts";
+import { CLAIM_FINALIZER, IPClaim } from "../kinds/ip-claim.ts";
 import type { IPPool } from "../kinds/ip-pool.ts";
 import { allocate, mayWork, poolOf } from "./allocate.ts";
 import { holderName, type IpBook } from "./ip-book.ts";
 import type { AddressFacts } from "./pool-ranges.ts";
 
-/** Kept on a claim until its address is released. */
-export const CLAIM_FINALIZER = "ipclaim.ipam.metal3.io";
 /** Kept on an address while its claim exists. */
 export const ADDRESS_FINALIZER = "ipaddress.ipam.metal3.io";
 /** Index of addresses by their claim. */
@@ -165,6 +163,8 @@ async function report(claim: IPClaim, status: Report, context: ReconcileContext)
   const { apiVersion, kind } = IPClaim;
   const desired = { apiVersion, kind, metadata: { namespace, name }, status } as unknown as IPClaim;
   const live = context.cache.get(IPClaim, { namespace, name });
+  if ("errorMessage" in status && status.errorMessage !== (live?.status?.errorMessage ?? ""))
+    context.recorder.event(claim, "Warning", "AllocationFailed", "Allocate", status.errorMessage);
   try {
     await context.client.ensure(desired, live, { subresource: "status" }, context.signal);
   } catch (error) {

@@ -62,7 +62,7 @@ export function metal3IpamControllers(): Controller[] {
         : [];
   return [
     controller("metal3-ip-claim")
-      .for(IPClaim)
+      .for(IPClaim, { predicate: { update: isOpen } })
       .watches(Metal3IPAddress, ({ metadata, spec }) => requestOf(metadata.namespace, spec.claim.name), {
         predicate: notOwnCreation,
       })

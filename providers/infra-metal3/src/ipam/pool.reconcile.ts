@@ -17,6 +17,8 @@ const FINALIZER = "ippool.ipam.metal3.io";
 /** The list of all addresses is written at most this often, and the less often the longer it is. */
 const STATUS_PAUSE_MS = 1000;
 const PAUSE_PER_ADDRESS_MS = 1;
+/** An object has its limits; the IPAddresses say the rest. */
+const MAX_LISTED = 10_000;
 
 /** What the controller of pools keeps between passes. */
 export interface PoolDeps {
@@ -72,10 +74,11 @@ async function belongTo(pool: IPPool, cluster: Cluster, context: ReconcileContex
 
 async function writeStatus(pool: IPPool, held: ReadonlyMap<string, string>, context: ReconcileContext): Promise<void> {
   const names = [...held].map(([holder, address]) => [holder.slice(holder.lastIndexOf("/") + 1), address] as const);
-  const indexes = Object.fromEntries(names.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const listed = names.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_LISTED);
+  const indexes = Object.fromEntries(listed);
   const before = pool.status?.indexes ?? {};
   const changed =
-    Object.keys(before).length !== names.length || names.some(([name, address]) => before[name] !== address);
+    Object.keys(before).length !== listed.length || listed.some(([name, address]) => before[name] !== address);
   if (!changed) return;
   const { apiVersion, kind } = IPPool;
   const { namespace, name } = pool.metadata;

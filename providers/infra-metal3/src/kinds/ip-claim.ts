@@ -6,6 +6,9 @@ import { AGE_COLUMN, CLUSTER_COLUMN } from "./metal3-shared.ts";
 /** A claim may ask for a certain address by this annotation. */
 export const REQUESTED_ADDRESS_ANNOTATION = "ipAddress";
 
+/** Kept on a claim until its address is released. */
+export const CLAIM_FINALIZER = "ipclaim.ipam.metal3.io";
+
 const shared = { group: METAL3_IPAM_GROUP, version: "v1alpha1" };
 
 /** Asks an IPPool for an address. */
@@ -28,5 +31,12 @@ export const IPClaim = defineKind({
     ),
   }),
   columns: [CLUSTER_COLUMN, AGE_COLUMN],
+  admission: {
+    // Here it costs nothing; where nobody admits, the controller writes it.
+    default: ({ metadata }, old) => {
+      if (old === undefined && metadata.finalizers?.includes(CLAIM_FINALIZER) !== true)
+        metadata.finalizers = [...(metadata.finalizers ?? []), CLAIM_FINALIZER];
+    },
+  },
 });
 export type IPClaim = ObjectOf<typeof IPClaim>;

@@ -66,7 +66,13 @@ export const IPPool = defineKind({
     status: optional(
       object({
         lastUpdated: optional(time({ doc: "When addresses were last given away or returned." })),
-        indexes: optional(map(address("An address."), { doc: "Which claim has which address." })),
+        // One writer, and thousands of entries: each alone would be a field of its own to keep track of.
+        indexes: optional(
+          map(address("An address."), {
+            doc: "Which claim has which address; the first 10,000 by the name of the claim.",
+            mapType: "atomic",
+          }),
+        ),
       }),
     ),
   }),

@@ -1,4 +1,4 @@
-import { type LabelOperator, labelRequirement, labelSelector } from "@capstan/apimachinery";
+import { findCondition, type LabelOperator, labelRequirement, labelSelector } from "@capstan/apimachinery";
 import { type BareMetalHost, HOST_DETACHED_ANNOTATION, HOST_PAUSED_ANNOTATION } from "../kinds/bare-metal-host.ts";
 import type { Metal3Machine } from "../kinds/metal3-machine.ts";
 import { FAILURE_DOMAIN_LABEL, NODE_REUSE_LABEL, UNHEALTHY_ANNOTATIONS } from "./names.ts";
@@ -12,16 +12,24 @@ export interface Wanted {
   failureDomain?: string | undefined;
 }
 
-/** Why a host cannot be claimed now; undefined when it can. */
-export function whyNotFree(host: BareMetalHost): string | undefined {
-  const { metadata, spec, status } = host;
+/** Why no machine can use a host at all; undefined when one can, now or later. */
+export function whyUnfit({ metadata, status }: BareMetalHost): string | undefined {
   if (metadata.deletionTimestamp !== undefined) return "being deleted";
-  if (spec.consumerRef !== undefined) return "in use";
-  if (metadata.labels?.[NODE_REUSE_LABEL] !== undefined) return "kept for reuse";
   if (metadata.annotations?.[HOST_PAUSED_ANNOTATION] !== undefined) return "paused";
   if (metadata.annotations?.[HOST_DETACHED_ANNOTATION] !== undefined) return "detached";
   if (UNHEALTHY_ANNOTATIONS.some((name) => metadata.annotations?.[name] !== undefined)) return "marked unhealthy";
   if ((status?.errorMessage ?? "") !== "") return "in error";
+  const health = findCondition(status?.conditions ?? [], "Healthy");
+  return health?.status === "False" && health.reason === "CriticalError" ? "in bad health" : undefined;
+}
+
+/** Why a host cannot be claimed now; undefined when it can. */
+export function whyNotFree(host: BareMetalHost): string | undefined {
+  const { metadata, spec, status } = host;
+  if (spec.consumerRef !== undefined) return "in use";
+  if (metadata.labels?.[NODE_REUSE_LABEL] !== undefined) return "kept for reuse";
+  const unfit = whyUnfit(host);
+  if (unfit !== undefined) return unfit;
   if (spec.image !== undefined || spec.customDeploy !== undefined) return "with an image of their own";
   return isAvailable(host) ? undefined : (status?.provisioning.state ?? "") || "not registered yet";
 }

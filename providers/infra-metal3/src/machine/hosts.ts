@@ -4,7 +4,7 @@ import { type Cache, type Client, keyText, type Request } from "@capstan/runtime
 import { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { Metal3Data, Metal3DataClaim } from "../kinds/metal3-data.ts";
 import { Metal3Machine } from "../kinds/metal3-machine.ts";
-import { hostMatches, type Wanted, whyNotFree } from "./choose-host.ts";
+import { hostMatches, type Wanted, whyNotFree, whyUnfit } from "./choose-host.ts";
 import { claimed, sameHost } from "./host-spec.ts";
 import { NODE_REUSE_LABEL } from "./names.ts";
 import { nodeMarks } from "./node.ts";
@@ -86,9 +86,12 @@ export class Hosts {
     return this.cache.byIndex(BareMetalHost, BY_CONSUMER, keyText(namespace, `${cluster.kind}/${name}`));
   }
 
-  /** Hosts kept for machines of one origin. */
-  keptFor(namespace: string, origin: string): BareMetalHost[] {
-    return this.cache.byIndex(BareMetalHost, BY_REUSE, keyText(namespace, origin));
+  /** Hosts kept for machines of one origin that this machine can have, now or later. */
+  keptFor(namespace: string, origin: string, { selector }: Wanted): BareMetalHost[] {
+    const matches = hostMatches({ selector });
+    return this.cache
+      .byIndex(BareMetalHost, BY_REUSE, keyText(namespace, origin))
+      .filter((host) => !this.isBeingClaimed(host) && whyUnfit(host) === undefined && matches(host));
   }
 
   /** A free host that a machine can have. */
@@ -120,22 +123,22 @@ export class Hosts {
     return this.#claiming.has(keyOf(host));
   }
 
-  /** Takes a host; false when somebody else was faster. One update guarded by resourceVersion: two never get the same. */
+  /** Takes a host and gives it as it is then; undefined when somebody else was faster. One update guarded by resourceVersion: two never get the same. */
   async claim(
     host: BareMetalHost,
     machine: Metal3Machine,
     change: (claimed: BareMetalHost) => BareMetalHost,
     cluster: string,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<BareMetalHost | undefined> {
     this.waitsNoMore(machine);
     const { uid = "" } = machine.metadata;
     this.#doubts.set(uid, host.metadata.name ?? "");
     this.#claiming.add(keyOf(host));
     try {
-      const done = await this.write(host, change(claimed(host, machine, cluster)), signal);
-      if (done) this.#doubts.delete(uid);
-      return done;
+      const taken = await this.#update(change(claimed(host, machine, cluster)), signal);
+      if (taken !== undefined) this.#doubts.delete(uid);
+      return taken;
     } finally {
       this.#claiming.delete(keyOf(host));
     }
@@ -155,13 +158,15 @@ export class Hosts {
 
   /** Writes a host as changed; nothing when it is so already, false when it changed meanwhile. */
   async write(host: BareMetalHost, changed: BareMetalHost, signal: AbortSignal): Promise<boolean> {
-    if (sameHost(host, changed)) return true;
+    return sameHost(host, changed) || (await this.#update(changed, signal)) !== undefined;
+  }
+
+  async #update(changed: BareMetalHost, signal: AbortSignal): Promise<BareMetalHost | undefined> {
     const { status: _status, ...rest } = deepCopy(changed);
     try {
-      await this.client.update(rest as BareMetalHost, {}, signal);
-      return true;
+      return await this.client.update(rest as BareMetalHost, {}, signal);
     } catch (error) {
-      if (isReason(error, "Conflict", "NotFound")) return false;
+      if (isReason(error, "Conflict", "NotFound")) return undefined;
       throw error;
     }
   }

@@ -54,6 +54,16 @@ export interface ConfigDriveData {
   readonly networkData: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** What the management controller says of the hardware. */
+export type HardwareHealth = "OK" | "Warning" | "Critical";
+
+/** A look at a host at rest. */
+export interface PowerReport {
+  readonly on: boolean;
+  /** Absent: it does not say. */
+  readonly health?: HardwareHealth;
+}
+
 /** soft asks the operating system, hard takes the power. */
 export type PowerOffMode = "soft" | "hard";
 
@@ -65,8 +75,8 @@ export interface Provisioner {
   /** Makes sure that the host answers and that the credentials are right; gives the driver's name for it. */
   register(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ id: string }>>;
   inspect(host: HostIdentity, signal: AbortSignal): Promise<StepResult<HardwareDetails>>;
-  /** Whether the host is powered on. */
-  power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ on: boolean }>>;
+  /** Whether the host is powered on, and how its hardware is. */
+  power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<PowerReport>>;
   powerOn(host: HostIdentity, signal: AbortSignal): Promise<StepResult>;
   powerOff(host: HostIdentity, mode: PowerOffMode, signal: AbortSignal): Promise<StepResult>;
   /** Restarts a host that must never be off. */

@@ -7,13 +7,13 @@ import {
   type Unstructured,
   VirtualClock,
 } from "@capstan/apimachinery";
-import { Cluster, Machine, Secret } from "@capstan/capi";
+import { CLONED_FROM_NAME_ANNOTATION, Cluster, DEPLOYMENT_NAME_LABEL, Machine, Secret } from "@capstan/capi";
 import {
   Cache,
   Client,
+  type Recorder,
   type RunningControllers,
   silentLogger,
-  silentRecorder,
   startControllers,
 } from "@capstan/runtime";
 import { FaultyTransport } from "@capstan/runtime/testing";
@@ -34,6 +34,8 @@ const DATA = { metaData: { indexes: [{ key: "index" }], ipAddressesFromPool: [{ 
 
 /** One cluster with many Metal3Machines, and a manager on a bad line that can be killed at any time. */
 export class Fleet {
+  /** What people were told: `TYPE REASON KIND/NAME: NOTE`. */
+  readonly events: string[] = [];
   /** Whatever must never be seen in any state of the hosts. */
   readonly violations: string[] = [];
   readonly clock: VirtualClock;
@@ -85,14 +87,44 @@ export class Fleet {
   }
 
   async addMachines(...names: string[]): Promise<void> {
-    for (const name of names) {
-      const infrastructureRef = { apiGroup: Metal3Machine.group, kind: Metal3Machine.kind, name };
-      const spec = { clusterName: "c1", bootstrap: { dataSecretName: name }, infrastructureRef };
-      const { uid = "" } = (await this.#client.create(object(Machine, name, spec))).metadata;
-      const machine = object(Metal3Machine, name, { image: IMAGE, dataTemplate: { name: "data" } });
-      machine.metadata.ownerReferences = [{ apiVersion: `${CORE}/v1beta2`, kind: "Machine", name, uid }];
-      await this.#client.create(machine);
-    }
+    for (const name of names) await this.addMachine(name);
+  }
+
+  /** A machine with this in its spec, of this MachineDeployment and template if one is named. */
+  async addMachine(
+    name: string,
+    spec: object = {},
+    of: { deployment?: string; template?: string } = {},
+  ): Promise<void> {
+    const infrastructureRef = { apiGroup: Metal3Machine.group, kind: Metal3Machine.kind, name };
+    const owner = object(Machine, name, { clusterName: "c1", bootstrap: { dataSecretName: name }, infrastructureRef });
+    if (of.deployment !== undefined)
+      owner.metadata.labels = { ...owner.metadata.labels, [DEPLOYMENT_NAME_LABEL]: of.deployment };
+    const { uid = "" } = (await this.#client.create(owner)).metadata;
+    const machine = object(Metal3Machine, name, { image: IMAGE, dataTemplate: { name: "data" }, ...spec });
+    machine.metadata.ownerReferences = [{ apiVersion: `${CORE}/v1beta2`, kind: "Machine", name, uid }];
+    if (of.template !== undefined) machine.metadata.annotations = { [CLONED_FROM_NAME_ANNOTATION]: of.template };
+    await this.#client.create(machine);
+  }
+
+  /** An object beside those of the cluster, with its label. */
+  async create(kind: { apiVersion: string; kind: string }, name: string, spec: object): Promise<void> {
+    await this.#client.create(object(kind, name, spec));
+  }
+
+  get client(): Client {
+    return this.#client;
+  }
+
+  /** What a machine's condition says, as `STATUS REASON: MESSAGE`. */
+  condition(machine: string, type = "Ready"): string {
+    const found = findCondition(this.machine(machine)?.status?.conditions ?? [], type);
+    return found === undefined ? "" : `${found.status} ${found.reason}: ${found.message}`;
+  }
+
+  /** The events with this reason. */
+  told(reason: string): string[] {
+    return this.events.filter((event) => event.split(" ")[1] === reason);
   }
 
   async deleteMachine(name: string): Promise<void> {
@@ -111,9 +143,16 @@ export class Fleet {
     const provider = metal3Provider();
     provider.addIndexes(cache);
     const stop = new AbortController();
-    const deps = { cache, clock, random: this.#random, log: silentLogger, recorder: silentRecorder };
+    const deps = { cache, clock, random: this.#random, log: silentLogger, recorder: this.#recorder() };
     const running = startControllers(provider.controllers({ workload: this.world.workload }), deps, stop.signal);
     this.#manager = { stop, running, cache };
+  }
+
+  #recorder(): Recorder {
+    return {
+      event: ({ kind, metadata }, type, reason, _action, note) =>
+        void this.events.push(`${type} ${reason} ${kind}/${metadata.name}: ${note}`),
+    };
   }
 
   async stopManager(): Promise<void> {
@@ -151,11 +190,11 @@ export class Fleet {
   #contended(inner: Transport): Transport {
     return {
       request: async (request, signal) => {
-        const name = /\/metal3osts\/([^/]+)$/.exec(request.path)?.[1];
+        const name = /\/baremetalhosts\/([^/]+)$/.exec(request.path)?.[1];
         const wanted = request.method === "PUT" && name !== undefined;
         if (wanted && randomFloat(this.#random) < (this.#faults.contended ?? 0))
           await this.world.server.internal.update(HOSTS, "default", name, "rival", (host) => {
-            host.metadata.annotations = { touched: String(randomFloat(this.#random)) };
+            host.metadata.annotations = { ...host.metadata.annotations, touched: String(randomFloat(this.#random)) };
           });
         return await inner.request(request, signal);
       },

@@ -22,6 +22,8 @@ const BMC_FAULTS = [
   "inspection-fails",
   /** Every change of power takes a minute. */
   "slow",
+  /** The hardware says that it is in a critical state. */
+  "broken-fan",
 ] as const;
 type BmcFault = (typeof BMC_FAULTS)[number];
 

@@ -2,12 +2,14 @@ import { type Clock, type Random, sleep, stableStringify } from "@capstan/apimac
 import type { Logger } from "@capstan/runtime";
 import type { Connect } from "@capstan/workloads";
 import type { HardwareDetails } from "../../kinds/hardware-details.ts";
+import { parseBmcAddress } from "../bmc-address.ts";
 import { InFlight } from "../in-flight.ts";
 import {
   failure,
   finished,
   type HostIdentity,
   type PowerOffMode,
+  type PowerReport,
   type Provisioner,
   type ProvisionRequest,
   type StepFailure,
@@ -34,7 +36,10 @@ export interface MemoryBmcOptions {
 
 const ASK_AGAIN_MS = 1_000;
 
-/** Management controllers and their machines in memory: deterministic, with latency and faults. */
+/**
+ * Management controllers and their machines in memory: deterministic, with latency and faults. `memory://CHASSIS/SLOT`: machines
+ * of one chassis share its management controller.
+ */
 export class MemoryBmcs implements Provisioner {
   readonly inFlight: InFlight;
   readonly #options: MemoryBmcOptions;
@@ -68,8 +73,11 @@ export class MemoryBmcs implements Provisioner {
     );
   }
 
-  async power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ on: boolean }>> {
-    return await this.#ask(host, signal, async () => finished({ on: this.#machine(host.address).on }));
+  async power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<PowerReport>> {
+    return await this.#ask<PowerReport>(host, signal, async ({ faults }) => {
+      const health = faults.has("broken-fan") ? "Critical" : "OK";
+      return finished({ on: this.#machine(host.address).on, health });
+    });
   }
 
   async powerOn(host: HostIdentity, signal: AbortSignal): Promise<StepResult> {
@@ -163,7 +171,7 @@ export class MemoryBmcs implements Provisioner {
     answer: (behaviour: Behaviour) => Promise<StepResult<T>>,
   ): Promise<StepResult<T>> {
     const behaviour = behaviourOf(host);
-    return await this.inFlight.run(nameOf(host.address), signal, async () => {
+    return await this.inFlight.run(parseBmcAddress(host.address).host, signal, async () => {
       if (behaviour.latencyMs > 0) await sleep(this.#options.clock, behaviour.latencyMs, signal);
       return accessProblem(host, behaviour) ?? (await answer(behaviour));
     });

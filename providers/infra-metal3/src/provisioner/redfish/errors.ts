@@ -1,5 +1,9 @@
 import { isObject } from "@capstan/apimachinery";
+import { redactText } from "@capstan/runtime";
 import { failure, type StepFailure } from "../provisioner.ts";
+
+/** Whoever knows where a host's medium is published can read what is on it; management controllers like to repeat it, or cut it. */
+const MEDIA_TOKEN = /(\/media\/)[\w-]{16,}/g;
 
 /** A request that did not come to what it should. */
 export class RedfishError extends Error {
@@ -7,7 +11,7 @@ export class RedfishError extends Error {
   readonly status: number | undefined;
 
   constructor(message: string, options: { access?: "unreachable" | "refused"; status?: number } = {}) {
-    super(message);
+    super(redactText(message).replace(MEDIA_TOKEN, "$1[hidden]"));
     this.name = "RedfishError";
     this.access = options.access;
     this.status = options.status;

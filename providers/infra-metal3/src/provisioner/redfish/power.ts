@@ -1,5 +1,5 @@
 import { isObject } from "@capstan/apimachinery";
-import type { PowerOffMode } from "../provisioner.ts";
+import type { HardwareHealth, PowerOffMode } from "../provisioner.ts";
 import { type RedfishClient, type Resource } from "./client.ts";
 import { RedfishError } from "./errors.ts";
 
@@ -7,6 +7,13 @@ import { RedfishError } from "./errors.ts";
 export function powerStateOf(system: Resource): "On" | "Off" | "PoweringOn" | "PoweringOff" {
   const state = system["PowerState"];
   return state === "Off" || state === "PoweringOn" || state === "PoweringOff" ? state : "On";
+}
+
+/** How a system says its hardware is, parts included if it tells that; undefined when it does not say. */
+export function healthOf(system: Resource): HardwareHealth | undefined {
+  const status = isObject(system["Status"]) ? system["Status"] : {};
+  const word = status["HealthRollup"] ?? status["Health"];
+  return word === "OK" || word === "Warning" || word === "Critical" ? word : undefined;
 }
 
 const ON = ["On", "ForceOn", "PushPowerButton"];

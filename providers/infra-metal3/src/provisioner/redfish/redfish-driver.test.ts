@@ -200,6 +200,19 @@ test("a session is opened, used, renewed when it ends, and closed", async () => 
   expect(refused).toMatchObject({ type: "failed", access: "refused" });
 });
 
+test.each<[object | undefined, string | undefined]>([
+  [{ Health: "OK" }, "OK"],
+  [{ Health: "OK", HealthRollup: "Critical" }, "Critical"],
+  [{ Health: "strange" }, undefined],
+  [undefined, undefined],
+])("health %j of the system is passed on as %s", async (status, health) => {
+  system["Status"] = status;
+  expect(await driver.power(bmc.host(), signal)).toEqual({
+    type: "done",
+    value: { on: expect.any(Boolean), ...(health === undefined ? {} : { health }) },
+  });
+});
+
 test("a redirect to another server is refused: credentials stay here", async () => {
   const thief = await FakeRedfish.start();
   bmc.on(`GET ${SYSTEM}`, (): Reply => ({ status: 307, headers: { location: `${thief.origin}${SYSTEM}` } }));
@@ -273,6 +286,26 @@ test("what the management controller says is passed on in its own words", async 
   });
   expect(JSON.stringify(result)).not.toContain("s3cret");
 });
+
+test.each(["a refusal", "a task"])(
+  "%s that repeats where the medium is published does not give that away",
+  async (how) => {
+    const token = "a-B_".repeat(11).slice(0, 43);
+    const info = `unable to mount http://10.0.0.1:8080/media/${token}/media.iso`;
+    const cut = `http://10.0.0.1:8080/media/${token.slice(0, 30)}`;
+    const error = { "@Message.ExtendedInfo": [{ Message: info }, { Message: cut }] };
+    bmc.on("GET /tasks/1", { TaskState: "Exception", Messages: [{ Message: info }, { Message: cut }] });
+    const reply: Reply =
+      how === "a task" ? { status: 202, headers: { location: "/tasks/1" } } : { status: 400, body: { error } };
+    for (const id of ["1", "2"]) bmc.on(`POST ${MEDIA}/${id}/insert`, (): Reply => reply);
+    const result = await end(() => driver.provision(bmc.host(), REQUEST, signal));
+    expect(result).toMatchObject({
+      type: "failed",
+      message: expect.stringContaining("unable to mount http://10.0.0.1:8080/media/[hidden]/media.iso"),
+    });
+    expect(JSON.stringify(result)).not.toContain(token.slice(0, 16));
+  },
+);
 
 test("soft and hard power off use what the system knows; a lie is waited for and asked for once", async () => {
   system["PowerState"] = "On";

@@ -15,6 +15,7 @@ import {
   finished,
   type HostIdentity,
   type PowerOffMode,
+  type PowerReport,
   type Provisioner,
   type ProvisionRequest,
   type StepResult,
@@ -24,7 +25,7 @@ import { setBoot } from "./boot.ts";
 import { linkOf, RedfishClient, type Resource } from "./client.ts";
 import { failureOf, RedfishError } from "./errors.ts";
 import { inventory } from "./inventory.ts";
-import { type PowerWish, powerStateOf, reset } from "./power.ts";
+import { healthOf, type PowerWish, powerStateOf, reset } from "./power.ts";
 import { chooseDrives, eject, imageIn, insert, virtualMedia } from "./virtual-media.ts";
 
 /** What the driver works with. */
@@ -67,12 +68,14 @@ export class RedfishDriver implements Provisioner {
     );
   }
 
-  async power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ on: boolean }>> {
-    return await this.#with<{ on: boolean }>(host, signal, async (client) => {
-      const state = powerStateOf(await this.#system(client, host, signal));
+  async power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<PowerReport>> {
+    return await this.#with<PowerReport>(host, signal, async (client) => {
+      const system = await this.#system(client, host, signal);
+      const state = powerStateOf(system);
+      const health = healthOf(system);
       // A live system goes on reading its CD.
       this.#options.media.renew(keyOf(host));
-      return finished({ on: state === "On" || state === "PoweringOff" });
+      return finished({ on: state === "On" || state === "PoweringOff", ...(health === undefined ? {} : { health }) });
     });
   }
 
