@@ -22,6 +22,8 @@ const MANAGER_RULES = [
     resources: ["secrets", "configmaps", "services", "pods", "persistentvolumeclaims"],
     verbs: ALL_VERBS,
   },
+  // etcd in pods is asked and filled through the API: a WebSocket is a get to older servers, a create to newer ones.
+  { apiGroups: [""], resources: ["pods/portforward", "pods/exec"], verbs: ["create", "get"] },
   { apiGroups: [""], resources: ["namespaces", "nodes"], verbs: READ },
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: INSTALL },
   { apiGroups: ["apps"], resources: ["deployments", "statefulsets"], verbs: ALL_VERBS },

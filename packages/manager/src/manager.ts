@@ -63,6 +63,8 @@ export interface ManagerOptions {
   nodeAddress?: string;
   /** Whether the management API is a cluster that runs pods; the embedded one does not. */
   runsPods?: boolean;
+  /** Whether BareMetalHosts are driven from here; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
+  bareMetalHosts?: "auto" | "off";
   /** Who converts and admits our kinds; by default nobody, and only stored versions are served. */
   kinds?: KindServing;
   clock: Clock;
@@ -127,7 +129,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...metaControllers(),
     ...memory.controllers({ workload }),
     ...byoh.controllers({ workload }),
-    ...metalHosts.controllers(),
+    ...(options.bareMetalHosts === "off" ? [] : metalHosts.controllers()),
     ...metal.controllers({ workload }),
     simulatedAgents(simulation),
     workerPoolController(),

@@ -59,11 +59,11 @@ async function manifest(): Promise<Unstructured[]> {
     );
 }
 
-async function addHost(name: string): Promise<void> {
+async function addHost(name: string, namespace = "default"): Promise<void> {
   const secret = {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { namespace: "default", name: `${name}-bmc` },
+    metadata: { namespace, name: `${name}-bmc` },
     stringData: { username: "admin", password: "secret" },
   };
   await client.create<Unstructured>(secret);
@@ -71,14 +71,16 @@ async function addHost(name: string): Promise<void> {
   await client.create<Unstructured>({
     apiVersion: BareMetalHost.apiVersion,
     kind: BareMetalHost.kind,
-    metadata: { namespace: "default", name },
+    metadata: { namespace, name },
     spec: { online: false, bmc },
   });
 }
 
-const hosts = async (): Promise<BareMetalHost[]> => (await client.list(BareMetalHost, { namespace: "default" })).items;
-const states = async (): Promise<string[]> =>
-  (await hosts()).map(({ status }) => `${status?.provisioning.state} ${status?.poweredOn}`);
+const NAMESPACE = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false } as const;
+const hosts = async (namespace = "default"): Promise<BareMetalHost[]> =>
+  (await client.list(BareMetalHost, { namespace })).items;
+const states = async (namespace = "default"): Promise<string[]> =>
+  (await hosts(namespace)).map(({ status }) => `${status?.provisioning.state} ${status?.poweredOn}`);
 
 async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
   for (let count = 0; count < 2000; count++) {
@@ -120,3 +122,22 @@ test("a cluster on bare metal reaches Available, keeps its hosts to itself, and 
   expect((await client.list(Metal3Data, { namespace: "default" })).items).toEqual([]);
   expect((await client.list(IPClaim, { namespace: "default" })).items).toEqual([]);
 });
+
+test.each([1, 4, 12, 40])(
+  "a namespace deleted in the middle, after %i s: machines are switched off and clean, nothing is left, the namespace goes",
+  async (seconds) => {
+    await client.create<Unstructured>({ apiVersion: "v1", kind: "Namespace", metadata: { name: "lab" } });
+    await addHost("h1", "lab");
+    await until("host available", async () => (await states("lab")).join() === "available false");
+    for (const object of await manifest())
+      await client.create({ ...object, metadata: { ...object.metadata, namespace: "lab" } });
+    for (let passed = 0; passed < seconds * 5; passed++) {
+      await clock.advance(200);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await client.delete({ kind: NAMESPACE, name: "lab" });
+    await until("namespace gone", async () => (await client.get(NAMESPACE, { name: "lab" })) === undefined);
+    for (const kind of [Cluster, Machine, BareMetalHost, Metal3Machine, Metal3Data, IPClaim])
+      expect([kind.kind, (await client.list(kind as typeof Cluster)).items.length]).toEqual([kind.kind, 0]);
+  },
+);

@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
-import { type ApiServer, auditFile, createApiServer, openLmdbStore, readEncryptionKeyFile } from "@capstan/apiserver";
+import { type ApiServer, auditFile, createApiServer } from "@capstan/apiserver";
 import { buildKubeconfig } from "@capstan/pki";
 import type { Logger } from "@capstan/runtime";
 import { managerTransport } from "./access.ts";
@@ -10,6 +10,7 @@ import { actingInProcess } from "./dashboard/acting.ts";
 import { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
 import { readInstance, removeInstance, writeInstance } from "./instance.ts";
 import { ensureInstancePki, type InstancePki } from "./instance-pki.ts";
+import { openInstanceStore } from "./instance-store.ts";
 import { kindRules } from "./kind-rules.ts";
 import { KINDS } from "./kinds.ts";
 import { type Manager, startManager } from "./manager.ts";
@@ -19,6 +20,7 @@ export interface StandaloneOptions {
   listen: { host: string; port: number };
   nodeAddress?: string;
   kubernetesDirs?: readonly string[];
+  bareMetalHosts?: "auto" | "off";
   /** Secrets are encrypted at rest with the keys of this file. */
   encryptionKeyFile?: string;
   /** Every request is recorded here, one JSON line each, without the contents of Secrets. */
@@ -65,11 +67,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { host } = options.listen;
   const pki = await ensureInstancePki(dataDir, host === "127.0.0.1" ? [] : [host], { clock, random });
-  const encryption =
-    options.encryptionKeyFile === undefined
-      ? {}
-      : { encryptionKeys: await readEncryptionKeyFile(options.encryptionKeyFile) };
-  const store = await openLmdbStore(join(dataDir, "store"), { clock, random, ...encryption });
+  const store = await openInstanceStore(dataDir, options.encryptionKeyFile, { clock, random, log });
   const onError = (error: unknown): void => log.error("the audit log cannot be written", { error });
   const audit = options.auditLog === undefined ? undefined : await auditFile(options.auditLog, { onError });
   let running: ApiServer | undefined;
@@ -109,6 +107,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     dataDir,
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     ...(options.nodeAddress === undefined ? {} : { nodeAddress: options.nodeAddress }),
+    ...(options.bareMetalHosts === undefined ? {} : { bareMetalHosts: options.bareMetalHosts }),
     clock,
     random,
     log,

@@ -1,5 +1,12 @@
 import type { Condition, KubeObject, OwnerReference } from "@capstan/apimachinery";
-import { type Cluster, conditionsOf, endpointOf, INFRASTRUCTURE_GROUP, type WorkerPool } from "@capstan/capi";
+import {
+  type Cluster,
+  conditionsOf,
+  endpointOf,
+  INFRASTRUCTURE_GROUP,
+  silenceOf,
+  type WorkerPool,
+} from "@capstan/capi";
 import type { EventObject } from "@capstan/runtime";
 import type { ObjectFacts, ObjectItem, PoolMember, TimelineItem } from "./protocol.ts";
 import { providerName } from "./provider-name.ts";
@@ -82,11 +89,19 @@ export function objectItem(object: KubeObject, kind: ViewKind, parent: string | 
     name: object.metadata.name ?? "",
     ...(parent === undefined ? {} : { parent }),
     ...(kind.group === INFRASTRUCTURE_GROUP || kind.kind.endsWith("Host") ? { provider: providerName(kind.kind) } : {}),
-    conditions: conditionsOf(object as { status?: unknown }),
+    conditions: shownConditions(object),
     deleting: object.metadata.deletionTimestamp !== undefined,
     created: object.metadata.creationTimestamp ?? "",
     facts: factsOf(object),
   };
+}
+
+/** Its conditions; of a silent host what its agent said last is replaced by that it is silent. */
+function shownConditions(object: KubeObject): Condition[] {
+  const all = conditionsOf(object as { status?: unknown });
+  const silence = silenceOf(object);
+  if (silence === undefined) return all;
+  return [silence, ...all.filter(({ type }) => type !== "Ready" && type !== "AgentConnected")];
 }
 
 /** Fields that several kinds have under the same name; whatever is not of the expected type is left out. */

@@ -1,5 +1,5 @@
 import { findCondition, type KubeObject } from "@capstan/apimachinery";
-import { conditionsOf, type ObjectNode } from "@capstan/capi";
+import { conditionsOf, type ObjectNode, silenceOf } from "@capstan/capi";
 import type { ViewKind } from "./cluster-item.ts";
 import { problemOf } from "./fleet-row.ts";
 import type { HostRow } from "./protocol.ts";
@@ -38,7 +38,9 @@ interface AnyHost extends KubeObject {
 export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
   const host = object as AnyHost;
   const { metadata, spec, status } = host;
-  const conditions = conditionsOf(object as { status?: unknown });
+  const silence = silenceOf(host);
+  // What an agent said last says nothing about now once it is silent.
+  const conditions = silence === undefined ? conditionsOf(host) : [silence];
   const deleting = metadata.deletionTimestamp !== undefined;
   const node: ObjectNode = { kind: kind.kind, name: metadata.name ?? "", conditions, deleting, children: [] };
   const ready = readyOf(host, findCondition(conditions, "Ready")?.status);

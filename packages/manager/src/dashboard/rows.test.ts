@@ -1,7 +1,7 @@
 import type { Condition, KubeObject } from "@capstan/apimachinery";
 import type { Cluster } from "@capstan/capi";
 import { expect, test } from "vitest";
-import { parentOf } from "./cluster-item.ts";
+import { objectItem, parentOf } from "./cluster-item.ts";
 import { fleetRow } from "./fleet-row.ts";
 import { hostRow } from "./host-row.ts";
 import { providerName } from "./provider-name.ts";
@@ -133,8 +133,30 @@ test("parents: the controller, past machine sets; the machine that claimed a hos
   });
 });
 
+const byo = { group: "infrastructure.cluster.x-k8s.io", version: "v1beta2", kind: "ByoHost", plural: "byohosts" };
+
+test("an own host that went silent is not well, whatever its agent said last", () => {
+  const dead = {
+    ...object("ByoHost", "h1"),
+    status: {
+      lastHeartbeatTime: "2026-01-01T00:00:00Z",
+      conditions: [
+        condition("Ready", "True"),
+        condition("AgentConnected", "False", "see that the host is on", "HeartbeatTimeout"),
+        condition("MachineIDUnique", "True"),
+      ],
+    },
+  } as KubeObject;
+  const problem = { reason: "AgentSilent", message: "see that the host is on" };
+  expect(hostRow(dead, byo)).toMatchObject({ ready: "Unknown", problem });
+  const { conditions } = objectItem(dead, byo, undefined);
+  expect(conditions).toEqual([
+    { type: "Ready", status: "Unknown", ...problem, lastTransitionTime: "2026-01-01T00:00:00Z" },
+    condition("MachineIDUnique", "True"),
+  ]);
+});
+
 test("hosts of both kinds become rows", () => {
-  const byo = { group: "infrastructure.cluster.x-k8s.io", version: "v1beta2", kind: "ByoHost", plural: "byohosts" };
   const metal = { group: "metal3.io", version: "v1alpha1", kind: "BareMetalHost", plural: "baremetalhosts" };
   const own = {
     ...object("ByoHost", "h1", [], { machineRef: { kind: "ByoMachine", name: "m" } }),

@@ -5,13 +5,13 @@ import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 
-/** A download that did not succeed; `cure` says what a person can do. */
-export class DownloadError extends Error {
+/** An installation that did not succeed; `cure` says what a person can do. */
+export class InstallError extends Error {
   readonly cure: string;
 
   constructor(message: string, cure: string) {
     super(message);
-    this.name = "DownloadError";
+    this.name = "InstallError";
     this.cure = cure;
   }
 }
@@ -50,7 +50,7 @@ export async function download(options: DownloadOptions): Promise<void> {
   const actual = await sha256Of(part);
   if (actual !== options.sha256) {
     await rm(part, { force: true });
-    throw new DownloadError(
+    throw new InstallError(
       `${options.url}: checksum ${actual} is not the expected ${options.sha256}`,
       "the file was changed on the way or at its source: try again, or use another --mirror",
     );
@@ -75,7 +75,7 @@ async function receive(
       options.onProgress?.(received, total);
     }
   } catch (error) {
-    throw new DownloadError(
+    throw new InstallError(
       `${options.url}: the transfer ended after ${received} bytes (${error instanceof Error ? error.message : String(error)})`,
       "run the same command again: it goes on where it ended",
     );
@@ -83,7 +83,7 @@ async function receive(
     await file.close();
   }
   if (total !== undefined && received < total)
-    throw new DownloadError(
+    throw new InstallError(
       `${options.url}: only ${received} of ${total} bytes came`,
       "run the same command again: it goes on where it ended",
     );
@@ -105,17 +105,17 @@ async function request(
     return await fetch(url, { headers, redirect: "follow", ...(signal === undefined ? {} : { signal }) });
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new DownloadError(
+    throw new InstallError(
       `cannot reach ${url}: ${cause}`,
       "check the network, or name a mirror with --mirror, or take local files with --from DIR",
     );
   }
 }
 
-function notThere(url: string, status: number): DownloadError {
+function notThere(url: string, status: number): InstallError {
   return status === 404
-    ? new DownloadError(`${url} does not exist (404)`, "check the version: capstan kubernetes install v1.34.4")
-    : new DownloadError(`${url} answered ${status}`, "try again later, or use another --mirror");
+    ? new InstallError(`${url} does not exist (404)`, "check the version: capstan kubernetes install v1.34.4")
+    : new InstallError(`${url} answered ${status}`, "try again later, or use another --mirror");
 }
 
 export async function sha256Of(file: string): Promise<string> {

@@ -93,6 +93,17 @@ test("installs Kubernetes and etcd, executable, and lists and removes them", asy
   expect(await listKubernetes(into)).toEqual([]);
 });
 
+test("a version that a control plane runs with is not removed", async () => {
+  await install();
+  const clusters = join(into, "clusters");
+  await mkdir(join(clusters, "default/demo"), { recursive: true });
+  await writeFile(join(clusters, "default/demo/plane.json"), JSON.stringify({ version: "v1.34.4" }));
+  await expect(removeKubernetes(into, "v1.34.4", clusters)).rejects.toThrow("v1.34.4 is used by default/demo");
+  expect(await listKubernetes(into)).toEqual(["v1.34.4"]);
+  await rm(join(clusters, "default/demo"), { recursive: true });
+  expect(await removeKubernetes(into, "v1.34.4", clusters)).toBe(true);
+});
+
 test("a wrong checksum is refused and nothing is installed", async () => {
   files.set("/v1.34.4/bin/linux/amd64/kube-scheduler.sha256", Buffer.from("0".repeat(64)));
   await expect(install()).rejects.toThrow(/kube-scheduler: checksum [0-9a-f]{64} is not the expected 0{64}/);

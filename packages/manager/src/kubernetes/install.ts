@@ -1,6 +1,7 @@
 import { access, chmod, constants, copyFile, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { DownloadError, download, fetchText } from "./download.ts";
+import { planesOfVersion } from "@capstan/controlplane-hosted";
+import { download, fetchText, InstallError } from "./download.ts";
 import { extractFiles } from "./tar.ts";
 
 /** Programs of Kubernetes that a hosted control plane as processes needs. */
@@ -31,7 +32,7 @@ export interface InstallOptions {
 /** Puts the programs of one Kubernetes version, and etcd, where hosted control planes look for them. Returns their folder. */
 export async function installKubernetes(options: InstallOptions): Promise<string> {
   if (!VERSION.test(options.version))
-    throw new DownloadError(`${options.version} is not a version`, "write it like v1.34.4");
+    throw new InstallError(`${options.version} is not a version`, "write it like v1.34.4");
   const target = join(options.into, options.version, "bin");
   await mkdir(dirname(target), { recursive: true });
   if (options.from !== undefined) await copyPrograms(options.from, target);
@@ -43,7 +44,7 @@ async function copyPrograms(from: string, target: string): Promise<void> {
   const missing: string[] = [];
   for (const name of [...KUBERNETES, "etcd"]) if (!(await isExecutable(join(from, name)))) missing.push(name);
   if (missing.length > 0)
-    throw new DownloadError(
+    throw new InstallError(
       `${from} has no ${missing.join(", ")}`,
       "name a folder that has them all, such as the one `npm run kubernetes` prints",
     );
@@ -71,7 +72,7 @@ async function downloadPrograms(options: InstallOptions, target: string): Promis
   const sums = await fetchText(`${etcdBase}/SHA256SUMS`, options.signal);
   const line = sums.split("\n").find((text) => text.trim().endsWith(archive));
   if (line === undefined)
-    throw new DownloadError(`${etcdBase}/SHA256SUMS does not list ${archive}`, "check --etcd-version");
+    throw new InstallError(`${etcdBase}/SHA256SUMS does not list ${archive}`, "check --etcd-version");
   await fetchOnce(`${etcdBase}/${archive}`, join(parts, archive), firstWord(line), `etcd ${etcd}`, options);
   await inPlace(target, async (dir) => {
     for (const name of KUBERNETES) {
@@ -79,7 +80,7 @@ async function downloadPrograms(options: InstallOptions, target: string): Promis
       await chmod(join(dir, name), 0o755);
     }
     const extracted = await extractFiles(join(parts, archive), ETCD, dir);
-    if (!extracted.includes("etcd")) throw new DownloadError(`${archive} has no etcd in it`, "check the mirror");
+    if (!extracted.includes("etcd")) throw new InstallError(`${archive} has no etcd in it`, "check the mirror");
   });
   await rm(parts, { recursive: true, force: true });
 }
@@ -130,9 +131,15 @@ export async function listKubernetes(into: string): Promise<string[]> {
   return versions.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }
 
-/** Removes one version; false when it was not there. */
-export async function removeKubernetes(into: string, version: string): Promise<boolean> {
+/** Removes one version; false when it was not there. What control planes below `clusters` run with is not removed. */
+export async function removeKubernetes(into: string, version: string, clusters?: string): Promise<boolean> {
   if (!VERSION.test(version) || !(await exists(join(into, version)))) return false;
+  const users = clusters === undefined ? [] : await planesOfVersion(clusters, version);
+  if (users.length > 0)
+    throw new InstallError(
+      `Kubernetes ${version} is used by ${users.slice(0, 5).join(", ")}${users.length > 5 ? ` and ${users.length - 5} more` : ""}`,
+      "upgrade or delete them first",
+    );
   await rm(join(into, version), { recursive: true, force: true });
   return true;
 }
