@@ -4,6 +4,8 @@ import { CommandPlane, type CommandResult, withoutChance } from "./plane.ts";
 
 /** Output of every command against one plane; `npx vitest run tests/cli -u` writes the golden files anew. */
 let plane: CommandPlane;
+/** Events go after an hour: read before it has passed. */
+let events: CommandResult;
 
 const BROKEN = `
 apiVersion: cluster.x-k8s.io/v1beta2
@@ -56,6 +58,7 @@ beforeAll(async () => {
     "create cluster c1 --kubernetes-version v1.34.4 --workers name=a,provider=memory,replicas=2 --workers name=b,provider=memory",
   );
   expect(made).toMatchObject({ code: 0 });
+  events = await plane.run("events c1");
   // Ages in whole hours do not depend on how long each step took.
   await plane.clock.advance(3_630_000);
 }, 60_000);
@@ -98,6 +101,14 @@ const CASES: [string, string | string[]][] = [
   ["describe-cluster-not-found", "describe cluster nope"],
   ["why", "why c1"],
   ["why-broken", "why broken"],
+  ["why-part", "why md/broken-own"],
+  ["why-part-well", "why hcp c1"],
+  ["why-not-found", "why nope"],
+  ["why-part-not-found", "why machine nope"],
+  ["version", "version"],
+  ["colors-always", "describe cluster c1 --color always"],
+  ["verbosity-wrong", "get clusters -v much"],
+  ["request-timeout-wrong", "get clusters --request-timeout soon"],
   ["kubeconfig-not-found", "kubeconfig nope"],
   ["upgrade-plan", "upgrade plan"],
   ["upgrade-apply-too-far", "upgrade apply c1 --to v1.36.0"],
@@ -118,6 +129,13 @@ const CASES: [string, string | string[]][] = [
     "create-dry-run",
     "create cluster mixed --kubernetes-version v1.34.4 --endpoint 192.0.2.1 --label cni=small --workers name=own,provider=byoh,replicas=2,select.rack=1 --workers name=metal,provider=metal3,replicas=2,image=http://images/node.qcow2 --dry-run -o yaml",
   ],
+  [
+    "create-dry-run-pool",
+    "create cluster pooled --kubernetes-version v1.34.4 --pool replicas=3,name=general --workers name=own,provider=byoh,max=2,cost=0.10 --workers name=spare,provider=memory,min=1 --dry-run",
+  ],
+  ["create-pool-without-groups", "create cluster x --pool replicas=3"],
+  ["create-share-without-pool", "create cluster x --workers provider=memory,max=2"],
+  ["create-pool-bad-strategy", "create cluster x --pool strategy=Nicest --workers provider=memory"],
   ["create-dry-run-name", "create cluster mixed --workers provider=byoh --dry-run -o name"],
   [
     "create-dry-run-server",
@@ -137,13 +155,28 @@ const CASES: [string, string | string[]][] = [
   ["kubernetes-list", "kubernetes list"],
   ["kubernetes-remove-missing", "kubernetes remove v1.0.0"],
   ["host-list", "host list"],
+  ["host-add-bad-name", "host add Not_A_Name"],
+  ["host-remove-not-found", "host remove nope"],
+  ["host-logs-not-found", "host logs nope"],
+  ["demo-break-not-found", "demo break nope"],
+  ["demo-repair-not-found", "demo repair nope"],
+  ["dashboard-not-running", "dashboard"],
+  ["events-not-found", "events nope"],
+  ["pause-not-found", "pause nope"],
+  ["resume-not-found", "resume nope"],
+  ["restore-missing", "restore /tmp/never-written"],
+  ["kubernetes-install-not-a-version", "kubernetes install newest"],
+  ["generate-yaml-missing-file", "generate yaml --from /tmp/never-written"],
+  ["logs-not-found", "logs nope"],
+  ["manager-no-kubeconfig", "manager --kubeconfig /tmp/never-written"],
 ];
 
 describe("output", () => {
   test.each(CASES)("%s", async (name, line) => {
     const result = await plane.run(line);
     // Folders of this run are not part of the output's look.
-    const clean = (text: string): string => text.replaceAll(/\/[^\s]*capstan-cli-[^\s/]*/g, "HOME");
+    const clean = (text: string): string =>
+      text.replaceAll(/\/[^\s]*capstan-cli-[^\s/]*/g, "HOME").replace(/node v[\d.]+/, "node VERSION");
     await golden(name, { code: result.code, out: clean(result.out), err: clean(result.err) });
   });
 
@@ -158,8 +191,8 @@ describe("output", () => {
     expect(list.items.every(({ kind, apiVersion }) => kind === "Machine" && apiVersion !== "")).toBe(true);
   });
 
-  test("events are those of the cluster's parts", async () => {
-    const { code, out } = await plane.run("events c1");
+  test("events are those of the cluster's parts", () => {
+    const { code, out } = events;
     expect(code).toBe(0);
     expect(out).toMatch(/^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/);
     expect(out).toContain("machine/c1-a-");
@@ -170,6 +203,12 @@ describe("output", () => {
     const { code, out } = await plane.run("kubeconfig c1");
     expect(code).toBe(0);
     expect(parseYamlDocuments(out)).toMatchObject([{ kind: "Config" }]);
+  });
+
+  test("options of every command stand before or after its name", async () => {
+    const { out } = await plane.run("--color always describe cluster c1");
+    expect(out).toContain("\u001b[32mTrue");
+    expect((await plane.run("describe cluster c1 --color always")).out).toBe(out);
   });
 
   test("colours only where they are wanted", async () => {

@@ -1,6 +1,8 @@
+import type { Unstructured } from "@capstan/apimachinery";
 import { simulatedHosts } from "@capstan/manager";
+import { kindRef } from "@capstan/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CommandPlane, withoutChance } from "./plane.ts";
+import { CommandPlane, type CommandResult, withoutChance } from "./plane.ts";
 
 let plane: CommandPlane;
 
@@ -17,6 +19,11 @@ afterAll(async () => {
   await plane.stop();
 });
 
+async function golden(name: string, { code, out, err }: CommandResult): Promise<void> {
+  const text = [`exit code ${code}`, "--- standard output", out, "--- standard error", err].join("\n");
+  await expect(withoutChance(text)).toMatchFileSnapshot(`golden/commands/${name}.txt`);
+}
+
 test("a cluster of own hosts and bare metal comes up from one command, and shows its hosts", async () => {
   const { out } = await plane.run("describe cluster mixed --echo");
   const names = withoutChance(out)
@@ -27,14 +34,35 @@ test("a cluster of own hosts and bare metal comes up from one command, and shows
   expect(names).toContain("MachineInfrastructure - Metal3Machine/mixed-metal-xxxxx-yyyyy");
 });
 
+test("a claimed host that enrols anew keeps the right to read the Secrets of its machine", async () => {
+  const kind = { group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", plural: "roles", namespaced: true };
+  const Role = kindRef<Unstructured>(kind);
+  const metadata = { namespace: "default", name: "byoh-host-own-1" };
+  // As the manager has given it to a host whose bootstrap takes longer than a simulated one's.
+  const rules = [{ apiGroups: [""], resources: ["secrets"], resourceNames: ["data"], verbs: ["get"] }];
+  await plane.client.apply({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata, rules });
+  expect(await plane.run("host add own-1")).toMatchObject({ code: 0, out: expect.stringContaining("--enrol") });
+  expect((await plane.client.get(Role, metadata))?.["rules"]).toEqual(rules);
+});
+
 test("a host that dies is named by why once it has been silent, and is well again after repair", async () => {
-  expect(await plane.run("demo break own-1")).toMatchObject({ code: 0, out: "byohost/own-1 broken\n" });
+  await golden("demo-break-own", await plane.run("demo break own-1"));
   await plane.clock.advance(1000);
   expect((await plane.run("why mixed")).out).toContain("Kubelet stopped posting node status");
   await plane.clock.advance(600_000);
   expect((await plane.run("why mixed")).out).toContain("ByoHost/own-1: Ready is");
-  expect(await plane.run("demo repair own-1")).toMatchObject({ code: 0, out: "byohost/own-1 repaired\n" });
+  await golden("host-list-silent", await plane.run("host list"));
+  await golden("demo-repair-own", await plane.run("demo repair own-1"));
   await plane.clock.advance(10_000);
+  expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is available\n");
+});
+
+test("a bare-metal host whose management controller dies is named by why at once, and is well again after repair", async () => {
+  await golden("demo-break-metal", await plane.run("demo break metal-1"));
+  await plane.clock.advance(1000);
+  expect((await plane.run("why mixed")).out).toMatch(/BareMetalHost\/metal-1: Ready is False.*\n.*ECONNREFUSED/);
+  await golden("demo-repair-metal", await plane.run("demo repair metal-1"));
+  await plane.clock.advance(2000);
   expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is available\n");
 });
 
@@ -45,4 +73,20 @@ test("a host that is not simulated is not broken on request", async () => {
     metadata: { name: "real", namespace: "default" },
   });
   expect(await plane.run("demo break real")).toMatchObject({ code: 1, out: "" });
+});
+
+test("a host is enrolled by a line, which does not help elsewhere while the API is on loopback, and is forgotten again", async () => {
+  const added = await plane.run("host add new");
+  expect(added).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^\.\/capstan-host-agent --service --enrol \S+\n$/),
+  });
+  expect(added.err).not.toContain("warning");
+  const { target } = plane;
+  const local = { target: { ...target, server: "https://127.0.0.1:6446" } };
+  expect((await plane.run("host add new", local)).err).toContain(
+    "warning: https://127.0.0.1:6446 is an address of this",
+  );
+  expect((await plane.run("host add new --server https://192.0.2.1:6446", local)).err).not.toContain("warning");
+  await golden("host-remove", await plane.run("host remove new"));
 });

@@ -63,6 +63,17 @@ export class CommandPlane {
     await rm(this.#dataDir, { recursive: true, force: true });
   }
 
+  /** Where commands go. */
+  get target(): NonNullable<CommandIo["target"]> {
+    return {
+      client: new Client(this.#server.admin(), { fieldManager: "capstan-cli", clock: this.clock }),
+      description: "the test's API",
+      server: "https://test",
+      caPem: "",
+      close: () => Promise.resolve(),
+    };
+  }
+
   /** Begins a command; time moves on only by `run` and `until`. */
   begin(line: string | string[], over: Partial<CommandIo> = {}): RunningCommand {
     const interruption = new AbortController();
@@ -79,13 +90,7 @@ export class CommandPlane {
       interactive: false,
       clock: this.clock,
       interrupted: () => interruption.signal,
-      target: {
-        client: new Client(this.#server.admin(), { fieldManager: "capstan-cli", clock: this.clock }),
-        description: "the test's API",
-        server: "https://test",
-        caPem: "",
-        close: () => Promise.resolve(),
-      },
+      target: this.target,
       ...over,
     };
     const args = typeof line === "string" ? line.split(" ").filter((word) => word !== "") : line;

@@ -1,8 +1,15 @@
 import { type Clock, systemClock } from "@capstan/apimachinery";
 import { readInstance } from "@capstan/manager/instance";
-import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
-import { type CommandInput, UserError } from "./command.ts";
+import { Client, httpTransport, loadKubeconfig, nodeAgents } from "@capstan/runtime";
+import { type CommandInput, UserError, usageError } from "./command.ts";
+import { durationMs } from "./duration.ts";
 import { dataDirOf, textOption } from "./options.ts";
+import { spokenTransport } from "./spoken-transport.ts";
+
+/** One command asks one thing after another: more connections cost more handshakes than they save. */
+const CONNECTIONS = 2;
+/** From this level on `-v` tells of every request, as kubectl does. */
+const REQUESTS_LEVEL = 6;
 
 export interface ApiTarget {
   client: Client;
@@ -11,6 +18,8 @@ export interface ApiTarget {
   server: string;
   /** Whom the server is trusted by; empty when the system's own authorities are. */
   caPem: string;
+  /** The namespace that the kubeconfig's context names. */
+  namespace?: string;
   /** Data directory of the instance on this machine, when that is what is meant. */
   dataDir?: string;
   close(): Promise<void>;
@@ -24,6 +33,9 @@ export function clockOf(input: Pick<CommandInput, "io">): Clock {
 /** The API that is meant: --kubeconfig, else KUBECONFIG, else the standalone instance that runs here, else kubectl's own choice. */
 export async function openTarget(input: CommandInput): Promise<ApiTarget> {
   const { io } = input;
+  const timeout = textOption(input, "requestTimeout");
+  const timeoutMs = timeout === undefined ? undefined : durationMs("--request-timeout", timeout);
+  const level = verbosity(input);
   if (io.target !== undefined) return io.target;
   const explicit = textOption(input, "kubeconfig");
   const context = textOption(input, "context");
@@ -38,7 +50,15 @@ export async function openTarget(input: CommandInput): Promise<ApiTarget> {
       ...(path === undefined ? {} : { path }),
       ...(context === undefined ? {} : { context }),
     });
-    const transport = httpTransport(config, { clock: systemClock });
+    const http = httpTransport(
+      {
+        ...config,
+        connections: CONNECTIONS,
+        ...(timeoutMs === undefined ? {} : { requestTimeoutMs: timeoutMs }),
+      },
+      { clock: systemClock, agents: nodeAgents },
+    );
+    const transport = level < REQUESTS_LEVEL ? http : spokenTransport(http, config.server, systemClock, io.err);
     const client = new Client(transport, {
       fieldManager: "capstan-cli",
       clock: systemClock,
@@ -46,17 +66,27 @@ export async function openTarget(input: CommandInput): Promise<ApiTarget> {
     });
     // Also when KUBECONFIG names the instance's own file, which is what `up` tells people to do.
     const local = instance !== undefined && config.server === instance.server;
+    const description = local ? `the instance on this machine (${config.server})` : config.server;
+    if (level > 0) io.err(`API: ${description}\n`);
     return {
       client,
-      description: local ? `the instance on this machine (${config.server})` : config.server,
+      description,
       server: config.server,
       caPem: config.tls?.caPem ?? "",
+      ...(config.namespace === undefined ? {} : { namespace: config.namespace }),
       ...(local ? { dataDir } : {}),
       close: () => transport.close(),
     };
   } catch (error) {
+    if (error instanceof UserError) throw error;
     throw new UserError(error instanceof Error ? error.message : String(error), {
       hint: "start a management plane with: capstan up, or name one with --kubeconfig",
     });
   }
+}
+
+function verbosity(input: CommandInput): number {
+  const text = textOption(input, "v") ?? "0";
+  if (!/^\d{1,2}$/.test(text)) throw usageError(`-v ${text} is not a level from 0 to 10`);
+  return Number(text);
 }

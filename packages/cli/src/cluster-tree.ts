@@ -7,6 +7,7 @@ import {
   field,
   INFRASTRUCTURE_GROUP,
   SET_NAME_LABEL,
+  silenceOf,
 } from "@capstan/capi";
 import type { Client, Kind } from "@capstan/runtime";
 import { Cluster, Machine, MachineDeployment, MachinePool, MachineSet, WorkerPool } from "./kinds.ts";
@@ -19,9 +20,6 @@ export interface TreeOptions {
   /** The time, to judge by how long hosts have been silent. */
   nowMs?: number;
 }
-
-/** What the manager takes for silence, too. */
-const SILENT_AFTER_MS = 180_000;
 
 /** Reads a Cluster and all that belongs to it; undefined when there is no such Cluster. */
 export async function readClusterTree(
@@ -140,7 +138,7 @@ async function readMachines(
   const hosts = await readHosts(client, ofCluster.namespace, kinds, nowMs);
   const partNode = (reference: ContractReference | undefined, role: string): TreeObject[] => {
     const part = reference === undefined ? undefined : parts.get(`${reference.kind}/${reference.name}`);
-    const host = reference?.kind === "ByoMachine" ? hosts.get(reference.name) : undefined;
+    const host = reference === undefined ? undefined : hosts.get(`${reference.kind}/${reference.name}`);
     return part === undefined ? [] : [{ ...toNode(part, host === undefined ? [] : [host]), role }];
   };
   return new Map(
@@ -154,38 +152,50 @@ async function readMachines(
   );
 }
 
-/** Own hosts by the machine they serve: what is wrong with a host explains what is wrong with its machine. */
+/** What serves machines of a kind: where hosts are found, and which field of a host names its machine. */
+const HOSTS = [
+  { machine: "ByoMachine", group: INFRASTRUCTURE_GROUP, kind: "ByoHost", claim: "machineRef" },
+  { machine: "Metal3Machine", group: "metal3.io", kind: "BareMetalHost", claim: "consumerRef" },
+] as const;
+
+/** Hosts by the machine they serve: what is wrong with a host explains what is wrong with its machine. */
 async function readHosts(
   client: Client,
   namespace: string,
   kinds: ReadonlyMap<string, unknown>,
   nowMs: number | undefined,
 ): Promise<Map<string, TreeObject>> {
-  if (!kinds.has(`${INFRASTRUCTURE_GROUP}/ByoMachine`)) return new Map();
-  const kind = await client.mapper.preferred(INFRASTRUCTURE_GROUP, "ByoHost").catch(() => undefined);
-  const hosts = kind === undefined ? [] : await listIfServed(client, kind, { namespace });
-  return new Map(
-    hosts.flatMap((host) => {
-      const machine = field(host, "spec", "machineRef", "name");
-      const node: TreeObject = { ...toNode(host, []), role: "Host" };
-      const silence = silenceOf(host, nowMs);
-      if (silence !== undefined) node.conditions = [silence];
-      return typeof machine === "string" ? [[machine, node]] : [];
+  const wanted = HOSTS.filter(({ machine }) => kinds.has(`${INFRASTRUCTURE_GROUP}/${machine}`));
+  const found = await Promise.all(
+    wanted.map(async ({ machine, group, kind, claim }) => {
+      const ref = await client.mapper.preferred(group, kind).catch(() => undefined);
+      const hosts = ref === undefined ? [] : await listIfServed(client, ref, { namespace });
+      return hosts.flatMap((host): [string, TreeObject][] => {
+        const name = field(host, "spec", claim, "name");
+        return typeof name === "string" ? [[`${machine}/${name}`, hostNode(host, nowMs)]] : [];
+      });
     }),
   );
+  return new Map(found.flat());
 }
 
-/** Only its agent writes a host's status: that it died shows in what it does not write. */
-function silenceOf(host: Unstructured, nowMs: number | undefined): Condition | undefined {
-  const heard = field(host, "status", "lastHeartbeatTime");
-  if (typeof heard !== "string" || nowMs === undefined || nowMs - Date.parse(heard) <= SILENT_AFTER_MS)
-    return undefined;
+function hostNode(host: Unstructured, nowMs: number | undefined): TreeObject {
+  const node: TreeObject = { ...toNode(host, []), role: "Host" };
+  const trouble = silenceOf(host, nowMs) ?? metalTrouble(host);
+  if (trouble !== undefined) node.conditions = [trouble];
+  return node;
+}
+
+/** A bare-metal host tells its trouble outside its conditions. */
+function metalTrouble(host: Unstructured): Condition | undefined {
+  const message = field(host, "status", "errorMessage");
+  if (typeof message !== "string" || message === "") return undefined;
   return {
     type: "Ready",
-    status: "Unknown",
-    reason: "AgentSilent",
-    message: "Its agent has not been heard of since: is the host on, and does it reach the management API?",
-    lastTransitionTime: heard,
+    status: "False",
+    reason: String(field(host, "status", "errorType") ?? "Error"),
+    message,
+    lastTransitionTime: String(field(host, "status", "lastUpdated") ?? host.metadata.creationTimestamp ?? ""),
   };
 }
 

@@ -1,14 +1,15 @@
 import type { CommandDefinition, OptionDefinition } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
-import { API_OPTIONS } from "./options.ts";
+import { API_OPTIONS, GLOBAL_OPTIONS } from "./options.ts";
 
 const INTRODUCTION = `<!-- Written by \`npm run generate\` from the definitions of the commands. -->
 
 # Commands
 
 Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 an error, 2 a command line that cannot be meant, 130
-interrupted. Colours only on a terminal, and never with \`NO_COLOR\`; \`FORCE_COLOR=1\` has them always. \`CAPSTAN_DEBUG=1\` shows where an
-error came from. Installed as \`kubectl-capstan\` the same commands are \`kubectl capstan …\`.
+interrupted. Colours only on a terminal, and never with \`NO_COLOR\`; \`FORCE_COLOR=1\` has them always, \`--color\` decides over both.
+\`CAPSTAN_DEBUG=1\` shows where an error came from. Installed as \`kubectl-capstan\` the same commands are \`kubectl capstan …\`. A program
+\`capstan-WORD\` of the PATH is the command \`capstan WORD\`.
 
 Which API is meant: \`--kubeconfig\`, else \`KUBECONFIG\`, else the instance that runs on this machine, else \`~/.kube/config\`. Commands that
 write print it.
@@ -19,9 +20,11 @@ export function commandReference(): string {
   const shown = COMMANDS.filter(({ hidden }) => hidden !== true);
   const index = shown.map(({ name, summary }) => `| [\`${name}\`](#${anchor(name)}) | ${cell(summary)} |`);
   const shared = API_OPTIONS.map(({ flags, summary }) => `| \`${flags}\` | ${cell(summary)} |`);
+  const everywhere = GLOBAL_OPTIONS.map(({ flags, summary }) => `| \`${flags}\` | ${cell(summary)} |`);
   return [
     INTRODUCTION,
     `| command | does |\n|---|---|\n${index.join("\n")}\n`,
+    `Options of every command, before or after its name:\n\n| option | |\n|---|---|\n${everywhere.join("\n")}\n`,
     `Options of every command that talks to an API:\n\n| option | |\n|---|---|\n${shared.join("\n")}\n`,
     ...shown.map(section),
   ].join("\n");

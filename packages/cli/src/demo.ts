@@ -119,19 +119,28 @@ export async function runDemo(kubeconfig: string, io: CommandIo): Promise<void> 
       live.draw(picture(false));
       await sleep(systemClock, LOOK_MS);
     }
-    io.out(TRY);
+    io.out(nextSteps(io));
   } finally {
     await transport.close();
   }
 }
 
-const TRY = `
-Try, in a second terminal (from a checkout with npx before it):
-  capstan scale workerpool general --replicas 5      grow it: the next host is bare metal
-  capstan demo break own-1                           a host dies
-  capstan why demo                                   see why the cluster suffers
-  capstan demo repair own-1                          and bring it back
-`;
+/** How the command is called where this runs: `npm start` runs in a checkout, where npm has it. */
+export function commandName({ env }: Pick<CommandIo, "env">): string {
+  return env["npm_lifecycle_event"] === "start" ? "npx capstan" : "capstan";
+}
+
+const STEPS: readonly [command: string, does: string][] = [
+  ["scale workerpool general --replicas 5", "grow it: the next host is bare metal"],
+  ["demo break own-1", "a host dies"],
+  ["why demo", "see why the cluster suffers, and what to do"],
+  ["demo repair own-1", "and bring it back"],
+];
+
+function nextSteps(io: CommandIo): string {
+  const lines = STEPS.map(([words, does]) => `  ${`${commandName(io)} ${words}`.padEnd(54)}${does}\n`);
+  return `\nTry, in a second terminal:\n${lines.join("")}`;
+}
 
 /** Objects that a person changed since are left as they are. */
 async function applyDemo(client: Client): Promise<void> {

@@ -10,6 +10,8 @@ const UNREACHABLE = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+const TOO_SLOW = new Set(["ERR_REQUEST_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+
 /** What to do about refusals of an API server. */
 const CURES: Record<string, string> = {
   Unauthorized: "sign in again: the credentials of this kubeconfig are not accepted",
@@ -32,6 +34,10 @@ export function explainError(error: unknown, env: Readonly<Record<string, string
   if (code !== undefined && UNREACHABLE.has(code))
     return new UserError(`the API server cannot be reached (${error.message === "" ? code : error.message})`, {
       hint: "start one with: capstan up, or see which one is meant: capstan status",
+    });
+  if (code !== undefined && TOO_SLOW.has(code))
+    return new UserError("the API server did not answer in time", {
+      hint: "give it more with --request-timeout, or see which one is meant with -v 6",
     });
   if (env["CAPSTAN_DEBUG"] !== undefined) return new UserError(error.stack ?? error.message);
   return new UserError(error.message, { hint: "CAPSTAN_DEBUG=1 shows where it came from" });

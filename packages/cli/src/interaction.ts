@@ -5,7 +5,7 @@ const FAREWELL_MS = 2000;
 
 /** The terminal of this process. */
 export function processIo(): CommandIo {
-  const { stdin, stdout, stderr, env } = process;
+  const { stdout, stderr, env } = process;
   const plain = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== "";
   const forced = env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "" && env["FORCE_COLOR"] !== "0";
   const colors = (isTerminal: boolean): boolean => forced || (isTerminal && !plain && env["TERM"] !== "dumb");
@@ -14,7 +14,10 @@ export function processIo(): CommandIo {
     out: (text) => stdout.write(text),
     err: (text) => stderr.write(text),
     env,
-    interactive: stdin.isTTY === true && stderr.isTTY === true,
+    // Looked at when somebody could be asked: opening standard input takes longer than printing help.
+    get interactive() {
+      return process.stdin.isTTY === true && stderr.isTTY === true;
+    },
     terminal: {
       outColors: colors(stdout.isTTY === true),
       errColors: colors(stderr.isTTY === true),
@@ -24,7 +27,7 @@ export function processIo(): CommandIo {
     ask: async (question) => {
       // Loaded when somebody is asked: it takes longer than printing help.
       const { createInterface } = await import("node:readline/promises");
-      const lines = createInterface({ input: stdin, output: stderr });
+      const lines = createInterface({ input: process.stdin, output: stderr });
       try {
         return await lines.question(question);
       } finally {
@@ -33,7 +36,7 @@ export function processIo(): CommandIo {
     },
     stdin: async () => {
       const chunks: Buffer[] = [];
-      for await (const chunk of stdin) chunks.push(chunk as Buffer);
+      for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
       return Buffer.concat(chunks).toString("utf8");
     },
     interrupted: () => (interruption ??= onInterrupt()),

@@ -18,7 +18,9 @@ export class LiveText {
   draw(text: string): void {
     if (!this.live) return;
     // A line that the terminal breaks in two would not be erased whole.
-    const width = Math.max(20, this.#io.terminal?.columns ?? 80) - 1;
+    const columns = this.#io.terminal?.columns ?? 0;
+    // A terminal that does not know how wide it is says 0.
+    const width = (columns === 0 ? 80 : Math.max(20, columns)) - 1;
     const lines = text.split("\n").map((line) => (line.length > width ? `${line.slice(0, width - 1)}…` : line));
     this.#io.err(`${this.#erase()}${lines.join("\n")}\n`);
     this.#lines = lines.length;

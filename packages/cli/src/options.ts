@@ -15,10 +15,16 @@ export const API_OPTIONS: OptionDefinition[] = [
   { flags: "--data <dir>", summary: "Data directory of the standalone instance", completes: "directories" },
 ];
 
+/** Options of every command, before or after its name. */
+export const GLOBAL_OPTIONS: OptionDefinition[] = [
+  { flags: "--color <when>", summary: "Colours (default: on a terminal)", choices: ["auto", "always", "never"] },
+  { flags: "--request-timeout <duration>", summary: "How long one request may take, e.g. 5s (default: 75s)" },
+  { flags: "-v, --v <level>", summary: "1 tells which API is asked, 6 every request with its time" },
+];
+
 export const NAMESPACE_OPTION: OptionDefinition = {
   flags: "-n, --namespace <name>",
-  summary: "Namespace of the cluster",
-  default: "default",
+  summary: "Namespace (default: that of the kubeconfig's context)",
   completes: "namespaces",
 };
 
@@ -37,6 +43,19 @@ export const LOG_LEVEL_OPTION: OptionDefinition = {
   choices: ["debug", "info", "warn", "error", "silent"],
 };
 
+/** Who drives BareMetalHosts. */
+export const METAL_HOSTS_OPTION: OptionDefinition = {
+  flags: "--bare-metal-hosts <who>",
+  summary: "Whether BareMetalHosts are driven from here: auto leaves them to upstream's baremetal-operator if it runs",
+  default: "auto",
+  choices: ["auto", "off"],
+};
+
+/** Who is to drive BareMetalHosts. */
+export function metalHostsOf({ options }: Pick<CommandInput, "options">): "auto" | "off" {
+  return options["bareMetalHosts"] === "off" ? "off" : "auto";
+}
+
 /** The data directory that is meant. */
 export function dataDirOf({ options, io }: Pick<CommandInput, "options" | "io">): string {
   return String(options["data"] ?? defaultDataDir(io.env));
@@ -48,7 +67,7 @@ export function textOption(input: CommandInput, name: string): string | undefine
   return typeof value === "string" ? value : undefined;
 }
 
-/** The namespace that is meant. */
+/** The namespace that is meant; once a target is open also one that its kubeconfig names. */
 export function namespaceOf(input: CommandInput): string {
   return textOption(input, "namespace") ?? "default";
 }

@@ -1,17 +1,33 @@
-import { Command, CommanderError, Option } from "commander";
-import { type CommandDefinition, type CommandIo, INTERRUPTED, UserError } from "./command.ts";
+import { type Argument, Command, CommanderError, Option } from "commander";
+import { type ArgumentDefinition, type CommandDefinition, type CommandIo, INTERRUPTED, UserError } from "./command.ts";
 import { COMMANDS, GROUPS } from "./commands/index.ts";
+import { GLOBAL_OPTIONS } from "./options.ts";
 import { VERSION } from "./version.ts";
 
 /** Parses and runs a command line; returns the exit code. */
 export async function runProgram(args: string[], io: CommandIo): Promise<number> {
   let exitCode = 0;
+  const [first = ""] = args;
+  if (/^[a-z]/.test(first) && first !== "help" && !COMMANDS.some(({ name }) => name.split(" ")[0] === first)) {
+    // Programs called capstan-WORD are commands too, as kubectl's users know it.
+    const { runPlugin } = await import("./plugin.ts");
+    const ended = await runPlugin(args, io);
+    if (ended !== undefined) return ended;
+  }
   const program = new Command("capstan")
     .description("Kubernetes clusters that mix infrastructure")
     .version(VERSION)
     .helpCommand("help [command]", "Show what a command does and takes");
   settle(program, io);
-  for (const definition of COMMANDS) add(program, definition, io, (code) => (exitCode = code));
+  for (const option of GLOBAL_OPTIONS) program.addOption(optionOf(option));
+  const done = (code: number): void => {
+    exitCode = code;
+  };
+  for (const definition of COMMANDS) {
+    // Only what the line is about is built in full: the list of commands needs no more than their names.
+    if (args.includes("help") || args.includes(definition.name.split(" ")[0] ?? "")) add(program, definition, io, done);
+    else announce(program, definition, io);
+  }
   program.addHelpText("after", "\nMore about one: capstan COMMAND --help");
   try {
     await program.parseAsync(args, { from: "user" });
@@ -30,6 +46,27 @@ function settle(command: Command, io: CommandIo): Command {
     .configureOutput({ writeOut: io.out, writeErr: io.err, getOutHelpWidth: () => 100, getErrHelpWidth: () => 100 });
 }
 
+/** A command as the list shows it. */
+function announce(
+  root: Command,
+  { name, summary, arguments: words = [], options = [], hidden }: CommandDefinition,
+  io: CommandIo,
+): void {
+  const [first = "", second] = name.split(" ");
+  if (root.commands.some((known) => known.name() === first)) return;
+  const command = settle(root.command(first, { hidden: hidden === true }), io);
+  command.description(second === undefined ? summary : (GROUPS[first] ?? ""));
+  if (second !== undefined) return;
+  for (const word of words) command.addArgument(argumentOf(command, word));
+  if (options.length > 0) command.option("--any");
+}
+
+function argumentOf(command: Command, { name, summary, required, variadic, choices }: ArgumentDefinition): Argument {
+  const word = variadic === true ? `${name}...` : name;
+  const argument = command.createArgument(required === false ? `[${word}]` : `<${word}>`, summary);
+  return choices === undefined ? argument : argument.choices(choices);
+}
+
 function add(root: Command, definition: CommandDefinition, io: CommandIo, done: (code: number) => void): void {
   const words = definition.name.split(" ");
   const parent = words.slice(0, -1).reduce((command, word) => {
@@ -38,26 +75,28 @@ function add(root: Command, definition: CommandDefinition, io: CommandIo, done: 
   }, root);
   const command = settle(parent.command(words.at(-1) ?? "", { hidden: definition.hidden === true }), io);
   command.description(definition.summary);
-  for (const { name, summary, required, variadic, choices } of definition.arguments ?? []) {
-    const word = variadic === true ? `${name}...` : name;
-    const argument = command.createArgument(required === false ? `[${word}]` : `<${word}>`, summary);
-    if (choices !== undefined) argument.choices(choices);
-    command.addArgument(argument);
-  }
+  for (const word of definition.arguments ?? []) command.addArgument(argumentOf(command, word));
   for (const option of definition.options ?? []) command.addOption(optionOf(option));
   const after = [definition.details, examplesText(definition)].filter((part) => part !== undefined);
   if (after.length > 0) command.addHelpText("after", `\n${after.join("\n\n")}`);
   if (definition.hidden === true) command.allowUnknownOption().helpOption(false);
   command.action(async () => {
-    const all = command.opts<Record<string, string | boolean | string[] | undefined>>();
+    const all: Record<string, string | boolean | string[] | undefined> = { ...root.opts(), ...command.opts() };
     const options: Record<string, string | boolean | undefined> = {};
     const lists: Record<string, string[]> = {};
     for (const [name, value] of Object.entries(all)) {
       if (Array.isArray(value)) lists[name] = value;
       else options[name] = value;
     }
-    done(await definition.run({ arguments: command.args, options, lists, io }));
+    done(await definition.run({ arguments: command.args, options, lists, io: coloured(io, options["color"]) }));
   });
+}
+
+/** Colours as `--color` wants them. */
+function coloured(io: CommandIo, color: unknown): CommandIo {
+  if (color !== "always" && color !== "never") return io;
+  const colors = { outColors: color === "always", errColors: color === "always" };
+  return { ...io, terminal: { redraw: false, columns: 0, ...io.terminal, ...colors } };
 }
 
 function optionOf({

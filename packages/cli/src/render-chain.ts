@@ -1,5 +1,5 @@
 import { formatAge } from "@capstan/apimachinery";
-import type { Cause } from "@capstan/capi";
+import type { Cause, Explanation } from "@capstan/capi";
 
 /** One cause a paragraph, each indented below what it explains. */
 export function renderChain(chain: readonly Cause[], nowMs: number): string {
@@ -14,4 +14,15 @@ export function renderChain(chain: readonly Cause[], nowMs: number): string {
     })
     .join("\n")
     .concat("\n");
+}
+
+/** The chain, then its root in plain words and what to do. */
+export function renderExplanation(explanation: Explanation, nowMs: number): string {
+  const steps = explanation.steps.map((step, at) => `  ${at + 1}. ${step}`);
+  return [
+    renderChain(explanation.chain, nowMs),
+    `Cause: ${explanation.cause}`,
+    ...(steps.length === 0 ? [] : ["What to do:", ...steps]),
+    "",
+  ].join("\n");
 }

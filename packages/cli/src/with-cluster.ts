@@ -1,6 +1,4 @@
-import type { ObjectNode } from "@capstan/capi";
-import { type ApiTarget, clockOf, openTarget } from "./api-target.ts";
-import { readClusterTree } from "./cluster-tree.ts";
+import { type ApiTarget, openTarget } from "./api-target.ts";
 import { type CommandInput, UserError } from "./command.ts";
 import { namespaceOf } from "./options.ts";
 
@@ -9,9 +7,10 @@ export function clusterNames(input: CommandInput): { namespace: string; name: st
   return { namespace: namespaceOf(input), name: input.arguments[0] ?? "" };
 }
 
-/** Runs `use` with an open connection and closes it again. */
+/** Runs `use` with an open connection and closes it again. From then on `namespaceOf` knows the kubeconfig's own namespace. */
 export async function withTarget<T>(input: CommandInput, use: (target: ApiTarget) => Promise<T>): Promise<T> {
   const target = await openTarget(input);
+  input.options["namespace"] ??= target.namespace;
   try {
     return await use(target);
   } finally {
@@ -23,18 +22,5 @@ export async function withTarget<T>(input: CommandInput, use: (target: ApiTarget
 export function noSuchCluster(target: ApiTarget, namespace: string, name: string): UserError {
   return new UserError(`cluster ${namespace}/${name} not found in ${target.description}`, {
     hint: "list all with: capstan get clusters -A",
-  });
-}
-
-/** Runs `use` with the cluster's tree. */
-export function withCluster(
-  input: CommandInput,
-  use: (tree: ObjectNode, target: ApiTarget) => Promise<number>,
-): Promise<number> {
-  const { namespace, name } = clusterNames(input);
-  return withTarget(input, async (target) => {
-    const tree = await readClusterTree(target.client, namespace, name, { nowMs: clockOf(input).now() });
-    if (tree === undefined) throw noSuchCluster(target, namespace, name);
-    return await use(tree, target);
   });
 }

@@ -11,24 +11,26 @@ import { explainWait } from "../explain-wait.ts";
 import { followCluster } from "../follow-cluster.ts";
 import { Cluster } from "../kinds.ts";
 import { installedVersions } from "../kubernetes-versions.ts";
-import { dataDirOf, textOption } from "../options.ts";
+import { dataDirOf, namespaceOf, textOption } from "../options.ts";
 import { parseOutput } from "../output.ts";
 import { withTarget } from "../with-cluster.ts";
 
 const FALLBACK_VERSION = "v1.34.4";
 /** Flags that say how the cluster is to be; without any of them a second `create` means the first one's. */
-const PLAN_FLAGS = ["kubernetesVersion", "placement", "controlPlaneReplicas", "endpoint"];
+const PLAN_FLAGS = ["kubernetesVersion", "placement", "controlPlaneReplicas", "endpoint", "pool"];
 
 export async function runCreateCluster(input: CommandInput): Promise<number> {
   const dryRun = dryRunMode(input);
   const folders = [join(dataDirOf(input), "kubernetes"), ...kubernetesCacheDirs(input.io.env)];
   const newest = (await installedVersions(folders)).at(-1) ?? FALLBACK_VERSION;
   const asked = input.arguments.length === 0 ? await askForPlan(input, newest) : input;
+  // Mistakes are told before anything is asked of a server.
   const plan = parsePlan(asked, newest);
   if (dryRun === "client") return printObjects(input, clusterObjects(plan));
-  return await withTarget(input, async (target) => {
-    if (dryRun === "server") return await checkAtServer(input, target, plan);
-    return await create(asked, target, plan);
+  return await withTarget(asked, async (target) => {
+    const wanted = { ...plan, namespace: namespaceOf(asked) };
+    if (dryRun === "server") return await checkAtServer(input, target, wanted);
+    return await create(asked, target, wanted);
   });
 }
 
@@ -105,7 +107,7 @@ async function create(input: CommandInput, target: ApiTarget, wanted: ClusterPla
     case "gone":
       throw new UserError(`cluster ${namespace}/${name} was deleted meanwhile`);
     default:
-      explainWait(io, tree, clock.now());
+      explainWait(io, tree, namespace, clock.now());
       throw new UserError(`cluster ${namespace}/${name} is not available after ${seconds} s`, {
         hint: `go on waiting with the same command, or look again: capstan why ${name}${inNamespace(namespace)}`,
       });

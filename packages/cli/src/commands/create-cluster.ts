@@ -14,6 +14,9 @@ export const createCluster: CommandDefinition = {
     "Each --workers is one group: name=NAME,provider=PROVIDER,replicas=N and what the provider takes. select.LABEL=VALUE chooses among",
     "hosts. Providers are memory (bootSeconds=), byoh, and metal3 (image=, checksum=, checksumType=, format=).",
     "",
+    "--pool replicas=N,strategy=Cheapest|Ordered|Weighted,name=NAME makes the groups members of one WorkerPool: one count of machines over",
+    "all of them. Groups then take min=, max=, cost= and weight= instead of replicas=.",
+    "",
     "Without a name it asks, on a terminal. Interrupted, it goes on when called again with the same name.",
   ].join("\n"),
   arguments: [{ name: "name", summary: "Name of the cluster", required: false }],
@@ -23,6 +26,7 @@ export const createCluster: CommandDefinition = {
       summary: "Version of Kubernetes (default: the newest that is installed)",
     },
     { flags: "--workers <group>", summary: "A group of workers; may be given several times", repeatable: true },
+    { flags: "--pool <pool>", summary: "One count of machines over all groups: a WorkerPool" },
     {
       flags: "--placement <type>",
       summary: "Where the control plane runs (default: the manager's; Embedded when all workers are in memory)",
@@ -48,6 +52,11 @@ export const createCluster: CommandDefinition = {
       command:
         "capstan create cluster c1 --workers name=own,provider=byoh,replicas=2 --workers name=metal,provider=metal3,replicas=2,image=http://images/node.qcow2",
       does: "own hosts and bare metal in one cluster",
+    },
+    {
+      command:
+        "capstan create cluster c1 --pool replicas=4 --workers name=own,provider=byoh,max=2,cost=0.10 --workers name=cloud,provider=memory,cost=0.50",
+      does: "own hosts first, and what does not fit elsewhere",
     },
     {
       command: "capstan create cluster c1 --workers provider=byoh,select.rack=1 --dry-run -o yaml",

@@ -96,7 +96,7 @@ async function waitUntilGone(input: CommandInput, target: ApiTarget, kinds: read
     progress.show(`left: ${listKinds(left)}`, await waitsFor(target.client, namespace, name));
     if (clock.monotonic() - started >= timeoutMs) {
       progress.end();
-      explainWait(io, await readClusterTree(target.client, namespace, name), clock.now());
+      explainWait(io, await readClusterTree(target.client, namespace, name), namespace, clock.now());
       throw new UserError(
         `of cluster ${namespace}/${name} there is still left after ${seconds} s: ${listKinds(left)}`,
         {

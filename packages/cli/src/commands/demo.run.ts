@@ -31,6 +31,7 @@ export function runBreak(input: CommandInput, broken: boolean): Promise<number> 
     const own = await client.get(ByoHost, { namespace, name });
     if (own !== undefined) {
       if (own.metadata.annotations?.[AGENT] === undefined) throw real("ByoHost", name);
+      input.io.err(`In ${target.description}\n`);
       const patch = { metadata: { annotations: { [AGENT]: broken ? "dead" : "" } } };
       await client.patch({ kind: ByoHost, namespace, name }, patch);
       input.io.out(`byohost/${name} ${word}\n`);
@@ -43,6 +44,7 @@ export function runBreak(input: CommandInput, broken: boolean): Promise<number> 
       });
     const address = field(metal, "spec", "bmc", "address");
     if (typeof address !== "string" || !address.startsWith("memory://")) throw real("BareMetalHost", name);
+    input.io.err(`In ${target.description}\n`);
     const patch = { metadata: { annotations: { [FAULTS]: broken ? "unreachable" : null } } };
     await client.patch({ kind: BareMetalHost, namespace, name }, patch);
     input.io.out(`baremetalhost/${name} ${word}\n`);

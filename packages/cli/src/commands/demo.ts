@@ -1,11 +1,8 @@
 import type { CommandDefinition } from "../command.ts";
-import { API_OPTIONS } from "../options.ts";
+import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 
 const HOST = { name: "host", summary: "Name of a host of the demo: own-1, own-2, metal-1, …", required: false };
-const OPTIONS = [
-  { flags: "-n, --namespace <name>", summary: "Namespace of the host", default: "default" },
-  ...API_OPTIONS,
-];
+const OPTIONS = [NAMESPACE_OPTION, ...API_OPTIONS];
 
 export const demoBreak: CommandDefinition = {
   name: "demo break",

@@ -1,5 +1,5 @@
 import type { CommandDefinition } from "../command.ts";
-import { API_OPTIONS } from "../options.ts";
+import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 
 export const get: CommandDefinition = {
   name: "get",
@@ -9,7 +9,7 @@ export const get: CommandDefinition = {
     { name: "name", summary: "Names of objects", required: false, variadic: true, completes: "names" },
   ],
   options: [
-    { flags: "-n, --namespace <name>", summary: "Namespace", default: "default", completes: "namespaces" },
+    NAMESPACE_OPTION,
     { flags: "-A, --all-namespaces", summary: "Objects of all namespaces" },
     { flags: "-l, --selector <selector>", summary: "Label selector" },
     { flags: "--field-selector <selector>", summary: "Field selector" },

@@ -1,4 +1,4 @@
-import { systemClock, systemRandom } from "@capstan/apimachinery";
+import { formatAge, systemClock, systemRandom } from "@capstan/apimachinery";
 import {
   ByoHost,
   byoHost,
@@ -8,10 +8,13 @@ import {
   hostRights,
   newEnrolmentToken,
 } from "@capstan/host-agent";
+import { clockOf } from "../api-target.ts";
 import { type CommandInput, UserError } from "../command.ts";
 import { enrolOverSsh } from "../host-ssh.ts";
 import { renderTable } from "../table.ts";
 import { withTarget } from "../with-cluster.ts";
+
+const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/;
 
 export function runHostAdd(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
@@ -22,17 +25,24 @@ export function runHostAdd(input: CommandInput): Promise<number> {
       throw new UserError(`${JSON.stringify(name)} is not a host name of lower-case letters, digits and dashes`, {
         exitCode: 2,
       });
+    const { ssh, sshArgs, agent } = options;
+    if (typeof ssh === "string") io.err(`In ${target.description}\n`);
     const token = newEnrolmentToken(systemRandom);
+    const known = await target.client.get(ByoHost, { namespace, name });
     const objects = [
       ...enrolmentRoles(),
       byoHost(namespace, name, parseLabels(options["labels"])),
-      ...hostRights(namespace, name, []),
+      // Those of a claimed host name the Secrets of its machine, and are the manager's.
+      ...(known?.spec?.machineRef === undefined ? hostRights(namespace, name, []) : []),
       enrolmentSecret(token, namespace, name, systemClock),
     ];
     for (const object of objects) await target.client.apply(object);
     const server = typeof options["server"] === "string" ? options["server"] : target.server;
     const line = enrolmentLine({ server, caPem: target.caPem, namespace, name, token });
-    const { ssh, sshArgs, agent } = options;
+    if (options["server"] === undefined && LOOPBACK.test(new URL(server).hostname))
+      io.err(
+        `warning: ${server} is an address of this machine alone: hosts elsewhere cannot reach it; start with: capstan up --listen ADDRESS:6446 --node-address ADDRESS, or name an address that leads here: --server URL\n`,
+      );
     if (typeof ssh === "string") {
       await enrolOverSsh({
         target: ssh,
@@ -73,6 +83,7 @@ export function runHostList(input: CommandInput): Promise<number> {
       input.io.err("No hosts. Enrol one with: capstan host add NAME\n");
       return 0;
     }
+    const nowMs = clockOf(input).now();
     const rows = items.map((host) => {
       const condition = (type: string) => host.status?.conditions?.find((each) => each.type === type);
       const ready = condition("Ready");
@@ -81,17 +92,19 @@ export function runHostList(input: CommandInput): Promise<number> {
       const trouble = all.find((each) => each?.status === "False");
       // What an agent said last says nothing about now once it is silent.
       const isSilent = connected?.status === "False";
+      const heard = host.status?.lastHeartbeatTime;
       const address = host.status?.network?.find((device) => device.isDefault === true)?.ipAddrs?.[0] ?? "";
       return [
         host.metadata.name ?? "",
         isSilent ? "Unknown" : (ready?.status ?? "Unknown"),
         trouble?.reason ?? "",
+        heard === undefined ? "never" : `${formatAge(Math.max(0, nowMs - Date.parse(heard)))} ago`,
         host.spec?.machineRef?.name ?? "",
         address,
         host.status?.hostinfo?.osimage ?? "",
       ];
     });
-    input.io.out(`${renderTable(["NAME", "READY", "REASON", "MACHINE", "ADDRESS", "OS"], rows)}\n`);
+    input.io.out(`${renderTable(["NAME", "READY", "REASON", "LAST HEARD", "MACHINE", "ADDRESS", "OS"], rows)}\n`);
     return 0;
   });
 }
@@ -107,6 +120,7 @@ export function runHostRemove(input: CommandInput): Promise<number> {
       throw new UserError(`host ${name} is in use by machine ${host.spec.machineRef.name}`, {
         hint: "delete or scale down its machines first",
       });
+    input.io.err(`In ${target.description}\n`);
     for (const right of hostRights(namespace, name, [])) await target.client.delete(right);
     await target.client.delete(host);
     input.io.out(`host ${namespace}/${name} removed\n`);

@@ -1,7 +1,6 @@
 import type { CommandDefinition } from "../command.ts";
-import { API_OPTIONS } from "../options.ts";
+import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 
-const NAMESPACE = { flags: "-n, --namespace <name>", summary: "Namespace of the host", default: "default" };
 const NAME = { name: "name", summary: "Name of the host; its Node will have the host's own name" };
 
 export const hostAdd: CommandDefinition = {
@@ -10,7 +9,7 @@ export const hostAdd: CommandDefinition = {
   details: "The line holds a token that is good for this host alone, once, for an hour.",
   arguments: [NAME],
   options: [
-    NAMESPACE,
+    NAMESPACE_OPTION,
     { flags: "-l, --labels <labels>", summary: "Labels for selectors, e.g. rack=1,disk=ssd" },
     {
       flags: "--server <url>",
@@ -31,7 +30,7 @@ export const hostAdd: CommandDefinition = {
 export const hostList: CommandDefinition = {
   name: "host list",
   summary: "List the hosts of your own",
-  options: [{ ...NAMESPACE }, ...API_OPTIONS],
+  options: [{ ...NAMESPACE_OPTION }, ...API_OPTIONS],
   run: async (input) => (await import("./host.run.ts")).runHostList(input),
 };
 
@@ -39,7 +38,7 @@ export const hostRemove: CommandDefinition = {
   name: "host remove",
   summary: "Forget a host that no machine uses",
   arguments: [NAME],
-  options: [NAMESPACE, ...API_OPTIONS],
+  options: [NAMESPACE_OPTION, ...API_OPTIONS],
   run: async (input) => (await import("./host.run.ts")).runHostRemove(input),
 };
 
@@ -49,6 +48,6 @@ export const hostLogs: CommandDefinition = {
   details:
     "Tokens, passwords and keys are left out. The host keeps the same text in /var/lib/capstan-host/bootstrap.log.",
   arguments: [{ name: "name", summary: "Name of the host" }],
-  options: [NAMESPACE, { flags: "-f, --follow", summary: "Go on as more is written" }, ...API_OPTIONS],
+  options: [NAMESPACE_OPTION, { flags: "-f, --follow", summary: "Go on as more is written" }, ...API_OPTIONS],
   run: async (input) => (await import("./host-logs.run.ts")).runHostLogs(input),
 };

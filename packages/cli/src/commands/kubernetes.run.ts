@@ -11,6 +11,11 @@ function folder(input: CommandInput): string {
 const text = (value: string | boolean | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
 
+function withCure(error: unknown): never {
+  const cure = (error as { cure?: string }).cure;
+  throw cure === undefined || !(error instanceof Error) ? error : new UserError(error.message, { hint: cure });
+}
+
 export async function runInstall(input: CommandInput): Promise<number> {
   const [version = ""] = input.arguments;
   const { options, io } = input;
@@ -32,10 +37,7 @@ export async function runInstall(input: CommandInput): Promise<number> {
       shown = percent;
       io.err(`${what}: ${percent} %\n`);
     },
-  }).catch((error: unknown) => {
-    const cure = (error as { cure?: string }).cure;
-    throw cure === undefined || !(error instanceof Error) ? error : new UserError(error.message, { hint: cure });
-  });
+  }).catch(withCure);
   io.out(`Kubernetes ${version} is in ${bin}\n`);
   return 0;
 }
@@ -54,7 +56,8 @@ export async function runList(input: CommandInput): Promise<number> {
 
 export async function runRemove(input: CommandInput): Promise<number> {
   const [version = ""] = input.arguments;
-  if (!(await removeKubernetes(folder(input), version)))
+  const clusters = join(dataDirOf(input), "clusters");
+  if (!(await removeKubernetes(folder(input), version, clusters).catch(withCure)))
     throw new UserError(`Kubernetes ${version} is not installed in ${folder(input)}`, {
       hint: "see what is: capstan kubernetes list",
     });

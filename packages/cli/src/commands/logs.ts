@@ -3,7 +3,7 @@ import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
 export const logs: CommandDefinition = {
   name: "logs",
-  summary: "Print the logs of a hosted control plane that runs as processes on this machine",
+  summary: "Print the logs of a hosted control plane: of its processes on this machine, or of its pods",
   arguments: [
     CLUSTER_ARGUMENT,
     { name: "component", summary: "etcd, kube-apiserver, …; all of them unless said", required: false },

@@ -20,7 +20,7 @@ import {
 import { type CommandInput, UserError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
-import { dataDirOf } from "../options.ts";
+import { dataDirOf, metalHostsOf } from "../options.ts";
 import { VERSION } from "../version.ts";
 import { parseListen, untilSignal } from "./up.run.ts";
 
@@ -61,6 +61,7 @@ export async function runManager(input: CommandInput): Promise<number> {
     kinds,
     dataDir: dataDirOf(input),
     kubernetesDirs: kubernetesCacheDirs(io.env),
+    bareMetalHosts: metalHostsOf(input),
     ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
     clock: systemClock,
     random: systemRandom,

@@ -1,5 +1,5 @@
 import type { CommandDefinition } from "../command.ts";
-import { DATA_OPTION, LOG_LEVEL_OPTION } from "../options.ts";
+import { DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
 
 export const manager: CommandDefinition = {
   name: "manager",
@@ -20,6 +20,7 @@ export const manager: CommandDefinition = {
       flags: "--dashboard <address>",
       summary: "Serve the dashboard at this loopback address; people sign in with a token of the management cluster",
     },
+    METAL_HOSTS_OPTION,
     LOG_LEVEL_OPTION,
   ],
   examples: [

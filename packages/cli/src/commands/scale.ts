@@ -1,5 +1,5 @@
 import type { CommandDefinition } from "../command.ts";
-import { API_OPTIONS } from "../options.ts";
+import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 import { WAIT_OPTIONS } from "./create-cluster.ts";
 
 export const scale: CommandDefinition = {
@@ -14,7 +14,7 @@ export const scale: CommandDefinition = {
   options: [
     { flags: "--replicas <count>", summary: "How many there shall be" },
     ...WAIT_OPTIONS,
-    { flags: "-n, --namespace <name>", summary: "Namespace", default: "default", completes: "namespaces" },
+    NAMESPACE_OPTION,
     ...API_OPTIONS,
   ],
   examples: [

@@ -4,8 +4,8 @@ import { createLogger } from "@capstan/runtime";
 import { type CommandInput, UserError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
-import { runDemo } from "../demo.ts";
-import { dataDirOf } from "../options.ts";
+import { commandName, runDemo } from "../demo.ts";
+import { dataDirOf, metalHostsOf } from "../options.ts";
 import { VERSION } from "../version.ts";
 import { DEFAULT_LISTEN } from "./up.ts";
 
@@ -46,6 +46,7 @@ export async function runUp(input: CommandInput): Promise<number> {
     ...(typeof options["encryptionKeyFile"] === "string" ? { encryptionKeyFile: options["encryptionKeyFile"] } : {}),
     ...(typeof options["auditLog"] === "string" ? { auditLog: options["auditLog"] } : {}),
     kubernetesDirs: kubernetesCacheDirs(io.env),
+    bareMetalHosts: metalHostsOf(input),
     version: VERSION,
     clock: systemClock,
     random: systemRandom,
@@ -62,11 +63,11 @@ export async function runUp(input: CommandInput): Promise<number> {
   io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n`);
   if (standalone.dashboard !== undefined)
     io.out(
-      `Dashboard:  ${standalone.dashboard.signInLink()}\n            (signs in once; a new link: capstan dashboard)\n`,
+      `Dashboard:  ${standalone.dashboard.signInLink()}\n            (signs in once; a new link: ${commandName(io)} dashboard)\n`,
     );
   io.out("\nNext:\n");
   io.out(`  export KUBECONFIG=${standalone.kubeconfig}\n`);
-  io.out("  capstan create cluster first --workers provider=memory,replicas=2\n");
+  io.out(`  ${commandName(io)} create cluster first --workers provider=memory,replicas=2\n`);
   io.out("  kubectl get clusters -A\n");
   if (options["demo"] === true) await runDemo(standalone.kubeconfig, io);
   const signal = await stop;

@@ -1,5 +1,5 @@
 import type { CommandDefinition } from "../command.ts";
-import { DATA_OPTION, LOG_LEVEL_OPTION } from "../options.ts";
+import { DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
 
 export const DEFAULT_LISTEN = "127.0.0.1:6446";
 
@@ -30,6 +30,7 @@ export const up: CommandDefinition = {
       summary: "Record every request here, without the contents of Secrets",
       completes: "files",
     },
+    METAL_HOSTS_OPTION,
     LOG_LEVEL_OPTION,
   ],
   examples: [

@@ -150,7 +150,7 @@ async function step(
     io.err(`Interrupted. The upgrade of the ${label} goes on; the same command goes on with the rest.\n`);
     return INTERRUPTED;
   }
-  explainWait(io, tree, clock.now());
+  explainWait(io, tree, namespace, clock.now());
   throw new UserError(
     end === "gone" ? `cluster ${namespace}/${name} was deleted meanwhile` : `${label}: not at ${to} in time`,
     {

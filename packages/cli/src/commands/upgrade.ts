@@ -1,16 +1,12 @@
 import type { CommandDefinition } from "../command.ts";
-import { API_OPTIONS, CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
+import { API_OPTIONS, CLUSTER_ARGUMENT, CLUSTER_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 import { WAIT_OPTIONS } from "./create-cluster.ts";
 
 export const upgradePlan: CommandDefinition = {
   name: "upgrade plan",
   summary: "Show which Kubernetes version clusters run and where they can go",
   arguments: [{ ...CLUSTER_ARGUMENT, summary: "Only this cluster", required: false }],
-  options: [
-    { flags: "-n, --namespace <name>", summary: "Namespace", default: "default", completes: "namespaces" },
-    { flags: "-A, --all-namespaces", summary: "Clusters of all namespaces" },
-    ...API_OPTIONS,
-  ],
+  options: [NAMESPACE_OPTION, { flags: "-A, --all-namespaces", summary: "Clusters of all namespaces" }, ...API_OPTIONS],
   examples: [{ command: "capstan upgrade plan -A", does: "every cluster with what it can be upgraded to" }],
   run: async (input) => (await import("./upgrade.run.ts")).runUpgradePlan(input),
 };

@@ -1,15 +1,65 @@
-import { why as causesOf } from "@capstan/capi";
-import { clockOf } from "../api-target.ts";
-import type { CommandInput } from "../command.ts";
-import { renderChain } from "../render-chain.ts";
-import { withCluster } from "../with-cluster.ts";
+import { CLUSTER_NAME_LABEL, explain, field, type ObjectNode } from "@capstan/capi";
+import { type ApiTarget, clockOf } from "../api-target.ts";
+import { readClusterTree } from "../cluster-tree.ts";
+import { type CommandInput, UserError } from "../command.ts";
+import { namespaceOf } from "../options.ts";
+import { renderExplanation } from "../render-chain.ts";
+import { findType } from "../resource-types.ts";
+import { toNode } from "../tree-object.ts";
+import { noSuchCluster, withTarget } from "../with-cluster.ts";
 
 export function runWhy(input: CommandInput): Promise<number> {
-  return withCluster(input, (tree) => {
-    const chain = causesOf(tree);
+  return withTarget(input, async (target) => {
+    const namespace = namespaceOf(input);
+    const { node, cluster } = await findNode(input, target, namespace);
+    const found = explain(node, namespace, cluster);
     input.io.out(
-      chain.length === 0 ? `${tree.kind}/${tree.name} is available\n` : renderChain(chain, clockOf(input).now()),
+      found === undefined
+        ? `${node.kind}/${node.name} is ${node.kind === "Cluster" ? "available" : "well"}\n`
+        : renderExplanation(found, clockOf(input).now()),
     );
-    return Promise.resolve(0);
+    return 0;
   });
+}
+
+/** The object that is meant, with its parts, and the cluster it belongs to. */
+async function findNode(
+  input: CommandInput,
+  target: ApiTarget,
+  namespace: string,
+): Promise<{ node: ObjectNode; cluster: string }> {
+  const [first = "", second] = input.arguments;
+  const [word, name] = second === undefined ? splitAtSlash(first) : [first, second];
+  const read = (cluster: string): ReturnType<typeof readClusterTree> =>
+    readClusterTree(target.client, namespace, cluster, { nowMs: clockOf(input).now() });
+  const type = word === undefined ? undefined : await findType(target.client, word);
+  if (type === undefined || type.kind === "Cluster") {
+    const tree = await read(name);
+    if (tree === undefined) throw noSuchCluster(target, namespace, name);
+    return { node: tree, cluster: name };
+  }
+  const object = await target.client.get(type, type.namespaced ? { namespace, name } : { name });
+  if (object === undefined)
+    throw new UserError(`${type.kind} ${namespace}/${name} not found in ${target.description}`, {
+      hint: `list all with: capstan get ${type.plural} -A`,
+    });
+  const named = field(object, "spec", "clusterName") ?? object.metadata.labels?.[CLUSTER_NAME_LABEL];
+  const cluster = typeof named === "string" ? named : "";
+  const tree = cluster === "" ? undefined : await read(cluster);
+  const inTree = tree === undefined ? undefined : findPart(tree, type.kind, name);
+  return { node: inTree ?? toNode(object, []), cluster: cluster === "" ? name : cluster };
+}
+
+function splitAtSlash(text: string): [word: string | undefined, name: string] {
+  const at = text.indexOf("/");
+  return at < 0 ? [undefined, text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function findPart(node: ObjectNode, kind: string, name: string): ObjectNode | undefined {
+  if (node.kind === kind && node.name === name) return node;
+  for (const child of node.children) {
+    const found = findPart(child, kind, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

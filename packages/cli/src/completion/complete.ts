@@ -1,4 +1,5 @@
 import type { CommandDefinition, CommandIo, Completes, OptionDefinition } from "../command.ts";
+import { GLOBAL_OPTIONS } from "../options.ts";
 import { liveNames } from "./live-names.ts";
 
 interface ParsedOption {
@@ -17,7 +18,7 @@ export async function completions(
   const before = words.slice(0, -1);
   const { definition, rest } = findCommand(commands, before);
   if (definition === undefined) return offer(current, nextWords(commands, before));
-  const options = (definition.options ?? []).map(parseOption);
+  const options = [...(definition.options ?? []), ...GLOBAL_OPTIONS].map(parseOption);
   const { waiting, positionals, values } = scan(rest, options);
   const lookUp = (what: Completes): Promise<string[]> => liveNames(what, positionals, values, io);
   if (waiting !== undefined) return await offerValues(current, waiting.definition, lookUp);

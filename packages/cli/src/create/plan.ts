@@ -1,9 +1,19 @@
 import { isDns1123Label } from "@capstan/apimachinery";
-import { type ClusterPlan, WORKER_PROVIDERS as PROVIDERS, type ProviderName, type WorkerGroup } from "@capstan/capi";
+import {
+  type ClusterPlan,
+  POOL_STRATEGIES,
+  type PoolPlan,
+  type PoolShare,
+  WORKER_PROVIDERS as PROVIDERS,
+  type ProviderName,
+  type WorkerGroup,
+} from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
 import { namespaceOf, textOption } from "../options.ts";
 
 const VERSION = /^v\d+\.\d+\.\d+([-+].*)?$/;
+/** Of a group that is a member of a pool. */
+const SHARE_KEYS = ["min", "max", "cost", "weight"];
 const EXAMPLE = "e.g. --workers name=racks,provider=metal3,replicas=2,image=http://images/node.qcow2";
 
 /** Reads name, flags and worker groups; every mistake is named. */
@@ -18,6 +28,11 @@ export function parsePlan(input: CommandInput, defaultVersion: string): ClusterP
   const twice = workers.find((group, at) => workers.findIndex(({ name: other }) => other === group.name) !== at);
   if (twice !== undefined)
     throw usageError(`--workers: two groups are named ${twice.name}`, "give each group a name of its own: name=NAME,…");
+  const pool = textOption(input, "pool");
+  if (pool === undefined && workers.some(({ share }) => share !== undefined))
+    throw usageError("--workers: min, max, cost and weight belong to a pool", "add --pool replicas=N");
+  if (pool !== undefined && workers.length === 0)
+    throw usageError("--pool spreads machines over groups, and there is none", EXAMPLE);
   const placement = textOption(input, "placement") ?? defaultPlacement(workers);
   return {
     name,
@@ -30,7 +45,24 @@ export function parsePlan(input: CommandInput, defaultVersion: string): ClusterP
     serviceCidrs: (textOption(input, "serviceCidr") ?? "10.96.0.0/16").split(","),
     labels: Object.fromEntries((input.lists["label"] ?? []).map((text) => parsePair("--label", text))),
     workers,
+    ...(pool === undefined ? {} : { pool: parsePool(pool) }),
   };
+}
+
+/** `replicas=4,strategy=Cheapest,name=general`. */
+function parsePool(text: string): PoolPlan {
+  const all = new Map(text.split(",").map((part) => parsePair("--pool", part)));
+  const name = all.get("name") ?? "workers";
+  if (isDns1123Label(name).length > 0 || name.length > 40)
+    throw usageError(`--pool: ${JSON.stringify(name)} cannot be a pool's name`);
+  const wanted = all.get("strategy") ?? "Cheapest";
+  const strategy = POOL_STRATEGIES.find((known) => known.toLowerCase() === wanted.toLowerCase());
+  if (strategy === undefined)
+    throw usageError(`--pool: no strategy ${wanted}`, `strategies are: ${POOL_STRATEGIES.join(", ")}`);
+  for (const key of all.keys())
+    if (!["name", "replicas", "strategy"].includes(key))
+      throw usageError(`--pool takes no ${key}`, "it takes: name, replicas, strategy");
+  return { name, replicas: parseCount("--pool replicas", all.get("replicas") ?? "1"), strategy };
 }
 
 /** A cluster all of whose workers are in memory needs no real control plane. */
@@ -65,13 +97,13 @@ export function parseWorkers(text: string): WorkerGroup {
   const settings: Record<string, string> = {};
   const known = PROVIDERS[provider as ProviderName].settings;
   for (const [key, value] of all) {
-    if (key === "name" || key === "provider" || key === "replicas") continue;
+    if (key === "name" || key === "provider" || key === "replicas" || SHARE_KEYS.includes(key)) continue;
     if (key.startsWith("select.")) select[key.slice("select.".length)] = value;
     else if (Object.hasOwn(known, key)) settings[key] = value;
     else
       throw usageError(
         `--workers: provider ${provider} takes no ${key}`,
-        `it takes: ${["name", "replicas", "select.LABEL", ...Object.keys(known)].join(", ")}`,
+        `it takes: ${["name", "replicas", "select.LABEL", ...Object.keys(known), ...SHARE_KEYS].join(", ")}`,
       );
   }
   const missing = Object.entries(known).find(([key, { required }]) => required === true && settings[key] === undefined);
@@ -83,6 +115,22 @@ export function parseWorkers(text: string): WorkerGroup {
     replicas: parseCount("--workers replicas", all.get("replicas") ?? "1"),
     select,
     settings,
+    ...(SHARE_KEYS.some((key) => all.has(key)) ? { share: parseShare(all) } : {}),
+  };
+}
+
+/** What a group is in a pool. */
+function parseShare(all: ReadonlyMap<string, string>): PoolShare {
+  const count = (key: string): number | undefined =>
+    all.has(key) ? parseCount(`--workers ${key}`, all.get(key) ?? "") : undefined;
+  const [min, max, weight, cost] = [count("min"), count("max"), count("weight"), all.get("cost")];
+  if (cost !== undefined && !/^\d+(\.\d+)?$/.test(cost))
+    throw usageError(`--workers cost: ${JSON.stringify(cost)} is not a decimal number`);
+  return {
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(weight === undefined ? {} : { weight }),
   };
 }
 
