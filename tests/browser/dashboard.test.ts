@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { parseYamlDocuments, type Unstructured } from "@capstan/apimachinery";
 import { Machine } from "@capstan/capi";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -125,6 +126,46 @@ test("create by wizard: two groups, checked by the server, then made", async () 
   await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
 });
 
+test("create a worker pool: one count over groups", async () => {
+  await page.goto(`${instance.url}/create`);
+  await page.getByLabel("Name", { exact: true }).fill("pooled");
+  await page.getByLabel("One count over all groups").check();
+  await page.getByLabel("Machines in all").fill("3");
+  await page.getByLabel("At most").fill("2");
+  await page.getByLabel("Cost of one").fill("0.10");
+  await page.getByRole("button", { name: "Add worker group" }).click();
+  await page.getByLabel("Cost of one").nth(1).fill("0.50");
+  await accessible();
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("The server accepts it").waitFor(WAIT);
+  await screenshot(page, "dashboard-pool");
+  await page.getByRole("button", { name: "Create cluster" }).click();
+  await page.waitForURL("**/clusters/default/pooled");
+  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("region", { name: "Workers" }).getByText("2/2").waitFor(WAIT);
+});
+
+test("create from a ClusterClass: its variables are a form", async () => {
+  const client = await instance.client();
+  const text = await readFile(new URL("../../docs/examples/class-in-memory.yaml", import.meta.url), "utf8");
+  for (const object of parseYamlDocuments(text)) await client.create(object as Unstructured);
+  await page.goto(`${instance.url}/create`);
+  await page.getByLabel("Name", { exact: true }).fill("classy");
+  await page.getByLabel("Pattern").selectOption("in-memory");
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("Needed by this class").waitFor(WAIT);
+  await page.getByLabel("bootSeconds").fill("1");
+  await page.getByLabel("stage").selectOption("production");
+  await accessible();
+  await page.getByRole("region", { name: "YAML" }).getByText("classRef").waitFor(WAIT);
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("The server accepts it").waitFor(WAIT);
+  await screenshot(page, "dashboard-class");
+  await page.getByRole("button", { name: "Create cluster" }).click();
+  await page.waitForURL("**/clusters/default/classy");
+  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+});
+
 test("break a host and see why; repair it and it is forgotten", async () => {
   await instance.run("demo", "break", "own-1");
   await page.goto(`${instance.url}/clusters?problems=true`);
@@ -133,6 +174,7 @@ test("break a host and see why; repair it and it is forgotten", async () => {
   await page.getByRole("link", { name: "demo" }).click();
   const why = page.getByRole("region", { name: "Why" });
   await why.getByText("capstan why demo").waitFor(WAIT);
+  await why.getByText("Host own-1 has gone silent").waitFor(WAIT);
   expect(await why.getByRole("listitem").count()).toBeGreaterThan(2);
   await accessible();
   await screenshot(page, "dashboard-why");
@@ -184,6 +226,13 @@ test("hosts, keyboard, help, dark and phone", async () => {
   expect(await accessibilityProblems(phone.page)).toEqual([]);
   await screenshot(phone.page, "dashboard-phone");
   await phone.page.context().close();
+  const dark = await openPage(browser, { colorScheme: "dark" });
+  await signIn(dark.page, await instance.newLink());
+  await dark.page.getByRole("link", { name: "demo" }).click();
+  await dark.page.getByRole("button", { name: /^WorkerPool general/ }).waitFor(WAIT);
+  expect(await accessibilityProblems(dark.page)).toEqual([]);
+  await screenshot(dark.page, "dashboard-dark");
+  await dark.page.context().close();
 });
 
 test("read-only user: sees all, may change nothing, whatever the page says", async () => {

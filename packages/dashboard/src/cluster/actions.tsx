@@ -9,7 +9,8 @@ import { DeleteDialog } from "./delete-dialog.tsx";
 
 /** What can be done to a cluster as a whole. */
 export function Actions({ item, machines }: { item: ObjectItem; machines: number }): ReactNode {
-  const [write, setWrite] = useState<Write>();
+  // What was asked for stays as it was: the page shows the new state before the dialog closes.
+  const [asked, setAsked] = useState<{ write: Write; resume: boolean }>();
   const [deleting, setDeleting] = useState(false);
   const [problem, setProblem] = useState("");
   const group = item.apiVersion.split("/")[0] ?? "";
@@ -22,11 +23,14 @@ export function Actions({ item, machines }: { item: ObjectItem; machines: number
     downloadKubeconfig(item.namespace, item.name).catch((error: unknown) => setProblem((error as Error).message));
   };
   const pause = (): void =>
-    setWrite({
-      path: apiPath(item.apiVersion, item.plural, item.namespace, item.name),
-      method: "PATCH",
-      contentType: "application/merge-patch+json",
-      body: { spec: { paused: paused ? null : true } },
+    setAsked({
+      resume: paused,
+      write: {
+        path: apiPath(item.apiVersion, item.plural, item.namespace, item.name),
+        method: "PATCH",
+        contentType: "application/merge-patch+json",
+        body: { spec: { paused: paused ? null : true } },
+      },
     });
   const hint = (allowed: boolean, what: string): string => (allowed ? "" : `You may not ${what}`);
   return (
@@ -48,13 +52,13 @@ export function Actions({ item, machines }: { item: ObjectItem; machines: number
         </Button>
       </Group>
       {problem !== "" && <Notice tone="bad">{problem}</Notice>}
-      {write !== undefined && (
+      {asked !== undefined && (
         <ReviewDialog
-          title={paused ? `Resume ${item.name}` : `Pause ${item.name}: nothing works on it until it is resumed`}
-          write={write}
-          action={paused ? "Resume" : "Pause"}
-          onClose={() => setWrite(undefined)}
-          onDone={() => setWrite(undefined)}
+          title={asked.resume ? `Resume ${item.name}` : `Pause ${item.name}: nothing works on it until it is resumed`}
+          write={asked.write}
+          action={asked.resume ? "Resume" : "Pause"}
+          onClose={() => setAsked(undefined)}
+          onDone={() => setAsked(undefined)}
         />
       )}
       {deleting && <DeleteDialog item={item} machines={machines} onClose={() => setDeleting(false)} />}

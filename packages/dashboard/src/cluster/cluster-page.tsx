@@ -1,5 +1,6 @@
 import type { ClusterItem } from "@capstan/manager";
 import { Tabs, Title } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { useTopic } from "../live/live.tsx";
@@ -10,7 +11,9 @@ import { Age } from "../ui/time.tsx";
 import { Actions } from "./actions.tsx";
 import { Machines } from "./machines.tsx";
 import { ObjectDrawer } from "./object-drawer.tsx";
+import { Outline } from "./outline.tsx";
 import { Pools } from "./pools.tsx";
+import { Summary } from "./summary.tsx";
 import { Timeline } from "./timeline.tsx";
 import { type ClusterTree, clusterTree, healthOf, type TreeNode } from "./tree.ts";
 import { WhyPanel } from "./why-panel.tsx";
@@ -27,6 +30,7 @@ export function ClusterPage(): ReactNode {
   const { known, items } = useTopic<ClusterItem>(`cluster:${namespace}/${name}`);
   const tree = useMemo(() => clusterTree(items.values()), [items]);
   const [open, setOpen] = useState<string>();
+  const narrow = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
   if (!known) return <Loading what={name} />;
   if (tree.root === undefined) return <Gone namespace={namespace} name={name} />;
   const { root } = tree;
@@ -49,11 +53,16 @@ export function ClusterPage(): ReactNode {
           <Tabs.Tab value="yaml">YAML</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="overview">
-          <Suspense fallback={<Loading what="the picture" />}>
-            <ClusterGraph root={root} onOpen={setOpen} />
-          </Suspense>
+          <WhyPanel root={root} onOpen={setOpen} />
+          {narrow === true ? (
+            <Outline root={root} onOpen={setOpen} />
+          ) : (
+            <Suspense fallback={<div className="graph" />}>
+              <ClusterGraph root={root} onOpen={setOpen} />
+            </Suspense>
+          )}
           <div className="grid-2">
-            <WhyPanel root={root} onOpen={setOpen} />
+            <Summary root={root} tree={tree} />
             <Pools tree={tree} />
           </div>
         </Tabs.Panel>
@@ -102,9 +111,7 @@ function Header({ root, tree }: { root: TreeNode; tree: ClusterTree }): ReactNod
         <div className="chips wrap">
           <Chip tone={health}>{words[health]}</Chip>
           {item.facts.paused === true && <Chip tone="wait">Paused</Chip>}
-          {item.facts.phase !== undefined && <Chip tone="plain">{item.facts.phase}</Chip>}
           {version !== undefined && <Chip tone="plain">{version}</Chip>}
-          {item.facts.endpoint !== undefined && <span className="dim">{item.facts.endpoint}</span>}
           <span className="dim">
             <Age since={item.created} /> old
           </span>

@@ -5,6 +5,9 @@ import { type Health, healthOf, type TreeNode } from "./tree.ts";
 export interface GraphNode {
   readonly id: string;
   readonly kind: string;
+  /** Its whole name. */
+  readonly name: string;
+  /** What of the name tells it from its neighbours. */
   readonly title: string;
   readonly provider?: string;
   readonly health: Health;
@@ -13,10 +16,11 @@ export interface GraphNode {
   readonly count: number;
 }
 
-/** A line from a whole to its part. */
+/** A line from a whole to its part, in the state of the part. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
+  readonly health: Health;
 }
 
 /** The picture of a cluster, before anybody decided where things go. */
@@ -27,31 +31,30 @@ export interface GraphModel {
 
 /** So many equal healthy machines are drawn one by one; more become one box, so that trouble stands out. */
 const MAX_ALIKE = 6;
-/** Parts of a machine that are only worth a box when something is wrong with them. */
-const DETAIL = /^KubeadmConfig$/;
 
-/** What is drawn of a tree: healthy crowds as one box, bootstrap data only when it is in trouble. */
+/** What is drawn of a tree: healthy crowds as one box, the halves of a machine only when they are not well. */
 export function graphModel(root: TreeNode): GraphModel {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];
-  const visit = (node: TreeNode): void => {
-    nodes.push(boxOf(node));
-    const shown = node.children.filter((child) => !DETAIL.test(child.kind) || healthOf(child) === "bad");
+  const visit = (node: TreeNode, parent?: TreeNode): void => {
+    nodes.push(boxOf(node, parent));
+    const shown = node.children.flatMap((child) => shownOf(node, child));
     const healthy = shown.filter((child) => child.kind === "Machine" && isWell(child));
     const crowd = healthy.length > MAX_ALIKE ? healthy : [];
     for (const child of shown) {
       if (crowd.includes(child)) continue;
-      edges.push({ from: node.item.id, to: child.item.id });
-      visit(child);
+      edges.push({ from: node.item.id, to: child.item.id, health: healthOf(child) });
+      visit(child, node);
     }
     const [first] = crowd;
     if (first === undefined) return;
     const id = `${node.item.id}/healthy`;
-    const provider = first.children.find((part) => part.item.provider !== undefined)?.item.provider;
-    edges.push({ from: node.item.id, to: id });
+    const provider = providerOf(first);
+    edges.push({ from: node.item.id, to: id, health: "good" });
     nodes.push({
       id,
       kind: "Machine",
+      name: `${crowd.length} machines`,
       title: `${crowd.length} machines`,
       health: "good",
       detail: "all ready",
@@ -67,18 +70,38 @@ function isWell(node: TreeNode): boolean {
   return healthOf(node) === "good" && node.children.every(isWell);
 }
 
-function boxOf(node: TreeNode): GraphNode {
+/** A machine stands for its bootstrap and infrastructure halves while these are well; hosts then hang at the machine itself. */
+function shownOf(parent: TreeNode, child: TreeNode): TreeNode[] {
+  const half = parent.kind === "Machine" && (child.kind.endsWith("Config") || child.item.provider !== undefined);
+  return half && healthOf(child) === "good" ? child.children : [child];
+}
+
+function providerOf(node: TreeNode): string | undefined {
+  if (node.kind !== "Machine") return node.item.provider;
+  return node.children.find((part) => part.item.provider !== undefined)?.item.provider;
+}
+
+function boxOf(node: TreeNode, parent: TreeNode | undefined): GraphNode {
   const { item } = node;
   const health = healthOf(node);
+  const provider = providerOf(node);
   return {
     id: item.id,
     kind: item.kind,
-    title: item.name,
+    name: item.name,
+    title: item.kind.endsWith("Machine") ? titleOf(item.name, parent?.item.name) : item.name,
     health,
     detail: detailOf(node, health),
     count: 1,
-    ...(item.provider === undefined ? {} : { provider: item.provider }),
+    ...(provider === undefined ? {} : { provider }),
   };
+}
+
+/** `general-own-fznb6-ckn28` below `general-own` is `…fznb6-ckn28`: boxes have no room for what is the same everywhere. */
+export function titleOf(name: string, parent: string | undefined): string {
+  if (parent === undefined || !name.startsWith(`${parent}-`)) return name;
+  const rest = name.slice(parent.length + 1);
+  return rest.length < 4 ? name : `…${rest}`;
 }
 
 function detailOf(node: TreeNode, health: Health): string {

@@ -6,8 +6,8 @@ import { ProviderBadge } from "../ui/provider.tsx";
 import { type GraphModel, type GraphNode, graphModel } from "./graph-model.ts";
 import type { TreeNode } from "./tree.ts";
 
-const WIDTH = 210;
-const HEIGHT = 74;
+const WIDTH = 216;
+const HEIGHT = 76;
 
 type BoxNode = Node<{ box: GraphNode }, "box">;
 
@@ -31,7 +31,7 @@ export function ClusterGraph({ root, onOpen }: { root: TreeNode; onOpen: (id: st
         nodesDraggable={false}
         nodesConnectable={false}
         edgesFocusable={false}
-        proOptions={{ hideAttribution: false }}
+        attributionPosition="bottom-left"
       >
         <Background />
         <Controls showInteractive={false} position="bottom-right" />
@@ -46,13 +46,20 @@ function Box({ data: { box } }: NodeProps<BoxNode>): ReactNode {
   return (
     <div className={`box box-${box.health}`}>
       <Handle type="target" position={Position.Left} isConnectable={false} />
-      <div className="box-kind">
-        {box.kind}
-        {box.provider !== undefined && <ProviderBadge provider={box.provider} />}
+      <div className="box-kind clip">{box.kind}</div>
+      <div className="box-title clip" title={box.name}>
+        {box.title === box.name ? (
+          box.name
+        ) : (
+          <>
+            <span aria-hidden="true">{box.title}</span>
+            <span className="unseen">{box.name}</span>
+          </>
+        )}
       </div>
-      <div className="box-title clip">{box.title}</div>
       <div className="box-detail clip">{box.detail}</div>
       <span className="unseen">{WORDS[box.health]}</span>
+      {box.provider !== undefined && <ProviderBadge provider={box.provider} />}
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </div>
   );
@@ -61,7 +68,7 @@ function Box({ data: { box } }: NodeProps<BoxNode>): ReactNode {
 /** Where everything goes. */
 function placed(model: GraphModel): { nodes: BoxNode[]; edges: Edge[] } {
   const graph = new graphlib.Graph();
-  graph.setGraph({ rankdir: "LR", nodesep: 14, ranksep: 46 });
+  graph.setGraph({ rankdir: "LR", nodesep: 12, ranksep: 44 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of model.nodes) graph.setNode(id, { width: WIDTH, height: HEIGHT });
   for (const { from, to } of model.edges) graph.setEdge(from, to);
@@ -79,7 +86,13 @@ function placed(model: GraphModel): { nodes: BoxNode[]; edges: Edge[] } {
         ariaRole: "button",
       };
     }),
-    edges: model.edges.map(({ from, to }) => ({ id: `${from}>${to}`, source: from, target: to })),
+    edges: model.edges.map(({ from, to, health }) => ({
+      id: `${from}>${to}`,
+      source: from,
+      target: to,
+      className: `edge-${health}`,
+      animated: health === "wait",
+    })),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Condition } from "@capstan/apimachinery";
 import { why } from "@capstan/capi";
 import type { ClusterItem, ObjectItem } from "@capstan/manager";
 import { expect, test } from "vitest";
-import { graphModel } from "./graph-model.ts";
+import { graphModel, titleOf } from "./graph-model.ts";
 import { clusterTree, healthOf, type TreeNode } from "./tree.ts";
 
 const condition = (type: string, status: Condition["status"], message = ""): Condition => ({
@@ -68,8 +68,31 @@ test("a crowd of healthy machines is one box, the sick one stands apart", () => 
   );
   expect(nodes.find((node) => node.count === 8)).toMatchObject({ title: "8 machines", provider: "memory" });
   expect(nodes.find((node) => node.id === "Machine/m4")?.health).toBe("bad");
-  expect(nodes).toHaveLength(5);
-  expect(edges).toHaveLength(4);
+  // The infrastructure half of a machine is no box of its own while it is well.
+  expect(nodes).toHaveLength(4);
+  expect(edges).toHaveLength(3);
+});
+
+test("a host hangs at its machine unless what is between them is in trouble", () => {
+  const picture = (status: Condition["status"]): string[] =>
+    graphModel(
+      rootOf([
+        item("Cluster", "c"),
+        item("Machine", "m", "Cluster/c"),
+        item("ByoMachine", "m", "Machine/m", { provider: "byo", conditions: [condition("Ready", status)] }),
+        item("ByoHost", "own-1", "ByoMachine/m", { provider: "byo" }),
+      ]),
+    ).edges.map(({ from, to, health }) => `${from} ${to} ${health}`);
+  expect(picture("True")).toEqual(["Cluster/c Machine/m good", "Machine/m ByoHost/own-1 good"]);
+  expect(picture("False")).toContain("Machine/m ByoMachine/m bad");
+});
+
+test.each([
+  ["general-own-fznb6-ckn28", "general-own", "…fznb6-ckn28"],
+  ["own-1", "general", "own-1"],
+  ["a-b", "a", "a-b"],
+])("%s below %s is %s", (name, parent, title) => {
+  expect(titleOf(name, parent)).toBe(title);
 });
 
 test("health: deleting waits, nothing said waits, Unknown waits", () => {

@@ -1,60 +1,90 @@
-import { why } from "@capstan/capi";
+import { explain } from "@capstan/capi";
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Chip, toneOf } from "../ui/chip.tsx";
+import { CopyText } from "../ui/copy.tsx";
 import { Age } from "../ui/time.tsx";
 import { healthOf, type TreeNode } from "./tree.ts";
 
-/** The same chain of causes that `capstan why` prints, from the cluster down to the root. */
-export function WhyPanel({ root, onOpen }: { root: TreeNode; onOpen: (id: string) => void }): ReactNode {
-  const chain = why(root);
-  if (chain.length === 0)
-    return (
-      <div className="card why">
-        <Title order={2} size="h4">
-          {healthOf(root) === "good" ? "All is well" : "Nothing to explain yet"}
-        </Title>
-        <p className="dim">
-          {healthOf(root) === "good"
-            ? "Every part of the cluster says that it is available."
-            : "No part of the cluster has said anything yet."}
-        </p>
-      </div>
-    );
+interface WhyPanelProps {
+  readonly root: TreeNode;
+  readonly onOpen: (id: string) => void;
+}
+
+/** What `capstan why` prints: the cause in plain words, what to do, and the chain from the cluster down to it. */
+export function WhyPanel({ root, onOpen }: WhyPanelProps): ReactNode {
+  const { namespace } = root.item;
+  const found = explain(root, namespace);
+  if (found === undefined) return null;
   return (
     <section className="card why" aria-label="Why">
       <Title order={2} size="h4">
-        Why it is not available
+        {headingOf(root)}
       </Title>
-      <ol>
-        {chain.map((cause, index) => (
-          <li
-            key={`${cause.kind}/${cause.name}/${cause.condition}`}
-            className={index === chain.length - 1 ? "cause" : ""}
-          >
-            <div className="chips wrap">
-              <button type="button" className="link" onClick={() => onOpen(`${cause.kind}/${cause.name}`)}>
-                {cause.kind}/{cause.name}
-              </button>
-              <Chip
-                tone={cause.condition === "Paused" || cause.condition === "Deleting" ? "wait" : toneOf(cause.status)}
-              >
-                {cause.condition}: {cause.status}
-              </Chip>
-              <span className="dim">
-                {cause.reason}, for <Age since={cause.since} />
-              </span>
-            </div>
-            {cause.message !== "" && <p className="message">{cause.message}</p>}
-          </li>
-        ))}
-      </ol>
+      <p className="why-cause">{found.cause}</p>
+      <div className="grid-2">
+        <div>
+          <h3>What to do</h3>
+          <ol className="steps">
+            {found.steps.map((step) => (
+              <li key={step}>
+                <Step text={step} />
+              </li>
+            ))}
+          </ol>
+        </div>
+        <div>
+          <h3>How it comes about</h3>
+          <ol className="chain">
+            {found.chain.map((cause) => (
+              <li key={`${cause.kind}/${cause.name}/${cause.condition}`}>
+                <button type="button" className="link" onClick={() => onOpen(`${cause.kind}/${cause.name}`)}>
+                  {cause.kind}/{cause.name}
+                </button>
+                <div className="chips wrap">
+                  <Chip
+                    tone={
+                      cause.condition === "Paused" || cause.condition === "Deleting" ? "wait" : toneOf(cause.status)
+                    }
+                  >
+                    {cause.condition}: {cause.status}
+                  </Chip>
+                  <span className="dim">
+                    {cause.reason}, for <Age since={cause.since} />
+                  </span>
+                </div>
+                {cause.message !== "" && <p className="message dim">{cause.message}</p>}
+              </li>
+            ))}
+          </ol>
+        </div>
+      </div>
       <p className="dim">
-        <code>
-          capstan why {root.name}
-          {root.item.namespace === "default" ? "" : ` -n ${root.item.namespace}`}
-        </code>
+        The same in a terminal:{" "}
+        <CopyText text={`capstan why ${root.name}${namespace === "default" ? "" : ` -n ${namespace}`}`} />
       </p>
     </section>
+  );
+}
+
+function headingOf(root: TreeNode): string {
+  if (root.deleting) return "It is being deleted";
+  return healthOf(root) === "good" ? "Available, with trouble inside" : "Why it is not available";
+}
+
+/** A step may end in a command, which one wants to copy. */
+function Step({ text }: { text: string }): ReactNode {
+  const match = /^(.*): ((?:capstan|kubectl) .*)$/.exec(text);
+  const [, words = text, command] = match ?? [];
+  return (
+    <>
+      {words.charAt(0).toUpperCase()}
+      {words.slice(1)}
+      {command !== undefined && (
+        <div>
+          <CopyText text={command} />
+        </div>
+      )}
+    </>
   );
 }

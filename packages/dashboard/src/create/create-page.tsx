@@ -6,13 +6,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useMemo, useState } from "react";
 import { Notice } from "../ui/notice.tsx";
 import { Failure } from "../yaml/review-dialog.tsx";
-import { GroupFields } from "./group-fields.tsx";
-import { commandOf, newForm, newGroup, PLACEMENTS, type PlanForm, planOf, problemsOf } from "./plan-form.ts";
-import { ObjectRefused, servedInfrastructure, tryObjects, writeObjects } from "./send-objects.ts";
+import { ClassFields } from "./class-fields.tsx";
+import { type ClassForm, classProblems, newClassForm, topologyCluster } from "./class-form.ts";
+import { type CreateState, failed, failureOf } from "./create-state.ts";
+import { commandOf, newForm, PLACEMENTS, type PlanForm, planOf, problemsOf } from "./plan-form.ts";
+import { clusterClasses, ObjectRefused, servedInfrastructure, tryObjects, writeObjects } from "./send-objects.ts";
+import { WorkerFields } from "./worker-fields.tsx";
 
 const DEFAULT_VERSION = "v1.34.4";
-
-type State = { type: "editing"; failure?: Error } | { type: "checking" } | { type: "accepted" } | { type: "writing" };
 
 const requiredOf = (provider: ProviderName): string[] =>
   Object.entries(WORKER_PROVIDERS[provider].settings).flatMap(([key, setting]) =>
@@ -23,22 +24,47 @@ const requiredOf = (provider: ProviderName): string[] =>
 export function CreatePage(): ReactNode {
   const navigate = useNavigate();
   const [form, setForm] = useState<PlanForm>(() => newForm(DEFAULT_VERSION));
-  const [state, setState] = useState<State>({ type: "editing" });
+  const [state, setState] = useState<CreateState>({ type: "editing" });
   const [touched, setTouched] = useState(false);
+  const [className, setClassName] = useState("");
+  const [classForm, setClassForm] = useState<ClassForm>();
+  const { data: classes = [] } = useQuery({
+    queryKey: ["cluster-classes", form.namespace],
+    staleTime: 10_000,
+    queryFn: () => clusterClasses(form.namespace),
+  });
+  const chosen = classes.find((candidate) => candidate.metadata.name === className);
   const { data: served } = useQuery({ queryKey: ["infrastructure"], queryFn: servedInfrastructure });
   const providers = (Object.keys(WORKER_PROVIDERS) as ProviderName[]).filter(
     (provider) => served === undefined || served.has(WORKER_PROVIDERS[provider].templateKind),
   );
-  const problems = useMemo(() => problemsOf(form, requiredOf), [form]);
+  const ofClass = chosen !== undefined && classForm !== undefined;
+  const problems = useMemo(
+    () =>
+      ofClass
+        ? { ...problemsOf({ ...form, groups: [], pooled: false }, requiredOf), ...classProblems(classForm, chosen) }
+        : problemsOf(form, requiredOf),
+    [form, ofClass, classForm, chosen],
+  );
   const shown = touched ? problems : {};
   const plan = useMemo(() => planOf({ ...form, name: form.name || "NAME" }), [form]);
-  const objects = useMemo(() => clusterObjects(plan), [plan]);
+  const objects = useMemo(
+    () =>
+      ofClass ? [topologyCluster({ ...form, name: form.name || "NAME" }, classForm, chosen)] : clusterObjects(plan),
+    [plan, form, ofClass, classForm, chosen],
+  );
   const yaml = useMemo(() => objects.map((object) => toYaml(object)).join("---\n"), [objects]);
   const change = (next: Partial<PlanForm>): void => {
     setForm({ ...form, ...next });
     setState({ type: "editing" });
   };
-  const fail = (failure: unknown): void => setState({ type: "editing", failure: failure as Error });
+  const choose = (name: string): void => {
+    const found = classes.find((candidate) => candidate.metadata.name === name);
+    setClassName(name);
+    setClassForm(found === undefined ? undefined : newClassForm(found));
+    setState({ type: "editing" });
+  };
+  const failure = failureOf(state);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTouched(true);
@@ -49,11 +75,14 @@ export function CreatePage(): ReactNode {
         .then(() =>
           navigate({ to: "/clusters/$namespace/$name", params: { namespace: form.namespace, name: form.name } }),
         )
-        .catch(fail);
+        .catch((error: unknown) => setState(failed("writing", error as Error)));
       return;
     }
     setState({ type: "checking" });
-    tryObjects(objects).then(() => setState({ type: "accepted" }), fail);
+    tryObjects(objects).then(
+      () => setState({ type: "accepted" }),
+      (error: unknown) => setState(failed("checking", error as Error)),
+    );
   };
   return (
     <section className="page">
@@ -84,38 +113,46 @@ export function CreatePage(): ReactNode {
               error={shown["version"]}
               onChange={(event) => change({ version: event.currentTarget.value })}
             />
-            <NativeSelect
-              label="Control plane runs"
-              value={form.placement}
-              onChange={(event) => change({ placement: event.currentTarget.value })}
-              data={PLACEMENTS.map((placement) => ({ value: placement, label: PLACEMENT_LABELS[placement] }))}
-            />
+            {!ofClass && (
+              <NativeSelect
+                label="Control plane runs"
+                value={form.placement}
+                onChange={(event) => change({ placement: event.currentTarget.value })}
+                data={PLACEMENTS.map((placement) => ({ value: placement, label: PLACEMENT_LABELS[placement] }))}
+              />
+            )}
           </Group>
-          <Title order={2} size="h4" mt="md">
-            Workers
-          </Title>
-          {form.groups.map((group) => (
-            <GroupFields
-              key={group.key}
-              group={group}
-              providers={providers}
-              problems={shown}
-              onChange={(next) => change({ groups: form.groups.map((other) => (other === group ? next : other)) })}
-              onRemove={() => change({ groups: form.groups.filter((other) => other !== group) })}
+          {(classes.length > 0 || className !== "") && (
+            <NativeSelect
+              mt="sm"
+              label="Pattern"
+              description="A ClusterClass decides what the cluster is made of; its variables are yours."
+              value={className}
+              onChange={(event) => choose(event.currentTarget.value)}
+              data={[
+                { value: "", label: "none: choose the workers here" },
+                ...classes.map(({ metadata: { name = "" } }) => ({ value: name, label: `ClusterClass ${name}` })),
+              ]}
             />
-          ))}
-          <Button
-            variant="default"
-            mt="sm"
-            onClick={() => {
-              const key = Math.max(0, ...form.groups.map((group) => group.key)) + 1;
-              change({ groups: [...form.groups, newGroup(key, providers[0] ?? "memory")] });
-            }}
-          >
-            Add worker group
-          </Button>
-          {state.type === "editing" && state.failure !== undefined && <Refusal failure={state.failure} />}
-          {state.type === "accepted" && (
+          )}
+          {ofClass ? (
+            <ClassFields
+              chosen={chosen}
+              form={classForm}
+              problems={shown}
+              onChange={(next) => {
+                setClassForm(next);
+                setState({ type: "editing" });
+              }}
+            />
+          ) : (
+            <WorkerFields form={form} providers={providers} problems={shown} onChange={change} />
+          )}
+          {failure !== undefined && <Refusal failure={failure} />}
+          {state.type === "accepted" && failure !== undefined && (
+            <p>Objects before it may be there already; creating it again goes on where this ended.</p>
+          )}
+          {state.type === "accepted" && failure === undefined && (
             <Notice tone="good" title="The server accepts it">
               {objects.length} objects would be created. Nothing has been made yet.
             </Notice>
@@ -126,14 +163,14 @@ export function CreatePage(): ReactNode {
             </Button>
           </Group>
         </form>
-        <section aria-label="YAML">
+        <section aria-label="YAML" className="sticky">
           <Group justify="space-between" mb="xs">
             <Title order={2} size="h4">
               YAML
             </Title>
             <Group gap="xs">
               <Copy text={yaml} label="Copy YAML" />
-              <Copy text={commandOf(plan)} label="Copy as command" />
+              {!ofClass && <Copy text={commandOf(plan)} label="Copy as command" />}
             </Group>
           </Group>
           {/* A region that scrolls must be reachable without a mouse. */}

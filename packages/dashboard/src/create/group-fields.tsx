@@ -1,11 +1,13 @@
-import { type ProviderName, WORKER_PROVIDERS } from "@capstan/capi";
+import { type PoolStrategy, type ProviderName, WORKER_PROVIDERS } from "@capstan/capi";
 import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { FormProblems, GroupForm } from "./plan-form.ts";
+import type { FormProblems, GroupForm, ShareKey } from "./plan-form.ts";
 
 interface GroupFieldsProps {
   readonly group: GroupForm;
   readonly providers: readonly ProviderName[];
+  /** The pool's strategy, when the group is a member of one. */
+  readonly strategy: PoolStrategy | undefined;
   readonly problems: FormProblems;
   readonly onChange: (group: GroupForm) => void;
   readonly onRemove: () => void;
@@ -13,8 +15,21 @@ interface GroupFieldsProps {
 
 const LABELS: Readonly<Record<ProviderName, string>> = { memory: "Memory", byoh: "Own hosts", metal3: "Bare metal" };
 
+const SHARES: readonly { key: ShareKey; label: string; hint: string; of?: PoolStrategy }[] = [
+  { key: "min", label: "At least", hint: "0" },
+  { key: "max", label: "At most", hint: "no limit" },
+  { key: "cost", label: "Cost of one", hint: "0.10", of: "Cheapest" },
+  { key: "weight", label: "Weight", hint: "1", of: "Weighted" },
+];
+
+/** `checksumType` as people write it. */
+function labelOf(key: string): string {
+  const words = key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** The fields of one worker group; which ones depends on its provider. */
-export function GroupFields({ group, providers, problems, onChange, onRemove }: GroupFieldsProps): ReactNode {
+export function GroupFields({ group, providers, strategy, problems, onChange, onRemove }: GroupFieldsProps): ReactNode {
   const problem = (field: string): string | undefined => problems[`groups.${group.key}.${field}`];
   const { settings, summary } = WORKER_PROVIDERS[group.provider];
   return (
@@ -35,15 +50,32 @@ export function GroupFields({ group, providers, problems, onChange, onRemove }: 
           }
           data={providers.map((provider) => ({ value: provider, label: LABELS[provider] }))}
         />
-        <TextInput
-          label="Machines"
-          inputMode="numeric"
-          value={group.replicas}
-          error={problem("replicas")}
-          onChange={(event) => onChange({ ...group, replicas: event.currentTarget.value })}
-        />
+        {strategy === undefined && (
+          <TextInput
+            label="Machines"
+            inputMode="numeric"
+            value={group.replicas}
+            error={problem("replicas")}
+            onChange={(event) => onChange({ ...group, replicas: event.currentTarget.value })}
+          />
+        )}
       </Group>
-      <p className="dim">{summary}</p>
+      {strategy !== undefined && (
+        <Group grow align="start" mt="xs">
+          {SHARES.filter(({ of }) => of === undefined || of === strategy).map(({ key, label, hint }) => (
+            <TextInput
+              key={key}
+              label={label}
+              placeholder={hint}
+              inputMode="decimal"
+              value={group.share[key]}
+              error={problem(key)}
+              onChange={(event) => onChange({ ...group, share: { ...group.share, [key]: event.currentTarget.value } })}
+            />
+          ))}
+        </Group>
+      )}
+      <p className="dim small">{summary}</p>
       {group.provider !== "memory" && (
         <TextInput
           label="Only hosts with labels"
@@ -57,7 +89,7 @@ export function GroupFields({ group, providers, problems, onChange, onRemove }: 
         <TextInput
           key={key}
           mt="xs"
-          label={key}
+          label={labelOf(key)}
           description={setting.summary}
           required={setting.required === true}
           value={group.settings[key] ?? ""}

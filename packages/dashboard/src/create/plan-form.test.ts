@@ -40,3 +40,30 @@ test("a cluster of memory machines alone needs no real control plane", () => {
   expect(planOf(form()).placement).toBe("Embedded");
   expect(pairsOf("a=1, b=2,")).toEqual({ a: "1", b: "2" });
 });
+
+test("groups of a pool share one count", () => {
+  const pooled = form({
+    pooled: true,
+    pool: { name: "general", replicas: "4", strategy: "Cheapest" },
+    groups: [
+      { ...newGroup(1, "byoh"), name: "own", share: { min: "", max: "2", cost: "0.10", weight: "" } },
+      { ...newGroup(2, "memory"), name: "spare", replicas: "not counted" },
+    ],
+  });
+  expect(problemsOf(pooled, required)).toEqual({});
+  const plan = planOf(pooled);
+  const pool = clusterObjects(plan).find((object) => object.kind === "WorkerPool") as { spec?: unknown } | undefined;
+  expect(pool?.spec).toMatchObject({
+    replicas: 4,
+    members: [{ name: "own", max: 2, cost: "0.10" }, { name: "spare" }],
+  });
+  expect(clusterObjects(plan).some((object) => object.kind === "MachineDeployment")).toBe(false);
+  expect(commandOf(plan)).toContain(
+    " --pool name=general,replicas=4,strategy=Cheapest --workers name=own,provider=byoh,max=2,cost=0.10 --workers name=spare,provider=memory",
+  );
+  const wrong = {
+    ...pooled,
+    groups: [{ ...newGroup(1, "memory"), share: { min: "x", max: "", cost: "dear", weight: "" } }],
+  };
+  expect(Object.keys(problemsOf(wrong, required))).toEqual(["groups.1.min", "groups.1.cost"]);
+});

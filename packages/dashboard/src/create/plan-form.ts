@@ -1,4 +1,11 @@
-import type { ClusterPlan, ProviderName, WorkerGroup } from "@capstan/capi";
+import {
+  type ClusterPlan,
+  POOL_STRATEGIES,
+  type PoolShare,
+  type PoolStrategy,
+  type ProviderName,
+  type WorkerGroup,
+} from "@capstan/capi";
 
 /** What the wizard's fields hold: texts as they were typed. */
 export interface PlanForm {
@@ -7,6 +14,16 @@ export interface PlanForm {
   readonly version: string;
   readonly placement: string;
   readonly groups: readonly GroupForm[];
+  /** The groups are members of one WorkerPool. */
+  readonly pooled: boolean;
+  readonly pool: PoolForm;
+}
+
+/** One count over all groups, as typed. */
+export interface PoolForm {
+  readonly name: string;
+  readonly replicas: string;
+  readonly strategy: PoolStrategy;
 }
 
 /** One worker group as typed. */
@@ -19,13 +36,20 @@ export interface GroupForm {
   /** `rack=1, disk=ssd` */
   readonly select: string;
   readonly settings: Readonly<Record<string, string>>;
+  /** Its part in a pool: min, max, cost or weight, as typed. */
+  readonly share: Readonly<Record<ShareKey, string>>;
 }
+
+/** What a member of a pool may say about its share. */
+export type ShareKey = keyof PoolShare;
 
 /** What is wrong with a form, by field. */
 export type FormProblems = Readonly<Record<string, string>>;
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const VERSION = /^v\d+\.\d+\.\d+([-+].*)?$/;
+const COUNT = /^\d{1,4}$/;
+const COST = /^\d+(\.\d+)?$/;
 const PAIR = /^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?=[-A-Za-z0-9_.]*$/;
 
 /** Names of the placements of a control plane; the empty one leaves it to the manager. */
@@ -33,12 +57,28 @@ export const PLACEMENTS = ["", "Process", "Embedded", "Pods"] as const;
 
 /** An empty form. */
 export function newForm(version: string): PlanForm {
-  return { name: "", namespace: "default", version, placement: "", groups: [newGroup(1, "memory")] };
+  return {
+    name: "",
+    namespace: "default",
+    version,
+    placement: "",
+    groups: [newGroup(1, "memory")],
+    pooled: false,
+    pool: { name: "workers", replicas: "2", strategy: POOL_STRATEGIES[0] },
+  };
 }
 
 /** A new worker group. */
 export function newGroup(key: number, provider: ProviderName): GroupForm {
-  return { key, name: key === 1 ? "workers" : `workers-${key}`, provider, replicas: "1", select: "", settings: {} };
+  return {
+    key,
+    name: key === 1 ? "workers" : `workers-${key}`,
+    provider,
+    replicas: "1",
+    select: "",
+    settings: {},
+    share: { min: "", max: "", cost: "", weight: "" },
+  };
 }
 
 /** Finds the mistakes that the page can know; the server finds the others. */
@@ -51,13 +91,22 @@ export function problemsOf(form: PlanForm, required: (provider: ProviderName) =>
   label("name", form.name, 63);
   label("namespace", form.namespace, 63);
   if (!VERSION.test(form.version)) problems["version"] = "A version like v1.34.4";
+  if (form.pooled) {
+    label("pool.name", form.pool.name, 40);
+    if (!COUNT.test(form.pool.replicas)) problems["pool.replicas"] = "A number up to 9999";
+    if (form.groups.length === 0) problems["pool.name"] = "A pool needs a group to take machines from";
+  }
   const names = new Set<string>();
   for (const group of form.groups) {
     const at = `groups.${group.key}`;
     label(`${at}.name`, group.name, 40);
     if (names.has(group.name)) problems[`${at}.name`] = "Another group has this name";
     names.add(group.name);
-    if (!/^\d{1,4}$/.test(group.replicas)) problems[`${at}.replicas`] = "A number up to 9999";
+    if (!form.pooled && !COUNT.test(group.replicas)) problems[`${at}.replicas`] = "A number up to 9999";
+    if (form.pooled)
+      for (const [key, value] of Object.entries(group.share))
+        if (value !== "" && !(key === "cost" ? COST : COUNT).test(value))
+          problems[`${at}.${key}`] = key === "cost" ? "A price like 0.10" : "A number up to 9999";
     if (pairsOf(group.select) === undefined) problems[`${at}.select`] = "Labels like rack=1, disk=ssd";
     for (const key of required(group.provider))
       if ((group.settings[key] ?? "") === "") problems[`${at}.${key}`] = "Needed by this provider";
@@ -94,9 +143,17 @@ export function planOf(form: PlanForm): ClusterPlan {
         replicas: Number(group.replicas),
         select: pairsOf(group.select) ?? {},
         settings: Object.fromEntries(Object.entries(group.settings).filter(([, value]) => value !== "")),
+        ...(form.pooled ? shareOf(group) : {}),
       }),
     ),
+    ...(form.pooled ? { pool: { ...form.pool, replicas: Number(form.pool.replicas) } } : {}),
   };
+}
+
+function shareOf({ share }: GroupForm): { share?: PoolShare } {
+  const given = Object.entries(share).filter(([, value]) => value !== "");
+  if (given.length === 0) return {};
+  return { share: Object.fromEntries(given.map(([key, value]) => [key, key === "cost" ? value : Number(value)])) };
 }
 
 /** The same as a command, for those who want it in a script. */
@@ -104,9 +161,15 @@ export function commandOf(plan: ClusterPlan): string {
   const groups = plan.workers.map((group) => {
     const settings = Object.entries(group.settings).map(([key, value]) => `,${key}=${value}`);
     const select = Object.entries(group.select).map(([key, value]) => `,select.${key}=${value}`);
-    return ` --workers name=${group.name},provider=${group.provider},replicas=${group.replicas}${settings.join("")}${select.join("")}`;
+    const share = Object.entries(group.share ?? {}).map(([key, value]) => `,${key}=${String(value)}`);
+    const replicas = plan.pool === undefined ? `,replicas=${group.replicas}` : "";
+    const more = [replicas, ...settings, ...select, ...share].join("");
+    return ` --workers name=${group.name},provider=${group.provider}${more}`;
   });
+  const { pool } = plan;
+  const pooled =
+    pool === undefined ? "" : ` --pool name=${pool.name},replicas=${pool.replicas},strategy=${pool.strategy}`;
   const namespace = plan.namespace === "default" ? "" : ` -n ${plan.namespace}`;
   const placement = plan.placement === undefined ? "" : ` --placement ${plan.placement}`;
-  return `capstan create cluster ${plan.name}${namespace} --kubernetes-version ${plan.version}${placement}${groups.join("")}`;
+  return `capstan create cluster ${plan.name}${namespace} --kubernetes-version ${plan.version}${placement}${pooled}${groups.join("")}`;
 }

@@ -1,5 +1,6 @@
 import type { Unstructured } from "@capstan/apimachinery";
 import { apiPath, request } from "../api/request.ts";
+import type { ClusterClassObject } from "./class-form.ts";
 
 interface ResourceList {
   resources?: { name: string; kind: string }[];
@@ -65,4 +66,11 @@ async function pathsOf(objects: readonly Unstructured[]): Promise<string[]> {
 export async function servedInfrastructure(): Promise<ReadonlySet<string>> {
   const list = await request<ResourceList>("/k8s/apis/infrastructure.cluster.x-k8s.io/v1beta2");
   return new Set((list.resources ?? []).map((resource) => resource.kind));
+}
+
+/** The ClusterClasses of a namespace; none for somebody who may not list them, or a namespace that is not there. */
+export async function clusterClasses(namespace: string): Promise<readonly ClusterClassObject[]> {
+  const path = apiPath("cluster.x-k8s.io/v1beta2", "clusterclasses", namespace);
+  const list = await request<{ items?: ClusterClassObject[] }>(path).catch(() => ({ items: [] }));
+  return list.items ?? [];
 }

@@ -109,3 +109,24 @@ export function choicesOf(rows: Iterable<FleetRow>): { namespaces: string[]; pro
     versions: [...versions].sort((a, b) => compareVersions(b, a)),
   };
 }
+
+/** The fleet in numbers. */
+export interface FleetTotals {
+  readonly clusters: number;
+  readonly available: number;
+  readonly problems: number;
+  readonly workers: readonly [available: number, desired: number];
+}
+
+/** Counts all rows, whatever is filtered. */
+export function totalsOf(rows: Iterable<FleetRow>): FleetTotals {
+  let [clusters, available, problems, ready, desired] = [0, 0, 0, 0, 0];
+  for (const row of rows) {
+    clusters++;
+    if (row.chips.some(([type, status]) => type === "Available" && status === "True")) available++;
+    if (row.problem !== undefined) problems++;
+    ready += row.workers[0];
+    desired += row.workers[1];
+  }
+  return { clusters, available, problems, workers: [ready, desired] };
+}

@@ -5,8 +5,9 @@ import { type ReactNode, useMemo } from "react";
 import { useTopic } from "../live/live.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { providerLabel } from "../ui/provider.tsx";
-import { choicesOf, type FleetSearch, filterFleet, type Sort } from "./filters.ts";
+import { choicesOf, type FleetSearch, filterFleet, type Sort, totalsOf } from "./filters.ts";
 import { FleetTable } from "./fleet-table.tsx";
+import { Tiles } from "./tiles.tsx";
 
 const route = getRouteApi("/shell/clusters");
 
@@ -16,6 +17,7 @@ export function FleetPage(): ReactNode {
   const navigate = route.useNavigate();
   const { known, items } = useTopic<FleetRow>("fleet");
   const rows = useMemo(() => filterFleet(items.values(), search), [items, search]);
+  const totals = useMemo(() => totalsOf(items.values()), [items]);
   const choices = useMemo(() => choicesOf(items.values()), [items]);
   const set = (change: { [K in keyof FleetSearch]?: FleetSearch[K] | undefined }): void => {
     const next = Object.fromEntries(
@@ -26,22 +28,21 @@ export function FleetPage(): ReactNode {
   const sort = (column: Sort): void =>
     set({ sort: column, desc: (search.sort ?? "name") === column && search.desc !== true ? true : undefined });
   if (!known) return <Loading what="clusters" />;
-  const problems = [...items.values()].filter((row) => row.problem !== undefined).length;
   return (
     <section className="page">
       <Group justify="space-between" mb="sm">
         <Title order={1} size="h2">
           Clusters{" "}
-          <span className="dim count">
-            {rows.length === items.size ? items.size : `${rows.length} of ${items.size}`}
-            {problems > 0 && `, ${problems} with problems`}
-          </span>
+          {rows.length !== items.size && <span className="dim count">{`${rows.length} of ${items.size}`}</span>}
         </Title>
         <Button component={Link} to="/create">
           Create cluster
         </Button>
       </Group>
-      <Group className="filters" mb="sm" align="end">
+      {items.size > 0 && (
+        <Tiles totals={totals} problems={search.problems === true} onProblems={(problems) => set({ problems })} />
+      )}
+      <Group className="filters" mb="sm">
         <TextInput
           id="filter"
           aria-label="Filter clusters"

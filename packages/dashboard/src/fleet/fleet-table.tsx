@@ -7,7 +7,7 @@ import { ProviderBadge } from "../ui/provider.tsx";
 import { Age } from "../ui/time.tsx";
 import type { FleetSearch, Sort } from "./filters.ts";
 
-const ROW_PX = 46;
+const ROW_PX = 54;
 const COLUMNS = 7;
 
 /** Short words for condition types, so that all chips of a row fit. */
@@ -97,7 +97,7 @@ function Row({ row, index }: { row: FleetRow; index: number }): ReactNode {
         <Link to="/clusters/$namespace/$name" params={{ namespace, name }} className="name">
           {name}
         </Link>
-        <span className="dim"> {namespace}</span>
+        <div className="dim small">{namespace}</div>
       </th>
       <td>
         <span className="chips">
@@ -109,16 +109,18 @@ function Row({ row, index }: { row: FleetRow; index: number }): ReactNode {
                 {CHIP_LABELS[type] ?? type}
               </Chip>
             ))}
-          {row.problem !== undefined && (
-            <span className="dim clip from-lg" title={row.problem.message}>
-              {row.problem.message}
-            </span>
-          )}
         </span>
+        {row.problem !== undefined && (
+          <div className="dim small clip problem" title={row.problem.message}>
+            {row.problem.message}
+          </div>
+        )}
       </td>
       <td className="from-sm">{row.version || "–"}</td>
       <td className="from-sm">{row.controlPlane[1] === 0 ? "–" : `${row.controlPlane[0]}/${row.controlPlane[1]}`}</td>
-      <td>{`${row.workers[0]}/${row.workers[1]}`}</td>
+      <td>
+        <Meter available={row.workers[0]} desired={row.workers[1]} />
+      </td>
       <td className="from-md">
         <span className="chips">
           {row.providers.map((provider) => (
@@ -130,6 +132,20 @@ function Row({ row, index }: { row: FleetRow; index: number }): ReactNode {
         <Age since={row.created} />
       </td>
     </tr>
+  );
+}
+
+/** Two counters, and how near they are to each other. */
+function Meter({ available, desired }: { available: number; desired: number }): ReactNode {
+  const share = desired === 0 ? 0 : Math.min(1, available / desired);
+  return (
+    <span className="meter">
+      <span className="number">{`${available}/${desired}`}</span>
+      <svg className="meter-bar from-sm" viewBox="0 0 48 6" aria-hidden="true">
+        <rect className="meter-back" width="48" height="6" rx="3" />
+        <rect className={share === 1 ? "meter-full" : "meter-part"} width={48 * share} height="6" rx="3" />
+      </svg>
+    </span>
   );
 }
 

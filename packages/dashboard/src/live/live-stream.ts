@@ -2,7 +2,7 @@ import type { StreamMessage } from "@capstan/manager";
 import type { TopicStore } from "./topic-store.ts";
 
 /** How the stream is doing. */
-export type Connection = "connecting" | "live" | "lost" | "signed-out";
+export type Connection = "idle" | "connecting" | "live" | "lost" | "signed-out";
 
 /** What a connection tells. */
 export interface ConnectionHandlers {
@@ -40,7 +40,7 @@ export class LiveStream {
   #connected: string[] = [];
   #cancel: (() => void) | undefined;
   #retryMs = FIRST_RETRY_MS;
-  #connection: Connection = "connecting";
+  #connection: Connection = "idle";
 
   constructor(options: LiveStreamOptions) {
     this.#options = options;
@@ -93,7 +93,12 @@ export class LiveStream {
         this.#options.store.drop(topic);
       }
     this.#connected = [...this.#readers.keys()];
-    if (this.#connected.length === 0) return;
+    if (this.#connected.length === 0) {
+      // A page that shows nothing live has nothing to wait for.
+      this.#become("idle");
+      return;
+    }
+    if (this.#connection === "idle") this.#become("connecting");
     const query = new URLSearchParams();
     for (const topic of this.#connected) {
       const seen = this.#seen.get(topic);

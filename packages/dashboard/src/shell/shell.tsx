@@ -79,6 +79,7 @@ export function Shell(): ReactNode {
 /** Says so when what is shown may be old; silence means live. */
 function LiveMark(): ReactNode {
   const connection = useConnection();
+  if (connection === "idle") return null;
   const text = {
     live: "Live",
     connecting: "Connecting …",
@@ -119,7 +120,7 @@ function UserMenu(): ReactNode {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button variant="default" size="compact-md" className="user">
+        <Button variant="default" size="compact-md" fw={500} className="user">
           {session?.user ?? "…"}
         </Button>
       </Menu.Target>

@@ -9,11 +9,35 @@ export function objectText(object: Unstructured): string {
   return toYaml(inReadingOrder({ ...object, metadata }));
 }
 
-/** The part of an object that a write is about: what the server counts and stamps would only hide the change. */
-export function comparableText(object: Unstructured): string {
+/** Two states of an object as texts whose differences are what a write is about, not the order of fields or what the server stamps. */
+export function comparableTexts(before: Unstructured, after: Unstructured): { before: string; after: string } {
+  const old = comparable(before);
+  return { before: toYaml(old), after: toYaml(ordered(comparable(after), old)) };
+}
+
+function comparable(object: Unstructured): Unstructured {
   const { resourceVersion: _, generation: __, managedFields: ___, ...metadata } = object.metadata;
   const { status: ____, ...rest } = object;
-  return toYaml(inReadingOrder({ ...rest, metadata }));
+  return inReadingOrder({ ...rest, metadata });
+}
+
+/** The same value with its fields in the order another one has them; new ones come last. */
+function ordered(value: unknown, like: unknown): unknown {
+  if (Array.isArray(value)) {
+    const models: unknown[] = Array.isArray(like) ? like : [];
+    return value.map((entry, at) => ordered(entry, models[at]));
+  }
+  if (!isRecord(value)) return value;
+  const model = isRecord(like) ? like : {};
+  const keys = [
+    ...Object.keys(model).filter((key) => Object.hasOwn(value, key)),
+    ...Object.keys(value).filter((key) => !Object.hasOwn(model, key)),
+  ];
+  return Object.fromEntries(keys.map((key) => [key, ordered(value[key], model[key])]));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What one may change comes before what controllers report, whatever order the API keeps. */

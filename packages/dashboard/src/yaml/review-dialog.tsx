@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { RequestError, request } from "../api/request.ts";
 import { Notice } from "../ui/notice.tsx";
 import { DiffView } from "./diff-view.tsx";
-import { comparableText } from "./object-text.ts";
+import { comparableTexts } from "./object-text.ts";
 
 /** A write that somebody wants to make. */
 export interface Write {
@@ -40,7 +40,7 @@ export function ReviewDialog({ title, write, action, onClose, onDone }: ReviewPr
       if (live) setState(next);
     };
     Promise.all([request<Unstructured>(write.path), send(write, { dryRun: "All", fieldValidation: "Strict" })]).then(
-      ([now, then]) => show({ type: "ready", before: comparableText(now), after: comparableText(then) }),
+      ([now, then]) => show({ type: "ready", ...comparableTexts(now, then) }),
       (error: unknown) => show({ type: "failed", error: error as Error }),
     );
     return () => {

@@ -1,0 +1,18 @@
+import { CopyButton } from "@mantine/core";
+import type { ReactNode } from "react";
+
+/** A text that a click copies. */
+export function CopyText({ text }: { text: string }): ReactNode {
+  return (
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <button type="button" className="copy" onClick={copy} title="Copy">
+          <code>{text}</code>
+          <span aria-live="polite" className="copy-mark">
+            {copied ? "copied" : ""}
+          </span>
+        </button>
+      )}
+    </CopyButton>
+  );
+}
