@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { fileLinks, runnableBlocks } from "./blocks.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const main = join(root, "packages/cli/dist/main.js");
+const main = join(root, "dist/capstan/capstan.js");
 
 const pages = [
   join(root, "README.md"),
@@ -45,6 +45,9 @@ describe("blocks", () => {
   let up: ChildProcess;
 
   beforeAll(async () => {
+    // The command as it is installed, which also starts twice as fast.
+    const { status } = spawnSync(process.execPath, [join(root, "tools/cli/bundle.mjs")], { stdio: "inherit" });
+    expect(status).toBe(0);
     dir = await mkdtemp(join(tmpdir(), "capstan-docs-"));
     await mkdir(join(dir, "bin"));
     const program = join(dir, "bin", "capstan");

@@ -67,7 +67,8 @@ async function byHand(): Promise<Times> {
     if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
     return stdout;
   };
-  const join = await prepareForJoin(real);
+  // As in the example of the other way, which has kubeadm's default.
+  const join = await prepareForJoin(real, { proxyMode: "iptables" });
   await kubectl("apply", "-f", file("cni.yaml"));
   const joining = performance.now();
   await Promise.all(nodes.map((node) => node.must(join, { timeout: 120_000 })));

@@ -93,6 +93,21 @@ export class HostedPlanes {
     return mustRun(join(kubernetesBin(), "kubectl"), ["--kubeconfig", kubeconfigFile, ...args]);
   }
 
+  /** etcdctl with the keys of a control plane, for the first member of the etcd whose folder it is; by default its own. */
+  async etcdctl(name: string, args: string[], etcdFolder = this.folder(name)): Promise<string> {
+    const file = (path: string): string => join(this.folder(name), "kube-apiserver/files", path);
+    const ports = JSON.parse(readFileSync(join(etcdFolder, "ports.json"), "utf8")) as Record<string, number>;
+    const access = {
+      cacert: file("etcd/ca.crt"),
+      cert: file("apiserver-etcd-client.crt"),
+      key: file("apiserver-etcd-client.key"),
+      endpoints: `https://127.0.0.1:${ports["etcdClient0"]}`,
+      "command-timeout": "5s",
+    };
+    const flags = Object.entries(access).map(([flag, value]) => `--${flag}=${value}`);
+    return await mustRun(join(kubernetesBin(), "etcdctl"), [...flags, ...args]);
+  }
+
   async server(name: string): Promise<string> {
     const path = "jsonpath=https://{.spec.controlPlaneEndpoint.host}:{.spec.controlPlaneEndpoint.port}";
     return await this.capstan.kubectl("get", "hcp", name, "-o", path);

@@ -80,6 +80,37 @@ test("a real node joins it and becomes Ready", async () => {
   await timed("node Ready", () => eventually("a Ready node", async () => (await tenant.readyNodes()) === 1));
 });
 
+/** Ids of etcd's members that have started. */
+async function members(): Promise<string[]> {
+  const key = (name: string): string => `/etc/kubernetes/pki/etcd/${name}`;
+  const keys = [`--cacert=${key("ca.crt")}`, `--cert=${key("peer.crt")}`, `--key=${key("peer.key")}`];
+  const list = ["etcdctl", "--endpoints=https://127.0.0.1:2379", ...keys, "member", "list"];
+  const lines = (await host.kubectl("exec", "tenant-etcd-0-0", "--", ...list)).trim().split("\n");
+  return lines.flatMap((line) => (line.includes(", started,") ? (line.split(",")[0] ?? []) : [])).toSorted();
+}
+
+test("a member whose data went with its pod is taken in again, while the API answers", async () => {
+  await tenant.kubectl("create", "configmap", "before");
+  const before = await members();
+  expect(before).toHaveLength(3);
+  const stop = tenant.askApi();
+  await host.kubectl("delete", "pod", "tenant-etcd-2-0");
+  await timed("taken in again", () =>
+    eventually(
+      "another member",
+      async () => {
+        const now = await members();
+        if (now.length !== 3 || now.join() === before.join()) throw new Error(await tenant.condition("UpToDate"));
+        return (await tenant.condition("EtcdClusterHealthy")).startsWith("True");
+      },
+      { timeout: 120_000 },
+    ),
+  );
+  expect((await members()).filter((id) => before.includes(id))).toHaveLength(2);
+  expect((await stop()).longestOutageMs).toBeLessThan(5000);
+  expect(await tenant.kubectl("get", "cm", "before", "-o", "name")).toContain("before");
+});
+
 test("without a manager it goes on, and the next one changes nothing", async () => {
   const uids = (): Promise<string> =>
     host.kubectl("get", "pods", "-l", "capstan.dev/hosted=tenant", "-o", "jsonpath={.items[*].metadata.uid}");

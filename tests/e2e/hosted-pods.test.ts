@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Capstan } from "./capstan/instance.ts";
@@ -34,6 +36,22 @@ afterAll(async () => {
   host?.close();
   tenant?.close();
 });
+
+/** Asks for a backup as a user does and gives back its name. */
+async function backUp(): Promise<string> {
+  const before = await tenant.hcp("{.status.backup.lastTime}");
+  await capstan.kubectl("annotate", "hcp", "tenant", "capstan.dev/backup=now", "--overwrite");
+  await eventually(
+    "a backup",
+    async () => {
+      const now = await tenant.hcp("{.status.backup.lastTime}");
+      if (now === "" || now === before) throw new Error(await tenant.condition("BackedUp"));
+      return true;
+    },
+    { timeout: 60_000 },
+  );
+  return await tenant.hcp("{.status.backup.lastName}");
+}
 
 /** Pods of the tenant's control plane by component. */
 async function pods(): Promise<Record<string, string>> {
@@ -133,13 +151,38 @@ test("an upgrade replaces kube-apiserver, then the others, while the API answers
   const etcd = (await pods())["etcd"];
   const stop = tenant.askApi();
   await tenant.patch({ spec: { version: NEXT } });
-  const upgraded = async (): Promise<boolean> =>
-    (await tenant.hcp("{.status.version}")) === NEXT && (await tenant.condition("UpToDate")).startsWith("True");
+  const upgraded = async (): Promise<boolean> => {
+    const told = await tenant.condition("UpToDate");
+    if ((await tenant.hcp("{.status.version}")) !== NEXT || !told.startsWith("True")) throw new Error(told);
+    return true;
+  };
   await timed(`upgraded to ${NEXT}`, () => eventually("the new version", upgraded, { timeout: 180_000 }));
   const images = await host.kubectl("get", "deployments", "-l", OURS, "-o", "jsonpath={..containers[0].image}");
   expect(images.split(" ").filter((image) => image.endsWith(`:${NEXT}`))).toHaveLength(3);
   expect((await pods())["etcd"]).toBe(etcd);
   expect((await stop()).longestOutageMs).toBeLessThan(3000);
+});
+
+test("before the upgrade a backup was made, and one is made when it is asked for", async () => {
+  expect(await timed("backup", () => backUp())).toMatch(/^\d{8}T\d{6}Z$/);
+  const names = readdirSync(join(capstan.dataDir, "backups/default/tenant"));
+  expect(names).toContainEqual(expect.stringMatching(new RegExp(`^\\d{8}T\\d{6}Z-before-${NEXT}$`)));
+  expect(await tenant.condition("BackedUp")).toMatch(/^True/);
+});
+
+test("without its data etcd does not begin anew; restored the data is there and the node comes back without joining", async () => {
+  const backup = await backUp();
+  await tenant.kubectl("create", "configmap", "after");
+  await hostNode.must(["sh", "-c", "rm -rf /var/lib/by-hand/*"]);
+  await host.kubectl("delete", "pod", "tenant-etcd-0-0", "--grace-period=0", "--force");
+  await timed("told", () =>
+    eventually("DataLost", async () => /DataLost/.test(await tenant.condition("Available")), { timeout: 120_000 }),
+  );
+  await tenant.patch({ spec: { etcd: { restoreFrom: { backup } } } });
+  await timed("restored", () => tenant.available(180_000));
+  expect(await tenant.kubectl("get", "cm", "before", "-o", "name")).toContain("before");
+  expect(await tenant.kubectl("get", "cm", "after", "--ignore-not-found")).toBe("");
+  await timed("node Ready", () => eventually("a Ready node", async () => (await tenant.readyNodes()) === 1));
 });
 
 test("scaled to zero there is no pod and the volume stays; scaled back the data is there and the node comes back", async () => {

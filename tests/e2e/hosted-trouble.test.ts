@@ -74,7 +74,8 @@ test("a disk that is full: the component's own words, no loop without pause; wit
       readFileSync(join(disk, "etcd/etcd.log"), "utf8").split('"msg":"failed to create WAL"').length;
     const before = await restarts();
     await new Promise((resolve) => setTimeout(resolve, 5000));
-    expect((await restarts()) - before, "pauses grow").toBeLessThan(6);
+    // Pauses begin anew once, when etcd has made its folder; without any there would be dozens.
+    expect((await restarts()) - before, "pauses grow").toBeLessThan(10);
     await run("mount", ["-o", "remount,size=512m", disk]);
     await told("full", "Available", /^True/);
     await capstan.kubectl("delete", "cluster", "full", "--wait=false");

@@ -146,10 +146,9 @@ export class HostedWorld {
 
   /** Says that a machine is there: until then its Node keeps the taint of an uninitialized one. */
   async provisioned(name: string): Promise<void> {
-    const patch = (what: object, ...more: string[]): Promise<string> =>
-      this.capstan.kubectl("patch", "handmachine", name, "--type=merge", "-p", JSON.stringify(what), ...more);
-    await patch({ spec: { providerID: `hand://${name}` } });
-    await patch({ status: { initialization: { provisioned: true } } }, "--subresource=status");
+    const status = JSON.stringify({ status: { initialization: { provisioned: true } } });
+    const args = ["patch", "handmachine", name, "--type=merge", "-p", status, "--subresource=status"];
+    await this.capstan.kubectl(...args);
   }
 
   /** Asks the API again and again, each time over a new connection, until told to stop; gives back what failed. */

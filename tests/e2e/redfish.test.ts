@@ -176,7 +176,7 @@ test("inspects what the emulator knows", async () => {
 
 test("powers on and off and waits until it is so", async () => {
   await until("on", () => driver.powerOn(host(), signal));
-  expect(await driver.power(host(), signal)).toEqual({ type: "done", value: { on: true } });
+  expect(await driver.power(host(), signal)).toEqual({ type: "done", value: { on: true, health: "OK" } });
   expect(state?.power_state).toBe("On");
   await until("off", () => driver.powerOff(host(), "soft", signal));
   expect(state?.power_state).toBe("Off");

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Unstructured } from "@capstan/apimachinery";
 import { makePlan, placementCases, podObjects } from "@capstan/controlplane-hosted/contract-suite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -87,7 +90,7 @@ describe("the objects", () => {
     for (let turn = 0; turn < 200; turn++) {
       const state = await world.placement.ensure(plan);
       expect(state.problem).toBeUndefined();
-      if (state.components.filter(({ ready }) => ready).length === 4) break;
+      if (state.components.filter(({ ready }) => ready).length === 6) break;
       await world.progress();
     }
     for (const object of await podObjects(host.client, owner))
@@ -102,9 +105,9 @@ describe("the objects", () => {
       "Deployment/c1-kube-controller-manager",
       "Deployment/c1-kube-scheduler",
       "NetworkPolicy/c1-etcd",
-      "PersistentVolumeClaim/data-c1-etcd-0",
-      "PersistentVolumeClaim/data-c1-etcd-1",
-      "PersistentVolumeClaim/data-c1-etcd-2",
+      "PersistentVolumeClaim/data-c1-etcd-0-0",
+      "PersistentVolumeClaim/data-c1-etcd-1-0",
+      "PersistentVolumeClaim/data-c1-etcd-2-0",
       "PodDisruptionBudget/c1-etcd",
       "PodDisruptionBudget/c1-kube-apiserver",
       "PodDisruptionBudget/c1-kube-controller-manager",
@@ -116,17 +119,18 @@ describe("the objects", () => {
       "Secret/c1-hcp-kube-scheduler",
       "Service/c1-etcd",
       "Service/c1-kube-apiserver",
-      "StatefulSet/c1-etcd",
+      "StatefulSet/c1-etcd-0",
+      "StatefulSet/c1-etcd-1",
+      "StatefulSet/c1-etcd-2",
     ]);
     expect([...objects.keys()].filter((key) => /^Pod\/c1-(etcd|kube)/.test(key))).toHaveLength(3 + 2 + 2 + 2);
   });
 
   it("etcd: three members that know each other by name, each with a volume", () => {
-    const etcd = of("StatefulSet/c1-etcd");
+    const etcd = of("StatefulSet/c1-etcd-1");
     expect(etcd["spec"]).toMatchObject({
-      replicas: 3,
+      replicas: 1,
       serviceName: "c1-etcd",
-      podManagementPolicy: "Parallel",
       persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
       volumeClaimTemplates: [
         {
@@ -142,21 +146,33 @@ describe("the objects", () => {
     const [container] = containers(etcd);
     expect(container).toMatchObject({
       image: "registry.k8s.io/etcd:3.6.5-0",
-      env: [{ name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+      env: [
+        {
+          name: "ETCD_INITIAL_CLUSTER",
+          valueFrom: { secretKeyRef: { name: "c1-hcp-etcd", key: "initial-cluster-1" } },
+        },
+        {
+          name: "ETCD_INITIAL_CLUSTER_STATE",
+          valueFrom: { secretKeyRef: { name: "c1-hcp-etcd", key: "initial-cluster-state-1" } },
+        },
+      ],
       resources: { requests: { cpu: "100m", memory: "100Mi" } },
       startupProbe: { httpGet: { path: "/livez", port: 2381, scheme: "HTTP" } },
       readinessProbe: { httpGet: { path: "/readyz", port: 2381 } },
     });
-    const peer = (index: number): string => `c1-etcd-${index}=https://c1-etcd-${index}.c1-etcd.restricted.svc:2380`;
+    const data = of("Secret/c1-hcp-etcd")["data"] as Record<string, string>;
+    const value = (key: string): string => Buffer.from(data[key] ?? "", "base64").toString();
+    // It has run: with an empty volume it must not begin anew.
+    expect(value("initial-cluster-1")).toBe("c1-etcd-1=https://c1-etcd-1-0.c1-etcd.restricted.svc:2380");
+    expect(value("initial-cluster-state-1")).toBe("existing");
     expect(container?.command).toEqual(
       expect.arrayContaining([
         "etcd",
-        "--name=$(POD_NAME)",
+        "--name=c1-etcd-1",
         "--data-dir=/var/lib/etcd/data",
         "--listen-client-urls=https://0.0.0.0:2379",
-        "--advertise-client-urls=https://$(POD_NAME).c1-etcd.restricted.svc:2379",
-        "--initial-advertise-peer-urls=https://$(POD_NAME).c1-etcd.restricted.svc:2380",
-        `--initial-cluster=${[0, 1, 2].map(peer).join(",")}`,
+        "--advertise-client-urls=https://c1-etcd-1-0.c1-etcd.restricted.svc:2379",
+        "--initial-advertise-peer-urls=https://c1-etcd-1-0.c1-etcd.restricted.svc:2380",
         "--client-cert-auth=true",
         "--peer-client-cert-auth=true",
         "--peer-cert-file=/etc/kubernetes/pki/etcd/peer.crt",
@@ -192,7 +208,7 @@ describe("the objects", () => {
       readinessProbe: { httpGet: { path: "/readyz", port: 6443, scheme: "HTTPS" } },
       terminationMessagePolicy: "FallbackToLogsOnError",
     });
-    const member = (index: number): string => `https://c1-etcd-${index}.c1-etcd.restricted.svc:2379`;
+    const member = (index: number): string => `https://c1-etcd-${index}-0.c1-etcd.restricted.svc:2379`;
     expect(container?.command).toEqual(
       expect.arrayContaining([
         `--etcd-servers=${[0, 1, 2].map(member).join(",")}`,
@@ -236,12 +252,12 @@ describe("the objects", () => {
   });
 
   it.each([
-    "StatefulSet/c1-etcd",
+    "StatefulSet/c1-etcd-0",
     "Deployment/c1-kube-apiserver",
     "Deployment/c1-kube-controller-manager",
     "Deployment/c1-kube-scheduler",
   ])("%s may do nothing in the host cluster and spreads over it", (key) => {
-    const component = key.slice(key.indexOf("/c1-") + 4);
+    const component = key.slice(key.indexOf("/c1-") + 4).replace(/-0$/, "");
     const spec = podSpec(of(key));
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -285,10 +301,42 @@ describe("the objects", () => {
       "etcd__peer.key",
       "etcd__server.crt",
       "etcd__server.key",
+      ...[0, 1, 2].map((index) => `initial-cluster-${index}`),
+      ...[0, 1, 2].map((index) => `initial-cluster-state-${index}`),
     ]);
     expect(keys("kube-scheduler")).toEqual(["scheduler.conf", "scheduler.crt", "scheduler.key"]);
     expect(keys("kube-apiserver")).not.toContain("ca-signing.key");
     expect(keys("kube-controller-manager")).toContain("ca-signing.key");
+  });
+});
+
+describe("restoring", () => {
+  it("fills volumes by pods of the strictest profile, which go when they are done", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "capstan-pods-real-"));
+    const file = join(dir, "snapshot.db");
+    await writeFile(file, "data");
+    const world = host.world({ expose: { type: "ClusterIP" }, etcd: { replicas: 3, storage: { size: "1Gi" } } });
+    const owner = "restricted/c2";
+    const restore = { name: "restricted/c2/20261116T030000Z", snapshotFile: () => Promise.resolve(file) };
+    const plan = { ...(await makePlan(world, owner)), restore };
+    const seen = new Set<string>();
+    let ready = 0;
+    for (let turn = 0; turn < 400 && ready < 6; turn++) {
+      const state = await world.placement.ensure(plan);
+      ready = state.components.filter((component) => component.ready).length;
+      for (const { kind, metadata } of await podObjects(host.client, owner))
+        if (kind === "Pod" && metadata.name?.endsWith("-restore") === true) seen.add(metadata.name);
+      await world.progress();
+    }
+    expect(ready).toBe(6);
+    expect([...seen].toSorted()).toEqual(["c2-etcd-0-restore", "c2-etcd-1-restore", "c2-etcd-2-restore"]);
+    const left = (await podObjects(host.client, owner)).map(({ metadata }) => metadata.name ?? "");
+    expect(left.filter((name) => name.endsWith("-restore"))).toEqual([]);
+    const placed = { spec: plan.spec };
+    while ((await world.placement.remove(owner, placed)).length > 0) await world.progress();
+    expect(await podObjects(host.client, owner)).toEqual([]);
+    await world.close();
+    await rm(dir, { recursive: true, force: true });
   });
 });
 

@@ -1,6 +1,12 @@
 import { systemClock, systemRandom } from "@capstan/apimachinery";
-import { PodsPlacement } from "@capstan/controlplane-hosted";
-import { type PlacementWorld, PodRunner, podData, podThings } from "@capstan/controlplane-hosted/contract-suite";
+import { PodsPlacement, type PodsPlacementOptions } from "@capstan/controlplane-hosted";
+import {
+  FakeEtcd,
+  type PlacementWorld,
+  PodRunner,
+  podData,
+  podThings,
+} from "@capstan/controlplane-hosted/contract-suite";
 import { Client, httpTransport, loadKubeconfig, silentLogger } from "@capstan/runtime";
 import { HostClusters } from "@capstan/workloads";
 import { type RealKubernetes, startKubeApiserver } from "../real-kubernetes/index.ts";
@@ -40,7 +46,11 @@ export class RealHost {
       const deps = { clock: systemClock, random: systemRandom, log: silentLogger };
       const hosts = new HostClusters({ management: client, fieldManager: "capstan", ...deps });
       opened.push(hosts);
-      return new PodsPlacement({ hosts, management: client, ...deps });
+      const exec: PodsPlacementOptions["exec"] = async (_client, pod, _command, input) => {
+        await input.toArray();
+        runner.received.add(pod.name);
+      };
+      return new PodsPlacement({ hosts, management: client, ...deps, etcdClient: () => new FakeEtcd(), exec });
     };
     const placement = make();
     const progress = async (): Promise<void> => {

@@ -1,8 +1,9 @@
-import { Machine, WorkerPool } from "@capstan/capi";
+import { Cluster, Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
 import { BareMetalHost, Metal3Machine } from "@capstan/infra-metal3";
 import { simulatedHosts } from "@capstan/manager";
 import { afterEach, expect, test, vi } from "vitest";
 import { cluster, infraCluster, metaCluster, templates } from "./manifests.ts";
+import { unreachable } from "./move-graph.ts";
 import { Plane } from "./plane.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -62,4 +63,37 @@ test("bare metal that is used up overflows to own hosts, and returns when there 
     expect.arrayContaining(before),
   );
   expect((await plane.list(BareMetalHost)).every(({ spec }) => spec.consumerRef !== undefined)).toBe(true);
+  expect(await unreachable(plane)).toEqual([]);
+
+  await plane.client.delete({ kind: Cluster, namespace: "default", name: "c1" });
+  await plane.until("all gone", async () => (await plane.list(WorkerPool)).length === 0);
+  expect(await plane.list(Machine)).toEqual([]);
+});
+
+test("looking whether a full member has room again disturbs nobody", async () => {
+  plane = await Plane.start({ own: 2, metal: 2 });
+  await plane.apply(
+    cluster("c1", "MetaCluster") +
+      metaCluster("c1", ["ByoCluster", "Metal3Cluster"]) +
+      infraCluster("byoh", "c1") +
+      infraCluster("metal3", "c1") +
+      templates("metal3", "metal") +
+      templates("byoh", "own") +
+      POOL.replace("returnAfterSeconds: 300", "returnAfterSeconds: 20"),
+  );
+  await plane.until("overflow", async () => (await schemes()).join() === "byoh,metal3,metal3");
+  const running = async (): Promise<string[]> =>
+    (await plane.list(Machine)).flatMap(({ status, metadata }) =>
+      status?.phase === "Running" ? [metadata.name ?? ""] : [],
+    );
+  const settled = await running();
+  // Each question and each refusal is a change of the number asked for.
+  const questions = async (): Promise<number> =>
+    (await plane.get(MachineDeployment, "general-metal")).metadata.generation ?? 0;
+  const before = await questions();
+  for (let i = 0; i < 60; i++) {
+    await plane.pass(2_000);
+    expect(await running()).toEqual(settled);
+  }
+  expect(await questions()).toBeGreaterThanOrEqual(before + 6);
 });

@@ -10,6 +10,7 @@ import { kinds } from "./kinds.ts";
 import { lifeCycle } from "./life-cycle.ts";
 import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
+import { podSecurity } from "./pod-security.ts";
 import { pods } from "./pods.ts";
 import { protobuf } from "./protobuf.ts";
 import { requests } from "./requests.ts";
@@ -31,5 +32,6 @@ export const scripts: readonly Script[] = [
   deletion,
   kinds,
   pods,
+  podSecurity,
   protobuf,
 ];

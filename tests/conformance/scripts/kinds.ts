@@ -213,9 +213,19 @@ export const kinds: Script = {
     post(WEBHOOKS, matching({ name: "x", expression: "request.nope == 'a'" })),
     post(WEBHOOKS, matching({ name: "x", expression: "request.kind.nope == 'a' && request.userInfo.username == 1" })),
     post(WEBHOOKS, matching({ name: "x", expression: "nobody.a == 1" })),
+    post(WEBHOOKS, matching({ name: "x", expression: "authorizer.path('/x').check('get')" })),
+    post(WEBHOOKS, matching({ name: "x", expression: "authorizer.group('a').check('get').allowed()" })),
+    post(WEBHOOKS, matching({ name: "x", expression: "authorizer.requestResource.allowed()" })),
     post(
       `${WEBHOOKS}?dryRun=All`,
       matching(
+        { name: "e", expression: "authorizer.requestResource.check('breakglass').allowed()" },
+        { name: "f", expression: "authorizer.path('/healthz').check('get').reason() == 'x'" },
+        {
+          name: "g",
+          expression:
+            "authorizer.serviceAccount('a', 'b').group('apps').resource('deployments').subresource('scale').namespace('n').name('x').check('get').errored()",
+        },
         { name: "a", expression: "request.userInfo.groups.exists(g, g == 'system:nodes') && !request.dryRun" },
         { name: "b", expression: "object.metadata.name.startsWith('x') || has(oldObject.spec)" },
         { name: "c.example/d", expression: "request.options.kind == 'CreateOptions' && 'k' in request.userInfo.extra" },

@@ -23,6 +23,10 @@ export class BmcMachine {
   #wanted: SystemState | undefined;
   #on = false;
   #working: Promise<void> | undefined;
+  /** What the emulator said last. */
+  state: SystemState | undefined;
+  /** The instance of each config drive it ever booted with. */
+  readonly instances: string[] = [];
   /** What went wrong while it booted. */
   readonly problems: string[] = [];
 
@@ -34,6 +38,7 @@ export class BmcMachine {
   /** Told by the emulator after every change. */
   changed(state: SystemState): void {
     this.#wanted = state;
+    this.state = state;
     this.#working ??= this.#follow().finally(() => {
       this.#working = undefined;
     });
@@ -77,6 +82,7 @@ export class BmcMachine {
     for (const [name, content] of config) this.node.writeFile(`${SEED}/openstack/latest/${name}`, content);
     await this.node.start();
     if (config.size === 0) return;
+    this.instances.push((JSON.parse(config.get("meta_data.json") ?? "{}") as { name?: string }).name ?? "");
     await this.node.importImages(this.#images);
     for (const stage of [["init", "--local"], ["init"], ["modules", "--mode=config"], ["modules", "--mode=final"]])
       await this.node.must(["cloud-init", ...stage], { timeout: 180_000 });

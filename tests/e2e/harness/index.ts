@@ -1,4 +1,5 @@
 export { ensureHostPrograms, requireRoot } from "./host.ts";
+export { changesOf, type HostState, stateOfHost } from "./host-state.ts";
 export {
   busyboxReference,
   controlPlaneImages,
