@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startKubeApiserver } from "@capstan/tests/real-kubernetes";
 import type { Endpoint } from "../lib/https-client.ts";
@@ -22,11 +23,21 @@ export async function startPeer(): Promise<Side> {
   };
 }
 
+/** The server as the build leaves it, one file per module. */
+export const BUILT = fileURLToPath(new URL("./server.js", import.meta.url));
+/** The server in few files, as the product is installed. */
+const BUNDLED = fileURLToPath(new URL("../bundled/server.js", import.meta.url));
+
+/** Bundles the server as `npm run bundle` does the product. */
+export function bundleOurs(): void {
+  const tool = fileURLToPath(new URL("../../../tools/bundle/program.mjs", import.meta.url));
+  const { status } = spawnSync(process.execPath, [tool, BUILT, dirname(BUNDLED)], { stdio: "inherit" });
+  if (status !== 0) throw new Error("the server could not be bundled");
+}
+
 /** Ours, on a data directory. */
-export function startOurs(dir: string): Promise<Side> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("./server.js", import.meta.url)), dir], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+export function startOurs(dir: string, program = BUNDLED): Promise<Side> {
+  const child = spawn(process.execPath, [program, dir], { stdio: ["ignore", "pipe", "inherit"] });
   return new Promise((resolve, reject) => {
     let output = "";
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));

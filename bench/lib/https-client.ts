@@ -54,28 +54,6 @@ export class HttpsClient {
     });
   }
 
-  /** Calls back with each line of a watch until the returned function is called. Resolves once the stream is open. */
-  watch(path: string, onLine: (line: string) => void): Promise<() => void> {
-    return new Promise((resolve, reject) => {
-      const call = request(
-        { host: this.#base.hostname, port: this.#base.port, path, agent: this.#agent },
-        (response) => {
-          let rest = "";
-          response.setEncoding("utf8");
-          response.on("data", (chunk: string) => {
-            const lines = (rest + chunk).split("\n");
-            rest = lines.pop() ?? "";
-            for (const line of lines) onLine(line);
-          });
-          response.on("error", () => undefined);
-          resolve(() => call.destroy());
-        },
-      );
-      call.on("error", reject);
-      call.end();
-    });
-  }
-
   close(): void {
     this.#agent.destroy();
   }

@@ -1,3 +1,5 @@
+import { machineDuringRun } from "./machine.ts";
+
 /** One measured figure, as every bench reports it. */
 export interface Figure {
   name: string;
@@ -36,6 +38,7 @@ export function report(bench: string, figures: readonly Figure[]): void {
         .join("  ")
         .trimEnd(),
     );
+  console.log(machineDuringRun());
   console.log(`RESULT ${JSON.stringify({ bench, figures })}`);
 }
 
