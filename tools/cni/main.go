@@ -13,7 +13,7 @@ import (
 
 const (
 	configDir = "/etc/cni/net.d"
-	retry     = time.Second
+	retry     = 250 * time.Millisecond
 )
 
 func main() {

@@ -62,10 +62,11 @@ func inCluster() (*client, error) {
 	return &client{
 		base: "https://" + net.JoinHostPort(host, port),
 		http: &http.Client{Transport: &http.Transport{
-			TLSClientConfig:       &tls.Config{RootCAs: pool},
-			DialContext:           (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   5 * time.Second,
-			ResponseHeaderTimeout: 10 * time.Second,
+			TLSClientConfig: &tls.Config{RootCAs: pool},
+			// Before kube-proxy knows the Service nobody answers there, and the kernel keeps sending this connection astray.
+			DialContext:           (&net.Dialer{Timeout: 500 * time.Millisecond}).DialContext,
+			TLSHandshakeTimeout:   2 * time.Second,
+			ResponseHeaderTimeout: 5 * time.Second,
 		}},
 	}, nil
 }

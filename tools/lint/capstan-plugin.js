@@ -32,19 +32,41 @@ const RANDOM_FUNCTIONS = new Set([
   "randomFill",
   "webcrypto",
 ]);
-const TIMER_MODULES = new Set(["node:timers", "node:timers/promises", "node:perf_hooks"]);
+const TIMER_MODULES = new Set(["timers", "timers/promises", "perf_hooks"]);
+const AMBIENT_GLOBALS = new Set(["setTimeout", "setInterval", "setImmediate", "performance", "crypto"]);
+
+/** A module of Node's own has two names. */
+const bare = (name) => String(name).replace(/^node:/, "");
 
 /** Real chance and timers come from one place each (random.ts, clock.ts). */
 const noAmbientImports = {
   create(context) {
     return {
       ImportDeclaration(node) {
-        if (TIMER_MODULES.has(node.source.value))
+        if (TIMER_MODULES.has(bare(node.source.value)))
           context.report({ node, message: `${node.source.value} is real time: take a Clock.` });
-        if (node.source.value !== "node:crypto" && node.source.value !== "crypto") return;
+        if (bare(node.source.value) !== "crypto") return;
         for (const s of node.specifiers)
           if (s.type === "ImportSpecifier" && RANDOM_FUNCTIONS.has(s.imported.name))
             context.report({ node: s, message: `${s.imported.name} is real chance: take a Random.` });
+          else if (s.type !== "ImportSpecifier")
+            context.report({ node: s, message: "import what you need by name, so that real chance is seen." });
+      },
+      ImportExpression(node) {
+        const name = bare(node.source.value);
+        if (TIMER_MODULES.has(name) || name === "crypto")
+          context.report({
+            node,
+            message: `${node.source.value} must be seen at the top: import what you need by name.`,
+          });
+      },
+      MemberExpression(node) {
+        if (node.object.type !== "Identifier" || node.object.name !== "globalThis") return;
+        if (node.property.type === "Identifier" && AMBIENT_GLOBALS.has(node.property.name))
+          context.report({
+            node,
+            message: `globalThis.${node.property.name} is real time or chance: take a Clock or a Random.`,
+          });
       },
     };
   },
