@@ -85,6 +85,11 @@ export interface Strategy {
   /** Runs after the client's `status` was dropped; may set the initial one. */
   prepareForCreate?(object: Unstructured, context?: { readonly user?: UserInfo }): void;
   prepareForUpdate?(object: Unstructured, old: Unstructured, subresource: string): void;
+  /**
+   * Fills in what depends on other objects of the kind (names of CRDs). Runs before validation, and once more within the decision
+   * to write, because others may have written in between; so it starts from `old`, never from what it filled in before.
+   */
+  settleAmongOthers?(object: Unstructured, old: Unstructured | undefined): void;
   validate?(object: Unstructured): FieldError[];
   /** For large objects: does the long parts of the check before `validate` needs their outcome, with pauses for other requests. */
   judgeAhead?(object: Unstructured, pause: () => Promise<void>, old?: Unstructured): Promise<void>;

@@ -1,8 +1,7 @@
-import { ApiError, type Clock, formatTime, type Unstructured } from "@capstan/apimachinery";
+import { ApiError, type Clock, deepEqual, formatTime, type Unstructured } from "@capstan/apimachinery";
 import { keyOf, parseKey, prefixOf } from "../store/keys.ts";
 import type { ObjectStore, StoredObject } from "../store/object-store.types.ts";
 import type { InternalApi, ResourceRegistry } from "../types.ts";
-import { settleNames } from "./crd-names.ts";
 import {
   CLEANUP_FINALIZER,
   CRD_KEY,
@@ -30,9 +29,11 @@ const RETRY_MS = 2_000;
 export function startCrdCleanup(deps: CleanupDeps): { stop(): void } {
   const running = new Map<string, () => void>();
   let stopped = false;
-  const unsubscribe = deps.api.watch(CRD_KEY, ({ object, name }) => {
+  const unsubscribe = deps.api.watch(CRD_KEY, ({ object, name, previous }) => {
     if (stopped) return;
     const crd = object as CustomResourceDefinition | undefined;
+    if (crd !== undefined && freesNames(previous as CustomResourceDefinition | undefined, crd))
+      void renameWaiting(deps);
     if (crd === undefined) {
       running.get(name)?.();
       running.delete(name);
@@ -46,6 +47,10 @@ export function startCrdCleanup(deps: CleanupDeps): { stop(): void } {
       for (const stop of running.values()) stop();
     },
   };
+}
+
+function freesNames(before: CustomResourceDefinition | undefined, now: CustomResourceDefinition): boolean {
+  return before !== undefined && !deepEqual(before.status?.acceptedNames, now.status?.acceptedNames);
 }
 
 function isCleaning(crd: CustomResourceDefinition): boolean {
@@ -148,17 +153,16 @@ async function finish(deps: CleanupDeps, name: string): Promise<void> {
   });
 }
 
-/** A CRD that lost the race for its names gets them once the winner is gone. */
+/** A CRD that lost the race for its names gets them once the winner is gone or does without them. */
 async function renameWaiting(deps: CleanupDeps): Promise<void> {
   for (const object of deps.api.list(CRD_KEY)) {
     const crd = object as CustomResourceDefinition;
     if (isConditionTrue(crd, "NamesAccepted") || crd.metadata.deletionTimestamp !== undefined) continue;
-    const change = (draft: Unstructured): void => {
-      const others = deps.api.list(CRD_KEY) as readonly CustomResourceDefinition[];
-      settleNames(draft as CustomResourceDefinition, others, formatTime(deps.clock.now()));
-    };
-    await deps.api.update(CRD_KEY, "", crd.metadata.name ?? "", MANAGER, change, "status").catch((error: unknown) => {
-      deps.log(`the names of ${crd.metadata.name ?? ""} could not be granted`, error);
-    });
+    // Every update looks at the names anew.
+    await deps.api
+      .update(CRD_KEY, "", crd.metadata.name ?? "", MANAGER, () => {})
+      .catch((error: unknown) => {
+        deps.log(`the names of ${crd.metadata.name ?? ""} could not be granted`, error);
+      });
   }
 }

@@ -1,4 +1,4 @@
-import type { CrdCondition, CrdNames, CustomResourceDefinition } from "./crd-object.ts";
+import type { CrdCondition, CrdNames, CrdStatus, CustomResourceDefinition } from "./crd-object.ts";
 import { withCondition } from "./crd-object.ts";
 
 /** What the names of a CRD come to, seen beside the others of its group. */
@@ -8,7 +8,11 @@ interface Naming {
 }
 
 /** Checks the wanted names against what other CRDs of the group have been granted; a name once granted stays until replaced. */
-function nameCrd(crd: CustomResourceDefinition, others: readonly CustomResourceDefinition[]): Naming {
+function nameCrd(
+  crd: CustomResourceDefinition,
+  old: CrdNames | undefined,
+  others: readonly CustomResourceDefinition[],
+): Naming {
   const wanted = crd.spec.names;
   const resources = new Set<string>();
   const kinds = new Set<string>();
@@ -19,7 +23,6 @@ function nameCrd(crd: CustomResourceDefinition, others: readonly CustomResourceD
     for (const name of [names.plural, names.singular, ...(names.shortNames ?? [])]) if (name) resources.add(name);
     for (const kind of [names.kind, names.listKind]) if (kind) kinds.add(kind);
   }
-  const old = crd.status?.acceptedNames;
   const accepted: CrdNames = { plural: old?.plural ?? "", kind: old?.kind ?? "" };
   let conflict: { reason: string; message: string } | undefined;
   const check = (taken: boolean, reason: string, name: string, accept: () => void): void => {
@@ -68,26 +71,27 @@ const ESTABLISHED: CrdCondition = {
 
 /**
  * Fills in what upstream's naming and establishing controllers write a moment later: here it is part of the request, so that a CRD is
- * served as soon as it is created. A CRD that was established stays so.
+ * served as soon as it is created. A CRD that was established stays so. `before` is the status that is stored.
  */
 export function settleNames(
   crd: CustomResourceDefinition,
+  before: CrdStatus | undefined,
   others: readonly CustomResourceDefinition[],
   now: string,
 ): void {
-  const { accepted, condition } = nameCrd(crd, others);
-  let conditions = withCondition(crd.status?.conditions ?? [], condition, now);
+  const { accepted, condition } = nameCrd(crd, before?.acceptedNames, others);
+  let conditions = withCondition(before?.conditions ?? [], condition, now);
   const established = conditions.some((c) => c.type === "Established" && c.status === "True");
   if (!established)
     conditions = withCondition(conditions, condition.status === "True" ? ESTABLISHED : NOT_ESTABLISHED, now);
   const approval = approvalCondition(crd);
   if (approval !== undefined) conditions = withCondition(conditions, approval, now);
-  crd.status = { ...crd.status, conditions, acceptedNames: accepted, storedVersions: storedVersions(crd) };
+  crd.status = { ...before, conditions, acceptedNames: accepted, storedVersions: storedVersions(crd, before) };
 }
 
 /** Versions that may be on disk: what was, and the storage version of today. */
-function storedVersions(crd: CustomResourceDefinition): string[] {
-  const known = crd.status?.storedVersions ?? [];
+function storedVersions(crd: CustomResourceDefinition, before: CrdStatus | undefined): string[] {
+  const known = before?.storedVersions ?? [];
   const storage = crd.spec.versions.find((v) => v.storage)?.name;
   return storage === undefined || known.includes(storage) ? [...known] : [...known, storage];
 }

@@ -53,12 +53,12 @@ const STATIC: Strategy = {
 /** The kind CustomResourceDefinition of one server: its names are judged beside the CRDs of that server. */
 export function crdType(store: ObjectStore, clock: Clock): ResourceType {
   const others = (): CustomResourceDefinition[] =>
-    store.list(prefixOf(CRD_KEY.group, CRD_KEY.plural)).items.map((s) => s.object as CustomResourceDefinition);
-  const settle = (object: Unstructured): void => {
+    store.peekAll(prefixOf(CRD_KEY.group, CRD_KEY.plural)).map((s) => s.object as CustomResourceDefinition);
+  const settle = (object: Unstructured, old: Unstructured | undefined): void => {
     const crd = object as CustomResourceDefinition;
     // A body without versions or names is refused by validation right after this.
     if (!isObject(crd.spec) || !Array.isArray(crd.spec.versions) || !isObject(crd.spec.names)) return;
-    settleNames(crd, others(), formatTime(clock.now()));
+    settleNames(crd, (old as CustomResourceDefinition | undefined)?.status, others(), formatTime(clock.now()));
   };
   return defineBuiltin({
     group: CRD_KEY.group,
@@ -68,12 +68,6 @@ export function crdType(store: ObjectStore, clock: Clock): ResourceType {
     namespaced: false,
     status: true,
     columns: [NAME, CREATED_AT],
-    strategy: {
-      ...STATIC,
-      prepareForCreate: settle,
-      prepareForUpdate: (object, _old, subresource) => {
-        if (subresource === "") settle(object);
-      },
-    },
+    strategy: { ...STATIC, settleAmongOthers: settle },
   });
 }

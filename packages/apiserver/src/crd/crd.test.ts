@@ -1,7 +1,7 @@
 import type { Unstructured } from "@capstan/apimachinery";
 import { settle } from "@capstan/apimachinery";
 import { describe, expect, it } from "vitest";
-import { objectOf, startTestServer, widgetCrd } from "../testing/server.ts";
+import { objectOf, startTestServer, type TestServer, widgetCrd } from "../testing/server.ts";
 import type { Converter } from "../types.ts";
 import type { CrdVersion, CustomResourceDefinition } from "./crd-object.ts";
 
@@ -51,6 +51,49 @@ describe("a CRD", () => {
     await t.delete(`${CRDS}/${NAME}`);
     await t.clock.advance(10);
     expect((await t.get("/apis/example.test/v1/namespaces/default/gadgets")).status).toBe(200);
+  });
+
+  const named = (plural: string, shortNames: string[], padding = ""): Unstructured =>
+    widgetCrd((crd) => {
+      const { spec } = crd as CustomResourceDefinition;
+      crd.metadata.name = `${plural}.example.test`;
+      spec.names = { plural, singular: plural, kind: plural, listKind: `${plural}List`, shortNames };
+      spec.versions = [version("v1", { storage: true, schema: { openAPIV3Schema: open(padding) } })];
+    });
+  const open = (description: string): object => ({
+    type: "object",
+    "x-kubernetes-preserve-unknown-fields": true,
+    description,
+  });
+  const namesOf = async (t: TestServer, plural: string): Promise<unknown[]> => {
+    const { status } = objectOf(await t.get(`${CRDS}/${plural}.example.test`)) as CustomResourceDefinition;
+    return [status?.conditions?.map((c) => `${c.type}=${c.status}`).join(), status?.acceptedNames?.shortNames];
+  };
+  const GRANTED = "NamesAccepted=True,Established=True";
+  const REFUSED = "NamesAccepted=False,Established=False";
+
+  it.each([
+    ["small", 0],
+    ["large", 300_000],
+  ])("gets a name that another %s one asks for in the same moment only once", async (_size, padding) => {
+    const t = await startTestServer({ controllers: false });
+    const crds = ["gears", "cogs"].map((plural) => named(plural, ["same"], "x".repeat(padding)));
+    const bodies = crds.map((crd) => Buffer.from(JSON.stringify(crd)));
+    const headers = { "content-type": "application/json" };
+    await Promise.all(bodies.map((body) => t.admin.request({ method: "POST", path: CRDS, headers, body })));
+    expect(await namesOf(t, "gears")).toEqual([GRANTED, ["same"]]);
+    expect(await namesOf(t, "cogs")).toEqual([REFUSED, undefined]);
+  });
+
+  it("gets names that another one no longer wants", async () => {
+    const t = await startTestServer({ controllers: false });
+    await t.post(CRDS, named("gears", ["same"]));
+    await t.post(CRDS, named("cogs", ["same"]));
+    expect(await namesOf(t, "cogs")).toEqual([REFUSED, undefined]);
+    const change = { spec: { names: { shortNames: ["other"] } } };
+    await t.patch(`${CRDS}/gears.example.test`, "application/merge-patch+json", change);
+    await settle();
+    expect(await namesOf(t, "cogs")).toEqual([GRANTED, ["same"]]);
   });
 
   it("keeps versions that may be on disk", async () => {

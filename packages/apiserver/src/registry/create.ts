@@ -67,6 +67,7 @@ async function storeNew(write: WriteRequest, admission: Admission, draft: Unstru
     if (prefix !== "") draft.metadata.name = prefix.slice(0, MAX_GENERATED_PREFIX) + randomSuffix(core.random);
     if (type.strategy.noGeneration !== true) draft.metadata.generation = 1;
     type.strategy.prepareForCreate?.(draft, { user: write.user });
+    type.strategy.settleAmongOthers?.(draft, undefined);
     if (write.pause !== undefined) await type.strategy.judgeAhead?.(draft, write.pause);
     validateCreate(type, draft);
     for (const text of type.strategy.warnings?.(draft) ?? []) write.warn(text);
@@ -98,7 +99,9 @@ async function commitNew(write: WriteRequest, key: string, object: Unstructured)
   let taken = false;
   const result = await core.store.mutate(key, (current) => {
     taken = current !== undefined;
-    return taken ? { type: "none" } : { type: "put", object };
+    if (taken) return { type: "none" };
+    type.strategy.settleAmongOthers?.(object, undefined);
+    return { type: "put", object };
   });
   if (taken || result.stored === undefined) return undefined;
   core.committed(type);

@@ -114,6 +114,7 @@ async function finish(
   const old = view.object;
   const next = admission.request.object ?? old;
   type.strategy.prepareForUpdate?.(next, old, write.subresource);
+  if (write.subresource === "") type.strategy.settleAmongOthers?.(next, old);
   if (write.subresource !== "status") raiseGeneration(type, next, old);
   if (write.pause !== undefined) await type.strategy.judgeAhead?.(next, write.pause, old);
   // Parts that are shared with an object of another schema must be looked at: a copy shares nothing.
@@ -136,7 +137,9 @@ async function finish(
   const object = storing instanceof Promise ? await storing : storing;
   const result = await core.store.mutate(key, (current) => {
     if (current?.revision !== base.revision) throw new Overtaken();
-    return vanishes ? { type: "delete" } : { type: "put", object };
+    if (vanishes) return { type: "delete" };
+    if (write.subresource === "") type.strategy.settleAmongOthers?.(object, old);
+    return { type: "put", object };
   });
   core.committed(type);
   // The answer shows the wanted object; watchers are shown what was stored last, with its finalizers.

@@ -136,6 +136,29 @@ describe("pending and durable", () => {
     expect(events.map((e) => e.revision)).toEqual([1, 2]);
   });
 
+  it("decisions about many objects see pending creates, changes and deletions", async () => {
+    const { store: slow, release } = gated();
+    const store = await open(slow);
+    const seen = (): string[] =>
+      store.peekAll("core/configmaps/").map((s) => `${s.object.metadata.name}=${String(valueOf(s))}`);
+    const base = Promise.all([store.mutate(keyFor("a"), put("a", "1")), store.mutate(keyFor("b"), put("b", "1"))]);
+    await settle();
+    release();
+    await base;
+    const later = [
+      store.mutate(keyFor("a"), put("a", "2")),
+      store.mutate(keyFor("b"), () => ({ type: "delete" })),
+      store.mutate(keyFor("c"), put("c", "1")),
+    ];
+    expect(seen()).toEqual(["a=2", "c=1"]);
+    expect(store.peekAll("core/secrets/")).toEqual([]);
+    expect(store.list("core/configmaps/").items.map(valueOf)).toEqual(["1", "1"]);
+    await settle();
+    release();
+    await Promise.all(later);
+    expect(seen()).toEqual(["a=2", "c=1"]);
+  });
+
   it("refusals and no-ops that rest on a pending write wait until it can be read", async () => {
     const { store: slow, release } = gated();
     const store = await open(slow);

@@ -117,6 +117,19 @@ class DurableObjectStore implements ObjectStore {
     return pending === undefined ? this.index.get(key) : pending.change.current;
   }
 
+  peekAll(prefix: string): readonly StoredObject[] {
+    const unwritten = [...this.pending.values()]
+      .map(({ change }) => change)
+      .filter(({ key }) => key.startsWith(prefix));
+    if (unwritten.length === 0) return this.index.list(prefix);
+    const newest = new Map(this.index.list(prefix).map((stored) => [stored.key, stored]));
+    for (const { key, current } of unwritten) {
+      if (current === undefined) newest.delete(key);
+      else newest.set(key, current);
+    }
+    return [...newest.values()];
+  }
+
   list(prefix: string): { revision: number; items: readonly StoredObject[] } {
     return { revision: this.durableRevision, items: this.index.list(prefix) };
   }

@@ -45,6 +45,8 @@ export interface ObjectStore {
   get(key: string): StoredObject | undefined;
   /** Newest state of one key, pending writes included. Only for decisions that end in mutate(). */
   peek(key: string): StoredObject | undefined;
+  /** Newest objects under a prefix, pending writes included, in no order. Only for decisions that end in mutate(). */
+  peekAll(prefix: string): readonly StoredObject[];
   /** Durable objects under a prefix in byte order of their keys, as of the returned revision. The array is a private snapshot. */
   list(prefix: string): { revision: number; items: readonly StoredObject[] };
   /** State at an older revision; throws CompactedError. */
