@@ -2,6 +2,7 @@ export { type ApiServer, type ApiServerOptions, createApiServer } from "./api-se
 export type { AuditSink } from "./audit/audit.ts";
 export { auditFile } from "./audit/audit-file.ts";
 export type { AuditPolicy, AuditRule } from "./audit/audit-policy.ts";
+export type { OidcOptions } from "./auth/oidc.ts";
 export type { AuthOptions } from "./authentication.ts";
 export { KUBERNETES_VERSION } from "./server/fixed-paths.ts";
 export type { HttpRequest, HttpServerResponse } from "./server/http-handler.ts";

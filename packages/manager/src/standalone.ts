@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
-import { type ApiServer, auditFile, createApiServer } from "@capstan/apiserver";
+import { type ApiServer, auditFile, createApiServer, type OidcOptions } from "@capstan/apiserver";
 import { buildKubeconfig } from "@capstan/pki";
 import type { Logger } from "@capstan/runtime";
 import { managerTransport } from "./access.ts";
@@ -25,6 +25,8 @@ export interface StandaloneOptions {
   encryptionKeyFile?: string;
   /** Every request is recorded here, one JSON line each, without the contents of Secrets. */
   auditLog?: string;
+  /** Whose ID tokens are accepted too. */
+  oidc?: OidcOptions;
   /** Serves the dashboard, if given. `anyPort`: another port if this one is in use. */
   dashboard?: { pageDir: string; listen: { host: string; port: number }; anyPort?: boolean };
   version: string;
@@ -79,7 +81,10 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     log: (message, error) => log.error(message, { error }),
     ca: pki.ca,
     ...(audit === undefined ? {} : { audit: { sink: audit.sink } }),
-    auth: { serviceAccounts: { signingKeyPem: pki.serviceAccountKeyPem } },
+    auth: {
+      serviceAccounts: { signingKeyPem: pki.serviceAccountKeyPem },
+      ...(options.oidc === undefined ? {} : { oidc: { onProblem: (message) => log.warn(message), ...options.oidc } }),
+    },
   });
   running = api;
   const listener = await api.listen({

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { constants, generateKeyPairSync, sign as signBytes } from "node:crypto";
 import { ApiError, seededRandom, type Unstructured, type UserInfo, VirtualClock } from "@capstan/apimachinery";
 import {
   type CertificateAndKey,
@@ -248,28 +248,65 @@ describe("tokens", () => {
     it("uses the configured claim and prefix", async () => {
       const a = authenticator({ oidc: oidc({ usernameClaim: "email" }) });
       expect((await a.authenticate(bearer(sign({ email: "a@b.c" }))))?.name).toBe("a@b.c");
-      expect(await code(a.authenticate(bearer(sign({ email: "a@b.d", email_verified: false }))))).toBe(401);
+      for (const email_verified of [false, "false", "true", 1])
+        expect(await code(a.authenticate(bearer(sign({ email: "a@b.d", email_verified }))))).toBe(401);
+      expect(await code(a.authenticate(bearer(sign({ email: "a@b.d", email_verified: true }))))).toBe(200);
+    });
+
+    it.each([
+      ["", `${idp}#u1`],
+      ["-", "u1"],
+      ["x:", "x:u1"],
+    ])("prefix %j makes the name %s", async (usernamePrefix, name) => {
+      const a = authenticator({ oidc: oidc({ usernamePrefix }) });
+      expect((await a.authenticate(bearer(sign({}))))?.name).toBe(name);
+    });
+
+    it("takes one group as text, and only tokens with the claims that are required", async () => {
+      const a = authenticator({ oidc: oidc({ requiredClaims: { hd: "example.com" } }) });
+      const user = await a.authenticate(bearer(sign({ groups: "a", hd: "example.com" })));
+      expect(user?.groups).toEqual(["idp:a", "system:authenticated"]);
+      expect(await code(a.authenticate(bearer(sign({}))))).toBe(401);
+      expect(await code(a.authenticate(bearer(sign({ hd: ["example.com"] }))))).toBe(401);
+    });
+
+    it.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"])("checks what is signed with %s", async (alg) => {
+      const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+      const claims = { iss: idp, aud: "capstan", sub: "u1", exp: clock.now() / 1000 + 60 };
+      const text = `${part({ alg, kid: signer.keyId })}.${part(claims)}`;
+      const padding = alg.startsWith("PS") ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
+      const signature = signBytes(`sha${alg.slice(2)}`, Buffer.from(text), { key: pair.privateKey, padding });
+      const token = bearer(`${text}.${signature.toString("base64url")}`);
+      expect(await code(authenticator({ oidc: oidc({ signingAlgorithms: [alg] }) }).authenticate(token))).toBe(200);
+      expect(await code(authenticator({ oidc: oidc({ signingAlgorithms: ["ES256"] }) }).authenticate(token))).toBe(401);
     });
 
     it.each<[string, object]>([
       ["another audience", { aud: "other" }],
       ["an end in the past", { exp: 1 }],
       ["no user name", { sub: "" }],
+      ["groups that are no texts", { groups: ["a", 1] }],
+      ["groups of another shape", { groups: { a: true } }],
     ])("refuses %s", async (_, claims) => {
       expect(await code(authenticator({ oidc: oidc() }).authenticate(bearer(sign(claims))))).toBe(401);
     });
 
     it("is 401 while the issuer cannot be reached, and asks again later but not at once", async () => {
       let up = false;
+      const problems: string[] = [];
       const good = oidc();
       const a = authenticator({
-        oidc: oidc({ fetchJson: async (url) => (up ? good.fetchJson?.(url) : Promise.reject(new Error("down"))) }),
+        oidc: oidc({
+          onProblem: (message) => problems.push(message),
+          fetchJson: async (url) => (up ? good.fetchJson?.(url) : Promise.reject(new Error("down"))),
+        }),
       });
       expect(await code(a.authenticate(bearer(sign({}))))).toBe(401);
       up = true;
       expect(await code(a.authenticate(bearer(sign({}))))).toBe(401);
       await clock.advance(10_000);
       expect(await code(a.authenticate(bearer(sign({}))))).toBe(200);
+      expect(problems).toEqual(["oidc: authenticator not initialized: down"]);
     });
   });
 });

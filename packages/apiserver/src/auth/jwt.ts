@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from "node:crypto";
+import { constants, createHash, createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from "node:crypto";
 import { isObject } from "@capstan/apimachinery";
 
 /** A JWT that has been taken apart; nothing in it is trusted before `verifyJwt`. */
@@ -45,6 +45,10 @@ export function verifyJwt(jwt: Jwt, key: KeyObject, algorithms: readonly string[
   if (typeof alg !== "string" || !algorithms.includes(alg)) return false;
   const digest = `sha${alg.slice(2)}`;
   if (alg.startsWith("RS")) return key.asymmetricKeyType === "rsa" && verify(digest, jwt.signed, key, jwt.signature);
+  if (alg.startsWith("PS")) {
+    const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
+    return key.asymmetricKeyType === "rsa" && verify(digest, jwt.signed, pss, jwt.signature);
+  }
   if (alg.startsWith("ES")) {
     if (key.asymmetricKeyType !== "ec" || key.asymmetricKeyDetails?.namedCurve !== EC_CURVES[alg]) return false;
     return verify(digest, jwt.signed, { key, dsaEncoding: "ieee-p1363" }, jwt.signature);

@@ -17,12 +17,14 @@ export interface OidcOptions {
   groupsClaim?: string;
   groupsPrefix?: string;
   requiredClaims?: Readonly<Record<string, string>>;
-  /** Default RS256. */
+  /** Default RS256; RS, ES and PS of 256, 384 and 512 are possible. */
   signingAlgorithms?: readonly string[];
   /** CA of the issuer's certificate; default: the system's. */
   caPem?: string;
   /** Reads a JSON document; default: over HTTPS. */
   fetchJson?: (url: string) => Promise<unknown>;
+  /** Told whenever the issuer's keys could not be read: whoever sends a token learns only that it is not accepted. */
+  onProblem?: (message: string) => void;
 }
 
 /** Checks ID tokens. */
@@ -36,7 +38,7 @@ export interface OidcAuthenticator {
 const MIN_REFRESH_MS = 10_000;
 const MAX_VERIFIED = 1000;
 
-/** An authenticator for one OpenID Connect issuer. Discovery happens at the first token, keys are kept until they change. */
+/** An authenticator for one OpenID Connect issuer. Its keys are read at once, again with a token if that failed, and kept until they change. */
 export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthenticator {
   const algorithms = options.signingAlgorithms ?? ["RS256"];
   const usernameClaim = options.usernameClaim ?? "sub";
@@ -52,6 +54,10 @@ export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthe
       .then((found) => {
         keys = found;
       })
+      .catch((error: unknown) => {
+        options.onProblem?.(error instanceof Error ? error.message : String(error));
+        throw error;
+      })
       .finally(() => {
         readAt = clock.monotonic();
         reading = undefined;
@@ -64,6 +70,9 @@ export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthe
     const candidates = typeof id === "string" ? [keys.get(id)] : [...keys.values()];
     return candidates.some((key) => key !== undefined && verifyJwt(jwt, key, algorithms));
   };
+
+  // A wrong address or CA is told at the start, not when the first user fails.
+  void refresh().catch(() => undefined);
 
   return {
     async authenticate(token) {
@@ -131,24 +140,36 @@ function checkLifetime(jwt: Jwt, clock: Clock): void {
 }
 
 function userOf(jwt: Jwt, options: OidcOptions, usernameClaim: string): UserInfo {
-  const name = jwt.claims[usernameClaim];
+  const { claims } = jwt;
+  const name = claims[usernameClaim];
   if (typeof name !== "string" || name === "")
     throw new TokenError(`oidc: parse username claims ${JSON.stringify(usernameClaim)}: claim not present`);
-  if (usernameClaim === "email" && jwt.claims["email_verified"] === false)
+  // Absent counts as verified; anything that is not true does not.
+  if (usernameClaim === "email" && (claims["email_verified"] ?? true) !== true)
     throw new TokenError("oidc: email not verified");
-  for (const [claim, value] of Object.entries(options.requiredClaims ?? {}))
-    if (jwt.claims[claim] !== value)
-      throw new TokenError(`oidc: required claim ${claim} not present in ID token or of another value`);
-  const groups = options.groupsClaim === undefined ? undefined : jwt.claims[options.groupsClaim];
-  const groupsPrefix = options.groupsPrefix ?? "";
+  for (const [claim, value] of Object.entries(options.requiredClaims ?? {})) {
+    if (claims[claim] === undefined) throw new TokenError(`oidc: required claim ${claim} not present in ID token`);
+    if (claims[claim] !== value) throw new TokenError(`oidc: required claim ${claim} value does not match`);
+  }
+  const prefix = options.groupsPrefix ?? "";
   return {
     name: `${usernamePrefix(options, usernameClaim)}${name}`,
-    groups: (typeof groups === "string" ? [groups] : texts(groups)).map((group) => `${groupsPrefix}${group}`),
+    groups: groupsOf(claims, options.groupsClaim).map((group) => `${prefix}${group}`),
   };
 }
 
+/** One group or a list of them; a claim of another shape is an error, for it may have been meant to give or take rights. */
+function groupsOf(claims: Jwt["claims"], claim: string | undefined): readonly string[] {
+  const groups = claim === undefined ? undefined : (claims[claim] ?? undefined);
+  if (groups === undefined) return [];
+  if (typeof groups === "string") return [groups];
+  if (Array.isArray(groups) && groups.every((group) => typeof group === "string")) return groups;
+  throw new TokenError(`oidc: parse groups claim ${JSON.stringify(claim)}: neither a string nor a list of strings`);
+}
+
+/** As the flags of kube-apiserver mean it: empty is the default, `-` is none. */
 function usernamePrefix(options: OidcOptions, usernameClaim: string): string {
-  if (options.usernamePrefix === "-") return "";
-  if (options.usernamePrefix !== undefined) return options.usernamePrefix;
+  const asked = options.usernamePrefix ?? "";
+  if (asked !== "") return asked === "-" ? "" : asked;
   return usernameClaim === "email" ? "" : `${options.issuerUrl}#`;
 }

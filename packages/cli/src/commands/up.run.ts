@@ -8,6 +8,7 @@ import { commandName, runDemo } from "../demo.ts";
 import { dataDirOf, metalHostsOf } from "../options.ts";
 import { VERSION } from "../version.ts";
 import { DEFAULT_LISTEN } from "./up.ts";
+import { oidcOf } from "./up-oidc.run.ts";
 
 /** Where the dashboard is to be: where it was asked for, else on the port after the API's if that is free. */
 function dashboardOption(
@@ -38,6 +39,7 @@ export async function runUp(input: CommandInput): Promise<number> {
   const nodeAddress = options["nodeAddress"];
   const listen = parseListen(String(options["listen"] ?? DEFAULT_LISTEN));
   const dashboard = dashboardOption(options["dashboard"], listen);
+  const oidc = await oidcOf(input);
   const standalone = await startStandalone({
     dataDir,
     listen,
@@ -45,6 +47,7 @@ export async function runUp(input: CommandInput): Promise<number> {
     ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
     ...(typeof options["encryptionKeyFile"] === "string" ? { encryptionKeyFile: options["encryptionKeyFile"] } : {}),
     ...(typeof options["auditLog"] === "string" ? { auditLog: options["auditLog"] } : {}),
+    ...(oidc === undefined ? {} : { oidc }),
     kubernetesDirs: kubernetesCacheDirs(io.env),
     bareMetalHosts: metalHostsOf(input),
     version: VERSION,

@@ -1,5 +1,6 @@
 import type { CommandDefinition } from "../command.ts";
 import { DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
+import { OIDC_OPTIONS } from "./up-oidc.ts";
 
 export const DEFAULT_LISTEN = "127.0.0.1:6446";
 
@@ -30,12 +31,17 @@ export const up: CommandDefinition = {
       summary: "Record every request here, without the contents of Secrets",
       completes: "files",
     },
+    ...OIDC_OPTIONS,
     METAL_HOSTS_OPTION,
     LOG_LEVEL_OPTION,
   ],
   examples: [
     { command: "capstan up --demo", does: "try it without any machine" },
     { command: "capstan up --node-address 192.168.10.5", does: "serve nodes of the local network" },
+    {
+      command: "capstan up --oidc-issuer-url https://login.example.com --oidc-client-id capstan",
+      does: "let people sign in with tokens of their identity provider",
+    },
   ],
   run: async (input) => (await import("./up.run.ts")).runUp(input),
 };

@@ -1,0 +1,41 @@
+import type { OptionDefinition } from "../command.ts";
+
+/** What an issuer may sign with. */
+export const OIDC_SIGNING_ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "PS256",
+  "PS384",
+  "PS512",
+] as const;
+
+/** Whose ID tokens the API accepts: kube-apiserver's flags, with its names and defaults. */
+export const OIDC_OPTIONS: OptionDefinition[] = [
+  { flags: "--oidc-issuer-url <url>", summary: "Accept the ID tokens of this OpenID Connect issuer (https)" },
+  { flags: "--oidc-client-id <id>", summary: "Audience that its tokens must be for" },
+  {
+    flags: "--oidc-ca-file <file>",
+    summary: "CA of the issuer's certificate (default: the system's)",
+    completes: "files",
+  },
+  { flags: "--oidc-username-claim <claim>", summary: "Claim that names the user (default: sub)" },
+  {
+    flags: "--oidc-username-prefix <prefix>",
+    summary: 'Put before user names, "-" for nothing (default: the issuer and a #, nothing for the claim email)',
+  },
+  { flags: "--oidc-groups-claim <claim>", summary: "Claim that names the user's groups (default: no groups)" },
+  { flags: "--oidc-groups-prefix <prefix>", summary: "Put before names of groups" },
+  {
+    flags: "--oidc-required-claim <claim=value>",
+    summary: "Accept only tokens with this claim (repeatable)",
+    repeatable: true,
+  },
+  {
+    flags: "--oidc-signing-algs <names>",
+    summary: `What tokens may be signed with, by commas: ${OIDC_SIGNING_ALGORITHMS.join(", ")} (default: RS256)`,
+  },
+];
