@@ -26,6 +26,7 @@ const READ_ONLY = new Set(["get", "list", "watch"]);
 /** Metrics of one server. Counting is a few additions per request; text is made when asked for. */
 export function createMetrics(deps: { clock: Clock; objects(): Iterable<ObjectCount> }): ServerMetrics {
   const { clock } = deps;
+  const startedMs = clock.now();
   const series = new RequestSeriesMap();
   const inflight = { mutating: 0, readOnly: 0 };
   return {
@@ -43,7 +44,7 @@ export function createMetrics(deps: { clock: Clock; objects(): Iterable<ObjectCo
       },
     },
     text: () =>
-      [...requestFamilies(series, inflight), ...objectFamilies(deps.objects()), ...processFamilies(clock)].join(""),
+      [...requestFamilies(series, inflight), ...objectFamilies(deps.objects()), ...processFamilies(startedMs)].join(""),
   };
 }
 
@@ -150,7 +151,7 @@ function objectFamilies(objects: Iterable<ObjectCount>): string[] {
   ];
 }
 
-function processFamilies(clock: Clock): string[] {
+function processFamilies(startedMs: number): string[] {
   const cpu = process.cpuUsage();
   const gauge = (name: string, help: string, value: number): string =>
     familyText(name, "gauge", help, [["", "", value]]);
@@ -162,7 +163,7 @@ function processFamilies(clock: Clock): string[] {
     gauge(
       "process_start_time_seconds",
       "Start time of the process since unix epoch in seconds.",
-      Math.round(clock.now() / 1000 - process.uptime()),
+      Math.round(startedMs / 1000),
     ),
   ];
 }

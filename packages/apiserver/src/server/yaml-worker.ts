@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+// oxlint-disable-next-line capstan/no-ambient-imports -- it finds a file and loads nothing
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";

@@ -232,8 +232,9 @@ export class RedfishClient {
     const { credentials, disableCertificateVerification } = this.#host;
     this.#agent ??= new Agent({
       maxResponseSize: MAX_BYTES,
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
+      // How long an answer may take is the clock's to say.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       pipelining: 1,
       connections: 4,
       connect: {

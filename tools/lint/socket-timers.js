@@ -1,0 +1,22 @@
+/**
+ * Files that may use a timer of the operating system's or of a socket's, and why a Clock would not do. Everything here talks to another
+ * program over a real connection; what runs in virtual time does not get there.
+ */
+export const SOCKET_TIMERS = new Map([
+  [
+    "packages/runtime/src/transport/agents.ts",
+    "silence of a connection to a real API server; tests in virtual time use the in-process transport",
+  ],
+  ["packages/runtime/src/transport/node-agents.ts", "as agents.ts, for what undici does not do"],
+  ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
+  [
+    "providers/controlplane-hosted/src/placement/etcd/client.ts",
+    "the TLS handshake and the calls of a real etcd: the connection's idle timer ends with the connection",
+  ],
+  ["providers/controlplane-hosted/src/placement/etcd/tools.ts", "etcd's tools are killed when they hang"],
+  ["providers/infra-metal3/src/media/download.ts", "silence of the server an image is downloaded from"],
+  [
+    "providers/infra-metal3/src/provisioner/redfish/client.ts",
+    "how long a BMC may take for its handshake; how long for its answer is the Clock's",
+  ],
+]);
