@@ -63,7 +63,7 @@ export {
 export { type ExecClusterInfo, ExecCredentials, type RunProgram } from "./kubeconfig/exec-plugin.ts";
 export { inClusterConfig } from "./kubeconfig/in-cluster.ts";
 export { kubeconfigFromText, type LoadOptions, loadKubeconfig } from "./kubeconfig/load.ts";
-export { type LeaderElectionOptions, LeaderElector } from "./leader/leader-elector.ts";
+export { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from "./leader/leader-elector.ts";
 export { Lease, type LeaseObject, type LeaseSpec } from "./leader/lease-kind.ts";
 export { type LogFields, type Logger, silentLogger } from "./log/logger.ts";
 export { createLogger, type LoggerOptions } from "./log/pino-logger.ts";

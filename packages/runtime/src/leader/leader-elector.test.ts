@@ -1,9 +1,9 @@
-import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { seededRandom, sleep, type Transport, VirtualClock } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { afterEach, expect, test } from "vitest";
 import { Client } from "../client/client.ts";
 import { FaultyTransport } from "../testing/faulty-transport.ts";
-import { LeaderElector } from "./leader-elector.ts";
+import { LeaderElector, LeadershipLostError } from "./leader-elector.ts";
 import { Lease } from "./lease-kind.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -17,8 +17,9 @@ async function start() {
   const server = await createApiServer({ store: memoryStore(), clock, random, controllers: false });
   cleanups.push(() => server.close());
   const leading: string[] = [];
-  const candidate = (identity: string) => {
-    const transport = new FaultyTransport(server.admin(), random);
+  const reasons: unknown[] = [];
+  const candidate = (identity: string, way: Transport = server.admin()) => {
+    const transport = new FaultyTransport(way, random);
     const client = new Client(transport, { fieldManager: identity, clock });
     const elector = new LeaderElector({ client, clock, random, namespace: "default", name: "lock", identity });
     const stop = new AbortController();
@@ -26,12 +27,13 @@ async function start() {
       leading.push(identity);
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       leading.splice(leading.indexOf(identity), 1);
+      reasons.push(signal.reason);
     }, stop.signal);
     return { transport, stop, result, elector };
   };
-  const lease = () =>
-    new Client(server.admin(), { fieldManager: "x", clock }).get(Lease, { namespace: "default", name: "lock" });
-  return { clock, leading, candidate, lease };
+  const client = new Client(server.admin(), { fieldManager: "x", clock });
+  const lease = () => client.get(Lease, { namespace: "default", name: "lock" });
+  return { server, client, clock, leading, reasons, candidate, lease };
 }
 
 test("one leads; a graceful stop hands over within a retry period", async () => {
@@ -71,6 +73,86 @@ test("a leader that cannot renew stops leading before anybody else begins", asyn
   expect(leading).toEqual(["b"]);
   b.stop.abort();
   await clock.advance(10);
+});
+
+test("an answer that comes late gives no more time: nobody leads beside another", async () => {
+  const { server, clock, leading, candidate } = await start();
+  let late = 0;
+  const inner = server.admin();
+  const slow: Transport = {
+    watch: (request, signal) => inner.watch(request, signal),
+    close: () => inner.close(),
+    request: async (request, signal) => {
+      const response = await inner.request(request, signal);
+      if (request.method === "PUT") await sleep(clock, late);
+      return response;
+    },
+  };
+  const a = candidate("a", slow);
+  await clock.advance(10);
+  const others = ["b", "c", "d", "e", "f", "g"].map((identity) => candidate(identity));
+  await clock.advance(1000);
+  // What renews is carried out at once and confirmed eight seconds later; then nothing arrives any more.
+  late = 7900;
+  await clock.advance(9000);
+  a.transport.down = true;
+  let most = 0;
+  for (let i = 0; i < 300; i++) {
+    await clock.advance(100);
+    most = Math.max(most, leading.length);
+  }
+  expect(most).toBe(1);
+  expect(await a.result).toBe("lost");
+  expect(leading).toHaveLength(1);
+  for (const { stop } of others) stop.abort();
+  await clock.advance(10_000);
+});
+
+test("who finds the lease in another hand stops at once and does not take it back", async () => {
+  const { clock, client, leading, reasons, candidate, lease } = await start();
+  const a = candidate("a");
+  await clock.advance(3000);
+  expect(a.elector.leads).toBe(true);
+  const taken = (await lease()) ?? expect.fail("no lease");
+  await client.update({ ...taken, spec: { ...taken.spec, holderIdentity: "b" } });
+  await clock.advance(2100);
+  expect(leading).toEqual([]);
+  expect(await a.result).toBe("lost");
+  expect(reasons[0]).toBeInstanceOf(LeadershipLostError);
+  expect((await lease())?.spec?.holderIdentity).toBe("b");
+});
+
+test("time alone ends leadership, also while nothing tells the process", async () => {
+  const { clock, candidate } = await start();
+  const a = candidate("a");
+  await clock.advance(1);
+  expect(a.elector.leads).toBe(true);
+  a.transport.down = true;
+  await clock.advance(14_000);
+  expect(a.elector.leads).toBe(true);
+  await clock.advance(1_100);
+  expect(a.elector.leads).toBe(false);
+});
+
+test("a stop while the claim is under way gives the lease back", async () => {
+  const { server, clock, leading, candidate, lease } = await start();
+  const inner = server.admin();
+  const stop = new AbortController();
+  const stopping: Transport = {
+    watch: (request, signal) => inner.watch(request, signal),
+    close: () => inner.close(),
+    request: async (request, signal) => {
+      const response = await inner.request(request, signal);
+      if (request.method === "POST") stop.abort();
+      return response;
+    },
+  };
+  const a = candidate("a", stopping);
+  stop.signal.addEventListener("abort", () => a.stop.abort());
+  await clock.advance(10);
+  expect(await a.result).toBe("stopped");
+  expect(leading).toEqual([]);
+  expect((await lease())?.spec?.holderIdentity ?? "").toBe("");
 });
 
 test("impossible times are refused", async () => {

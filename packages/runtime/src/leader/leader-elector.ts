@@ -22,6 +22,14 @@ export interface LeaderElectionOptions {
 
 const JITTER = 1.2;
 
+/** Why the work of a leader ends: somebody else may lead now, so nothing more may be written. */
+export class LeadershipLostError extends Error {
+  override readonly name = "LeadershipLostError";
+}
+
+/** What became of one attempt at the Lease. */
+type Attempt = "held" | "other" | "failed";
+
 /** Makes sure that one process of several leads at a time, through a Lease, as client-go's leaderelection does. */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
@@ -31,6 +39,10 @@ export class LeaderElector {
   readonly #log: Logger;
   /** What was last seen, and when by our own clock: clocks of different machines are never compared. */
   #observed: { record: string; lease: LeaseObject; at: number } | undefined;
+  /** When the attempt began that last held the Lease; nobody takes it for a lease duration after that. */
+  #heldAt: number | undefined;
+  /** Whether the Lease may be ours, as far as requests tell whose answers we have or not. */
+  #claimed = false;
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
@@ -48,33 +60,44 @@ export class LeaderElector {
     return this.#observed?.lease.spec?.holderIdentity;
   }
 
+  /** Whether nobody else can lead at this moment, also when the process was stopped and no timer has told it yet. */
+  get leads(): boolean {
+    return this.#heldAt !== undefined && this.#options.clock.monotonic() - this.#heldAt < this.#durationMs;
+  }
+
   /**
-   * Waits to lead, then runs `lead` with a signal that ends when leadership is lost or `signal` ends. Gives the Lease back
-   * afterwards. Resolves with "lost" when somebody else may lead now: the process should exit then.
+   * Waits to lead, then runs `lead` with a signal that ends when leadership is lost (its reason is then a LeadershipLostError) or
+   * `signal` ends. Gives the Lease back afterwards. Resolves with "lost" when somebody else may lead now: the process should exit then.
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<"stopped" | "lost"> {
-    if (!(await this.#acquire(signal))) return "stopped";
+    this.#heldAt = undefined;
+    if (!(await this.#acquire(signal)) || signal.aborted) {
+      await this.#release();
+      return "stopped";
+    }
     this.#log.info("became leader", { lease: this.#options.name, identity: this.#options.identity });
     const leading = new AbortController();
     const stop = (): void => leading.abort(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
-    const work = lead(leading.signal);
-    let failure: unknown;
-    const worked = work.catch((error: unknown) => {
-      failure = error;
+    // Renewed until the work has ended, also while it is being stopped: else somebody else begins before.
+    const over = new AbortController();
+    const renewed = this.#renew(over.signal).then((ended) => {
+      if (ended === "lost") leading.abort(new LeadershipLostError("leadership was lost"));
+      return ended;
     });
-    const ended = await Promise.race([this.#renew(leading.signal), worked.then(() => "done" as const)]);
-    leading.abort(new Error(ended === "lost" ? "leadership was lost" : "leading has ended"));
-    signal.removeEventListener("abort", stop);
-    await worked;
-    if (ended !== "lost") await this.#release();
-    if (failure !== undefined) throw failure;
-    return ended === "lost" ? "lost" : "stopped";
+    try {
+      await lead(leading.signal);
+    } finally {
+      over.abort();
+      signal.removeEventListener("abort", stop);
+      if ((await renewed) === "stopped") await this.#release();
+    }
+    return await renewed;
   }
 
   async #acquire(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted) {
-      if (await this.#tryAcquireOrRenew()) return true;
+      if ((await this.#within(this.#deadlineMs, signal)) === "held") return true;
       const wait = this.#retryMs * (1 + JITTER * randomFloat(this.#options.random));
       await sleep(this.#options.clock, wait, signal).catch(() => undefined);
     }
@@ -82,15 +105,18 @@ export class LeaderElector {
   }
 
   async #renew(signal: AbortSignal): Promise<"lost" | "stopped"> {
-    const { clock } = this.#options;
-    let renewedAt = clock.monotonic();
+    const { clock, name: lease } = this.#options;
     while (!signal.aborted) {
       await sleep(clock, this.#retryMs, signal).catch(() => undefined);
       if (signal.aborted) break;
-      const left = this.#deadlineMs - (clock.monotonic() - renewedAt);
-      if (await this.#within(left, signal)) renewedAt = clock.monotonic();
-      else if (clock.monotonic() - renewedAt >= this.#deadlineMs) {
-        this.#log.error("leadership lost: the lease could not be renewed in time", { lease: this.#options.name });
+      const left = this.#deadlineMs - (clock.monotonic() - (this.#heldAt ?? 0));
+      const attempt = await this.#within(left, signal);
+      if (attempt === "other") {
+        this.#log.error("leadership lost: somebody else leads", { lease, leader: this.leader });
+        return "lost";
+      }
+      if (attempt === "failed" && clock.monotonic() - (this.#heldAt ?? 0) >= this.#deadlineMs) {
+        this.#log.error("leadership lost: the lease could not be renewed in time", { lease });
         return "lost";
       }
     }
@@ -98,25 +124,41 @@ export class LeaderElector {
   }
 
   /** One attempt that hangs no longer than the deadline allows. */
-  async #within(ms: number, signal: AbortSignal): Promise<boolean> {
+  async #within(ms: number, signal: AbortSignal): Promise<Attempt> {
+    return await this.#limited(ms, signal, (limit) => this.#tryAcquireOrRenew(limit), "failed");
+  }
+
+  async #limited<T>(
+    ms: number,
+    signal: AbortSignal | undefined,
+    work: (limit: AbortSignal) => Promise<T>,
+    otherwise: T,
+  ): Promise<T> {
     const limit = new AbortController();
-    const abort = (): void => limit.abort(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
+    const abort = (): void => limit.abort(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
     const cancel = this.#options.clock.after(Math.max(0, ms), () => limit.abort(new Error("renew deadline")));
+    const timedOut = new Promise<T>((resolve) => {
+      limit.signal.addEventListener("abort", () => resolve(otherwise), { once: true });
+    });
     try {
-      const attempt = this.#tryAcquireOrRenew(limit.signal);
-      const timedOut = new Promise<false>((resolve) => {
-        limit.signal.addEventListener("abort", () => resolve(false), { once: true });
-      });
-      return await Promise.race([attempt, timedOut]);
+      return await Promise.race([work(limit.signal), timedOut]);
     } finally {
       cancel();
-      signal.removeEventListener("abort", abort);
+      signal?.removeEventListener("abort", abort);
     }
   }
 
-  async #tryAcquireOrRenew(signal?: AbortSignal): Promise<boolean> {
+  async #tryAcquireOrRenew(signal: AbortSignal): Promise<Attempt> {
     const { client, clock, namespace, name, identity } = this.#options;
+    // Counted from before the request: the server may carry it out at once and answer late.
+    const began = clock.monotonic();
+    const held = (lease: LeaseObject): Attempt => {
+      if (signal.aborted) return "failed";
+      this.#note(lease);
+      this.#heldAt = began;
+      return "held";
+    };
     try {
       const lease = await client.get(Lease, { namespace, name }, signal);
       const now = formatMicroTime(clock.now());
@@ -124,24 +166,26 @@ export class LeaderElector {
         const spec = this.#spec({ acquireTime: now, renewTime: now, leaseTransitions: 0 });
         const metadata = { namespace, name };
         const made = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec };
-        this.#note(await client.create<LeaseObject>(made, {}, signal));
-        return true;
+        this.#claimed = true;
+        return held(await client.create<LeaseObject>(made, {}, signal));
       }
       this.#note(lease);
       const mine = lease.spec?.holderIdentity === identity;
-      if (!mine && !this.#expired(lease)) return false;
+      // Who led and finds the Lease in another hand must not take it back and go on as if nothing had been.
+      if (!mine && (this.#heldAt !== undefined || !this.#expired(lease))) return "other";
       const old = lease.spec ?? {};
       const spec = this.#spec(
         mine
           ? { acquireTime: old.acquireTime ?? now, renewTime: now, leaseTransitions: old.leaseTransitions ?? 0 }
           : { acquireTime: now, renewTime: now, leaseTransitions: (old.leaseTransitions ?? 0) + 1 },
       );
+      this.#claimed = true;
       // The resourceVersion inside makes this a claim: of two candidates one gets a Conflict.
-      this.#note(await client.update<LeaseObject>({ ...lease, spec }, {}, signal));
-      return true;
+      return held(await client.update<LeaseObject>({ ...lease, spec }, {}, signal));
     } catch (error) {
-      if (!isReason(error, "Conflict", "AlreadyExists")) this.#log.warn("leader election attempt failed", { error });
-      return false;
+      if (!isReason(error, "Conflict", "AlreadyExists") && !signal.aborted)
+        this.#log.warn("leader election attempt failed", { error });
+      return "failed";
     }
   }
 
@@ -169,15 +213,23 @@ export class LeaderElector {
 
   /** So that the next one need not wait. */
   async #release(): Promise<void> {
-    const { client, clock, identity } = this.#options;
-    const lease = this.#observed?.lease;
-    if (lease?.spec?.holderIdentity !== identity) return;
-    const now = formatMicroTime(clock.now());
-    const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+    this.#heldAt = undefined;
+    if (!this.#claimed) return;
+    this.#claimed = false;
     try {
-      await client.update<LeaseObject>({ ...lease, spec });
+      await this.#limited(this.#deadlineMs, undefined, (limit) => this.#giveBack(limit), undefined);
     } catch (error) {
       this.#log.warn("the lease could not be given back", { error });
     }
+  }
+
+  async #giveBack(signal: AbortSignal): Promise<void> {
+    const { client, clock, namespace, name, identity } = this.#options;
+    // Asked for once more: an attempt that was broken off may have changed it.
+    const lease = await client.get(Lease, { namespace, name }, signal);
+    if (lease?.spec?.holderIdentity !== identity) return;
+    const now = formatMicroTime(clock.now());
+    const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+    await client.update<LeaseObject>({ ...lease, spec }, {}, signal);
   }
 }
