@@ -153,6 +153,14 @@ describe("what is refused on creation", () => {
       }),
       "spec.checks.nodeStartupTimeoutSeconds",
     ],
+    [
+      "selector of a drain rule",
+      object("MachineDrainRule", {
+        drain: { behavior: "Skip" },
+        pods: [{ selector: { matchLabels: { a: "b" } } }, { namespaceSelector: { matchLabels: { a: "b c" } } }],
+      }),
+      "spec.pods[1].namespaceSelector",
+    ],
     ["order without drain", object("MachineDrainRule", { drain: { behavior: "Skip", order: 1 } }), "spec.drain.order"],
     [
       "address",

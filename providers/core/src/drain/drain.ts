@@ -3,7 +3,15 @@ import { MachineDrainRule, type Node } from "@capstan/capi";
 import type { Cache, Client } from "@capstan/runtime";
 import type { MachineScope } from "../machine/machine-scope.ts";
 import { DaemonSetKind, NamespaceKind, NodeKind, type Pod, PodKind } from "./kinds.ts";
-import { type DrainRule, isUnreachable, judgePod, type PodContext, rulesFor, type Verdict } from "./pod-rules.ts";
+import {
+  type DrainRule,
+  isUnreachable,
+  judgePod,
+  type PodContext,
+  ruleProblems,
+  rulesFor,
+  type Verdict,
+} from "./pod-rules.ts";
 
 export interface DrainInput {
   scope: MachineScope;
@@ -47,23 +55,26 @@ export async function drainNode(input: DrainInput): Promise<DrainOutcome> {
   return { done: false, message: drainMessage(results, waiting, warnings(now), later) };
 }
 
+/** Rules that may be for the Machine. */
+function drainRules({ scope, cache }: Pick<DrainInput, "scope" | "cache">): readonly DrainRule[] {
+  return cache.list(MachineDrainRule, { namespace: scope.machine.metadata.namespace ?? "" }) as readonly DrainRule[];
+}
+
+/** What is wrong with the rules, for whoever wonders why they do nothing. */
+export function drainRuleProblems(input: Pick<DrainInput, "scope" | "cache">): string[] {
+  return ruleProblems(drainRules(input)).sort();
+}
+
 /** The Pods of a Node with what is to become of each. */
 export async function judgedPods(input: DrainInput): Promise<Judged[]> {
-  const { scope, node, client, cache, signal } = input;
+  const { scope, node, client, signal } = input;
   const { items: pods } = await client.list(
     PodKind,
     { fieldSelector: `spec.nodeName=${node.metadata.name ?? ""}` },
     signal,
   );
   const { machine, cluster } = scope;
-  const rules =
-    cluster === undefined
-      ? []
-      : rulesFor(
-          cache.list(MachineDrainRule, { namespace: machine.metadata.namespace ?? "" }) as readonly DrainRule[],
-          machine,
-          cluster,
-        );
+  const rules = cluster === undefined ? [] : rulesFor(drainRules(input), machine, cluster);
   const context: PodContext = {
     node,
     rules,

@@ -1,9 +1,4 @@
-import {
-  controllerOf,
-  type KubeObject,
-  type LabelSelectorObject,
-  labelSelectorFromObject,
-} from "@capstan/apimachinery";
+import { controllerOf, type KubeObject, type LabelSelectorObject, selectorOrProblem } from "@capstan/apimachinery";
 import type { Cluster, Machine, Node } from "@capstan/capi";
 import type { Pod } from "./kinds.ts";
 
@@ -56,9 +51,29 @@ export function rulesFor(rules: readonly DrainRule[], machine: Machine, cluster:
     .sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
 }
 
-/** An absent selector means everything. */
+/** An absent selector means everything, a bad one nothing: nobody's deletion waits until a rule is mended. */
 function matches(selector: LabelSelectorObject | undefined, labels: Record<string, string> | undefined): boolean {
-  return selector === undefined || labelSelectorFromObject(selector).matches(labels);
+  return selector === undefined || selectorOrProblem(selector, "").matches(labels);
+}
+
+/** What is wrong with the selectors of rules, each in a sentence for the owner of the rule. */
+export function ruleProblems(rules: readonly DrainRule[]): string[] {
+  return rules.flatMap(({ metadata, spec }) => {
+    const entries = [
+      ...(spec.machines ?? []).flatMap(({ selector, clusterSelector }, index) => [
+        { field: `spec.machines[${index}].selector`, selector },
+        { field: `spec.machines[${index}].clusterSelector`, selector: clusterSelector },
+      ]),
+      ...(spec.pods ?? []).flatMap(({ selector, namespaceSelector }, index) => [
+        { field: `spec.pods[${index}].selector`, selector },
+        { field: `spec.pods[${index}].namespaceSelector`, selector: namespaceSelector },
+      ]),
+    ];
+    return entries.flatMap(({ field, selector }) => {
+      const problem = selector === undefined ? undefined : selectorOrProblem(selector, field).problem;
+      return problem === undefined ? [] : [`MachineDrainRule ${metadata.name} matches nothing there: ${problem}`];
+    });
+  });
 }
 
 /** Judges one Pod; the first that has something to say decides, in upstream's order. */

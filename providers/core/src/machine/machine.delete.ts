@@ -2,7 +2,7 @@ import { findCondition, formatTime, isReason } from "@capstan/apimachinery";
 import { conditionsOf, isExternallyManagedControlPlane, MACHINE_FINALIZER, Machine, type Node } from "@capstan/capi";
 import { type Client, type ReconcileContext, releaseFinalizer } from "@capstan/runtime";
 import { clusterKey } from "../cluster/indexes.ts";
-import { type DrainInput, drainNode } from "../drain/drain.ts";
+import { type DrainInput, drainNode, drainRuleProblems } from "../drain/drain.ts";
 import { NodeKind } from "../drain/kinds.ts";
 import { isUnreachable } from "../drain/pod-rules.ts";
 import { attachedVolumes } from "../drain/volumes.ts";
@@ -101,13 +101,17 @@ class Deletion {
     // Without its infrastructure the Node is dead already: nothing could be moved off it in order.
     if (infrastructure.state !== "found" || infrastructure.object.metadata.deletionTimestamp !== undefined)
       return undefined;
+    const first = this.#times?.nodeDrainStartTime === undefined;
     const since = this.#begin("nodeDrainStartTime");
     if (this.#exceeded(since, machine.spec.deletion?.nodeDrainTimeoutSeconds)) return undefined;
     if (connection.state !== "connected") return this.#unreachable("DrainingNode", connection.error, EXCLUDE_DRAIN);
     if (node === undefined) return undefined;
+    if (first)
+      for (const problem of this.#ruleProblems())
+        this.#event("Warning", "InvalidMachineDrainRule", "DrainNode", problem);
     try {
       const outcome = await this.#call((signal) => drainNode(this.#drainInput(node, connection.client, signal)));
-      if (!outcome.done) return this.#waiting("DrainingNode", outcome.message, POLL_MS);
+      if (!outcome.done) return this.#waiting("DrainingNode", this.#withRules(outcome.message), POLL_MS);
       const before = findCondition(conditionsOf(machine), "Deleting");
       if (before?.reason === "DrainingNode")
         this.#event(
@@ -148,7 +152,8 @@ class Deletion {
         return undefined;
       }
       const shown = volumes.slice(0, 5).join(", ") + (volumes.length > 5 ? `, ... (${volumes.length - 5} more)` : "");
-      return this.#waiting("WaitingForVolumeDetach", `* Volumes still attached to the Node: ${shown}`, POLL_MS);
+      const message = this.#withRules(`* Volumes still attached to the Node: ${shown}`);
+      return this.#waiting("WaitingForVolumeDetach", message, POLL_MS);
     } catch (error) {
       if (error instanceof WorkloadUnavailable)
         return this.#unreachable("WaitingForVolumeDetach", error.message, EXCLUDE_VOLUMES);
@@ -216,6 +221,15 @@ class Deletion {
   #drainInput(node: Node, client: Client, signal: AbortSignal): DrainInput {
     const { cache, clock } = this.#context;
     return { scope: this.#scope, node, client, cache, nowMs: clock.now(), signal };
+  }
+
+  #ruleProblems(): string[] {
+    return drainRuleProblems({ scope: this.#scope, cache: this.#context.cache });
+  }
+
+  /** A rule that does nothing by mistake is told of where its effect is missed. */
+  #withRules(message: string): string {
+    return [message, ...this.#ruleProblems().map((problem) => `* Warning: ${problem}`)].join("\n");
   }
 
   #begin(step: keyof NonNullable<Times>): string {

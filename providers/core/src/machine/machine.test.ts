@@ -244,29 +244,47 @@ describe("deleting a Machine", () => {
     expect(plane.failures).toEqual([]);
   });
 
-  test("volumes that cannot be looked for are told of", async () => {
+  test("a rule with a bad selector is told of and holds up nothing", async () => {
     const { plane, workload } = await start();
     await addMachine(plane, "m1");
-    await plane.user.patch(M1, {
-      metadata: { annotations: { "machine.cluster.x-k8s.io/exclude-node-draining": "" } },
-    });
     await plane.user.create({
       apiVersion: "cluster.x-k8s.io/v1beta2",
       kind: "MachineDrainRule",
       metadata: { namespace: NAMESPACE, name: "bad" },
-      spec: { drain: { behavior: "Skip" }, machines: [{ selector: { matchLabels: { a: "b c" } } }] },
+      spec: {
+        drain: { behavior: "Skip" },
+        machines: [{ selector: { matchLabels: { a: "b c" } } }],
+        pods: [{ namespaceSelector: { matchExpressions: [{ key: "x", operator: "In" }] } }],
+      },
     } as Unstructured);
+    await pod(workload, "busy", { "cluster.x-k8s.io/drain": "wait-completed" });
     await workload.patchStatus(
       { kind: NodeKind, name: "m1" },
       { status: { volumesAttached: [{ name: "v", devicePath: "" }] } },
     );
     await plane.settle();
     await plane.user.delete(M1);
-    await plane.settle();
+    await plane.settle(5000);
+    const told =
+      /MachineDrainRule bad matches nothing there: spec.machines\[0\].selector is not a valid selector, correct it: .*b c/;
+    const text = conditionText(await existing(plane, Machine, "m1"), "Deleting");
+    expect(text).toMatch(/DrainingNode: .*default\/busy/s);
+    expect(text).toMatch(told);
+    expect(text).toContain("spec.pods[0].namespaceSelector is not a valid selector");
+    const events = plane.events.filter(({ reason }) => reason === "InvalidMachineDrainRule");
+    expect(events.map(({ note }) => note)).toEqual([
+      expect.stringMatching(told),
+      expect.stringContaining("spec.pods[0].namespaceSelector"),
+    ]);
+
+    await workload.delete({ kind: PodKind, namespace: "default", name: "busy" });
+    await plane.settle(5000);
     expect(conditionText(await existing(plane, Machine, "m1"), "Deleting")).toMatch(
-      /WaitingForVolumeDetach: .*cannot be told/,
+      /WaitingForVolumeDetach: .* v\n.*bad/s,
     );
-    expect(plane.events.some(({ reason }) => reason === "FailedWaitForVolumeDetach")).toBe(true);
+    await workload.patchStatus({ kind: NodeKind, name: "m1" }, { status: { volumesAttached: null } });
+    await plane.settle(5000);
+    expect(await plane.user.get(Machine, M1)).toBeUndefined();
     expect(plane.failures).toEqual([]);
   });
 
