@@ -8,6 +8,7 @@ export {
   kindConverters,
   type ServedKind,
 } from "./admission/plugins.ts";
+export { type AggregateItem, aggregate } from "./contract/aggregate.ts";
 export {
   ConfigMap,
   type ContractObject,
@@ -16,8 +17,8 @@ export {
   secretText,
 } from "./contract/builtin-kinds.ts";
 export {
-  aggregate,
   type ConditionInput,
+  headline,
   mirror,
   type SummaryInput,
   summarize,

@@ -79,6 +79,8 @@ export interface SummaryInput {
   condition: ConditionInput;
   /** True is the bad state. */
   negative?: boolean;
+  /** Never a fault, whatever its status: it is told of where the object is fine. */
+  info?: boolean;
 }
 
 /** One condition from several of the same object: issues first, then what is unknown, then what is fine. */
@@ -87,58 +89,39 @@ export function summarize(
   inputs: readonly SummaryInput[],
   reasons: { good: string; bad: string; unknown: string },
 ): ConditionInput {
-  const bad = inputs.filter(({ condition, negative }) => condition.status === (negative === true ? "True" : "False"));
-  const unknown = inputs.filter(({ condition }) => condition.status === "Unknown");
+  const counted = inputs.filter(({ info }) => info !== true);
+  const bad = counted.filter(({ condition, negative }) => condition.status === (negative === true ? "True" : "False"));
+  const unknown = counted.filter(({ condition }) => condition.status === "Unknown");
   const listed = bad.length > 0 ? [...bad, ...unknown] : unknown;
   const message = listed.map(({ condition }) => line(condition)).join("\n");
   if (bad.length > 0) return { type, status: "False", reason: reasons.bad, message };
   if (unknown.length > 0) return { type, status: "Unknown", reason: reasons.unknown, message };
-  return { type, status: "True", reason: reasons.good, message: "" };
+  const told = inputs.filter(({ condition, info }) => info === true && condition.message !== "");
+  return {
+    type,
+    status: "True",
+    reason: reasons.good,
+    message: told.map(({ condition }) => line(condition)).join("\n"),
+  };
 }
 
 function line(condition: ConditionInput): string {
-  const text = condition.message === "" ? condition.reason : condition.message;
-  return text.includes("\n") ? `* ${condition.type}:\n${indent(text)}` : `* ${condition.type}: ${text}`;
+  return `* ${condition.type}:${indentLines(condition.message === "" ? condition.reason : condition.message)}`;
 }
 
-function indent(text: string): string {
-  return text
-    .split("\n")
-    .map((part) => `  ${part}`)
-    .join("\n");
+const BULLET = /\s*\*\s+/;
+
+/** What follows a colon, as upstream writes it: on the same line, or below it as a list. */
+export function indentLines(text: string): string {
+  if (!text.includes("\n") && !BULLET.test(text)) return ` ${text}`;
+  const lines = text.split("\n");
+  const plain = lines.some((part) => !BULLET.test(part));
+  const indented = lines.map((part) => (plain ? `${BULLET.test(part) ? "    " : "  * "}${part}` : `  ${part}`));
+  return `\n${indented.join("\n")}`;
 }
 
-const MAX_MESSAGES = 3;
-const MAX_NAMES = 3;
-
-/** One condition across many objects: at most three messages, each with at most three names. */
-export function aggregate(
-  type: string,
-  items: readonly { name: string; condition: Condition | undefined }[],
-  plural: string,
-  reasons: { good: string; bad: string; unknown: string },
-): ConditionInput {
-  const unknown = items.filter(({ condition }) => condition === undefined || condition.status === "Unknown");
-  const bad = items.filter(({ condition }) => condition?.status === "False");
-  if (bad.length === 0 && unknown.length === 0) return { type, status: "True", reason: reasons.good, message: "" };
-  const listed = bad.length > 0 ? bad : unknown;
-  const byMessage = new Map<string, string[]>();
-  for (const { name, condition } of listed) {
-    const message =
-      condition === undefined ? `Condition ${type} not yet reported` : condition.message || condition.reason;
-    byMessage.set(message, [...(byMessage.get(message) ?? []), name]);
-  }
-  const lines = [...byMessage].slice(0, MAX_MESSAGES).map(([message, names]) => {
-    const shown = names.slice(0, MAX_NAMES).join(", ");
-    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
-    return message.includes("\n") ? `* ${shown}${more}:\n${indent(message)}` : `* ${shown}${more}: ${message}`;
-  });
-  const rest = [...byMessage.values()].slice(MAX_MESSAGES).flat().length;
-  if (rest > 0) lines.push(`And ${rest} ${plural} with other issues`);
-  return {
-    type,
-    status: bad.length > 0 ? "False" : "Unknown",
-    reason: bad.length > 0 ? reasons.bad : reasons.unknown,
-    message: lines.join("\n"),
-  };
+/** A message in one line: its first, with the first below it where it only announces a list. */
+export function headline(message: string): string {
+  const [first = "", ...below] = message.split("\n");
+  return first.endsWith(":") && below.length > 0 ? `${first} ${headline(below.join("\n").trimStart())}` : first;
 }

@@ -1,5 +1,13 @@
 import { type Condition, findCondition } from "@capstan/apimachinery";
-import { type Cluster, type ContractReference, conditionsOf, isTroubled, type ObjectNode, why } from "@capstan/capi";
+import {
+  type Cluster,
+  type ContractReference,
+  conditionsOf,
+  headline,
+  isTroubled,
+  type ObjectNode,
+  why,
+} from "@capstan/capi";
 import type { Chip, Counts, FleetRow } from "./protocol.ts";
 import { providerName } from "./provider-name.ts";
 
@@ -54,7 +62,7 @@ function countsOf(status: { availableReplicas?: number; desiredReplicas?: number
 /** The first link of the chain that `why` would show: what a table has room for. */
 export function problemOf(node: ObjectNode): { reason: string; message: string } {
   const [cause] = why(node);
-  const message = cause?.message.split("\n")[0] ?? "no condition reported yet";
+  const message = cause === undefined ? "no condition reported yet" : headline(cause.message);
   return {
     reason: cause?.reason ?? "Pending",
     message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,

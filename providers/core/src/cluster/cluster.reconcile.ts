@@ -14,6 +14,7 @@ import {
 } from "@capstan/capi";
 import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
 import type { Coalescer } from "../shared/coalesce.ts";
+import { isControlPlaneMachine } from "../shared/machine-aggregates.ts";
 import { deleteCluster } from "./cluster.delete.ts";
 import { clusterStatus, type Initialization } from "./cluster.status.ts";
 import { type ClusterScope, type Referenced, readCluster } from "./cluster-scope.ts";
@@ -77,21 +78,17 @@ function initializationOf(scope: ClusterScope): Initialization {
   const before = scope.cluster.status?.initialization;
   const { infrastructure, controlPlane } = scope;
   return {
-    // A cluster without infrastructure object is legal: there is nothing to wait for.
+    // A cluster without infrastructure object is legal: there is nothing to wait for. A topology brings one.
     infrastructureProvisioned:
       before?.infrastructureProvisioned === true ||
-      infrastructure.state === "none" ||
+      (infrastructure.state === "none" && scope.cluster.spec?.topology === undefined) ||
       (infrastructure.state === "found" && infrastructureProvisioned(infrastructure.object, infrastructure.contract)),
     controlPlaneInitialized:
       before?.controlPlaneInitialized === true ||
       (controlPlane.state === "found" && controlPlaneInitialized(controlPlane.object, controlPlane.contract)) ||
       (controlPlane.state === "none" &&
-        scope.machines.some((machine) => isControlPlane(machine) && machine.status?.nodeRef !== undefined)),
+        scope.machines.some((machine) => isControlPlaneMachine(machine) && machine.status?.nodeRef !== undefined)),
   };
-}
-
-function isControlPlane(machine: { metadata: { labels?: Record<string, string> } }): boolean {
-  return machine.metadata.labels?.["cluster.x-k8s.io/control-plane"] !== undefined;
 }
 
 /** The finalizer, and the endpoint once somebody offers one and nobody has set it. */

@@ -1,17 +1,20 @@
 import { findCondition } from "@capstan/apimachinery";
 import {
-  aggregate,
   type Cluster,
   type ConditionInput,
   conditionsOf,
   failureDomainsOf,
   field,
+  type Machine,
   mirror,
+  type SummaryInput,
   summarize,
   validEndpoint,
   type WorkloadConnection,
   withTransitionTimes,
 } from "@capstan/capi";
+import { isControlPlaneMachine } from "../shared/machine-aggregates.ts";
+import { clusterMachineConditions, movementConditions, workersAvailable } from "./cluster.aggregates.ts";
 import type { ClusterScope, Referenced } from "./cluster-scope.ts";
 import { deprecatedConditions } from "./deprecated-conditions.ts";
 import { secondaryCondition } from "./secondary-infrastructure.ts";
@@ -40,7 +43,7 @@ export function clusterStatus(input: ClusterStatusInput): NonNullable<Cluster["s
     ...(initialization.infrastructureProvisioned ? { infrastructureProvisioned: true } : {}),
     ...(initialization.controlPlaneInitialized ? { controlPlaneInitialized: true } : {}),
   };
-  const controlPlane = controlPlaneCounters(scope.controlPlane);
+  const controlPlane = controlPlaneCounters(scope);
   const conditions = withTransitionTimes(
     computed,
     conditionsOf(scope.cluster),
@@ -84,23 +87,20 @@ export function clusterConditions(input: ClusterStatusInput): ConditionInput[] {
   const probe = remoteConnection(input);
   const infrastructure = infrastructureReady(input);
   const controlPlane = controlPlaneAvailable(input);
-  const workers = aggregateOf(scope, "Available", "WorkersAvailable", "NoWorkers", "There are no workers");
+  const workers = workersAvailable(scope);
   const available = summarize(
     "Available",
     [
       { condition: deleting, negative: true },
       { condition: probe },
-      { condition: infrastructure },
-      { condition: controlPlane },
+      { condition: infrastructure, info: isGoneOnPurpose(scope, infrastructure) },
+      { condition: controlPlane, info: isGoneOnPurpose(scope, controlPlane) },
       { condition: workers },
-      ...(scope.cluster.spec?.topology === undefined
-        ? []
-        : [gateInput(scope, { conditionType: "TopologyReconciled" })]),
+      ...topologyInput(scope),
       ...(scope.cluster.spec?.availabilityGates ?? []).map((gate) => gateInput(scope, gate)),
     ],
     { good: "Available", bad: "NotAvailable", unknown: "AvailableUnknown" },
   );
-  const machines = machineAggregates(scope);
   return [
     available,
     probe,
@@ -108,16 +108,31 @@ export function clusterConditions(input: ClusterStatusInput): ConditionInput[] {
     controlPlaneInitializedCondition(input),
     controlPlane,
     workers,
-    ...machines,
+    ...movementConditions(scope),
+    ...clusterMachineConditions(scope),
     deleting,
     input.paused,
   ];
 }
 
-function gateInput(
-  scope: ClusterScope,
-  gate: { conditionType: string; polarity?: string },
-): { condition: ConditionInput; negative: boolean } {
+/** What a Cluster in deletion has lost is no fault. */
+function isGoneOnPurpose({ cluster }: ClusterScope, { reason }: ConditionInput): boolean {
+  return (
+    cluster.metadata.deletionTimestamp !== undefined && (reason === "ObjectDeleted" || reason === "ObjectDoesNotExist")
+  );
+}
+
+const TOPOLOGY_FAULTS = ["ReconcileFailed", "ClusterClassNotReconciled"];
+
+/** A topology that is on its way leaves a cluster available; one that cannot be made does not. */
+function topologyInput(scope: ClusterScope): SummaryInput[] {
+  if (scope.cluster.spec?.topology === undefined) return [];
+  const input = gateInput(scope, { conditionType: "TopologyReconciled" });
+  const { status, reason } = input.condition;
+  return [{ ...input, info: status === "False" && !TOPOLOGY_FAULTS.includes(reason) }];
+}
+
+function gateInput(scope: ClusterScope, gate: { conditionType: string; polarity?: string }): SummaryInput {
   const found = findCondition(conditionsOf(scope.cluster), gate.conditionType);
   const missing: ConditionInput = {
     type: gate.conditionType,
@@ -150,7 +165,7 @@ function referenceProblem(referenced: Referenced, wasThere: boolean): ConditionI
         reason: "ObjectDeleted",
         message: `${what} has been deleted while the Cluster still exists`,
       }
-    : { type: "", status: "Unknown", reason: "ObjectDoesNotExist", message: `${what} does not exist; create it` };
+    : { type: "", status: "False", reason: "ObjectDoesNotExist", message: `${what} does not exist; create it` };
 }
 
 /** The infrastructure the Cluster refers to, and all that is adopted beside it. */
@@ -170,11 +185,26 @@ function infrastructureReady(input: ClusterStatusInput): ConditionInput {
   );
 }
 
+/** The topology makes what the Cluster refers to. */
+function waitingForTopology({ cluster }: ClusterScope, type: string): ConditionInput | undefined {
+  if (cluster.spec?.topology === undefined) return undefined;
+  const message =
+    cluster.metadata.deletionTimestamp === undefined ? "Waiting for cluster topology to be reconciled" : "";
+  return { type, status: "False", reason: "ObjectDoesNotExist", message };
+}
+
 function primaryReady({ scope, initialization }: ClusterStatusInput): ConditionInput {
   const { infrastructure } = scope;
   const type = "InfrastructureReady";
   if (infrastructure.state === "none")
-    return { type, status: "True", reason: "Ready", message: "The cluster has no infrastructure object" };
+    return (
+      waitingForTopology(scope, type) ?? {
+        type,
+        status: "True",
+        reason: "Ready",
+        message: "The cluster has no infrastructure object",
+      }
+    );
   const problem = referenceProblem(
     infrastructure,
     scope.cluster.status?.initialization?.infrastructureProvisioned === true,
@@ -192,6 +222,8 @@ function primaryReady({ scope, initialization }: ClusterStatusInput): ConditionI
 function controlPlaneAvailable({ scope, initialization }: ClusterStatusInput): ConditionInput {
   const { controlPlane } = scope;
   const type = "ControlPlaneAvailable";
+  const waiting = controlPlane.state === "none" ? waitingForTopology(scope, type) : undefined;
+  if (waiting !== undefined) return waiting;
   const problem = referenceProblem(
     controlPlane,
     scope.cluster.status?.initialization?.controlPlaneInitialized === true,
@@ -216,48 +248,21 @@ function controlPlaneInitializedCondition({ initialization }: ClusterStatusInput
       };
 }
 
-/** One condition over the MachineDeployments of the cluster. */
-function aggregateOf(
-  scope: ClusterScope,
-  source: string,
-  type: string,
-  noneReason: string,
-  noneMessage: string,
-): ConditionInput {
-  if (scope.machineDeployments.length === 0 && scope.machinePools.length === 0 && scope.machines.length === 0)
-    return { type, status: "True", reason: noneReason, message: noneMessage };
-  const items = [...scope.machineDeployments, ...scope.machinePools].map((group) => ({
-    name: `${group.kind} ${group.metadata.name}`,
-    condition: findCondition(conditionsOf(group), source),
-  }));
-  return aggregate(type, items, "MachineDeployments", {
-    good: "Available",
-    bad: "NotAvailable",
-    unknown: "AvailableUnknown",
-  });
-}
-
-function machineAggregates(scope: ClusterScope): ConditionInput[] {
-  const workers = scope.machines.filter(
-    (machine) => machine.metadata.labels?.["cluster.x-k8s.io/control-plane"] === undefined,
-  );
-  const over = (type: string, source: string, good: string, bad: string, unknown: string): ConditionInput => {
-    if (workers.length === 0) return { type, status: "True", reason: "NoReplicas", message: "" };
-    const items = workers.map((machine) => ({
-      name: `Machine ${machine.metadata.name}`,
-      condition: findCondition(conditionsOf(machine), source),
-    }));
-    return aggregate(type, items, "Machines", { good, bad, unknown });
-  };
-  return [
-    over("WorkerMachinesReady", "Ready", "Ready", "NotReady", "ReadyUnknown"),
-    over("WorkerMachinesUpToDate", "UpToDate", "UpToDate", "NotUpToDate", "UpToDateUnknown"),
-  ];
-}
-
 type Counters = NonNullable<NonNullable<Cluster["status"]>["workers"]>;
 
-function controlPlaneCounters(controlPlane: Referenced): Counters | undefined {
+/** As the control plane object counts; without one, the Machines that are labelled as control plane. */
+function controlPlaneCounters({ controlPlane, machines }: ClusterScope): Counters | undefined {
+  if (controlPlane.state === "none") {
+    const own = machines.filter(isControlPlaneMachine);
+    if (own.length === 0) return undefined;
+    return {
+      desiredReplicas: own.length,
+      replicas: own.length,
+      readyReplicas: countTrue(own, "Ready"),
+      availableReplicas: countTrue(own, "Available"),
+      upToDateReplicas: countTrue(own, "UpToDate"),
+    };
+  }
   if (controlPlane.state !== "found") return undefined;
   const number = (...path: string[]): number | undefined => {
     const value = field(controlPlane.object, ...path);
@@ -278,10 +283,10 @@ function workerCounters(scope: ClusterScope): Counters {
   const sum = (pick: (set: (typeof sets)[number]) => number | undefined): number =>
     sets.reduce((total, set) => total + (pick(set) ?? 0), 0);
   const standalone = scope.machines.filter(
-    (machine) => machine.metadata.ownerReferences?.some((o) => o.controller === true) !== true,
+    (machine) =>
+      !isControlPlaneMachine(machine) && machine.metadata.ownerReferences?.some((o) => o.controller === true) !== true,
   );
-  const counting = (type: string): number =>
-    standalone.filter((m) => findCondition(conditionsOf(m), type)?.status === "True").length;
+  const counting = (type: string): number => countTrue(standalone, type);
   return {
     desiredReplicas: sum((set) => set.spec.replicas) + standalone.length,
     replicas: sum((set) => set.status?.replicas) + standalone.length,
@@ -289,4 +294,8 @@ function workerCounters(scope: ClusterScope): Counters {
     availableReplicas: sum((set) => set.status?.availableReplicas) + counting("Available"),
     upToDateReplicas: sum((set) => set.status?.upToDateReplicas) + counting("UpToDate"),
   };
+}
+
+function countTrue(machines: readonly Machine[], type: string): number {
+  return machines.filter((machine) => findCondition(conditionsOf(machine), type)?.status === "True").length;
 }

@@ -7,7 +7,8 @@ import {
   type MachineSet,
   withTransitionTimes,
 } from "@capstan/capi";
-import { compareVersions, machineAggregates } from "../machine-set/machine-set.status.ts";
+import { compareVersions } from "../machine-set/machine-set.status.ts";
+import { machineAggregates } from "../shared/machine-aggregates.ts";
 import { scalingDown, scalingUp } from "../shared/scaling-conditions.ts";
 import { rolloutLimits } from "./machine-sets.ts";
 

@@ -1,13 +1,7 @@
-import { type Condition, findCondition, selectorOrProblem } from "@capstan/apimachinery";
-import {
-  aggregate,
-  type ConditionInput,
-  conditionsOf,
-  type Machine,
-  type MachineSet,
-  withTransitionTimes,
-} from "@capstan/capi";
+import { selectorOrProblem } from "@capstan/apimachinery";
+import { type ConditionInput, conditionsOf, type Machine, type MachineSet, withTransitionTimes } from "@capstan/capi";
 import semver from "semver";
+import { machineAggregates } from "../shared/machine-aggregates.ts";
 import { scalingDown, scalingUp } from "../shared/scaling-conditions.ts";
 import { machinesToRemediate } from "./remediate.ts";
 
@@ -94,31 +88,8 @@ function machineSetConditions(input: MachineSetStatusInput): ConditionInput[] {
   ];
 }
 
-/** MachinesReady and MachinesUpToDate over a number of Machines. */
-export function machineAggregates(machines: readonly Machine[]): ConditionInput[] {
-  const over = (type: string, source: string, bad: string, unknown: string): ConditionInput => {
-    const items = machines
-      // A Machine just made has not had the time to say whether it is up to date.
-      .filter((machine) => source !== "UpToDate" || hasCondition(machine, source) || !isYoung(machine))
-      .map((machine) => ({
-        name: `Machine ${machine.metadata.name}`,
-        condition: findCondition(machine.status?.conditions as Condition[] | undefined, source),
-      }));
-    if (items.length === 0) return { type, status: "True", reason: "NoReplicas", message: "" };
-    return aggregate(type, items, "Machines", { good: source, bad, unknown });
-  };
-  return [
-    over("MachinesReady", "Ready", "NotReady", "ReadyUnknown"),
-    over("MachinesUpToDate", "UpToDate", "NotUpToDate", "UpToDateUnknown"),
-  ];
-}
-
 function hasCondition(machine: Machine, type: string): boolean {
   return machine.status?.conditions?.some((condition) => condition.type === type) === true;
-}
-
-function isYoung(machine: Machine): boolean {
-  return machine.status?.phase === undefined;
 }
 
 function remediating(machines: readonly Machine[]): ConditionInput {

@@ -1,0 +1,28 @@
+import { findCondition } from "@capstan/apimachinery";
+import { aggregate, CONTROL_PLANE_LABEL, type ConditionInput, conditionsOf, type Machine } from "@capstan/capi";
+
+/** Whether a Machine is part of a control plane. */
+export function isControlPlaneMachine(machine: Machine): boolean {
+  return machine.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined;
+}
+
+/** Ready and UpToDate over a number of Machines, under the names that `prefix` begins. */
+export function machineAggregates(machines: readonly Machine[], prefix = "Machines"): ConditionInput[] {
+  return [over(machines, `${prefix}Ready`, "Ready"), over(machines, `${prefix}UpToDate`, "UpToDate")];
+}
+
+function over(machines: readonly Machine[], target: string, source: "Ready" | "UpToDate"): ConditionInput {
+  const items = machines
+    .map((machine) => ({
+      kind: "Machine",
+      name: machine.metadata.name ?? "",
+      condition: findCondition(conditionsOf(machine), source),
+      controlPlane: isControlPlaneMachine(machine),
+      young: machine.status?.phase === undefined,
+    }))
+    // A Machine just made has not had the time to say whether it is up to date.
+    .filter(({ condition, young }) => source !== "UpToDate" || condition !== undefined || !young);
+  if (items.length === 0) return { type: target, status: "True", reason: "NoReplicas", message: "" };
+  const reasons = { issue: `Not${source}`, unknown: `${source}Unknown`, info: source };
+  return aggregate(items, { source, target, reasons });
+}
