@@ -1,10 +1,8 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import type { Program } from "../types.ts";
 
-/** What survives the manager: enough to find the process again and to know whether it still is what is wanted. */
-export interface ProcessRecord {
-  pid: number;
-  startTime: number;
+/** What survives the manager: enough to know whether a process still is what is wanted. Written before the process is started. */
+export interface StartRecord {
   /** Of the description the process was started with. */
   hash: string;
   /** Of the contents of its files, those included that need no restart. */
@@ -14,16 +12,22 @@ export interface ProcessRecord {
   program: Omit<Program, "secretFiles">;
 }
 
-export async function readRecord(path: string): Promise<ProcessRecord | undefined> {
+/** With the process itself, once there is one. */
+export interface ProcessRecord extends StartRecord {
+  pid: number;
+  startTime: number;
+}
+
+export async function readRecord(path: string): Promise<(StartRecord & Partial<ProcessRecord>) | undefined> {
   try {
-    return JSON.parse(await readFile(path, "utf8")) as ProcessRecord;
+    return JSON.parse(await readFile(path, "utf8")) as StartRecord & Partial<ProcessRecord>;
   } catch {
     return undefined;
   }
 }
 
 /** Replaces the record in one step, so that a reader never sees half of it. */
-export async function writeRecord(path: string, record: ProcessRecord): Promise<void> {
+export async function writeRecord(path: string, record: StartRecord | ProcessRecord): Promise<void> {
   await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
   await rename(`${path}.new`, path);
 }

@@ -3,6 +3,7 @@ import { close, constants, open as openCallback } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Program } from "../types.ts";
+import { ALIVE_FD } from "./find-process.ts";
 import type { ProgramPaths } from "./layout.ts";
 import { processStartTime } from "./proc.ts";
 import { expand, homeOf } from "./program-files.ts";
@@ -12,7 +13,7 @@ const closeFd = promisify(close);
 const run = promisify(execFile);
 
 /** Where the opened executable lies in the new process, when it is started through it. */
-const PROGRAM_FD = 4;
+const PROGRAM_FD = ALIVE_FD + 1;
 
 /**
  * Starts a program that outlives us, with its output in its log and the write end of the pipe `alive` in its hands.

@@ -4,12 +4,13 @@ import { Socket } from "node:net";
 import { promisify } from "node:util";
 import type { Clock } from "@capstan/apimachinery";
 import type { Program, ProgramState } from "../types.ts";
+import { findProcess } from "./find-process.ts";
 import type { ProgramPaths } from "./layout.ts";
 import { lastErrorLine, readLogTail, rotateLog } from "./log-file.ts";
 import { attemptProbe, type ProbeConnection, probeConnection } from "./probe.ts";
 import { processStartTime, signalProcess } from "./proc.ts";
 import { expand, filesHash, programHash, writeProgramFiles } from "./program-files.ts";
-import { type ProcessRecord, readRecord, removeRecord, writeRecord } from "./record.ts";
+import { type ProcessRecord, removeRecord, type StartRecord, writeRecord } from "./record.ts";
 import { spawnProgram } from "./spawn-program.ts";
 
 const FIRST_BACKOFF_MS = 200;
@@ -85,7 +86,7 @@ export class Supervisor {
   /** Whether the process that runs was started as `program` describes; undefined when none runs. */
   matches(program: Program): Promise<boolean | undefined> {
     return this.exclusive(async () => {
-      const record = this.process ?? (await readRecord(this.paths.record));
+      const record = this.process ?? (await this.found());
       if (record === undefined || (await processStartTime(record.pid)) !== record.startTime) return undefined;
       return record.hash === programHash(program);
     });
@@ -140,13 +141,16 @@ export class Supervisor {
     return this.process !== undefined && (await processStartTime(this.process.pid)) === this.process.startTime;
   }
 
+  private found(): Promise<ProcessRecord | undefined> {
+    return findProcess(this.current.id, this.paths, this.clock);
+  }
+
   private async adopt(hash: string | undefined): Promise<boolean> {
-    const record = await readRecord(this.paths.record);
+    const record = await this.found();
     if (record === undefined || (hash !== undefined && record.hash !== hash)) {
       this.process = record;
       return false;
     }
-    if ((await processStartTime(record.pid)) !== record.startTime) return false;
     this.lastHash = record.hash;
     this.files = record.files ?? "";
     this.current = { ...this.current, restarts: record.restarts, pid: record.pid };
@@ -165,12 +169,15 @@ export class Supervisor {
         this.files = filesHash(this.program);
       }
       await rotateLog(this.paths.log);
+      const { secretFiles: _secret, ...program } = this.program;
+      const intent: StartRecord = { hash, files: this.files, restarts: this.current.restarts, program };
+      // Before there is a process: whoever is killed right after its start leaves one that can be told and found.
+      await writeRecord(this.paths.record, intent);
       await spawnProgram(this.program, this.paths, async (pid, startTime) => {
-        const { secretFiles: _secret, ...program } = this.program;
-        const { restarts } = this.current;
-        const record: ProcessRecord = { pid, startTime, hash, files: this.files, restarts, program };
-        await writeRecord(this.paths.record, record);
+        const record: ProcessRecord = { ...intent, pid, startTime };
         await this.watchEnd(record);
+        // On a full disk the intent leads to it as well.
+        await writeRecord(this.paths.record, record).catch(() => undefined);
         this.current = { ...this.current, pid };
         this.set("Starting", `started with pid ${pid}`);
       });
@@ -276,7 +283,7 @@ export class Supervisor {
   private async terminate(): Promise<void> {
     this.cancelTimer();
     this.disconnect();
-    const record = this.process ?? (await readRecord(this.paths.record));
+    const record = this.process ?? (await this.found());
     this.process = undefined;
     if (record !== undefined && (await processStartTime(record.pid)) === record.startTime) {
       if (this.alive === undefined || this.alive.destroyed) await this.watchEnd(record);
