@@ -1,18 +1,19 @@
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
-import { seededRandom, systemClock } from "@capstan/apimachinery";
+import { seededRandom, systemClock, VirtualClock } from "@capstan/apimachinery";
 import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type EtcdClient, etcdClient } from "./client.ts";
+import { type EtcdClient, type EtcdCredentials, etcdClient } from "./client.ts";
 
 /** Answers as etcd's JSON gateway does, to who shows a certificate. */
 let server: Server;
 let client: EtcdClient;
+let credentials: EtcdCredentials;
 let dir: string;
 let lines: object[] = [];
 const seen: string[] = [];
@@ -39,9 +40,8 @@ beforeAll(async () => {
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  client = etcdClient({ ca: ca.certPem, cert: mine.certPem, key: mine.keyPem }, () =>
-    Promise.resolve(connect(port, "127.0.0.1")),
-  );
+  credentials = { ca: ca.certPem, cert: mine.certPem, key: mine.keyPem };
+  client = etcdClient(credentials, systemClock, () => Promise.resolve(connect(port, "127.0.0.1")));
 });
 
 afterAll(async () => {
@@ -70,4 +70,36 @@ test("a snapshot is saved as it comes, and only when it is whole", async () => {
   await expect(client.snapshot(endpoint, file)).rejects.toThrow("the snapshot came incomplete");
   lines = [blob(data), { error: { message: "etcdserver: leader changed" } }];
   await expect(client.snapshot(endpoint, file)).rejects.toThrow("leader changed");
+});
+
+test("a member that says nothing is given up by the clock that is passed, also while TLS is agreed on", async () => {
+  const clock = new VirtualClock();
+  let arrived = (): void => undefined;
+  const reached = (): Promise<void> =>
+    new Promise((resolve) => {
+      arrived = resolve;
+    });
+  const silent = createTcpServer((socket) => {
+    socket.on("error", () => undefined);
+    // The first words of the handshake, which nobody answers.
+    socket.once("data", () => arrived());
+  });
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const { port } = silent.address() as AddressInfo;
+  try {
+    const never = etcdClient(credentials, clock, () => new Promise(() => undefined)).status(endpoint);
+    const first = expect(never).rejects.toThrow("etcd did not answer within 10 s");
+    await clock.advance(10_000);
+    await first;
+
+    const waiting = reached();
+    const handshake = etcdClient(credentials, clock, async () => connect(port, "127.0.0.1")).status(endpoint);
+    const second = expect(handshake).rejects.toThrow("etcd did not answer within 10 s");
+    await waiting;
+    await clock.advance(9_999);
+    await clock.advance(1);
+    await second;
+  } finally {
+    silent.close();
+  }
 });

@@ -5,6 +5,8 @@ import { request } from "node:https";
 import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import { connect as secure, type TLSSocket } from "node:tls";
+import type { Clock } from "@capstan/apimachinery";
+import { Deadline } from "./deadline.ts";
 
 const TIMEOUT_MS = 10_000;
 /** Defragmenting holds a member for seconds per gigabyte. */
@@ -23,11 +25,19 @@ export interface EtcdCredentials {
 export type EtcdCall = (endpoint: string, path: string, body: object, timeoutMs?: number) => Promise<unknown>;
 
 /** Calls with these keys; a user's token is fetched when it is first needed and again when etcd has forgotten it. */
-export function etcdGateway(credentials: EtcdCredentials, connect?: EtcdConnect): EtcdCall {
+export function etcdGateway(credentials: EtcdCredentials, clock: Clock, connect?: EtcdConnect): EtcdCall {
   const { user } = credentials;
   let token: Promise<string> | undefined;
-  const send = async (url: string, body: object, timeoutMs: number, known?: string): Promise<unknown> =>
-    parse(await textOf(await post(new URL(url), body, credentials, connect, timeoutMs, known)));
+  const send = async (url: string, body: object, timeoutMs: number, known?: string): Promise<unknown> => {
+    const deadline = new Deadline(clock, timeoutMs, notWithin(timeoutMs));
+    try {
+      return parse(await textOf(await post(new URL(url), body, credentials, connect, deadline.signal, known)));
+    } catch (error) {
+      throw deadline.reasonOf(error);
+    } finally {
+      deadline.end();
+    }
+  };
   const logIn = async (endpoint: string): Promise<string> => {
     const answer = await send(`${endpoint}/v3/auth/authenticate`, user ?? {}, TIMEOUT_MS);
     return (answer as { token?: string }).token ?? "";
@@ -95,8 +105,8 @@ interface RawMember {
 }
 
 /** A client that shows these keys. */
-export function etcdClient(credentials: EtcdCredentials, connect?: EtcdConnect): EtcdClient {
-  const call = etcdGateway(credentials, connect);
+export function etcdClient(credentials: EtcdCredentials, clock: Clock, connect?: EtcdConnect): EtcdClient {
+  const call = etcdGateway(credentials, clock, connect);
   return {
     members: async (endpoint) => {
       const { members = [] } = (await call(endpoint, "cluster/member/list", {})) as { members?: RawMember[] };
@@ -156,11 +166,17 @@ export function etcdClient(credentials: EtcdCredentials, connect?: EtcdConnect):
     },
     snapshot: async (endpoint, file) => {
       const url = new URL(`${endpoint}/v3/maintenance/snapshot`);
-      const response = await post(url, {}, credentials, connect, SLOW_TIMEOUT_MS);
+      const deadline = new Deadline(clock, SLOW_TIMEOUT_MS, notWithin(SLOW_TIMEOUT_MS));
+      let response: IncomingMessage | undefined;
       try {
-        await saveParts(response, file);
+        response = await post(url, {}, credentials, connect, deadline.signal);
+        // As long as parts come there is progress, however large the whole is.
+        await saveParts(response, file, () => deadline.again());
+      } catch (error) {
+        throw deadline.reasonOf(error);
       } finally {
-        response.destroy();
+        deadline.end();
+        response?.destroy();
       }
     },
   };
@@ -169,12 +185,13 @@ export function etcdClient(credentials: EtcdCredentials, connect?: EtcdConnect):
 const HASH_BYTES = 32;
 
 /** Writes the parts of a snapshot, which end with the hash of all that came before. */
-async function saveParts(response: IncomingMessage, file: string): Promise<void> {
+async function saveParts(response: IncomingMessage, file: string, came: () => void): Promise<void> {
   const out = await open(file, "w", 0o600);
   try {
     const hash = createHash("sha256");
     let end = Buffer.alloc(0);
     for await (const line of createInterface({ input: response, crlfDelay: Infinity })) {
+      came();
       if (line === "") continue;
       const { result, error } = parse(line) as { result?: { blob?: string }; error?: { message?: string } };
       if (error !== undefined) throw new Error(`etcd: ${error.message ?? "the snapshot broke off"}`);
@@ -197,19 +214,18 @@ async function post(
   body: object,
   credentials: EtcdCredentials,
   connect: EtcdConnect | undefined,
-  timeoutMs: number,
+  signal: AbortSignal,
   token?: string,
 ): Promise<IncomingMessage> {
   const { ca, cert, key } = credentials;
-  const socket = connect === undefined ? undefined : await secured(await connect(url), url, credentials, timeoutMs);
+  const socket = connect === undefined ? undefined : await secured(connect(url), url, credentials, signal);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = token === undefined ? {} : { authorization: token };
-    const common = { method: "POST", timeout: timeoutMs, headers };
+    const common = { method: "POST", signal, headers };
     const call =
       socket === undefined
         ? request(url, { ...common, agent: false, ca, cert, key }, resolve)
         : overSocket({ ...common, host: url.hostname, path: url.pathname, createConnection: () => socket }, resolve);
-    call.on("timeout", () => call.destroy(notWithin(timeoutMs)));
     call.on("error", reject);
     call.end(JSON.stringify(body));
   });
@@ -219,23 +235,30 @@ async function post(
 }
 
 /** TLS over a connection that leads to a member. */
-function secured(raw: Duplex, url: URL, { ca, cert, key }: EtcdCredentials, timeoutMs: number): Promise<TLSSocket> {
+function secured(
+  connecting: Promise<Duplex>,
+  url: URL,
+  { ca, cert, key }: EtcdCredentials,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = secure({ socket: raw, servername: url.hostname, ALPNProtocols: ["http/1.1"], ca, cert, key });
-    const failed = (error: Error): void => {
-      socket.destroy();
-      raw.destroy();
-      reject(error);
-    };
-    raw.on("error", failed);
-    raw.once("close", () => failed(new Error("etcd: the connection was closed")));
-    socket.on("error", failed);
-    socket.setTimeout(timeoutMs, () => failed(notWithin(timeoutMs)));
-    socket.once("secureConnect", () => {
-      socket.setTimeout(0);
-      resolve(socket);
-    });
-    socket.once("close", () => raw.destroy());
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    connecting.then((raw) => {
+      const failed = (error: Error): void => {
+        socket.destroy();
+        raw.destroy();
+        reject(error);
+      };
+      const socket = secure({ socket: raw, servername: url.hostname, ALPNProtocols: ["http/1.1"], ca, cert, key });
+      raw.on("error", failed);
+      raw.once("close", () => failed(new Error("etcd: the connection was closed")));
+      socket.on("error", failed);
+      socket.once("secureConnect", () => resolve(socket));
+      socket.once("close", () => raw.destroy());
+      // A connection that comes too late is let go; one that nobody answers on, or that goes silent later, too.
+      if (signal.aborted) failed(signal.reason);
+      else signal.addEventListener("abort", () => failed(signal.reason), { once: true });
+    }, reject);
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "@capstan/apimachinery";
 import { type EtcdCredentials, etcdGateway } from "./client.ts";
 
 /** Clearing or writing much takes longer than a question. */
@@ -52,8 +53,9 @@ interface RawRange {
 export function etcdTenants(
   endpoint: string,
   credentials: EtcdCredentials & { user: { name: string; password: string } },
+  clock: Clock,
 ): EtcdTenants {
-  const asRoot = etcdGateway(credentials);
+  const asRoot = etcdGateway(credentials, clock);
   const call = (path: string, body: object, timeoutMs?: number): Promise<unknown> =>
     asRoot(endpoint, path, body, timeoutMs);
 
@@ -86,7 +88,7 @@ export function etcdTenants(
       );
       if (enabled) return;
       const { user, ...keys } = credentials;
-      const asAnybody = etcdGateway(keys);
+      const asAnybody = etcdGateway(keys, clock);
       await unless("already exists", asAnybody(endpoint, "auth/user/add", user));
       await asAnybody(endpoint, "auth/user/grant", { user: user.name, role: "root" });
       await asAnybody(endpoint, "auth/enable", {});

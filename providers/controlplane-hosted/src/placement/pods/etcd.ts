@@ -139,7 +139,8 @@ export class PodsEtcd {
 
   /** Asks etcd through the API of the host cluster: the network of its pods need not be reached. */
   client(host: HostCluster, { names, files }: PodsInput): EtcdClient {
-    const make = this.#options.client ?? etcdClient;
+    const { clock, client } = this.#options;
+    const make = client ?? ((keys: EtcdCredentials, connect: EtcdConnect) => etcdClient(keys, clock, connect));
     const credentials = {
       ca: files["etcd/ca.crt"] ?? "",
       cert: files["apiserver-etcd-client.crt"] ?? "",

@@ -176,7 +176,8 @@ export class ProcessEtcd {
   }
 
   private client(input: ProgramInput): EtcdClient {
-    const make = this.options.client ?? etcdClient;
+    const { client, clock } = this.options;
+    const make = client ?? ((credentials: EtcdCredentials) => etcdClient(credentials, clock));
     return make({
       ca: input.files["etcd/ca.crt"] ?? "",
       cert: input.files["apiserver-etcd-client.crt"] ?? "",

@@ -325,13 +325,14 @@ export class SharedEtcds {
     const key = JSON.stringify([endpoint, credentials]);
     if (store.admin?.key !== key) {
       const make = this.options.tenants ?? etcdTenants;
-      store.admin = { key, tenants: make(endpoint, credentials) };
+      store.admin = { key, tenants: make(endpoint, credentials, this.options.clock) };
     }
     return store.admin.tenants;
   }
 
   private etcdOf(store: Store, shared: SharedEtcdRecord): ProcessEtcd {
-    const { root, workloads, clock, inputs, client = etcdClient } = this.options;
+    const { root, workloads, clock, inputs } = this.options;
+    const client = this.options.client ?? ((credentials: EtcdCredentials) => etcdClient(credentials, clock));
     const user = { name: ADMINISTRATOR, password: shared.rootPassword };
     store.etcd ??= new ProcessEtcd(
       { root, workloads, clock, client: (credentials) => client({ ...credentials, user }) },
