@@ -10,7 +10,6 @@ import {
   enrolmentLine,
   enrolmentRoles,
   enrolmentSecret,
-  hostRights,
   identify,
   newEnrolmentToken,
   requestCertificate,
@@ -68,16 +67,17 @@ beforeAll(async () => {
     await running.finished;
     await cache.stop();
   });
-  const token = newEnrolmentToken(random);
-  const objects = [
-    ...enrolmentRoles(),
-    byoHost("default", "h1", {}),
-    ...hostRights("default", "h1", []),
-    enrolmentSecret(token, "default", "h1", clock),
-  ];
-  for (const object of objects) await admin.apply(object);
-  line = enrolmentLine({ server: real.server, caPem: real.caPem, namespace: "default", name: "h1", token });
+  for (const role of enrolmentRoles()) await admin.apply(role);
+  line = await add("h1");
 });
+
+/** What `capstan host add` does; the line it prints. */
+async function add(name: string): Promise<string> {
+  const token = newEnrolmentToken(random);
+  const added = await admin.apply(byoHost("default", name, {}));
+  await admin.apply(enrolmentSecret(token, added, clock));
+  return enrolmentLine({ server: real.server, caPem: real.caPem, namespace: "default", name, token });
+}
 
 afterAll(async () => {
   for (const end of ends) await end();
@@ -93,9 +93,12 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
   }
 }
 
-const asHost = async (use: (client: Client) => Promise<unknown>): Promise<"done" | "refused"> => {
+const asHost = async (
+  use: (client: Client) => Promise<unknown>,
+  as: { certPem: string; keyPem: string } = identity,
+): Promise<"done" | "refused"> => {
   const transport = httpTransport(
-    { server: real.server, tls: { caPem: real.caPem }, credentials: fixedCredentials(identity) },
+    { server: real.server, tls: { caPem: real.caPem }, credentials: fixedCredentials(as) },
     { clock },
   );
   try {
@@ -124,6 +127,21 @@ test("a line enrols a host once: CSR, strict approval, a certificate of the real
   const other = { ...identity, name: "h2" };
   await expect(requestCertificate(other, identity, { ...deps, stateDir: join(dir, "thief") })).rejects.toThrow(
     "the certificate was refused",
+  );
+});
+
+test("a host of the same name that is added anew: the certificate of the earlier one can do nothing", async () => {
+  const enrol = async (stateDir: string) =>
+    await identify({ line: await add("again") }, { clock, random, stateDir: join(dir, stateDir) }, () => undefined);
+  const earlier = await enrol("earlier");
+  const reads = (client: Client) => client.get(ByoHost, { namespace: "default", name: "again" });
+  expect(await asHost(reads, earlier)).toBe("done");
+  await admin.delete({ kind: ByoHost, namespace: "default", name: "again" });
+  const later = await enrol("later");
+  expect(await asHost(reads, later)).toBe("done");
+  expect(await asHost(reads, earlier)).toBe("refused");
+  await expect(requestCertificate(earlier, earlier, { clock, random, stateDir: join(dir, "earlier") })).rejects.toThrow(
+    "is of an earlier enrolment",
   );
 });
 

@@ -1,6 +1,13 @@
-import { type Clock, formatTime, type Random, type Unstructured } from "@capstan/apimachinery";
+import { type Clock, formatTime, type KubeObject, type Random, type Unstructured } from "@capstan/apimachinery";
 import { ByoHost } from "./kinds/byo-host.ts";
-import { ENROL_GROUP, ENROL_HOST_ANNOTATION, HOST_GROUP, hostLogName, hostUser } from "./protocol.ts";
+import {
+  agentUser,
+  ENROL_GROUP,
+  ENROL_HOST_ANNOTATION,
+  ENROL_UID_ANNOTATION,
+  HOST_GROUP,
+  hostLogName,
+} from "./protocol.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 const TOKEN_LIFE_MS = 60 * 60_000;
@@ -21,11 +28,11 @@ export function newEnrolmentToken(random: Random): EnrolmentToken {
 /** The Secret that makes a token good, for an hour unless said, for enrolling one host and nothing else. */
 export function enrolmentSecret(
   token: EnrolmentToken,
-  namespace: string,
-  name: string,
+  host: KubeObject,
   clock: Clock,
   lifeMs = TOKEN_LIFE_MS,
 ): Unstructured {
+  const { namespace = "", name = "", uid } = host.metadata;
   const data = {
     "token-id": token.id,
     "token-secret": token.secret,
@@ -40,7 +47,10 @@ export function enrolmentSecret(
     metadata: {
       name: `bootstrap-token-${token.id}`,
       namespace: "kube-system",
-      annotations: { [ENROL_HOST_ANNOTATION]: `${namespace}/${name}` },
+      annotations: {
+        [ENROL_HOST_ANNOTATION]: `${namespace}/${name}`,
+        ...(uid === undefined ? {} : { [ENROL_UID_ANNOTATION]: uid }),
+      },
     },
     type: "bootstrap.kubernetes.io/token",
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")])),
@@ -72,18 +82,26 @@ export function enrolmentRoles(): Unstructured[] {
 }
 
 /** The host itself, to be claimed once its agent has reported. */
-export function byoHost(namespace: string, name: string, labels: Record<string, string>): Unstructured {
+export function byoHost(namespace: string, name: string, labels: Record<string, string>): ByoHost {
   return { apiVersion: ByoHost.apiVersion, kind: ByoHost.kind, metadata: { namespace, name, labels }, spec: {} };
 }
 
-/** The rights of one agent: its own host and log, and the Secrets it needs right now. */
-export function hostRights(namespace: string, name: string, secretNames: string[]): Unstructured[] {
+/** The rights of one agent: its own host and log, and the Secrets it needs right now. They go with the host. */
+export function hostRights(host: ByoHost, secretNames: string[]): Unstructured[] {
+  const { namespace = "", name = "", uid } = host.metadata;
+  const user = agentUser(host);
+  const owner = { apiVersion: ByoHost.apiVersion, kind: ByoHost.kind, name, uid: uid ?? "" };
+  const metadataOf = (own: string): Unstructured["metadata"] => ({
+    namespace,
+    name: own,
+    ...(uid === undefined ? {} : { ownerReferences: [owner] }),
+  });
   const roleName = `byoh-host-${name}`;
   return [
     {
       apiVersion: `${RBAC}/v1`,
       kind: "Role",
-      metadata: { namespace, name: roleName },
+      metadata: metadataOf(roleName),
       rules: [
         { apiGroups: [ByoHost.group], resources: ["byohosts"], resourceNames: [name], verbs: ["get", "list", "watch"] },
         {
@@ -101,12 +119,12 @@ export function hostRights(namespace: string, name: string, secretNames: string[
     {
       apiVersion: `${RBAC}/v1`,
       kind: "RoleBinding",
-      metadata: { namespace, name: roleName },
+      metadata: metadataOf(roleName),
       roleRef: { apiGroup: RBAC, kind: "Role", name: roleName },
-      subjects: [{ kind: "User", name: hostUser(namespace, name), apiGroup: RBAC }],
+      subjects: user === undefined ? [] : [{ kind: "User", name: user, apiGroup: RBAC }],
     },
     // A right to make it could not be limited to one name, so that it is there before the agent needs it.
-    { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: hostLogName(name) } },
+    { apiVersion: "v1", kind: "ConfigMap", metadata: metadataOf(hostLogName(name)) },
   ];
 }
 

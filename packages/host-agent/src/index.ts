@@ -13,7 +13,10 @@ export {
 export type { InstallPlan } from "./execute/install.ts";
 export { ByoHost } from "./kinds/byo-host.ts";
 export {
+  agentUser,
   ENROL_HOST_ANNOTATION,
+  ENROL_UID_ANNOTATION,
+  ENROLMENT_ANNOTATION,
   HOST_GROUP,
   hostLogName,
   hostUser,

@@ -1,7 +1,7 @@
 /** What the agent and the manager agree on beside the ByoHost kind. */
+import type { ByoHost } from "./kinds/byo-host.ts";
 
-/** Common name of an agent's client certificate: `byoh:host:NAMESPACE/NAME`. */
-export const HOST_USER_PREFIX = "byoh:host:";
+const HOST_USER_PREFIX = "byoh:host:";
 /** Group of all agents. */
 export const HOST_GROUP = "byoh:hosts";
 /** Group of those who hold an enrolment token and no certificate yet. */
@@ -9,14 +9,34 @@ export const ENROL_GROUP = "system:bootstrappers:byoh";
 /** On an enrolment token's Secret: the one host it is good for, as NAMESPACE/NAME. */
 export const ENROL_HOST_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/host";
 
-export function hostUser(namespace: string, name: string): string {
-  return `${HOST_USER_PREFIX}${namespace}/${name}`;
+/** On an enrolment token's Secret: the UID of that host, so that it is worth nothing for a later host of the same name. */
+export const ENROL_UID_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/host-uid";
+/** On a ByoHost: the enrolment whose certificates are good, which is the id of the token it was made with. */
+export const ENROLMENT_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/enrolment";
+
+/**
+ * Common name of an agent's client certificate: `byoh:host:NAMESPACE/NAME:ENROLMENT`. By the enrolment a host is told
+ * from an earlier one of its name; hosts that enrolled before there were such numbers have none.
+ */
+export function hostUser(namespace: string, name: string, enrolment: string | undefined): string {
+  return `${HOST_USER_PREFIX}${namespace}/${name}${enrolment === undefined ? "" : `:${enrolment}`}`;
 }
 
-/** NAMESPACE and NAME of an agent's user name; undefined for anybody else's. */
-export function parseHostUser(user: string): { namespace: string; name: string } | undefined {
-  const match = /^byoh:host:([a-z0-9-]+)\/([a-z0-9.-]+)$/.exec(user);
-  return match?.[1] === undefined || match[2] === undefined ? undefined : { namespace: match[1], name: match[2] };
+/** Who an agent is by its user name; undefined for anybody else's. */
+export function parseHostUser(user: string): { namespace: string; name: string; enrolment?: string } | undefined {
+  const [, namespace, name, enrolment] = /^byoh:host:([a-z0-9-]+)\/([a-z0-9.-]+?)(?::([a-z0-9]+))?$/.exec(user) ?? [];
+  if (namespace === undefined || name === undefined) return undefined;
+  return { namespace, name, ...(enrolment === undefined ? {} : { enrolment }) };
+}
+
+/** The user name that has the rights of a host's agent now; undefined until a host has enrolled. */
+export function agentUser({ metadata, status }: ByoHost): string | undefined {
+  const { namespace = "", name = "", annotations } = metadata;
+  const enrolment = annotations?.[ENROLMENT_ANNOTATION];
+  // One that reports without a number enrolled before there were any, and takes one when it renews its certificate.
+  return enrolment === undefined && status?.lastHeartbeatTime === undefined
+    ? undefined
+    : hostUser(namespace, name, enrolment);
 }
 
 /** The ConfigMap that holds what was run on a host, beside its ByoHost. */

@@ -1,18 +1,27 @@
 import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { ByoHost, byoHost, enrolmentRoles, enrolmentSecret, HOST_GROUP, hostUser } from "@capstan/host-agent";
+import {
+  ByoHost,
+  byoHost,
+  ENROLMENT_ANNOTATION,
+  enrolmentRoles,
+  enrolmentSecret,
+  HOST_GROUP,
+  hostUser,
+} from "@capstan/host-agent";
 import { createCertificateAuthority, createCertificateRequest, parseCertificate } from "@capstan/pki";
 import { Cache, Client, type Recorder, silentLogger, startControllers } from "@capstan/runtime";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hostCertificateController } from "./approve-hosts.ts";
+import { Hosts } from "./hosts.ts";
 
 const TOKEN = { id: "abcdef", secret: "0123456789abcdef" };
 const HOLDER = {
   name: `system:bootstrap:${TOKEN.id}`,
   groups: ["system:bootstrappers", "system:bootstrappers:byoh", "system:authenticated"],
 };
-const agentOf = (name: string) => ({
-  name: hostUser("default", name),
+const agentOf = (name: string, enrolment: string | undefined = TOKEN.id) => ({
+  name: hostUser("default", name, enrolment),
   groups: [HOST_GROUP, "system:authenticated"],
 });
 const STRANGER = { name: "mallory", groups: ["system:masters", "system:authenticated"] };
@@ -21,6 +30,7 @@ const USED = "the token has been used already: make a new one with capstan host 
 
 let clock: VirtualClock;
 let server: ApiServer;
+let client: Client;
 let stop: () => Promise<void>;
 let count = 0;
 /** `REASON HOST: NOTE` of every event. */
@@ -33,19 +43,21 @@ beforeEach(async () => {
   const ca = await createCertificateAuthority({ commonName: "kubernetes", notBeforeMs, validMs: 1e12, random });
   server = await createApiServer({ store: memoryStore(), clock, random, ca });
   await server.registerCrds([ByoHost.crd()]);
-  const client = new Client(server.admin(), { fieldManager: "test", clock });
-  const hosts = ["a", "b"].map((name) => byoHost("default", name, {}));
-  for (const object of [...enrolmentRoles(), ...hosts, enrolmentSecret(TOKEN, "default", "a", clock)])
-    await client.apply(object);
+  client = new Client(server.admin(), { fieldManager: "test", clock });
+  for (const role of enrolmentRoles()) await client.apply(role);
+  await add("b");
+  await client.apply(enrolmentSecret(TOKEN, await add("a"), clock));
   const cache = new Cache(client, { clock, random });
   cache.informer(ByoHost);
+  const hosts = new Hosts();
+  hosts.bind(cache);
   const aborter = new AbortController();
   told = [];
   const recorder: Recorder = {
     event: ({ metadata }, _type, reason, _action, note) => void told.push(`${reason} ${metadata.name}: ${note}`),
   };
   const deps = { cache, clock, random, log: silentLogger, recorder };
-  const running = startControllers([hostCertificateController()], deps, aborter.signal);
+  const running = startControllers([hostCertificateController(hosts)], deps, aborter.signal);
   stop = async () => {
     aborter.abort(new Error("done"));
     const ended = Promise.all([running.finished, cache.stop()]);
@@ -56,6 +68,19 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
+const add = (name: string) => client.apply(byoHost("default", name, {}));
+
+/** Whether somebody can act as the agent of a host. */
+async function canAct(user: { name: string; groups: string[] }, name = "a"): Promise<boolean> {
+  const agent = new Client(server.transport(user), { fieldManager: "agent", clock });
+  return await agent
+    .patchStatus({ kind: ByoHost, namespace: "default", name }, { status: { agentVersion: user.name } })
+    .then(
+      () => true,
+      () => false,
+    );
+}
+
 interface Asked {
   user?: { name: string; groups: string[] };
   host?: string;
@@ -65,7 +90,7 @@ interface Asked {
 
 /** Sends a request as somebody and gives back what became of it. */
 async function ask({ user = HOLDER, host = "a", request = {}, spec = {} }: Asked): Promise<[string, string, string]> {
-  const commonName = hostUser("default", host);
+  const commonName = hostUser("default", host, TOKEN.id);
   const { csrPem } = await createCertificateRequest({ commonName, organizations: [HOST_GROUP], ...request });
   const name = `csr-${++count}`;
   const sent = {
@@ -74,14 +99,14 @@ async function ask({ user = HOLDER, host = "a", request = {}, spec = {} }: Asked
     usages: ["client auth"],
     ...spec,
   };
-  const client = new Client(server.transport(user), { fieldManager: "agent", clock });
+  const asker = new Client(server.transport(user), { fieldManager: "agent", clock });
   const object: Unstructured = {
     apiVersion: "certificates.k8s.io/v1",
     kind: "CertificateSigningRequest",
     metadata: { name },
     spec: sent,
   };
-  await client.create(object);
+  await asker.create(object);
   for (let i = 0; i < 10; i++) await clock.advance(200);
   const { conditions = [], certificate } = (server.internal.get(CSRS, "", name)?.["status"] ?? {}) as {
     conditions?: { type: string; message: string }[];
@@ -93,7 +118,7 @@ async function ask({ user = HOLDER, host = "a", request = {}, spec = {} }: Asked
 }
 
 test("a token is good for its host once, and certificates only for their own renewal", async () => {
-  const good = ["Approved", "the host proved who it is", "byoh:host:default/a"];
+  const good = ["Approved", "the host proved who it is", "byoh:host:default/a:abcdef"];
   expect(await ask({})).toEqual(good);
   expect(await ask({})).toEqual(["Denied", USED, ""]);
   expect(told).toEqual([`HostRefused a: ${HOLDER.name} asked for this host's certificate and was refused: ${USED}`]);
@@ -105,14 +130,41 @@ test.each<[string, Asked, string]>([
   [
     "a renewal for another host's name",
     { user: agentOf("b") },
-    "byoh:host:default/b may not ask for a certificate of host default/a",
+    "byoh:host:default/b:abcdef may not ask for a certificate of host default/a",
   ],
   ["a stranger", { user: STRANGER }, "mallory may not ask for a certificate of host default/a"],
-  ["a token that does not exist any more", { user: { ...HOLDER, name: "system:bootstrap:zzzzzz" } }, USED],
+  [
+    "a token that does not exist any more",
+    {
+      user: { ...HOLDER, name: "system:bootstrap:zzzzzz" },
+      request: { commonName: hostUser("default", "a", "zzzzzz") },
+    },
+    USED,
+  ],
   [
     "a host that was removed",
     { user: agentOf("gone"), host: "gone" },
     "there is no ByoHost default/gone: add it with capstan host add",
+  ],
+  [
+    "another number than that of the token",
+    { request: { commonName: "byoh:host:default/a:zzzzzz" } },
+    "the agent must ask with the id of its token: copy the present agent to the host",
+  ],
+  [
+    "no number, as it was before there were any",
+    { request: { commonName: "byoh:host:default/a" } },
+    "the agent must ask with the id of its token: copy the present agent to the host",
+  ],
+  [
+    "a certificate of an earlier enrolment",
+    { user: agentOf("a", "zzzzzz") },
+    "byoh:host:default/a:zzzzzz is of an earlier enrolment: run the line that capstan host add a prints on the host",
+  ],
+  [
+    "one of before there were numbers, while the host has not enrolled",
+    { user: { ...agentOf("a"), name: "byoh:host:default/a" } },
+    "byoh:host:default/a is of an earlier enrolment: run the line that capstan host add a prints on the host",
   ],
   [
     "a further organization",
@@ -127,6 +179,66 @@ test.each<[string, Asked, string]>([
   expect(await ask(asked)).toEqual(["Denied", message, ""]);
   if (asked.host !== "gone") expect(told).toEqual([expect.stringContaining(`was refused: ${message}`)]);
   expect((await ask({}))[0]).toBe("Approved");
+});
+
+describe("a host that was removed and added under the same name", () => {
+  const TOKEN_2 = { id: "second", secret: "0123456789abcdef" };
+  const EARLIER =
+    "byoh:host:default/a:abcdef is of an earlier enrolment: run the line that capstan host add a prints on the host";
+
+  test("cannot be acted for with the certificate of the earlier one, before and after it has enrolled", async () => {
+    await ask({});
+    expect(await canAct(agentOf("a"))).toBe(true);
+    // Without the command, which would remove the rights as well.
+    await client.delete({ kind: ByoHost, namespace: "default", name: "a" });
+    for (let i = 0; i < 10; i++) await clock.advance(1000);
+    const again = await add("a");
+    expect(await canAct(agentOf("a"))).toBe(false);
+    expect((await ask({ user: agentOf("a") })).slice(0, 2)).toEqual(["Denied", EARLIER]);
+
+    await client.apply(enrolmentSecret(TOKEN_2, again, clock));
+    const request = { commonName: hostUser("default", "a", TOKEN_2.id) };
+    const user = { ...HOLDER, name: `system:bootstrap:${TOKEN_2.id}` };
+    expect((await ask({ user, request }))[0]).toBe("Approved");
+    expect(await canAct(agentOf("a"))).toBe(false);
+    expect(await canAct(agentOf("a", TOKEN_2.id))).toBe(true);
+    expect((await ask({ user: agentOf("a") })).slice(0, 2)).toEqual(["Denied", EARLIER]);
+    expect((await ask({ user: agentOf("a"), request })).slice(0, 2)).toEqual(["Denied", EARLIER]);
+    expect((await ask({ user: agentOf("a", TOKEN_2.id), request }))[0]).toBe("Approved");
+  });
+
+  test("cannot be enrolled with a token of the earlier one", async () => {
+    await client.delete({ kind: ByoHost, namespace: "default", name: "a" });
+    await add("a");
+    expect(await ask({})).toEqual([
+      "Denied",
+      "the token was made for an earlier host of that name: make a new one with capstan host add",
+      "",
+    ]);
+  });
+});
+
+test("a host that enrols anew keeps working until then, and its earlier certificate is worth nothing after", async () => {
+  await ask({});
+  const token = { id: "second", secret: "0123456789abcdef" };
+  await client.apply(enrolmentSecret(token, await add("a"), clock));
+  expect(await canAct(agentOf("a"))).toBe(true);
+  const request = { commonName: hostUser("default", "a", token.id) };
+  expect((await ask({ user: { ...HOLDER, name: `system:bootstrap:${token.id}` }, request }))[0]).toBe("Approved");
+  expect(await canAct(agentOf("a"))).toBe(false);
+});
+
+test("a host of before enrolments had numbers goes on, and takes one when it renews", async () => {
+  const old = { ...agentOf("a"), name: "byoh:host:default/a" };
+  const heard = { status: { lastHeartbeatTime: "2026-01-01T00:00:00Z" } };
+  await client.patchStatus({ kind: ByoHost, namespace: "default", name: "a" }, heard);
+  expect((await ask({ user: old, request: { commonName: old.name } }))[2]).toBe(old.name);
+  expect((await ask({ user: old }))[2]).toBe("byoh:host:default/a:abcdef");
+  const host = await client.get(ByoHost, { namespace: "default", name: "a" });
+  expect(host?.metadata.annotations?.[ENROLMENT_ANNOTATION]).toBe(TOKEN.id);
+  expect(await canAct(agentOf("a"))).toBe(true);
+  expect(await canAct(old)).toBe(false);
+  expect((await ask({ user: old, request: { commonName: old.name } }))[0]).toBe("Denied");
 });
 
 test("requests that are not of hosts are left to others", async () => {

@@ -1,8 +1,16 @@
 import { formatTime, type KubeObject } from "@capstan/apimachinery";
 import { Secret } from "@capstan/capi";
-import { ByoHost, ENROL_HOST_ANNOTATION, HOST_GROUP, hostUser, parseHostUser } from "@capstan/host-agent";
+import {
+  agentUser,
+  ByoHost,
+  ENROL_HOST_ANNOTATION,
+  ENROL_UID_ANNOTATION,
+  HOST_GROUP,
+  parseHostUser,
+} from "@capstan/host-agent";
 import { type ParsedCertificateRequest, parseCertificateRequest } from "@capstan/pki";
 import { type Controller, controller, done, kindRef, type ReconcileContext } from "@capstan/runtime";
+import type { Hosts } from "./hosts.ts";
 
 interface CertificateSigningRequest extends KubeObject {
   spec: { request: string; signerName: string; usages: string[]; username?: string };
@@ -23,8 +31,11 @@ export const USED_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/spent-on";
 const FETCH_MS = 10 * 60_000;
 const TOKEN_USER = /^system:bootstrap:([a-z0-9]{6})$/;
 
-/** Approves certificates of agents, strictly: a token is good for one host once, a certificate only for its own renewal. */
-export function hostCertificateController(): Controller {
+/**
+ * Approves certificates of agents, strictly: a token is good for one host once, a certificate only for its own renewal,
+ * and both only as long as the host is the one they were made for.
+ */
+export function hostCertificateController(hosts: Hosts): Controller {
   return controller("byo-host-certificates")
     .for(CertificateSigningRequest)
     .reconcile(async (request, context) => {
@@ -33,11 +44,19 @@ export function hostCertificateController(): Controller {
       const parsed = await parseCertificateRequest(Buffer.from(object.spec.request, "base64").toString("utf8")).catch(
         () => undefined,
       );
-      const host = parsed === undefined ? undefined : parseHostUser(parsed.commonName);
-      if (parsed === undefined || host === undefined) return done();
-      const problem = shapeProblem(object, parsed) ?? (await requesterProblem(object, host, context));
+      const asked = parsed === undefined ? undefined : parseHostUser(parsed.commonName);
+      if (parsed === undefined || asked === undefined) return done();
+      const key = { namespace: asked.namespace, name: asked.name };
+      const target = await context.client.get(ByoHost, key, context.signal);
+      const problem =
+        shapeProblem(object, parsed) ??
+        (target === undefined
+          ? `there is no ByoHost ${key.namespace}/${key.name}: add it with capstan host add`
+          : await requesterProblem(object, parsed.commonName, asked.enrolment, target, context));
+      // Before the certificate is given, so that it is good when it arrives.
+      if (problem === undefined && target !== undefined && asked.enrolment !== undefined)
+        await hosts.enrol(target, asked.enrolment, context.signal);
       await decide(object, problem, context);
-      const target = context.cache.get(ByoHost, host);
       if (problem !== undefined && target !== undefined)
         context.recorder.event(
           target,
@@ -63,23 +82,35 @@ function shapeProblem(object: CertificateSigningRequest, parsed: ParsedCertifica
 /** Who asks must hold the token made for this host, or already be this host. */
 async function requesterProblem(
   object: CertificateSigningRequest,
-  host: { namespace: string; name: string },
+  commonName: string,
+  enrolment: string | undefined,
+  host: ByoHost,
   context: ReconcileContext,
 ): Promise<string | undefined> {
   const username = object.spec.username ?? "";
-  const known = await context.client.get(ByoHost, host, context.signal);
-  if (known === undefined) return `there is no ByoHost ${host.namespace}/${host.name}: add it with capstan host add`;
-  if (username === hostUser(host.namespace, host.name)) return undefined;
+  const { namespace, name, uid } = host.metadata;
+  const holder = parseHostUser(username);
+  if (holder?.namespace === namespace && holder?.name === name) {
+    if (username !== agentUser(host))
+      return `${username} is of an earlier enrolment: run the line that capstan host add ${name} prints on the host`;
+    // An agent of before enrolments had numbers takes one.
+    return username === commonName || holder?.enrolment === undefined
+      ? undefined
+      : `${username} may not become ${commonName}`;
+  }
   const id = TOKEN_USER.exec(username)?.[1];
-  if (id === undefined) return `${username} may not ask for a certificate of host ${host.namespace}/${host.name}`;
+  if (id === undefined) return `${username} may not ask for a certificate of host ${namespace}/${name}`;
+  if (enrolment !== id) return "the agent must ask with the id of its token: copy the present agent to the host";
   const secret = await context.client.get(
     Secret,
     { namespace: "kube-system", name: `bootstrap-token-${id}` },
     context.signal,
   );
   if (secret === undefined) return "the token has been used already: make a new one with capstan host add";
-  if (secret.metadata.annotations?.[ENROL_HOST_ANNOTATION] !== `${host.namespace}/${host.name}`)
+  if (secret.metadata.annotations?.[ENROL_HOST_ANNOTATION] !== `${namespace}/${name}`)
     return "the token was made for another host";
+  if ((secret.metadata.annotations?.[ENROL_UID_ANNOTATION] ?? uid) !== uid)
+    return "the token was made for an earlier host of that name: make a new one with capstan host add";
   const used = secret.metadata.annotations?.[USED_ANNOTATION];
   if (used !== undefined && used !== object.metadata.name)
     return "the token has been used already: make a new one with capstan host add";

@@ -39,12 +39,11 @@ async function make(object: BootstrapKubeconfig, context: ReconcileContext): Pro
     return done();
   }
   const token = newEnrolmentToken(context.random);
-  const objects = [
-    ...(live === undefined ? [byoHost(namespace, host, {})] : []),
-    ...hostRights(namespace, host, []),
-    enrolmentSecret(token, namespace, host, context.clock, LIFE_MS),
-  ];
-  for (const each of objects) await context.client.apply(each, {}, context.signal);
+  // What an earlier host of that name has left behind must not be the new one's.
+  for (const right of live === undefined ? hostRights(byoHost(namespace, host, {}), []) : [])
+    await context.client.delete(right, {}, context.signal);
+  const target = live ?? (await context.client.apply(byoHost(namespace, host, {}), {}, context.signal));
+  await context.client.apply(enrolmentSecret(token, target, context.clock, LIFE_MS), {}, context.signal);
   const bootstrapKubeconfigData = buildKubeconfig({
     server: object.spec.apiserver,
     caPem,

@@ -1,6 +1,6 @@
 import { deepCopy, isReason, type KubeObject } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, Machine } from "@capstan/capi";
-import { ByoHost, hostRights } from "@capstan/host-agent";
+import { agentUser, ByoHost, ENROLMENT_ANNOTATION, hostRights } from "@capstan/host-agent";
 import type { Cache, Client, ObjectKey, Request } from "@capstan/runtime";
 import { type HostLists, hostMatches, isNews, isSilent, type Wanted, whyTaken } from "./choose-host.ts";
 import { K8sInstallerConfig } from "./kinds/k8s-installer-config.ts";
@@ -14,7 +14,7 @@ export class Hosts {
   #bound: { cache: Cache; client: Client } | undefined;
   /** Machines that found no host, in the order they came, and which hosts would do. */
   readonly #waiting = new Map<string, { request: Request; matches(host: ByoHost): boolean }>();
-  /** The Secrets that the agents of hosts were last let read, by UID of the host. */
+  /** Who the agents of hosts were last, and the Secrets they were let read, by UID of the host. */
   readonly #rights = new Map<string, string>();
   /** Hosts with a claim under way. */
   readonly #claiming = new Set<string>();
@@ -176,12 +176,23 @@ export class Hosts {
   /** Lets the agent read the Secrets of its machine, or nothing. */
   async ensureRights(host: ByoHost, signal: AbortSignal): Promise<void> {
     const secrets = [host.spec?.bootstrapSecret, host.spec?.installationSecret].flatMap((secret) => secret?.name ?? []);
-    const { namespace = "", name = "", uid = "" } = host.metadata;
-    // Written once for each set of Secrets, not on every pass; a new manager writes them again.
-    const wanted = secrets.join();
+    const { uid = "" } = host.metadata;
+    // Written once for each agent and set of Secrets, not on every pass; a new manager writes them again.
+    const wanted = [agentUser(host), ...secrets].join();
     if (this.#rights.get(uid) === wanted) return;
-    for (const object of hostRights(namespace, name, secrets)) await this.#client.apply(object, {}, signal);
+    for (const object of hostRights(host, secrets)) await this.#client.apply(object, {}, signal);
     this.#rights.set(uid, wanted);
+  }
+
+  /** Makes one enrolment the only one whose certificates can act as this host: what an earlier agent holds is worth nothing from now on. */
+  async enrol(host: ByoHost, enrolment: string, signal: AbortSignal): Promise<void> {
+    const annotations = { [ENROLMENT_ANNOTATION]: enrolment };
+    const { uid, resourceVersion } = host.metadata;
+    const isKnown = host.metadata.annotations?.[ENROLMENT_ANNOTATION] === enrolment;
+    const live = isKnown
+      ? host
+      : await this.#client.patch(host, { metadata: { annotations, uid, resourceVersion } }, {}, signal);
+    await this.ensureRights(live, signal);
   }
 
   /** Asks the agent to clean the host. */

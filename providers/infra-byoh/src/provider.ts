@@ -45,7 +45,7 @@ export function byohProvider(): InfrastructureProvider {
     controllers: (deps) => [
       ...provider.controllers(deps),
       byoHostController(hosts, deps.workload),
-      hostCertificateController(),
+      hostCertificateController(hosts),
       installerController(),
       bootstrapKubeconfigController(),
     ],

@@ -29,14 +29,12 @@ export function runHostAdd(input: CommandInput): Promise<number> {
     if (typeof ssh === "string") io.err(`In ${target.description}\n`);
     const token = newEnrolmentToken(systemRandom);
     const known = await target.client.get(ByoHost, { namespace, name });
-    const objects = [
-      ...enrolmentRoles(),
-      byoHost(namespace, name, parseLabels(options["labels"])),
-      // Those of a claimed host name the Secrets of its machine, and are the manager's.
-      ...(known?.spec?.machineRef === undefined ? hostRights(namespace, name, []) : []),
-      enrolmentSecret(token, namespace, name, systemClock),
-    ];
-    for (const object of objects) await target.client.apply(object);
+    const wanted = byoHost(namespace, name, parseLabels(options["labels"]));
+    // What an earlier host of that name has left behind must not be the new one's; the manager gives rights when it enrols.
+    for (const right of known === undefined ? hostRights(wanted, []) : []) await target.client.delete(right);
+    for (const role of enrolmentRoles()) await target.client.apply(role);
+    const host = await target.client.apply(wanted);
+    await target.client.apply(enrolmentSecret(token, host, systemClock));
     const server = typeof options["server"] === "string" ? options["server"] : target.server;
     const line = enrolmentLine({ server, caPem: target.caPem, namespace, name, token });
     if (options["server"] === undefined && LOOPBACK.test(new URL(server).hostname))
@@ -121,7 +119,7 @@ export function runHostRemove(input: CommandInput): Promise<number> {
         hint: "delete or scale down its machines first",
       });
     input.io.err(`In ${target.description}\n`);
-    for (const right of hostRights(namespace, name, [])) await target.client.delete(right);
+    for (const right of hostRights(host, [])) await target.client.delete(right);
     await target.client.delete(host);
     input.io.out(`host ${namespace}/${name} removed\n`);
     return 0;

@@ -9,7 +9,7 @@ import { byoHost, enrolmentRoles, hostRights } from "../enrolment.ts";
 import type { HostProbe } from "../execute/checks.ts";
 import type { RunCommand } from "../execute/run-command.ts";
 import { ByoHost } from "../kinds/byo-host.ts";
-import { HOST_GROUP, hostUser } from "../protocol.ts";
+import { ENROLMENT_ANNOTATION, HOST_GROUP, hostUser } from "../protocol.ts";
 import { runAgent } from "./agent.ts";
 
 const HOSTS = { group: ByoHost.group, plural: ByoHost.plural };
@@ -48,7 +48,7 @@ beforeEach(async () => {
   broken = undefined;
   agents = [];
   probe = { hostname: "h1", swap: [], leftovers: [], freeMiB: 9999, missingPrograms: [] };
-  const objects = ["h1", "h2"].flatMap((name) => [byoHost("default", name, {}), ...hostRights("default", name, [])]);
+  const objects = ["h1", "h2"].flatMap((name) => [enrolled(name), ...hostRights(enrolled(name), [])]);
   for (const object of [...enrolmentRoles(), ...objects]) await admin.apply(object);
 });
 afterEach(async () => {
@@ -58,8 +58,14 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+/** A host whose agent has enrolled as number `aaaaaa`. */
+function enrolled(name: string): ByoHost {
+  const host = byoHost("default", name, {});
+  return { ...host, metadata: { ...host.metadata, annotations: { [ENROLMENT_ANNOTATION]: "aaaaaa" } } };
+}
+
 const transport = (name = "h1") =>
-  server.transport({ name: hostUser("default", name), groups: [HOST_GROUP, "system:authenticated"] });
+  server.transport({ name: hostUser("default", name, "aaaaaa"), groups: [HOST_GROUP, "system:authenticated"] });
 
 function startAgent(): void {
   const agent = { stop: new AbortController(), dead: false };
@@ -111,7 +117,7 @@ async function setSpec(spec: NonNullable<ByoHost["spec"]>): Promise<void> {
 async function claim(uid: string, data = DATA): Promise<void> {
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "default", name: uid } };
   await admin.apply({ ...secret, data: { value: Buffer.from(data).toString("base64") } });
-  for (const object of hostRights("default", "h1", [uid])) await admin.apply(object);
+  for (const object of hostRights(enrolled("h1"), [uid])) await admin.apply(object);
   const machineRef = { apiVersion: "x/v1", kind: "ByoMachine", namespace: "default", name: "m", uid };
   await setSpec({ machineRef, bootstrapSecret: { namespace: "default", name: uid }, providerID: "byoh://h1/1" });
 }
@@ -262,7 +268,7 @@ test("a host that comes back to a world without its machine resets itself before
   agents[0]?.stop.abort(new Error("power cut"));
   // Removed and added again while the host was away.
   await server.internal.delete(HOSTS, "default", "h1");
-  await admin.apply(byoHost("default", "h1", {}));
+  await admin.apply(enrolled("h1"));
   expect(joined).toBe(true);
   const seen: (string | undefined)[] = [];
   server.internal.watch(HOSTS, () => {

@@ -144,7 +144,8 @@ class HostAgent {
   async #renew(): Promise<void> {
     const { identity, clock, random, log, stateDir } = this.#options;
     try {
-      if (this.#credentials.certPem === "" || !renewalDue(this.#credentials.certPem, clock.now())) return;
+      const { certPem } = this.#credentials;
+      if (certPem === "" || !renewalDue(identity, certPem, clock.now())) return;
       this.#credentials = await requestCertificate(identity, this.#credentials, { clock, random, stateDir });
       log.info("certificate renewed");
     } catch (error) {

@@ -20,7 +20,7 @@ beforeEach(async () => {
   const notBeforeMs = clock.now();
   const ca = await createCertificateAuthority({ commonName: "ca", notBeforeMs, validMs: 900 * DAY, random });
   const leaf = {
-    commonName: "byoh:host:default/h1",
+    commonName: "byoh:host:default/h1:aaaaaa",
     usages: ["client" as const],
     nowMs: notBeforeMs,
     validMs: 90 * DAY,
@@ -68,9 +68,11 @@ const known = (): void => {
   writeFileSync(join(dir, "identity.json"), JSON.stringify(identity));
 };
 
-test("a certificate is renewed when a third of its life is left", () => {
-  expect(renewalDue(certPem, clock.now() + 59 * DAY)).toBe(false);
-  expect(renewalDue(certPem, clock.now() + 61 * DAY)).toBe(true);
+test("a certificate is renewed when a third of its life is left, or at once if it is of before enrolments had numbers", () => {
+  const enrolment = { server: "", caPem: "", namespace: "default", name: "h1", tokenID: "aaaaaa" };
+  expect(renewalDue(enrolment, certPem, clock.now() + 59 * DAY)).toBe(false);
+  expect(renewalDue(enrolment, certPem, clock.now() + 61 * DAY)).toBe(true);
+  expect(renewalDue({ ...enrolment, tokenID: "bbbbbb" }, certPem, clock.now())).toBe(true);
 });
 
 test("a host that knows who it is needs no line, and does not use the same token twice", async () => {

@@ -42,10 +42,14 @@ export function loadCredentials(stateDir: string): Promise<(Enrolment & Credenti
   return readJson(join(stateDir, "identity.json"));
 }
 
-/** Whether a certificate should be replaced: when a third of its life is left. */
-export function renewalDue(certPem: string, nowMs: number): boolean {
-  const { notBeforeMs, notAfterMs } = parseCertificate(certPem);
-  return nowMs >= notAfterMs - (notAfterMs - notBeforeMs) / 3;
+/** Whether a certificate should be replaced: when a third of its life is left, or it does not tell this host from an earlier one. */
+export function renewalDue(enrolment: Enrolment, certPem: string, nowMs: number): boolean {
+  const { notBeforeMs, notAfterMs, subject } = parseCertificate(certPem);
+  return nowMs >= notAfterMs - (notAfterMs - notBeforeMs) / 3 || subject.commonName !== userOf(enrolment);
+}
+
+function userOf({ namespace, name, tokenID }: Enrolment): string {
+  return hostUser(namespace, name, tokenID);
 }
 
 /** When a certificate ends, if it has ended. */
@@ -99,6 +103,7 @@ export async function requestCertificate(
 interface PendingRequest {
   server: string;
   tokenID: string;
+  user?: string;
   name: string;
   csrPem: string;
   keyPem: string;
@@ -115,12 +120,12 @@ async function pendingRequest(
   { random, stateDir }: { random: Random; stateDir: string },
 ): Promise<PendingRequest> {
   const { server, tokenID = "", namespace } = enrolment;
+  const user = userOf(enrolment);
   const begun = await readJson<PendingRequest>(pendingFile(stateDir));
-  if (begun?.server === server && begun.tokenID === tokenID) return begun;
-  const subject = { commonName: hostUser(namespace, enrolment.name), organizations: [HOST_GROUP] };
-  const { csrPem, keyPem } = await createCertificateRequest(subject);
+  if (begun?.server === server && begun.tokenID === tokenID && begun.user === user) return begun;
+  const { csrPem, keyPem } = await createCertificateRequest({ commonName: user, organizations: [HOST_GROUP] });
   const name = `byoh-${namespace}-${enrolment.name}-${randomSuffix(random)}`;
-  const request = { server, tokenID, name, csrPem, keyPem };
+  const request = { server, tokenID, user, name, csrPem, keyPem };
   await writeSecretFile(pendingFile(stateDir), JSON.stringify(request));
   return request;
 }
