@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parseYamlDocuments, type Unstructured } from "@capstan/apimachinery";
 import { Machine } from "@capstan/capi";
+import { simulatedHosts } from "@capstan/manager";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -120,10 +121,46 @@ test("create by wizard: two groups, checked by the server, then made", async () 
   await accessible();
   await page.getByRole("button", { name: "Check" }).click();
   await page.getByText("The server accepts it").waitFor(WAIT);
-  await screenshot(page, "dashboard-create");
   await page.getByRole("button", { name: "Create cluster" }).click();
   await page.waitForURL("**/clusters/default/shop");
   await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+});
+
+test("create by wizard on two providers: both are in the YAML and in the topology", async () => {
+  const client = await instance.client();
+  await client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "edge" } } as Unstructured);
+  const hosts = simulatedHosts({ namespace: "edge", own: 9, metal: 9 });
+  for (const host of hosts.filter(({ metadata: { name = "" } }) => /-9/.test(name))) await client.create(host);
+  await page.goto(`${instance.url}/create`);
+  await page.getByLabel("Name", { exact: true }).fill("rack");
+  await page.getByLabel("Namespace").fill("edge");
+  await page.getByLabel("Control plane runs").selectOption("Embedded");
+  await page.getByLabel("Group name").fill("own");
+  await page.getByLabel("Provider").selectOption("Own hosts");
+  await page.getByRole("button", { name: "Add worker group" }).click();
+  await page.getByLabel("Group name").nth(1).fill("metal");
+  await page.getByLabel("Provider").nth(1).selectOption("Bare metal");
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("Needed by this provider").waitFor(WAIT);
+  await page.getByLabel("Image").fill("http://images.example/node.iso");
+  await page.getByLabel("Format").fill("live-iso");
+  await accessible();
+  const yaml = await page.getByRole("region", { name: "YAML" }).innerText();
+  for (const kind of ["MetaCluster", "ByoCluster", "Metal3Cluster", "ByoMachineTemplate", "Metal3MachineTemplate"])
+    expect(yaml).toContain(`kind: ${kind}\n`);
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("The server accepts it").waitFor(WAIT);
+  await screenshot(page, "dashboard-create");
+  await page.getByRole("button", { name: "Create cluster" }).click();
+  await page.waitForURL("**/clusters/edge/rack");
+  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  const parts = ["MetaCluster rack", "ByoCluster rack", "Metal3Cluster rack", "ByoHost own-9", "BareMetalHost metal-9"];
+  for (const part of parts) await page.getByRole("button", { name: new RegExp(`^${part}`) }).waitFor(WAIT);
+  await page.getByRole("tab", { name: "YAML" }).click();
+  const editor = page.getByLabel("Cluster rack as YAML");
+  await expect
+    .poll(async () => (await editor.innerText()).replaceAll("\u00a0", " "), WAIT)
+    .toContain("kind: MetaCluster");
 });
 
 test("create a worker pool: one count over groups", async () => {
@@ -167,7 +204,12 @@ test("create from a ClusterClass: its variables are a form", async () => {
 });
 
 test("break a host and see why; repair it and it is forgotten", async () => {
-  await instance.run("demo", "break", "own-1");
+  await page.goto(`${instance.url}/hosts?q=own-1%20default`);
+  await page.getByRole("button", { name: "Break own-1" }).click();
+  await page.getByText("+     memory.capstan.dev/agent: dead").waitFor(WAIT);
+  await accessible();
+  await page.getByRole("dialog").getByRole("button", { name: "Break" }).click();
+  await page.getByRole("button", { name: "Repair own-1" }).waitFor(WAIT);
   await page.goto(`${instance.url}/clusters?problems=true`);
   await page.getByRole("link", { name: "demo" }).waitFor({ timeout: 180_000 });
   expect(await page.getByRole("link", { name: "shop" }).count()).toBe(0);
@@ -178,7 +220,12 @@ test("break a host and see why; repair it and it is forgotten", async () => {
   expect(await why.getByRole("listitem").count()).toBeGreaterThan(2);
   await accessible();
   await screenshot(page, "dashboard-why");
-  await instance.run("demo", "repair", "own-1");
+  await page.getByRole("button", { name: /^ByoHost own-1/ }).click();
+  await page.getByRole("button", { name: "Repair own-1" }).click();
+  await page
+    .getByRole("dialog", { name: /^Repair own-1/ })
+    .getByRole("button", { name: "Repair", exact: true })
+    .click();
   await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 180_000 });
 });
 
@@ -252,6 +299,9 @@ test("read-only user: sees all, may change nothing, whatever the page says", asy
   });
   expect(status).toBe(403);
   expect(await reader.page.evaluate(async () => (await fetch("/kubeconfig/default/shop")).status)).toBe(403);
+  await reader.page.goto(`${instance.url}/hosts`);
+  await reader.page.getByRole("region", { name: "Hosts" }).getByText("own-2").waitFor(WAIT);
+  expect(await reader.page.getByRole("button", { name: "Break own-2" }).isDisabled()).toBe(true);
   await reader.page.context().close();
 });
 

@@ -198,6 +198,13 @@ export type {
   MachineScope,
   ProviderScope,
 } from "./sdk/scope.ts";
+export {
+  BMC_FAULTS_ANNOTATION,
+  SIMULATED_AGENT_ANNOTATION,
+  SIMULATED_AGENT_DEAD,
+  simulatedFault,
+  simulatedHealth,
+} from "./simulation/simulated-host.ts";
 export { type AdmissionReviewResponse, type AdmissionStep, admissionReviewer } from "./webhooks/admission-review.ts";
 export {
   crdWithoutWebhook,

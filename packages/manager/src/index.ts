@@ -11,6 +11,7 @@ export type {
   ObjectItem,
   PoolMember,
   SessionInfo,
+  SimulatedHealth,
   StreamMessage,
   TimelineItem,
 } from "./dashboard/protocol.ts";
@@ -23,7 +24,6 @@ export { KINDS } from "./kinds.ts";
 export { installKubernetes, listKubernetes, removeKubernetes } from "./kubernetes/install.ts";
 export { type Manager, type ManagerOptions, startManager } from "./manager.ts";
 export { restoreStandalone } from "./restore.ts";
-export { SIMULATED_AGENT_ANNOTATION, SIMULATED_AGENT_DEAD } from "./simulation/simulated-agents.ts";
 export { simulatedHosts } from "./simulation/simulated-hosts.ts";
 export { AlreadyRunningError, type Standalone, type StandaloneOptions, startStandalone } from "./standalone.ts";
 export { type KindServing, type ServedBy, serveKinds, type WebhookOptions } from "./webhooks.ts";

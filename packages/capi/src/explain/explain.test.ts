@@ -78,6 +78,12 @@ test.each([
   expect(found?.steps.join(" ")).not.toContain("-n default");
 });
 
+test("hosts in error are to be looked at before others are registered", () => {
+  const message = "of 1 matching BareMetalHosts none is available (1 in error): register another, or wait";
+  const found = explain(machineSays("AssociateBareMetalHostFailed", message), "edge");
+  expect(found?.steps[0]).toBe("see what is wrong with a host in error: capstan why baremetalhost/NAME -n edge");
+});
+
 test("paused is paused, and how to go on", () => {
   const found = explain(
     node("Cluster", "c1", [condition("Available", "Unknown", "X", ""), condition("Paused", "True", "Paused", "")]),

@@ -70,6 +70,9 @@ const RULES: readonly Rule[] = [
       // The cure in the message is the first step below.
       cause: `No host is free for machine ${machine ?? cause.name}${sentence(plain(cause.message).split(": ")[0] ?? "", ": ")}`,
       steps: [
+        ...(/\d+ in error/.test(cause.message)
+          ? [`see what is wrong with a host in error: capstan why baremetalhost/NAME${flags}`]
+          : []),
         ...(kindBelow(node, "Metal3Machine")
           ? ["register another bare-metal host (a BareMetalHost), or free one"]
           : ["enrol another host of your own: capstan host add NAME"]),

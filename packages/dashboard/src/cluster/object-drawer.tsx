@@ -1,6 +1,7 @@
 import type { ObjectItem } from "@capstan/manager";
 import { Button, Drawer, Group } from "@mantine/core";
 import type { ReactNode } from "react";
+import { BreakButton } from "../hosts/break-button.tsx";
 import { Chip, type Tone, toneOf } from "../ui/chip.tsx";
 import { Age } from "../ui/time.tsx";
 
@@ -80,6 +81,7 @@ export function ObjectDrawer({ item, onYaml, onClose }: ObjectDrawerProps): Reac
         <Button variant="default" onClick={onYaml}>
           YAML
         </Button>
+        {facts.simulated !== undefined && <BreakButton host={item} simulated={facts.simulated} />}
       </Group>
     </Drawer>
   );

@@ -7,6 +7,7 @@ import { Chip, toneOf } from "../ui/chip.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { ProviderBadge } from "../ui/provider.tsx";
 import { Age } from "../ui/time.tsx";
+import { BreakButton } from "./break-button.tsx";
 import { filterHosts, type HostSearch } from "./host-filter.ts";
 
 const route = getRouteApi("/shell/hosts");
@@ -52,6 +53,7 @@ export function HostsPage(): ReactNode {
 }
 
 function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
+  const simulated = rows.some((row) => row.simulated !== undefined);
   return (
     // A region that scrolls must be reachable without a mouse.
     <div className="table-scroller" tabIndex={0} role="region" aria-label="Hosts">
@@ -76,6 +78,7 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
             <th scope="col" className="from-sm">
               Seen
             </th>
+            {simulated && <th scope="col">Try</th>}
           </tr>
         </thead>
         <tbody>
@@ -111,11 +114,14 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
               <td className="from-sm">
                 <Age since={row.heartbeat ?? row.created} />
               </td>
+              {simulated && (
+                <td>{row.simulated !== undefined && <BreakButton host={row} simulated={row.simulated} />}</td>
+              )}
             </tr>
           ))}
           {rows.length === 0 && (
             <tr>
-              <td colSpan={8} className="empty">
+              <td colSpan={9} className="empty">
                 No host matches.
               </td>
             </tr>

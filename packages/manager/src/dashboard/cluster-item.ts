@@ -5,6 +5,7 @@ import {
   endpointOf,
   INFRASTRUCTURE_GROUP,
   silenceOf,
+  simulatedHealth,
   type WorkerPool,
 } from "@capstan/capi";
 import type { EventObject } from "@capstan/runtime";
@@ -139,6 +140,7 @@ function factsOf(object: KubeObject): ObjectFacts {
     failureDomain: textIn(status?.failureDomain) ?? textIn(spec?.failureDomain),
     endpoint: endpoint === undefined ? undefined : `${endpoint.host}:${endpoint.port}`,
     paused: spec?.paused === true ? true : undefined,
+    simulated: object.kind.endsWith("Host") ? simulatedHealth(object) : undefined,
     ...(object.kind === "WorkerPool" ? poolFacts(object as WorkerPool) : {}),
   });
 }

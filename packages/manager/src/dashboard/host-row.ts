@@ -1,5 +1,5 @@
 import { findCondition, type KubeObject } from "@capstan/apimachinery";
-import { conditionsOf, type ObjectNode, silenceOf } from "@capstan/capi";
+import { conditionsOf, type ObjectNode, silenceOf, simulatedHealth } from "@capstan/capi";
 import type { ViewKind } from "./cluster-item.ts";
 import { problemOf } from "./fleet-row.ts";
 import type { HostRow } from "./protocol.ts";
@@ -53,6 +53,7 @@ export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
   const cpus = status?.hostinfo?.cpus ?? hardware?.cpu?.count;
   const memoryMiB = status?.hostinfo?.memoryMiB ?? hardware?.ramMebibytes;
   const cluster = metadata.labels?.["cluster.x-k8s.io/cluster-name"];
+  const simulated = simulatedHealth(host);
   return {
     kind: kind.kind,
     apiVersion: `${kind.group}/${kind.version}`,
@@ -72,6 +73,7 @@ export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
     addresses: addressesOf(host),
     ...(status?.lastHeartbeatTime === undefined ? {} : { heartbeat: status.lastHeartbeatTime }),
     created: metadata.creationTimestamp ?? "",
+    ...(simulated === undefined ? {} : { simulated }),
   };
 }
 

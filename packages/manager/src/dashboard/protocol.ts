@@ -54,7 +54,12 @@ export interface ObjectFacts {
   readonly strategy?: string;
   readonly members?: readonly PoolMember[];
   readonly paused?: boolean;
+  /** Of a host that exists in memory alone. */
+  readonly simulated?: SimulatedHealth;
 }
+
+/** Hosts in memory can be broken on request, to see what happens. */
+export type SimulatedHealth = "well" | "broken";
 
 /** An object of a cluster. */
 export interface ObjectItem {
@@ -111,6 +116,8 @@ export interface HostRow {
   readonly addresses: readonly string[];
   readonly heartbeat?: string;
   readonly created: string;
+  /** Of a host that exists in memory alone. */
+  readonly simulated?: SimulatedHealth;
 }
 
 /** What changed in a topic; an event of the stream is an array of these. `reset`: forget what you had. */

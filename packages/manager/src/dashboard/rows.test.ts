@@ -156,6 +156,16 @@ test("an own host that went silent is not well, whatever its agent said last", (
   ]);
 });
 
+test("only a host in memory can be broken on request", () => {
+  const played = { ...object("ByoHost", "h1") };
+  played.metadata.annotations = { "memory.capstan.dev/agent": "dead" };
+  expect(hostRow(played, byo).simulated).toBe("broken");
+  expect(objectItem(played, byo, undefined).facts.simulated).toBe("broken");
+  const real = object("ByoHost", "h2");
+  expect(hostRow(real, byo)).not.toHaveProperty("simulated");
+  expect(objectItem(real, byo, undefined).facts).not.toHaveProperty("simulated");
+});
+
 test("hosts of both kinds become rows", () => {
   const metal = { group: "metal3.io", version: "v1alpha1", kind: "BareMetalHost", plural: "baremetalhosts" };
   const own = {

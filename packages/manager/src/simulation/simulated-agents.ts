@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
-import { Secret } from "@capstan/capi";
+import { Secret, SIMULATED_AGENT_ANNOTATION, SIMULATED_AGENT_DEAD } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
 import {
   type Controller,
@@ -14,11 +14,6 @@ import {
   requeueAfter,
 } from "@capstan/runtime";
 import { type Connect, Guest, type JoinPlan, joinCluster, joinPlan, nodeOf } from "@capstan/workloads";
-
-/** On a ByoHost: its agent is played in memory, for demos and tests; nothing runs anywhere. */
-export const SIMULATED_AGENT_ANNOTATION = "memory.capstan.dev/agent";
-/** Its value for a host that has died: neither agent nor node say anything any more. */
-export const SIMULATED_AGENT_DEAD = "dead";
 
 const HEARTBEAT_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import type { Unstructured } from "@capstan/apimachinery";
+import { SIMULATED_AGENT_ANNOTATION } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
 import { BareMetalHost } from "@capstan/infra-metal3";
-import { SIMULATED_AGENT_ANNOTATION } from "./simulated-agents.ts";
 
 /** Hosts that exist in memory alone, as objects to create: own hosts `own-N` and bare-metal hosts `metal-N` with their Secret. */
 export function simulatedHosts(wanted: { namespace: string; own: number; metal: number }): Unstructured[] {

@@ -1,8 +1,8 @@
 import { findCondition } from "@capstan/apimachinery";
+import { BMC_FAULTS_ANNOTATION } from "@capstan/capi";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { whyNotFree } from "../machine/choose-host.ts";
-import { BMC_FAULTS_ANNOTATION } from "../provisioner/memory/behaviour.ts";
 import { HostWorld } from "../testing/host-world.ts";
 
 let world: HostWorld;

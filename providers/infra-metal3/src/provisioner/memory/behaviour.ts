@@ -1,4 +1,5 @@
 import { parseDuration } from "@capstan/apimachinery";
+import { BMC_FAULTS_ANNOTATION } from "@capstan/capi";
 import { parseBmcAddress } from "../bmc-address.ts";
 import type { HostIdentity } from "../provisioner.ts";
 
@@ -27,9 +28,6 @@ const BMC_FAULTS = [
 ] as const;
 type BmcFault = (typeof BMC_FAULTS)[number];
 
-/** Faults of a host, comma separated; replaces those of its address. */
-export const BMC_FAULTS_ANNOTATION = "memory.capstan.dev/faults";
-
 /** How a simulated machine behaves. */
 export interface Behaviour {
   readonly faults: ReadonlySet<BmcFault>;
@@ -40,7 +38,7 @@ export interface Behaviour {
   readonly bootMs: number;
 }
 
-/** Reads `memory://NAME?latency=50ms&power=1s&boot=20s&faults=slow` and the annotation. */
+/** Reads `memory://NAME?latency=50ms&power=1s&boot=20s&faults=slow` and the annotation, which replaces the faults of the address. */
 export function behaviourOf(host: HostIdentity): Behaviour {
   const { query } = parseBmcAddress(host.address);
   const text = host.annotations[BMC_FAULTS_ANNOTATION] ?? query.get("faults") ?? "";

@@ -1,8 +1,8 @@
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { BMC_FAULTS_ANNOTATION } from "@capstan/capi";
 import { startWorkload, type TestWorkload } from "@capstan/workloads/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HostWorld } from "../../testing/host-world.ts";
-import { BMC_FAULTS_ANNOTATION } from "./behaviour.ts";
 
 let world: HostWorld;
 let workload: TestWorkload;
