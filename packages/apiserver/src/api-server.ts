@@ -55,6 +55,8 @@ export interface ApiServerOptions {
   readonly ca?: { readonly certPem: string; readonly keyPem?: string };
   /** How many changes watches and exact lists can go back; default 10,000. */
   readonly history?: number;
+  /** More figures for /metrics, in Prometheus' text format: those of what runs in the same process. */
+  readonly moreMetrics?: () => Promise<string>;
   /** Records requests in kube-apiserver's audit format. */
   readonly audit?: { readonly sink: AuditSink; readonly policy?: AuditPolicy };
 }
@@ -217,7 +219,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ]),
     documentPath(createDiscovery(types)),
     documentPath(createOpenApi(types, clock)),
-    textPath("/metrics", METRICS_CONTENT_TYPE, () => metrics.text()),
+    textPath("/metrics", METRICS_CONTENT_TYPE, async () => metrics.text() + ((await options.moreMetrics?.()) ?? "")),
     ...authentication.paths,
   ];
   const deps: PipelineDeps = {

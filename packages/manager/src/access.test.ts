@@ -14,5 +14,9 @@ test("the manager may do what its roles say and nothing else", async () => {
   expect(await status("DELETE", "/api/v1/namespaces/default")).toBe(403);
   expect(await status("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles")).toBe(403);
   expect(await status("GET", "/api/v1/namespaces/default/serviceaccounts")).toBe(403);
+  // Who may read metrics is asked of the API server.
+  const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token: "x" } };
+  const path = "/apis/authentication.k8s.io/v1/tokenreviews";
+  expect((await transport.request({ method: "POST", path, body: review })).status).toBe(201);
   await server.close();
 });

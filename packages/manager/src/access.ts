@@ -30,6 +30,9 @@ const MANAGER_RULES = [
   { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ALL_VERBS },
   { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ALL_VERBS },
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ALL_VERBS },
+  // Who may read metrics is the API server's to say.
+  { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+  { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
   { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: INSTALL },
   {
     apiGroups: ["admissionregistration.k8s.io"],

@@ -1,4 +1,4 @@
-export { managerTransport } from "./access.ts";
+export { MANAGER_NAMESPACE, managerTransport } from "./access.ts";
 export { actingInProcess, actingOverHttp } from "./dashboard/acting.ts";
 export { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
 export type {
@@ -16,6 +16,8 @@ export type {
   TimelineItem,
 } from "./dashboard/protocol.ts";
 export { isLoopback } from "./dashboard/server.ts";
+export { type ElectedOptions, type ElectionOptions, runElected } from "./elected.ts";
+export type { ManagerEndpoints, WantedAddress } from "./endpoints.ts";
 export { GENERATED_FOLDERS, generatedFiles } from "./generate/files.ts";
 export { installKinds } from "./install-kinds.ts";
 export { type InstanceRecord, readInstance } from "./instance.ts";

@@ -43,6 +43,7 @@ import {
   EventRecorder,
   httpTransport,
   type Logger,
+  type Metrics,
   startControllers,
 } from "@capstan/runtime";
 import { EmbeddedClusters, HostClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
@@ -50,7 +51,7 @@ import { binariesIn } from "./binaries.ts";
 import { installKinds } from "./install-kinds.ts";
 import { metalDrivers } from "./metal-drivers.ts";
 import { simulatedAgents } from "./simulation/simulated-agents.ts";
-import { type KindServing, serveKinds } from "./webhooks.ts";
+import { type KindServing, type ServedBy, serveKinds } from "./webhooks.ts";
 
 export interface ManagerOptions {
   /** The management API: embedded or any Kubernetes. */
@@ -67,6 +68,10 @@ export interface ManagerOptions {
   bareMetalHosts?: "auto" | "off";
   /** Who converts and admits our kinds; by default nobody, and only stored versions are served. */
   kinds?: KindServing;
+  /** Instead of `kinds`: what serves them already and goes on when the controllers stop. */
+  servedBy?: ServedBy;
+  /** Where the controllers' figures go. */
+  metrics?: Metrics;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -85,9 +90,10 @@ export interface Manager {
 
 /** Puts providers together and starts them over one cache. */
 export async function startManager(options: ManagerOptions): Promise<Manager> {
-  const { clock, random, log } = options;
+  const { clock, random, log, metrics } = options;
   const client = new Client(options.transport, { fieldManager: "capstan", clock });
-  const servedBy = await serveKinds(options.kinds ?? "stored-version-only", client, { clock, random });
+  const servedBy =
+    options.servedBy ?? (await serveKinds(options.kinds ?? "stored-version-only", client, { clock, random }));
   await installKinds(client, clock, servedBy);
   const cache = new Cache(client, { clock, random, log });
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
@@ -156,7 +162,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     controller: "capstan.dev/manager",
     instance: hostname(),
   });
-  const deps: ControllerDeps = { cache, clock, random, log, recorder };
+  const deps: ControllerDeps = { cache, clock, random, log, recorder, metrics };
+  metrics?.watchObjects(cache);
   const stopConnections = workload.start();
   const running = startControllers(controllers, deps, stopping.signal);
   const stop = async (): Promise<void> => {
@@ -167,7 +174,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     await stopConnections();
     await hosts.stop();
     await cache.stop();
-    await servedBy.close();
+    if (options.servedBy === undefined) await servedBy.close();
     await embedded.close();
   };
   return {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
 import { type ApiServer, auditFile, createApiServer, type OidcOptions } from "@capstan/apiserver";
 import { buildKubeconfig } from "@capstan/pki";
-import type { Logger } from "@capstan/runtime";
+import { createMetrics, type Logger, measuredTransport } from "@capstan/runtime";
 import { managerTransport } from "./access.ts";
 import { serveControl } from "./control-socket.ts";
 import { actingInProcess } from "./dashboard/acting.ts";
@@ -72,6 +72,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const store = await openInstanceStore(dataDir, options.encryptionKeyFile, { clock, random, log });
   const onError = (error: unknown): void => log.error("the audit log cannot be written", { error });
   const audit = options.auditLog === undefined ? undefined : await auditFile(options.auditLog, { onError });
+  const metrics = await createMetrics({ clock });
   let running: ApiServer | undefined;
   const api = await createApiServer({
     store,
@@ -81,6 +82,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     log: (message, error) => log.error(message, { error }),
     ca: pki.ca,
     ...(audit === undefined ? {} : { audit: { sink: audit.sink } }),
+    moreMetrics: async () => (await metrics.text()).body,
     auth: {
       serviceAccounts: { signingKeyPem: pki.serviceAccountKeyPem },
       ...(options.oidc === undefined ? {} : { oidc: { onProblem: (message) => log.warn(message), ...options.oidc } }),
@@ -107,7 +109,8 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   await writeFile(`${kubeconfig}.new`, text, { mode: 0o600 });
   await rename(`${kubeconfig}.new`, kubeconfig);
   const manager = await startManager({
-    transport: await managerTransport(api, clock),
+    transport: measuredTransport(await managerTransport(api, clock), metrics, "embedded"),
+    metrics,
     kinds: "in-process",
     dataDir,
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),

@@ -10,12 +10,15 @@ import {
   type ServedKind,
   WEBHOOK_PATHS,
 } from "@capstan/capi";
-import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
+import type { CertificateAndKey } from "@capstan/pki";
+import { createServingAuthority, issueServing, keepRenewed } from "./serving-certificate.ts";
 
 export interface WebhookServerOptions {
   listen: { host: string; port: number };
   /** Names and addresses that the API server calls us by. */
   names?: readonly string[];
+  /** Who signs the certificate; one of its own unless given. */
+  authority?: CertificateAndKey;
   kinds: readonly ServedKind[];
   lookup?: AdmissionLookup;
   apiVersionOf?: ApiVersionLookup;
@@ -31,33 +34,18 @@ export interface WebhookServer {
   close(): Promise<void>;
 }
 
-const DAY_MS = 24 * 3_600_000;
-const VALID_MS = 365 * DAY_MS;
-/** Clocks of API servers may be behind. */
-const SKEW_MS = 3_600_000;
+const NAME = "capstan-webhooks";
 /** A list of objects to convert can be long; what is longer is no review of ours. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Serves conversion and admission of our kinds to a real Kubernetes, under a certificate made for this start. */
+/** Serves conversion and admission of our kinds to a real Kubernetes, under a certificate of its own making. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   const { clock, random, kinds, lookup, apiVersionOf } = options;
-  const notBeforeMs = clock.now() - SKEW_MS;
-  const ca = await createCertificateAuthority({
-    commonName: "capstan-webhooks",
-    notBeforeMs,
-    validMs: VALID_MS,
-    random,
-  });
-  const names = [...(options.names ?? []), options.listen.host, "localhost"];
-  const serving = await issueCertificate(ca, {
-    commonName: "capstan-webhooks",
-    dnsNames: names.filter((name) => !isAddress(name)),
-    ipAddresses: names.filter(isAddress),
-    usages: ["server"],
-    nowMs: clock.now(),
-    validMs: VALID_MS,
-    random,
-  });
+  const deps = { clock, random };
+  const ca = options.authority ?? (await createServingAuthority(NAME, deps));
+  const names = [...(options.names ?? []), options.listen.host];
+  const issue = (): Promise<CertificateAndKey> => issueServing(ca, NAME, names, deps);
+  const serving = await issue();
   const admit = admissionReviewer(kinds, {
     ...(lookup === undefined ? {} : { lookup }),
     ...(apiVersionOf === undefined ? {} : { apiVersionOf }),
@@ -74,19 +62,21 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     server.once("error", reject);
     server.listen(options.listen.port, options.listen.host, resolve);
   });
+  const stopRenewing = keepRenewed(
+    issue,
+    ({ certPem, keyPem }) => server.setSecureContext({ cert: certPem, key: keyPem }),
+    clock,
+  );
   return {
     port: (server.address() as AddressInfo).port,
     caPem: ca.certPem,
     close: () =>
       new Promise((resolve) => {
+        stopRenewing();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
-}
-
-function isAddress(name: string): boolean {
-  return name.includes(":") || /^\d+(\.\d+){3}$/.test(name);
 }
 
 async function respond(

@@ -7,6 +7,7 @@ import {
   type WebhookTarget,
   webhookConfigurations,
 } from "@capstan/capi";
+import type { CertificateAndKey } from "@capstan/pki";
 import type { Client } from "@capstan/runtime";
 import { type AnyKind, KINDS } from "./kinds.ts";
 import { startWebhookServer } from "./webhook-server.ts";
@@ -36,7 +37,7 @@ export interface ServedBy {
 export async function serveKinds(
   serving: KindServing,
   client: Client,
-  deps: { clock: Clock; random: Random },
+  deps: { clock: Clock; random: Random; authority?: CertificateAndKey },
 ): Promise<ServedBy> {
   const close = async (): Promise<void> => undefined;
   if (serving === "in-process") return { crdOf: (kind) => kind.crd(), configurations: [], close };

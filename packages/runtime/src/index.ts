@@ -63,6 +63,7 @@ export {
 export { type ExecClusterInfo, ExecCredentials, type RunProgram } from "./kubeconfig/exec-plugin.ts";
 export { inClusterConfig } from "./kubeconfig/in-cluster.ts";
 export { kubeconfigFromText, type LoadOptions, loadKubeconfig } from "./kubeconfig/load.ts";
+export { fencedTransport } from "./leader/fenced-transport.ts";
 export { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from "./leader/leader-elector.ts";
 export { Lease, type LeaseObject, type LeaseSpec } from "./leader/lease-kind.ts";
 export { type LogFields, type Logger, silentLogger } from "./log/logger.ts";
@@ -83,7 +84,10 @@ export {
   type WorkQueueOptions,
 } from "./queue/work-queue.ts";
 export { resourcePath } from "./resource-path.ts";
-export { type Check, listenForProbes, type ProbeHandler, type ProbeOptions, probeHandler } from "./server/probes.ts";
+export type { Endpoint, EndpointAddress, EndpointTls } from "./server/http-endpoint.ts";
+export { type Access, type CheckAccess, listenForMetrics } from "./server/metrics-endpoint.ts";
+export { type Check, listenForProbes, type ProbeOptions } from "./server/probes.ts";
+export { reviewedAccess } from "./server/reviewed-access.ts";
 export {
   type ClientConfig,
   type CredentialSource,

@@ -1,13 +1,16 @@
-import { systemClock, systemRandom } from "@capstan/apimachinery";
+import { hostname } from "node:os";
+import { randomUuid, systemClock, systemRandom } from "@capstan/apimachinery";
 import {
   actingOverHttp,
   type Dashboard,
   isLoopback,
   KINDS,
   type KindServing,
+  MANAGER_NAMESPACE,
   type Manager,
+  runElected,
   startDashboard,
-  startManager,
+  type WantedAddress,
 } from "@capstan/manager";
 import {
   type ClientConfig,
@@ -17,12 +20,13 @@ import {
   type Logger,
   loadKubeconfig,
 } from "@capstan/runtime";
-import { type CommandInput, UserError } from "../command.ts";
+import { type CommandInput, UserError, usageError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
-import { dataDirOf, metalHostsOf } from "../options.ts";
+import { durationMs } from "../duration.ts";
+import { dataDirOf, metalHostsOf, textOption } from "../options.ts";
 import { VERSION } from "../version.ts";
-import { parseListen, untilSignal } from "./up.run.ts";
+import { parseListen } from "./up.run.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -43,6 +47,9 @@ export async function runManager(input: CommandInput): Promise<number> {
   const { options, io } = input;
   const { kubeconfig, context, nodeAddress } = options;
   const kinds = kindServing(options);
+  const health = endpointAddress(options["healthAddr"], "--health-addr", 9440);
+  const metricsAddress = endpointAddress(options["metricsBindAddress"], "--metrics-bind-address", 8080);
+  const times = electionTimes(options);
   const inside =
     kubeconfig === undefined ? await inClusterConfig({ clock: systemClock, environment: io.env }) : undefined;
   const config =
@@ -55,28 +62,85 @@ export async function runManager(input: CommandInput): Promise<number> {
     }));
   const log = await createLogger({ level: String(options["logLevel"] ?? "warn") as "warn" });
   const transport = httpTransport(config, { clock: systemClock });
-  const running = await startManager({
-    transport,
-    runsPods: true,
-    kinds,
-    dataDir: dataDirOf(input),
-    kubernetesDirs: kubernetesCacheDirs(io.env),
-    bareMetalHosts: metalHostsOf(input),
-    ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
-    clock: systemClock,
-    random: systemRandom,
-    log,
+  // Half the deadline, so that there is time for another try; as controller-runtime has it.
+  const electing = httpTransport(
+    { ...config, connections: 2, requestTimeoutMs: (times?.renewDeadlineMs ?? 0) / 2 },
+    { clock: systemClock },
+  );
+  const namespace = textOption(input, "leaderElectResourceNamespace") ?? inside?.namespace ?? MANAGER_NAMESPACE;
+  const identity = `${hostname()}_${randomUuid(systemRandom)}`;
+  const stopping = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const)
+    process.once(name, () => {
+      io.err(`\n${name}: stopping the controllers\n`);
+      stopping.abort(new Error(name));
+    });
+  const ended = await runElected(
+    {
+      transport,
+      apiHost: new URL(config.server).host,
+      runsPods: true,
+      kinds,
+      dataDir: dataDirOf(input),
+      kubernetesDirs: kubernetesCacheDirs(io.env),
+      bareMetalHosts: metalHostsOf(input),
+      ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
+      ...(times === undefined ? {} : { election: { ...times, namespace, identity, transport: electing } }),
+      ...(health === undefined ? {} : { health }),
+      ...(metricsAddress === undefined ? {} : { metricsAddress }),
+      version: VERSION,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      onServing: ({ healthUrl, metricsUrl }) => {
+        if (metricsUrl !== undefined) io.out(`Metrics:    ${metricsUrl}\n`);
+        if (healthUrl !== undefined) io.out(`Health:     ${healthUrl}/healthz\n`);
+        if (times !== undefined) io.out(`Waiting to lead, as ${identity}\n`);
+      },
+      onLead: async (manager) => {
+        const dashboard = await dashboardOf(input, config, manager, log);
+        io.out(`Controllers run on ${config.server}\n`);
+        if (dashboard !== undefined) io.out(`Dashboard:  ${dashboard.url}\n`);
+        return async () => await dashboard?.close();
+      },
+    },
+    stopping.signal,
+  );
+  await Promise.all([transport.close(), electing.close()]);
+  if (ended === "stopped") return 0;
+  // What does not end by itself must not write beside the next leader.
+  setTimeout(() => process.exit(1), 1000).unref();
+  throw new UserError("leadership was lost: another manager may run the controllers now", {
+    hint: `start this one again to wait for its turn; who leads: kubectl -n ${namespace} get lease capstan-manager`,
   });
-  const dashboard = await dashboardOf(input, config, running, log);
-  const stop = untilSignal();
-  io.out(`Controllers run on ${config.server}\n`);
-  if (dashboard !== undefined) io.out(`Dashboard:  ${dashboard.url}\n`);
-  const signal = await stop;
-  io.err(`\n${signal}: stopping the controllers\n`);
-  await dashboard?.close();
-  await running.stop();
-  await transport.close();
-  return 0;
+}
+
+/** Go's users write `:8080` for every address; `0` is off. Where nothing was asked for, loopback. */
+export function endpointAddress(asked: unknown, option: string, port: number): WantedAddress | undefined {
+  if (typeof asked !== "string") return { host: "127.0.0.1", port, anyPort: true };
+  if (asked === "0" || asked === "") return undefined;
+  const listen = parseListen(asked, option);
+  return asked.startsWith(":") ? { port: listen.port } : listen;
+}
+
+/** When to compete for the Lease; undefined: not at all. */
+export function electionTimes(
+  options: Options,
+): { leaseDurationMs: number; renewDeadlineMs: number; retryPeriodMs: number } | undefined {
+  const wanted = options["leaderElect"] ?? true;
+  if (wanted === "false") return undefined;
+  if (wanted !== true && wanted !== "true") throw usageError(`--leader-elect ${String(wanted)} is not true or false`);
+  const time = (flag: string, value: unknown, standard: string): number =>
+    durationMs(flag, typeof value === "string" ? value : standard);
+  const leaseDurationMs = time("--leader-elect-lease-duration", options["leaderElectLeaseDuration"], "15s");
+  const renewDeadlineMs = time("--leader-elect-renew-deadline", options["leaderElectRenewDeadline"], "10s");
+  const retryPeriodMs = time("--leader-elect-retry-period", options["leaderElectRetryPeriod"], "2s");
+  if (leaseDurationMs < 1000 || leaseDurationMs <= renewDeadlineMs || renewDeadlineMs <= retryPeriodMs * 1.2)
+    throw usageError(
+      "leader election needs a lease duration of at least 1s, longer than the renew deadline, and that longer than 1.2 retry periods",
+      "e.g. the defaults 15s, 10s and 2s",
+    );
+  return { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }
 
 /** The dashboard beside the controllers, if it is asked for: on loopback, where `kubectl port-forward` ends. */

@@ -5,7 +5,7 @@ export const manager: CommandDefinition = {
   name: "manager",
   summary: "Run all controllers on a management cluster that is a Kubernetes of its own",
   details:
-    "Inside a cluster it uses its service account, elsewhere --kubeconfig or KUBECONFIG. Without --webhook-listen only the stored versions of kinds are served and their rules are not checked on writing.",
+    "Inside a cluster it uses its service account, elsewhere --kubeconfig or KUBECONFIG. Of several managers one runs the controllers: who holds the Lease capstan-manager; the others wait and take over. Without --webhook-listen only the stored versions of kinds are served and their rules are not checked on writing. Metrics on an address that is not loopback are served over TLS, to those whom the management cluster allows to get /metrics.",
   options: [
     { flags: "--kubeconfig <file>", summary: "Kubeconfig of the management cluster", completes: "files" },
     { flags: "--context <name>", summary: "Context of the kubeconfig" },
@@ -19,6 +19,35 @@ export const manager: CommandDefinition = {
     {
       flags: "--dashboard <address>",
       summary: "Serve the dashboard at this loopback address; people sign in with a token of the management cluster",
+    },
+    {
+      flags: "--leader-elect [bool]",
+      summary: "Run the controllers only while holding the Lease (default: true)",
+    },
+    {
+      flags: "--leader-elect-lease-duration <duration>",
+      summary: "How long others wait after the leader's last renewal",
+      default: "15s",
+    },
+    {
+      flags: "--leader-elect-renew-deadline <duration>",
+      summary: "How long the leader tries to renew before it stops",
+      default: "10s",
+    },
+    { flags: "--leader-elect-retry-period <duration>", summary: "How often the Lease is tried", default: "2s" },
+    {
+      flags: "--leader-elect-resource-namespace <name>",
+      summary: "Namespace of the Lease (default: the manager's own, outside a cluster capstan-system)",
+      completes: "namespaces",
+    },
+    {
+      flags: "--metrics-bind-address <address>",
+      summary: 'Serve /metrics at this address, or "0" (default: 127.0.0.1:8080, or any free port)',
+    },
+    {
+      flags: "--health-addr <address>",
+      summary:
+        'Serve /healthz, /readyz and /version at this address, or "0" (default: 127.0.0.1:9440, or any free port)',
     },
     METAL_HOSTS_OPTION,
     LOG_LEVEL_OPTION,

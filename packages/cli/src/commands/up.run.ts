@@ -97,7 +97,7 @@ function explain(error: unknown, dataDir: string): unknown {
 }
 
 /** Keeps the process alive until it is asked to stop. */
-export function untilSignal(): Promise<string> {
+function untilSignal(): Promise<string> {
   return new Promise((resolve) => {
     // Real handlers keep the process alive until one of them fires.
     const keepAlive = setInterval(() => undefined, 1 << 30);

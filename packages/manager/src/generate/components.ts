@@ -16,6 +16,9 @@ interface Component {
 
 const SERVICE = "capstan-webhooks";
 const PORT = 9443;
+const METRICS_PORT = 8443;
+const HEALTH_PORT = 9440;
+const METRICS_READER = "capstan-metrics-reader";
 const TARGET: WebhookTarget = { type: "service", namespace: MANAGER_NAMESPACE, name: SERVICE, port: 443 };
 
 const COMPONENTS: readonly Component[] = [
@@ -99,6 +102,22 @@ function manager(version: string): Unstructured[] {
       metadata: { name: SERVICE, namespace: MANAGER_NAMESPACE },
       spec: { selector: { app: MANAGER_ACCOUNT }, ports: [{ name: "webhooks", port: 443, targetPort: PORT }] },
     },
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "capstan-metrics", namespace: MANAGER_NAMESPACE, labels: { app: MANAGER_ACCOUNT } },
+      spec: {
+        selector: { app: MANAGER_ACCOUNT },
+        ports: [{ name: "metrics", port: METRICS_PORT, targetPort: "metrics" }],
+      },
+    },
+    // For whoever collects metrics; nobody has it until it is bound.
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: { name: METRICS_READER },
+      rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }],
+    },
     deployment(metadata, version),
     ...webhookConfigurations(KINDS, WEBHOOK_CONFIGURATION, TARGET),
   ];
@@ -110,9 +129,8 @@ function deployment(metadata: { name: string; namespace: string }, version: stri
     kind: "Deployment",
     metadata,
     spec: {
-      // One at a time: what it runs on its own disk is not shared.
+      // One leads at a time, whatever the number: the next one serves webhooks and waits for the Lease before the last one goes.
       replicas: 1,
-      strategy: { type: "Recreate" },
       selector: { matchLabels: { app: MANAGER_ACCOUNT } },
       template: {
         metadata: { labels: { app: MANAGER_ACCOUNT } },
@@ -127,9 +145,18 @@ function deployment(metadata: { name: string; namespace: string }, version: stri
                 "--data=/data",
                 `--webhook-listen=0.0.0.0:${PORT}`,
                 `--webhook-service=${MANAGER_NAMESPACE}/${SERVICE}`,
+                "--leader-elect",
+                `--metrics-bind-address=:${METRICS_PORT}`,
+                `--health-addr=:${HEALTH_PORT}`,
                 "--log-level=info",
               ],
-              ports: [{ name: "webhooks", containerPort: PORT }],
+              ports: [
+                { name: "webhooks", containerPort: PORT },
+                { name: "metrics", containerPort: METRICS_PORT },
+                { name: "health", containerPort: HEALTH_PORT },
+              ],
+              livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 20, failureThreshold: 3 },
+              readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 10 },
               volumeMounts: [{ name: "data", mountPath: "/data" }],
               resources: { requests: { cpu: "100m", memory: "256Mi" } },
               securityContext: {

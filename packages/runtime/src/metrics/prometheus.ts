@@ -4,6 +4,7 @@ import type { Cache } from "../cache/cache.ts";
 import type { KindRef } from "../kind.ts";
 import type { QueueObserver } from "../queue/work-queue.ts";
 import { type ObjectSubject, observeObjects } from "./object-metrics.ts";
+import { observeProcess } from "./process-metrics.ts";
 import type { ControllerMetrics, RuntimeMetrics } from "./types.ts";
 
 /** controller-runtime's buckets of controller_runtime_reconcile_time_seconds. */
@@ -26,8 +27,8 @@ export interface Metrics extends RuntimeMetrics {
   text(): Promise<{ contentType: string; body: string }>;
 }
 
-/** Makes the registry; prom-client is loaded here and not before. */
-export async function createMetrics(options: { clock: Clock }): Promise<Metrics> {
+/** Makes the registry; prom-client is loaded here and not before. `process` adds figures of the process itself. */
+export async function createMetrics(options: { clock: Clock; process?: boolean }): Promise<Metrics> {
   const prom = await import("prom-client");
   const registry = new prom.Registry();
   const registers = [registry];
@@ -93,6 +94,7 @@ export async function createMetrics(options: { clock: Clock }): Promise<Metrics>
     ["name"],
   );
   const subjects: ObjectSubject[] = [];
+  if (options.process === true) observeProcess(prom, registry, options.clock);
 
   return {
     registry,

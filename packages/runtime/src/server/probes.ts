@@ -1,6 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Metrics } from "../metrics/prometheus.ts";
+import { type Answer, type Endpoint, type EndpointAddress, NOT_FOUND, serveEndpoint } from "./http-endpoint.ts";
 
 /** Resolves when all is well; throws an error whose message says what is not. */
 export type Check = () => void | Promise<void>;
@@ -13,14 +11,10 @@ export interface ProbeOptions {
   readonly ready?: Readonly<Record<string, Check>> | undefined;
   /** The answer of /version, shaped like Kubernetes' own. */
   readonly version: Readonly<Record<string, string>>;
-  readonly metrics?: Metrics | undefined;
 }
 
-/** Answers GET /healthz, /livez, /readyz, /version and /metrics; false if the path is none of them. */
-export type ProbeHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
-
-/** Makes the handler, to be mounted on a server of one's own or by `listenForProbes`. */
-export function probeHandler(options: ProbeOptions): ProbeHandler {
+/** Serves /healthz, /livez, /readyz and /version: open to all, so they name which checks fail and never why. */
+export async function listenForProbes(options: ProbeOptions & { address: EndpointAddress }): Promise<Endpoint> {
   const checks = (all: Readonly<Record<string, Check>> | undefined): Readonly<Record<string, Check>> => ({
     ping: () => undefined,
     ...all,
@@ -30,51 +24,15 @@ export function probeHandler(options: ProbeOptions): ProbeHandler {
     livez: checks(options.health),
     readyz: checks(options.ready),
   };
-  return (request, response) => {
+  return await serveEndpoint(options.address, async (request) => {
     const url = new URL(request.url ?? "/", "http://probe");
     const [, group = "", single] = url.pathname.split("/");
-    const respond = (work: Promise<Answer>): boolean => {
-      void work.then((answer) => send(request, response, answer)).catch(() => response.destroy());
-      return true;
-    };
-    if (Object.hasOwn(groups, group)) {
-      return respond(runChecks(group, groups[group] ?? {}, single, url.searchParams));
-    }
-    if (url.pathname === "/version") return respond(Promise.resolve(json(options.version)));
-    if (url.pathname === "/metrics" && options.metrics !== undefined) return respond(metricsPage(options.metrics));
-    return false;
-  };
-}
-
-/** Serves the endpoints alone on an address; port 0 takes a free one. */
-export async function listenForProbes(
-  options: ProbeOptions & { host: string; port: number },
-): Promise<{ port: number; close: () => Promise<void> }> {
-  const handle = probeHandler(options);
-  const server = createServer((request, response) => {
-    if (!handle(request, response)) send(request, response, { status: 404, type: "text/plain", body: "not found\n" });
+    if (Object.hasOwn(groups, group)) return await runChecks(group, groups[group] ?? {}, single, url.searchParams);
+    return url.pathname === "/version" ? json(options.version) : NOT_FOUND;
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.host, () => resolve());
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
-interface Answer {
-  status: number;
-  type: string;
-  body: string;
-}
-
-/** Names which checks fail, never why: probes are open to all. The reason is in the log of the part that fails. */
+/** The reason of a failure is in the log of the part that fails. */
 async function runChecks(
   group: string,
   checks: Readonly<Record<string, Check>>,
@@ -106,20 +64,6 @@ async function passes(check: Check | undefined): Promise<boolean> {
   }
 }
 
-async function metricsPage(metrics: Metrics): Promise<Answer> {
-  const { contentType, body } = await metrics.text();
-  return { status: 200, type: contentType, body };
-}
-
 function json(value: object): Answer {
   return { status: 200, type: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
-}
-
-function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    response.writeHead(405, { allow: "GET, HEAD" }).end();
-    return;
-  }
-  const headers = { "content-type": answer.type, "cache-control": "no-cache, no-store" };
-  response.writeHead(answer.status, headers).end(request.method === "HEAD" ? undefined : answer.body);
 }

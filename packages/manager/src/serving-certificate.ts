@@ -1,0 +1,66 @@
+import type { Clock, Random } from "@capstan/apimachinery";
+import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
+
+const DAY_MS = 24 * 3_600_000;
+const AUTHORITY_VALID_MS = 3650 * DAY_MS;
+const LEAF_VALID_MS = 365 * DAY_MS;
+/** Often enough, and less than what a timer can wait. */
+const RENEW_MS = 20 * DAY_MS;
+/** Clocks of those who call may be behind. */
+const SKEW_MS = 3_600_000;
+
+interface Deps {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** An authority for what this manager serves itself. */
+export async function createServingAuthority(commonName: string, { clock, random }: Deps): Promise<CertificateAndKey> {
+  return await createCertificateAuthority({
+    commonName,
+    notBeforeMs: clock.now() - SKEW_MS,
+    validMs: AUTHORITY_VALID_MS,
+    random,
+  });
+}
+
+/** A certificate for these names and addresses. */
+export async function issueServing(
+  ca: CertificateAndKey,
+  commonName: string,
+  names: readonly string[],
+  { clock, random }: Deps,
+): Promise<CertificateAndKey> {
+  const all = [...new Set([...names, "localhost"])];
+  return await issueCertificate(ca, {
+    commonName,
+    dnsNames: all.filter((name) => !isAddress(name)),
+    ipAddresses: all.filter(isAddress),
+    usages: ["server"],
+    nowMs: clock.now(),
+    validMs: LEAF_VALID_MS,
+    random,
+  });
+}
+
+/** Puts a new certificate in use long before the last one ends: a manager may run for years. Returns what ends it. */
+export function keepRenewed(
+  issue: () => Promise<CertificateAndKey>,
+  use: (next: CertificateAndKey) => void,
+  clock: Clock,
+) {
+  let cancel = (): void => undefined;
+  const arm = (): void => {
+    cancel = clock.after(RENEW_MS, () => {
+      // What cannot be renewed now can be the next time: the certificate is good for many more.
+      void issue().then(use, () => undefined);
+      arm();
+    });
+  };
+  arm();
+  return (): void => cancel();
+}
+
+function isAddress(name: string): boolean {
+  return name.includes(":") || /^\d+(\.\d+){3}$/.test(name);
+}

@@ -1,0 +1,58 @@
+import { type Clock, isReason, type Random } from "@capstan/apimachinery";
+import { Secret } from "@capstan/capi";
+import { type CertificateAndKey, parseCertificate } from "@capstan/pki";
+import type { Client } from "@capstan/runtime";
+import { createServingAuthority } from "./serving-certificate.ts";
+
+/** Secret that holds the authority. */
+export const WEBHOOK_AUTHORITY = "capstan-webhooks-ca";
+
+/**
+ * The authority of all managers of a management cluster: whichever of them a Service leads the API server to, its certificate is
+ * signed by the one that the CustomResourceDefinitions name.
+ */
+export async function sharedAuthority(
+  client: Client,
+  namespace: string,
+  deps: { clock: Clock; random: Random },
+): Promise<CertificateAndKey> {
+  const key = { namespace, name: WEBHOOK_AUTHORITY };
+  const existing = authorityOf(await client.get(Secret, key), deps.clock.now());
+  if (existing !== undefined) return existing;
+  const made = await createServingAuthority("capstan-webhooks", deps);
+  const object: Secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: key,
+    type: "kubernetes.io/tls",
+    data: { "tls.crt": encode(made.certPem), "tls.key": encode(made.keyPem) },
+  };
+  try {
+    await client.create(object);
+    return made;
+  } catch (error) {
+    if (!isReason(error, "AlreadyExists")) throw error;
+  }
+  // Another manager was faster, or what is there is of no use any more.
+  const theirs = authorityOf(await client.get(Secret, key), deps.clock.now());
+  if (theirs !== undefined) return theirs;
+  await client.patch({ kind: Secret, ...key }, { data: object.data ?? {} });
+  return made;
+}
+
+function authorityOf(secret: Secret | undefined, now: number): CertificateAndKey | undefined {
+  const data = secret?.data;
+  const [certPem, keyPem] = [data?.["tls.crt"], data?.["tls.key"]].map((text) =>
+    Buffer.from(text ?? "", "base64").toString("utf8"),
+  );
+  if (certPem === undefined || keyPem === undefined || keyPem === "") return undefined;
+  try {
+    return parseCertificate(certPem).notAfterMs > now ? { certPem, keyPem } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function encode(text: string): string {
+  return Buffer.from(text).toString("base64");
+}

@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+
+/** Where an endpoint listens; without a host on every address, and port 0 takes a free one. */
+export interface EndpointAddress {
+  readonly host?: string | undefined;
+  readonly port: number;
+}
+
+/** Certificate and key of an endpoint that speaks TLS. */
+export interface EndpointTls {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+/** A listening endpoint. */
+export interface Endpoint {
+  readonly port: number;
+  /** Serves new connections with another certificate. */
+  renew(tls: EndpointTls): void;
+  close(): Promise<void>;
+}
+
+/** What an endpoint says. */
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const NOT_FOUND: Answer = { status: 404, type: "text/plain", body: "not found\n" };
+
+/** Serves GET requests with small answers; whoever sends slowly or without end is cut off. */
+export async function serveEndpoint(
+  address: EndpointAddress,
+  answer: (request: IncomingMessage) => Promise<Answer>,
+  tls?: EndpointTls,
+): Promise<Endpoint> {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    void answer(request)
+      .then((made) => send(request, response, made))
+      .catch(() => response.destroy());
+  };
+  const limits = { requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 };
+  const secure = tls === undefined ? undefined : createSecureServer({ ...limits, ...pair(tls) }, listener);
+  const server: Server = secure ?? createServer(limits, listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, resolve);
+  });
+  // Never keeps the process alive: what it tells about does.
+  server.unref();
+  return {
+    port: (server.address() as AddressInfo).port,
+    renew: (next) => secure?.setSecureContext(pair(next)),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function pair({ certPem, keyPem }: EndpointTls): { cert: string; key: string } {
+  return { cert: certPem, key: keyPem };
+}
+
+/** Sends an answer to a GET or HEAD; other methods are refused. */
+function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    response.writeHead(405, { allow: "GET, HEAD" }).end();
+    return;
+  }
+  const headers = { "content-type": answer.type, "cache-control": "no-cache, no-store", ...answer.headers };
+  response.writeHead(answer.status, headers).end(request.method === "HEAD" ? undefined : answer.body);
+}
