@@ -8,6 +8,7 @@ export {
   kindConverters,
   type ServedKind,
 } from "./admission/plugins.ts";
+export { problemText } from "./admission/problems.ts";
 export { type AggregateItem, aggregate } from "./contract/aggregate.ts";
 export {
   ConfigMap,
@@ -205,6 +206,12 @@ export {
   simulatedFault,
   simulatedHealth,
 } from "./simulation/simulated-host.ts";
+export {
+  type GivenVariables,
+  resolveVariables,
+  type VariableDefinition,
+  type VariableValues,
+} from "./topology/variables.ts";
 export { type AdmissionReviewResponse, type AdmissionStep, admissionReviewer } from "./webhooks/admission-review.ts";
 export {
   crdWithoutWebhook,

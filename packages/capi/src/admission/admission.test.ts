@@ -28,7 +28,7 @@ async function admit(next: Unstructured | undefined, old?: Unstructured, lookup?
   const operation = next === undefined ? "DELETE" : old === undefined ? "CREATE" : "UPDATE";
   const request = { operation, type: { group, version, kind: subject.kind }, object: next, oldObject: old };
   try {
-    plugin.mutate(request);
+    await plugin.mutate(request);
     await plugin.validate(request);
     return "";
   } catch (error) {
@@ -463,6 +463,6 @@ describe("defaults", () => {
       object: broken as Unstructured,
       oldObject: undefined,
     };
-    expect(() => plugin?.mutate(request)).not.toThrow();
+    await expect(plugin?.mutate(request)).resolves.toBeUndefined();
   });
 });

@@ -14,6 +14,7 @@ import {
   parseVersion,
   taintProblems,
 } from "./problems.ts";
+import { autoscalerProblems } from "./replicas.ts";
 import { rolloutProblems } from "./rollout.ts";
 
 type ClusterClass = KindObject<Infer<typeof classSchema>>;
@@ -35,7 +36,10 @@ interface UsingCluster {
     topology?: {
       classRef?: { name?: string; namespace?: string };
       version?: string;
-      workers?: { machineDeployments?: { class: string }[]; machinePools?: { class: string }[] };
+      workers?: {
+        machineDeployments?: { class: string; name: string; replicas?: number }[];
+        machinePools?: { class: string }[];
+      };
     };
   };
 }
@@ -60,7 +64,7 @@ export const clusterClassAdmission: KindAdmission<ClusterClass> = {
   check: async ({ metadata, spec }, old, lookup) => {
     if (old === undefined) return [];
     const users = usersOf(metadata, (await lookup.list(CLUSTERS)) as readonly UsingCluster[]);
-    return users.flatMap((cluster) => usedClassProblems(cluster, spec));
+    return users.flatMap((cluster) => [...usedClassProblems(cluster, spec), ...autoscalerProblems(cluster, spec)]);
   },
   checkDelete: async ({ metadata }, lookup) => {
     const names = usersOf(metadata, (await lookup.list(CLUSTERS)) as readonly UsingCluster[]).map(

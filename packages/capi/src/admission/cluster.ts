@@ -16,7 +16,9 @@ import {
   versionProblems,
   withPrefix,
 } from "./problems.ts";
+import { autoscalerProblems } from "./replicas.ts";
 import { rolloutProblems } from "./rollout.ts";
+import { defaultVariables, topologyVariableProblems, variableDefinitions } from "./topology-variables.ts";
 
 type Cluster = KindObject<Infer<typeof clusterSchema>>;
 type ClusterClass = KindObject<Infer<typeof classSchema>>;
@@ -40,6 +42,12 @@ export const clusterAdmission: KindAdmission<Cluster> = {
   default: ({ spec }) => {
     if (spec.topology !== undefined) spec.topology.version = withPrefix(spec.topology.version);
   },
+  complete: async (cluster, lookup) => {
+    const { topology } = cluster.spec;
+    const found = topology === undefined ? undefined : await classOf(cluster, lookup);
+    const definitions = found === undefined ? undefined : variableDefinitions(found);
+    if (topology !== undefined && definitions !== undefined) defaultVariables(topology, definitions);
+  },
   validate: (cluster, old) => {
     const { metadata, spec } = cluster;
     return [
@@ -60,20 +68,47 @@ export const clusterAdmission: KindAdmission<Cluster> = {
     if (topology === undefined) return [];
     const found = await classOf(cluster, lookup);
     if (found === undefined) {
-      if (old === undefined) return [];
+      if (old === undefined) return autoscalerProblems(cluster, undefined);
       const detail = `ClusterClass ${topology.classRef.name} not found`;
       return [invalid("spec.topology.classRef", topology.classRef, detail)];
     }
-    const before = old === undefined ? undefined : await classOf(old, lookup);
     return [
       ...classUseProblems(topology, found),
+      ...autoscalerProblems(cluster, found.spec),
+      ...topologyVariableProblems(topology, old?.spec.topology, variableDefinitions(found)),
       ...ceilingProblems(cluster, old, found),
-      ...(before === undefined || before.metadata.uid === found.metadata.uid
-        ? []
-        : compatibilityProblems(before.spec, found.spec, topology)),
+      ...(await rebaseProblems(cluster, old, found, lookup)),
+    ];
+  },
+  warnings: async (cluster, lookup) => {
+    if (cluster.spec.topology === undefined) return [];
+    const found = await classOf(cluster, lookup);
+    if (found !== undefined && variableDefinitions(found) !== undefined) return [];
+    const { namespace, name } = classKey(cluster);
+    return [
+      found === undefined
+        ? `Cluster refers to ClusterClass ${namespace}/${name}, but this ClusterClass does not exist. Cluster topology has not been fully validated. The ClusterClass must be created to reconcile the Cluster`
+        : `Cluster refers to ClusterClass ${namespace}/${name}, but this ClusterClass hasn't been successfully reconciled. Cluster topology has not been fully validated. Please take a look at the ClusterClass status`,
     ];
   },
 };
+
+/** A cluster may move to another class as long as its objects keep their kinds. */
+async function rebaseProblems(
+  cluster: Cluster,
+  old: Cluster | undefined,
+  found: ClusterClass,
+  lookup: AdmissionLookup,
+): Promise<AdmissionProblem[]> {
+  if (old?.spec.topology === undefined) return [];
+  const from = classKey(old);
+  const to = classKey(cluster);
+  if (from.namespace === to.namespace && from.name === to.name) return [];
+  const before = await classOf(old, lookup);
+  if (before !== undefined) return compatibilityProblems(before.spec, found.spec, cluster.spec.topology);
+  const detail = `ClusterClass ${from.namespace}/${from.name} is not there, so whether ${to.namespace}/${to.name} is compatible with it cannot be told; create it again first`;
+  return [forbidden("spec.topology.classRef", detail)];
+}
 
 function removalProblems(spec: Cluster["spec"], old: Cluster["spec"] | undefined): AdmissionProblem[] {
   const removed = (["infrastructureRef", "controlPlaneRef"] as const).filter(
@@ -156,11 +191,14 @@ function ceilingProblems(
   return [invalid("spec.topology.version", version, detail)];
 }
 
+function classKey({ metadata, spec }: Cluster): { namespace: string; name: string } {
+  const reference = spec.topology?.classRef;
+  return { namespace: reference?.namespace ?? metadata.namespace ?? "", name: reference?.name ?? "" };
+}
+
 async function classOf(cluster: Cluster, lookup: AdmissionLookup): Promise<ClusterClass | undefined> {
-  const reference = cluster.spec.topology?.classRef;
-  if (reference === undefined) return undefined;
-  const namespace = reference.namespace ?? cluster.metadata.namespace ?? "";
-  return (await lookup.get(CLASSES, namespace, reference.name)) as ClusterClass | undefined;
+  const { namespace, name } = classKey(cluster);
+  return name === "" ? undefined : ((await lookup.get(CLASSES, namespace, name)) as ClusterClass | undefined);
 }
 
 /** Classes of workers must exist. */

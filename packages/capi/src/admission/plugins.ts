@@ -1,15 +1,4 @@
-import {
-  type CompiledSchema,
-  compileSchema,
-  deepCopy,
-  duplicate,
-  type FieldError,
-  forbiddenField,
-  invalid,
-  invalidValue,
-  required,
-  type Unstructured,
-} from "@capstan/apimachinery";
+import { type CompiledSchema, compileSchema, deepCopy, invalid, type Unstructured } from "@capstan/apimachinery";
 import type {
   AdmissionLookup,
   AdmissionProblem,
@@ -18,6 +7,7 @@ import type {
   KindObject,
   KindVersion,
 } from "../schema/kind.ts";
+import { fieldError } from "./problems.ts";
 
 /** What admission and conversion need of a kind. */
 export interface ServedKind {
@@ -36,13 +26,15 @@ export interface KindAdmissionRequest {
   readonly type: { readonly group: string; readonly version: string; readonly kind: string };
   object: Unstructured | undefined;
   readonly oldObject: Unstructured | undefined;
+  /** Tells the client something without refusing. */
+  warn?(text: string): void;
 }
 
 /** An admission step; structurally the API server's `AdmissionPlugin`. */
 export interface KindAdmissionPlugin {
   readonly name: string;
   handles(type: { readonly group: string; readonly kind: string }, operation: string, subresource: string): boolean;
-  mutate(request: KindAdmissionRequest): void;
+  mutate(request: KindAdmissionRequest): Promise<void>;
   validate(request: KindAdmissionRequest): Promise<void>;
 }
 
@@ -71,32 +63,34 @@ function pluginOf(kind: ServedKind, admission: AnyAdmission, options: KindAdmiss
     name: `${kind.kind}.${kind.group}`,
     handles: (type, operation, subresource) =>
       subresource === "" && operation !== "CONNECT" && type.kind === kind.kind && type.group === kind.group,
-    mutate: (request) => {
+    mutate: async (request) => {
       if (request.object !== undefined && request.operation !== "DELETE")
-        applyDefaults(kind, admission, request.object, request.oldObject, options);
+        await applyDefaults(kind, admission, request.object, request.oldObject, options);
     },
     validate: async (request) => {
       const subject = request.operation === "DELETE" ? request.oldObject : request.object;
       if (subject === undefined) return;
       const problems = await problemsOf(kind, admission, request, options);
       if (problems.length > 0) throw invalid(kind, subject.metadata.name ?? "", problems.map(fieldError));
+      await warnOf(kind, admission, request, options);
     },
   };
 }
 
 /** Fills the kind's defaults into an object of any served version, in place. */
-export function applyDefaults(
+export async function applyDefaults(
   kind: ServedKind,
   admission: AnyAdmission,
   object: Unstructured,
   old: Unstructured | undefined,
   options: KindAdmissionOptions,
-): void {
-  if (admission.default === undefined) return;
+): Promise<void> {
+  if (admission.default === undefined && admission.complete === undefined) return;
   const stored = storedForm(kind, object, options);
   if (stored === undefined) return;
   try {
-    admission.default(stored, old === undefined ? undefined : storedForm(kind, old, options));
+    admission.default?.(stored, old === undefined ? undefined : storedForm(kind, old, options));
+    if (options.lookup !== undefined) await admission.complete?.(stored, options.lookup);
   } catch {
     // Defaults come before the schema: what has wrong types or lacks fields is refused by the schema with better words.
     return;
@@ -128,6 +122,18 @@ export async function problemsOf(
   if (unfit.length > 0) return unfit;
   const found = admission.validate?.(object, old) ?? [];
   return found.length > 0 || lookup === undefined ? found : ((await admission.check?.(object, old, lookup)) ?? []);
+}
+
+async function warnOf(
+  kind: ServedKind,
+  admission: AnyAdmission,
+  { operation, object, warn }: KindAdmissionRequest,
+  options: KindAdmissionOptions,
+): Promise<void> {
+  if (admission.warnings === undefined || warn === undefined || options.lookup === undefined) return;
+  const stored = object === undefined || operation === "DELETE" ? undefined : storedForm(kind, object, options);
+  if (stored === undefined || stored.metadata.deletionTimestamp !== undefined) return;
+  for (const text of await admission.warnings(stored, options.lookup)) warn(text);
 }
 
 const compiled = new WeakMap<ServedKind, CompiledSchema>();
@@ -171,22 +177,6 @@ function storedForm(
   const { convert } = versionOf(kind, object) ?? {};
   const stored = convert === undefined ? copy : convert.toStored(copy, options.apiVersionOf);
   return stored["spec"] === undefined ? undefined : (stored as KindObject<object>);
-}
-
-/** The words of the API for a problem. */
-function fieldError({ type, field, value, detail }: AdmissionProblem): FieldError {
-  switch (type) {
-    case "FieldValueRequired":
-      return required(field, detail);
-    case "FieldValueForbidden":
-      return forbiddenField(field, detail);
-    case "FieldValueDuplicate":
-      return duplicate(field, value);
-    case "FieldValueInvalid":
-      return invalidValue(field, value, detail);
-    case "FieldValueNotSupported":
-      return { type, field, badValue: value, detail };
-  }
 }
 
 /** Converts objects of one kind between versions; structurally the API server's `Converter`. */

@@ -1,10 +1,16 @@
 import {
+  duplicate,
+  type FieldError,
+  fieldErrorText,
+  forbiddenField,
+  invalidValue,
   isDns1123Subdomain,
   isLabelValue,
   isQualifiedName,
   type LabelSelector,
   labelSelectorFromObject,
   parseCidrText,
+  required as requiredField,
   scaledValue,
   validateLabels,
 } from "@capstan/apimachinery";
@@ -23,6 +29,27 @@ export function forbidden(field: string, detail: string): AdmissionProblem {
 /** A field that is missing. */
 export function required(field: string, detail: string): AdmissionProblem {
   return { type: "FieldValueRequired", field, detail };
+}
+
+/** The API's form of a problem. */
+export function fieldError({ type, field, value, detail }: AdmissionProblem): FieldError {
+  switch (type) {
+    case "FieldValueRequired":
+      return requiredField(field, detail);
+    case "FieldValueForbidden":
+      return forbiddenField(field, detail);
+    case "FieldValueDuplicate":
+      return duplicate(field, value);
+    case "FieldValueInvalid":
+      return invalidValue(field, value, detail);
+    case "FieldValueNotSupported":
+      return { type, field, badValue: value, detail };
+  }
+}
+
+/** A problem in the words of the API. */
+export function problemText(problem: AdmissionProblem): string {
+  return fieldErrorText(fieldError(problem));
 }
 
 const VERSION = /^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)([-0-9a-zA-Z_.+]*)?$/;

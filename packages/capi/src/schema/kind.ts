@@ -66,11 +66,15 @@ export type KindObject<Body> = { apiVersion: string; kind: string; metadata: Obj
 export interface KindAdmission<T> {
   /** Fills defaults in place. */
   default?(object: T, old: T | undefined): void;
+  /** Fills defaults that other objects hold, in place; runs after `default`. */
+  complete?(object: T, lookup: AdmissionLookup): Promise<void>;
   validate?(object: T, old: T | undefined): AdmissionProblem[];
   validateDelete?(object: T): AdmissionProblem[];
   /** Checks that need other objects; run after `validate` found nothing. */
   check?(object: T, old: T | undefined, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
   checkDelete?(object: T, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
+  /** What a client should know of an object that is accepted. */
+  warnings?(object: T, lookup: AdmissionLookup): Promise<string[]>;
 }
 
 /** Other objects that a check looks at, in their stored version. */

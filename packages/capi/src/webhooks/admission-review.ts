@@ -19,6 +19,7 @@ export interface AdmissionReviewResponse {
     status?: Partial<Status>;
     patchType?: "JSONPatch";
     patch?: string;
+    warnings?: string[];
   };
 }
 
@@ -36,15 +37,16 @@ export function admissionReviewer(
     const { uid, operation, kind, requestKind, object, oldObject } = request;
     const plugin = plugins.find((p) => p.handles(kind, operation, request.subResource));
     if (plugin === undefined) return answer({ uid, allowed: true });
-    const changed = { operation, type: requestKind, object: deepCopy(object), oldObject };
+    const warnings: string[] = [];
+    const warn = (text: string): number => warnings.push(text);
+    const changed = { operation, type: requestKind, object: deepCopy(object), oldObject, warn };
     try {
-      if (step === "validate") await plugin.validate(changed);
-      else plugin.mutate(changed);
+      await (step === "validate" ? plugin.validate(changed) : plugin.mutate(changed));
     } catch (error) {
       return answer({ uid, allowed: false, status: statusOf(error) });
     }
     const patch = object === undefined || changed.object === undefined ? [] : patchOf(object, changed.object);
-    if (patch.length === 0) return answer({ uid, allowed: true });
+    if (patch.length === 0) return answer({ uid, allowed: true, ...(warnings.length > 0 ? { warnings } : {}) });
     const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
     return answer({ uid, allowed: true, patchType: "JSONPatch", patch: encoded });
   };

@@ -5,9 +5,14 @@ import {
   type ContractObject,
   type ContractReference,
   field,
+  type GivenVariables,
   type MachineDeployment,
   type MachineHealthCheck,
   type MachinePool,
+  problemText,
+  resolveVariables,
+  type VariableDefinition,
+  type VariableValues,
 } from "@capstan/capi";
 import { type Blueprint, type CurrentState, type Template, TopologyProblem } from "./blueprint.ts";
 import { clusterBuiltins, controlPlaneBuiltins, workerBuiltins } from "./builtin-variables.ts";
@@ -24,7 +29,6 @@ import {
 import { derivedName } from "./names.ts";
 import { type Holder, patchTemplate } from "./patches.ts";
 import { clonedFrom, rotatedTemplate } from "./rotated-template.ts";
-import { resolveVariables, type VariableValues } from "./variables.ts";
 import type { VersionPlan } from "./versions.ts";
 
 /** A group of workers as it should be. */
@@ -58,7 +62,7 @@ export function desiredState(input: DesiredStateInput): DesiredState {
   const { blueprint, current, versions } = input;
   const { topology, cluster, class: clusterClass } = blueprint;
   const definitions = clusterClass.spec.variables ?? [];
-  const values = valuesOf(resolveVariables(definitions, topology.variables ?? [], "spec.topology.variables"));
+  const values = resolved(definitions, topology.variables, "spec.topology.variables");
   const builtin = clusterBuiltins(cluster, topology);
   const patched = patcher(blueprint);
   const uid = cluster.metadata.uid;
@@ -84,13 +88,11 @@ export function desiredState(input: DesiredStateInput): DesiredState {
     named(ofClass.naming?.template ?? "{{ .cluster.name }}-{{ .random }}", naming, uid, "control-plane");
   const metadata = mergedMetadata(ofClass.metadata, topology.controlPlane?.metadata);
   const machineName = currentMachineTemplate(current);
-  const overrides = valuesOf(
-    resolveVariables(
-      definitions,
-      topology.controlPlane?.variables?.overrides ?? [],
-      "spec.topology.controlPlane.variables.overrides",
-      true,
-    ),
+  const overrides = resolved(
+    definitions,
+    topology.controlPlane?.variables?.overrides,
+    "spec.topology.controlPlane.variables.overrides",
+    true,
   );
   const variables = {
     ...values,
@@ -147,9 +149,16 @@ export function desiredState(input: DesiredStateInput): DesiredState {
   };
 }
 
-function valuesOf(resolved: ReturnType<typeof resolveVariables>): VariableValues {
-  if ("problems" in resolved) throw new TopologyProblem(resolved.problems.join("\n"));
-  return resolved.values;
+/** Values with their defaults. The API refuses bad ones, but the class may have come or changed after the Cluster. */
+function resolved(
+  definitions: readonly VariableDefinition[],
+  given: GivenVariables | undefined,
+  path: string,
+  override = false,
+): VariableValues {
+  const { values, problems } = resolveVariables(definitions, given ?? [], path, { override });
+  if (problems.length > 0) throw new TopologyProblem(problems.map(problemText).join("\n"));
+  return values;
 }
 
 function named(template: string, values: Record<string, unknown>, ...seed: unknown[]): string {
@@ -283,7 +292,7 @@ function workerVariables(
 ): VariableValues {
   const definitions = of.input.blueprint.class.spec.variables ?? [];
   const path = `spec.topology.workers.${type}s[${topology.name}].variables.overrides`;
-  const overrides = valuesOf(resolveVariables(definitions, topology.variables?.overrides ?? [], path, true));
+  const overrides = resolved(definitions, topology.variables?.overrides, path, true);
   const worker = {
     name: of.name,
     topologyName: topology.name,

@@ -1,7 +1,7 @@
 import { applyJsonPatch, parseYaml } from "@capstan/apimachinery";
-import type { ClusterClass, ContractObject } from "@capstan/capi";
+import type { ClusterClass, ContractObject, VariableValues } from "@capstan/capi";
 import { renderTemplate } from "./go-template/render.ts";
-import { type VariableValues, variableAt } from "./variables.ts";
+import { variableAt } from "./variables.ts";
 
 type Patch = NonNullable<ClusterClass["spec"]["patches"]>[number];
 type Definition = NonNullable<Patch["definitions"]>[number];

@@ -1,58 +1,9 @@
 import type { ContractObject } from "@capstan/capi";
 import { describe, expect, test } from "vitest";
 import { patchTemplate } from "./patches.ts";
-import { resolveVariables, variableAt } from "./variables.ts";
+import { variableAt } from "./variables.ts";
 
-const definition = (name: string, openAPIV3Schema: object, required = false) =>
-  ({ name, required, schema: { openAPIV3Schema } }) as Parameters<typeof resolveVariables>[0][number];
-
-describe("variables", () => {
-  const definitions = [
-    definition("size", { type: "string", enum: ["small", "large"], default: "small" }),
-    definition("count", { type: "integer", minimum: 1 }, true),
-    definition("http", {
-      type: "object",
-      properties: { proxy: { type: "string" }, port: { type: "integer", default: 80 } },
-    }),
-  ];
-  test("get their defaults, also inside", () => {
-    const given = [
-      { name: "count", value: 3 },
-      { name: "http", value: { proxy: "p" } },
-    ];
-    expect(resolveVariables(definitions, given, "v")).toEqual({
-      values: { size: "small", count: 3, http: { proxy: "p", port: 80 } },
-    });
-  });
-  test.each([
-    ["missing", [], /required variable count must be set/],
-    ["of the wrong type", [{ name: "count", value: "x" }], /v\[0\]\.value: count: count: Invalid value/],
-    ["out of range", [{ name: "count", value: 0 }], /greater than or equal to 1/],
-    [
-      "not one of the allowed",
-      [
-        { name: "count", value: 1 },
-        { name: "size", value: "huge" },
-      ],
-      /size: Unsupported value: "huge"/,
-    ],
-    [
-      "unknown",
-      [
-        { name: "count", value: 1 },
-        { name: "other", value: 1 },
-      ],
-      /variable other is not defined/,
-    ],
-  ])("%s are refused", (_name, given, expected) => {
-    const result = resolveVariables(definitions, given, "v");
-    expect("problems" in result ? result.problems.join("\n") : "").toMatch(expected);
-  });
-  test("overrides need no required ones", () => {
-    expect(resolveVariables(definitions, [{ name: "size", value: "large" }], "v", true)).toEqual({
-      values: { size: "large" },
-    });
-  });
+describe("paths of variables", () => {
   test.each([
     ["a", 1],
     ["b.c", 2],
