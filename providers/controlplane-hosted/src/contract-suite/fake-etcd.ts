@@ -20,7 +20,7 @@ export class FakeEtcd implements EtcdClient {
 
   /** A member begins to run: the first ones make the cluster, later ones must have been added. */
   start(program: Program): void {
-    if (!program.id.name.startsWith("etcd")) return;
+    if (!/^etcd(-\d+)?$/.test(program.id.name)) return;
     const flag = (name: string): string =>
       program.args.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3) ?? "";
     const peerUrl = flag("initial-advertise-peer-urls");

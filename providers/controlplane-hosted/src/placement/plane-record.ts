@@ -1,5 +1,6 @@
 import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { EtcdChangeRecord, EtcdDescription } from "./etcd/change.ts";
 import type { EtcdMemberRecord } from "./etcd/membership.ts";
 import type { UpgradeRecord } from "./upgrade.ts";
 
@@ -15,6 +16,11 @@ export interface PlaneRecord {
   shared?: string;
   /** Members of etcd. */
   members?: EtcdMemberRecord[];
+  /** The etcd that has served last: what another one that fails is taken back to. */
+  etcdServes?: EtcdDescription;
+  etcdChange?: EtcdChangeRecord;
+  /** Settings of etcd that did not work; not tried again by themselves. */
+  etcdRefused?: { to: EtcdDescription; message: string };
   /** When etcd was last defragmented, or its data begun. */
   lastDefragmentMs?: number;
   /** True once etcd has held data: from then on an empty folder means loss, not a beginning. */
@@ -58,7 +64,7 @@ export async function planesOfVersion(root: string, version: string): Promise<st
   for (const namespace of await readdir(root).catch(() => []))
     for (const name of await readdir(join(root, namespace)).catch(() => [])) {
       const record = await readPlaneRecord(join(root, namespace, name)).catch((): PlaneRecord => ({}));
-      if ([record.version, record.etcdVersion, record.upgrade?.to].includes(version))
+      if ([record.version, record.etcdVersion, record.etcdServes?.version, record.upgrade?.to].includes(version))
         users.push(`${namespace}/${name}`);
     }
   return users;

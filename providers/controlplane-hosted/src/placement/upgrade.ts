@@ -1,13 +1,13 @@
 import type { ProgramState } from "@capstan/workloads";
 
 /**
- * How far an upgrade is. First a successor of the new version starts on a port of its own (trial): if it does not become ready
+ * How far an upgrade is. First etcd changes, where there is another one (etcd). Then a successor of the new version starts on a port of its own (trial): if it does not become ready
  * nothing has happened. Then it serves beside the old ones on the shared port (surge), and the old ones are replaced one by one
  * (roll), so that the API answers all the while.
  */
 export interface UpgradeRecord {
   to: string;
-  stage: "trial" | "surge" | "roll";
+  stage: "etcd" | "trial" | "surge" | "roll";
   /** When the stage began. */
   sinceMs: number;
   /** How many kube-apiservers run the new version or are on the way there. */

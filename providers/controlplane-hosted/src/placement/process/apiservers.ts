@@ -54,6 +54,8 @@ export class ProcessApiservers {
         const keeps = (upgrade !== undefined && index >= rolled) || refusal !== undefined;
         apiservers.push(keeps ? await this.keep(program) : await workloads.ensure(program));
       }
+      // etcd comes first, and tells itself how far it is.
+      if (upgrade?.stage === "etcd") return { apiservers };
       if (upgrade === undefined) return { apiservers, ...(refusal === undefined ? {} : { upgrade: refusal }) };
       const port =
         upgrade.stage === "trial" ? await this.options.inputs.trialPort(plan.owner, input) : input.context.apiPort;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
 import type { ProgramState } from "@capstan/workloads";
 import type { EtcdMember } from "../../components/context.ts";
+import { type EtcdDescription, etcdSettings } from "../etcd/change.ts";
 import { type EtcdClient, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
 import {
   damageOf,
@@ -14,6 +15,7 @@ import {
 import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import type { PlaneRecord } from "../plane-record.ts";
+import { described, ETCD_TRIAL, type EtcdChangeScope, EtcdChanges } from "./etcd-change.ts";
 import type { ProcessInputs } from "./inputs.ts";
 import { etcdName, etcdProgram, type ProgramInput } from "./programs.ts";
 import type { LocalWorkloads } from "./workloads.ts";
@@ -34,10 +36,11 @@ interface Trouble {
   message: string;
 }
 
-/** Members as they run; `restarting` while one waits for its turn. */
+/** Members as they run; `restarting` while they are not what is wanted. */
 export interface EtcdRun {
   states: ProgramState[];
   restarting?: Trouble;
+  recheckMs?: number;
 }
 
 export interface EtcdReport {
@@ -54,18 +57,46 @@ export class ProcessEtcd {
   private readonly options: ProcessEtcdOptions;
   private readonly inputs: ProcessInputs;
   private readonly space = new EtcdSpaceKeeper();
+  private readonly changes: EtcdChanges;
 
   constructor(options: ProcessEtcdOptions, inputs: ProcessInputs) {
     this.options = options;
     this.inputs = inputs;
+    const { root, workloads, clock } = options;
+    this.changes = new EtcdChanges({ root, workloads, clock, inputs });
+  }
+
+  /** Lets the members run as wanted, or as they ran before where that was not proved or did not work. */
+  async run(plan: ControlPlanePlan, version: string, scope: Omit<EtcdChangeScope, "owner">): Promise<EtcdRun> {
+    const all = { ...scope, owner: plan.owner };
+    const choice = await this.changes.choose(all, { version, settings: etcdSettings(plan.spec) });
+    const ran = await this.runAs(plan, all, choice.description);
+    const after = await this.changes.judge(all, choice.description, ran.states);
+    const last = after.description === choice.description ? ran : await this.runAs(plan, all, after.description);
+    const restarting = after.pending ?? choice.pending ?? last.restarting;
+    const recheckMs = after.recheckMs ?? choice.recheckMs;
+    return {
+      states: last.states,
+      ...(restarting === undefined ? {} : { restarting }),
+      ...(recheckMs === undefined ? {} : { recheckMs }),
+    };
+  }
+
+  /** Ends a change that was being taken back, before anybody looks at the data. */
+  takeBack(owner: string, record: PlaneRecord): Promise<void> {
+    return this.changes.takeBack(owner, record);
   }
 
   /** Lets every member run that has data or may begin it; a changed description restarts one at a time. */
-  async run(plan: ControlPlanePlan, record: PlaneRecord, input: ProgramInput, dir: string): Promise<EtcdRun> {
+  private async runAs(plan: ControlPlanePlan, scope: EtcdChangeScope, as: EtcdDescription): Promise<EtcdRun> {
     const { workloads } = this.options;
+    const { record } = scope;
+    const input = described(scope.input, as);
+    const dir = await scope.binDir(as.version);
     const members = await this.inputs.members(plan.owner, record.members ?? []);
     const known = new Map((await workloads.list(plan.owner)).map((state) => [state.id.name, state]));
     const wanted = new Set((record.members ?? []).map(({ index }) => etcdName(index)));
+    if (record.etcdChange?.stage === "trial") known.delete(ETCD_TRIAL);
     for (const { id } of known.values())
       if (isEtcd(id.name) && !wanted.has(id.name)) {
         await workloads.remove(id);

@@ -47,6 +47,12 @@ export class ProcessInputs {
     return (await this.options.ports.allocate(owner, ["apiTrial"], input.context.bindAddress))["apiTrial"] ?? 0;
   }
 
+  /** An etcd of its own that nobody asks, to see whether it starts. */
+  async trialMember(owner: string): Promise<EtcdMember> {
+    const member = localMember("Trial", await this.options.ports.allocate(owner, memberPorts("Trial"), "127.0.0.1"));
+    return { ...member, initialCluster: initialCluster([member]) };
+  }
+
   /** Everything for one control plane; `apiservers` names the programs that need a serving certificate. */
   async of(
     plan: ControlPlanePlan,
@@ -154,7 +160,7 @@ function tenantAuthorities(own: Authorities, shared: TenantAccess): Authorities 
   return { ...own, etcd: shared.authority, also };
 }
 
-function memberPorts(index: number): string[] {
+function memberPorts(index: number | string): string[] {
   return [`etcdClient${index}`, `etcdPeer${index}`, `etcdMetrics${index}`];
 }
 
@@ -166,7 +172,7 @@ function placedMember(record: EtcdMemberRecord, ports: Record<string, number>): 
   };
 }
 
-function localMember(index: number, ports: Record<string, number>): EtcdMember {
+function localMember(index: number | string, ports: Record<string, number>): EtcdMember {
   return {
     name: `etcd-${index}`,
     clientUrl: `https://127.0.0.1:${ports[`etcdClient${index}`]}`,

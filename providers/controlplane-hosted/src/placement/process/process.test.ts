@@ -239,11 +239,11 @@ test("members of etcd restart one at a time when their description changes", asy
   const spec = { etcd: { replicas: 3, quotaBytes: 2 ** 28 } };
   let restarted = 0;
   workloads.fate = ({ id, args }) =>
-    id.name.startsWith("etcd") && args.includes(`--quota-backend-bytes=${2 ** 28}`) && restarted < 3
+    /^etcd(-\d)?$/.test(id.name) && args.includes(`--quota-backend-bytes=${2 ** 28}`) && restarted < 3
       ? { phase: "Starting" }
       : { phase: "Ready" };
   await ensure(spec);
-  expect(workloads.news()).toEqual(["restart etcd"]);
+  expect(workloads.news()).toEqual(["start etcd-next", "remove etcd-next", "restart etcd"]);
   await ensure(spec);
   expect(workloads.news(), "the others wait for it").toEqual([]);
   restarted = 3;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
 import { bindProblem, type PortAllocator, PortTakenError, type ProgramState, type UserIds } from "@capstan/workloads";
 import { hostPort } from "../../network.ts";
+import { etcdSettings } from "../etcd/change.ts";
 import type { EtcdClient, EtcdCredentials } from "../etcd/client.ts";
 import { isExport } from "../etcd/export.ts";
 import { firstMembers } from "../etcd/membership.ts";
@@ -169,6 +170,7 @@ export class ProcessPlacement implements Placement {
     const save = saver(folder, record);
     if (plan.objectUid !== undefined) record.objectUid = plan.objectUid;
     const sharedName = sharedEtcdOf(plan, record);
+    await this.etcd.takeBack(plan.owner, record);
     const restoring = sharedName === undefined ? await this.restoreDue(plan, record) : false;
     if (sharedName === undefined && (restoring || record.members === undefined))
       record.members = firstMembers(plan.spec.etcd?.replicas ?? 1);
@@ -191,10 +193,10 @@ export class ProcessPlacement implements Placement {
     if (restoring) await this.restore(plan, record, input, dir);
     await save();
     const runEtcd: Promise<EtcdRun> | EtcdRun =
-      store === undefined ? this.runEtcd(plan, record, input, dir) : { states: store.states };
+      store === undefined ? this.runEtcd(plan, record, input, save) : { states: store.states };
     const runApiservers = () => this.apiservers.run(plan, record, input, names, folder);
     // The first time nobody waits for anybody; kube-apiserver takes longer to reach for etcd than etcd to be there.
-    const [{ states: etcd, restarting }, { apiservers, upgrade, recheckMs }] =
+    const [{ states: etcd, restarting, recheckMs: etcdRecheckMs }, { apiservers, upgrade, recheckMs }] =
       record.version === undefined
         ? await Promise.all([runEtcd, runApiservers()])
         : [await runEtcd, await runApiservers()];
@@ -208,8 +210,9 @@ export class ProcessPlacement implements Placement {
     const settled = ready > 0 && upgrade === undefined;
     const kept: Omit<EtcdReport, "states"> = store ?? (await this.etcd.keep(plan, record, input, etcd, settled));
     await save();
-    const pending = refusal ?? upgrade ?? kept.pending ?? restarting;
+    const pending = refusal ?? upgradeRefused(plan, record) ?? upgrade ?? kept.pending ?? restarting;
     const { clock } = this.options;
+    const soonMs = Math.min(recheckMs ?? Infinity, etcdRecheckMs ?? Infinity);
     return {
       components: [...etcd, ...apiservers, ...later].map(componentState),
       apiReady: ready > 0,
@@ -217,18 +220,26 @@ export class ProcessPlacement implements Placement {
       ...(ready > 0 ? { version: record.version ?? plan.version } : {}),
       ...(pending === undefined ? {} : { upgrade: pending }),
       ...(kept.trouble === undefined ? {} : { etcd: kept.trouble }),
-      recheckAtMs: Math.min(this.inputs.renewalMs(plan.owner), clock.now() + (recheckMs ?? Infinity), kept.recheckAtMs),
+      recheckAtMs: Math.min(this.inputs.renewalMs(plan.owner), clock.now() + soonMs, kept.recheckAtMs),
     };
   }
 
+  /** etcd first: kube-apiservers follow an upgrade only when it serves, and not at all when it had to be taken back. */
   private async runEtcd(
     plan: ControlPlanePlan,
     record: PlaneRecord,
     input: ProgramInput,
-    dir: string,
+    save: () => Promise<void>,
   ): Promise<EtcdRun> {
-    const etcdDir = record.etcdVersion === undefined ? dir : await this.binDir(record.etcdVersion);
-    return await this.etcd.run(plan, record, input, etcdDir);
+    const version = record.etcdVersion ?? record.version ?? plan.version;
+    const binDir = (of: string): Promise<string> => this.binDir(of);
+    const ran = await this.etcd.run(plan, version, { record, input, binDir, save });
+    const { upgrade } = record;
+    if (upgrade?.stage !== "etcd") return ran;
+    if (record.refused?.version === upgrade.to) delete record.upgrade;
+    else if (record.etcdServes?.version === version)
+      record.upgrade = { ...upgrade, stage: "trial", sinceMs: this.options.clock.now() };
+    return ran;
   }
 
   /** The part of a shared etcd that is this control plane's; a backup is put there while nobody uses it. */
@@ -266,14 +277,15 @@ export class ProcessPlacement implements Placement {
       if (record.refused?.configuration === undefined) delete record.refused;
       if (record.upgrade === undefined || record.upgrade.configuration !== undefined) return undefined;
       await this.options.workloads.remove({ owner: plan.owner, name: SUCCESSOR });
+      // etcd does not change for nothing; one that runs with the data already stays, as it may have written to it.
+      const { etcdServes, etcdChange } = record;
+      if (record.upgrade.stage === "etcd" && etcdServes !== undefined && etcdChange?.stage !== "roll")
+        record.etcdVersion = etcdServes.version;
       delete record.upgrade;
       return undefined;
     }
-    if (record.refused?.version === plan.version)
-      return {
-        reason: "UpgradeFailed",
-        message: `${record.refused.message}; ${record.version} goes on serving. Set spec.version back to it, correct what is wrong and try again`,
-      };
+    const refused = upgradeRefused(plan, record);
+    if (refused !== undefined) return refused;
     if (record.upgrade?.to === plan.version) return undefined;
     const found = await this.options.binaries.find(plan.version);
     if ("missing" in found)
@@ -288,10 +300,16 @@ export class ProcessPlacement implements Placement {
       return { reason: "BackupFailed", message: `No upgrade without a backup, and that failed: ${why}` };
     }
     if (record.upgrade !== undefined) await this.options.workloads.remove({ owner: plan.owner, name: SUCCESSOR });
-    const before = await etcdVersionOf(await this.binDir(record.etcdVersion ?? record.version)).catch(() => undefined);
+    const serves = record.etcdVersion ?? record.version;
+    const before = await etcdVersionOf(await this.binDir(serves)).catch(() => undefined);
     // etcd goes first, as with kubeadm, and only if there is another one.
-    if (before === undefined || (await etcdVersionOf(found.dir)) !== before) record.etcdVersion = plan.version;
-    record.upgrade = { to: plan.version, stage: "trial", sinceMs: this.options.clock.now(), rolled: 0 };
+    const changes = before === undefined || (await etcdVersionOf(found.dir)) !== before;
+    if (changes) {
+      record.etcdServes ??= { version: serves, settings: etcdSettings(plan.spec) };
+      record.etcdVersion = plan.version;
+    }
+    const stage = changes && record.shared === undefined ? "etcd" : "trial";
+    record.upgrade = { to: plan.version, stage, sinceMs: this.options.clock.now(), rolled: 0 };
     return undefined;
   }
 
@@ -344,6 +362,9 @@ export class ProcessPlacement implements Placement {
       await restoreSnapshot(dir, file, dataDir, member, input.context.etcd, restore.name);
     await this.stopAll(plan.owner);
     for (const { dataDir } of members) await adoptRestored(dataDir);
+    // With other data an earlier change of etcd says nothing any more.
+    delete record.etcdServes;
+    delete record.etcdChange;
     record.restored = restore.name;
     record.hadData = true;
   }
@@ -374,6 +395,16 @@ function sharedEtcdOf(plan: ControlPlanePlan, record: PlaneRecord): string | und
     "EtcdFixed",
     `the data lies in ${where} and cannot be moved; set spec.etcd.shared back, or make a new control plane`,
   );
+}
+
+/** An upgrade that failed is not tried again by itself. */
+function upgradeRefused(plan: ControlPlanePlan, { refused, version }: PlaneRecord): PlacementState["upgrade"] {
+  if (refused === undefined || refused.configuration !== undefined || refused.version !== plan.version)
+    return undefined;
+  return {
+    reason: "UpgradeFailed",
+    message: `${refused.message}; ${version} goes on serving. Set spec.version back to it, correct what is wrong and try again`,
+  };
 }
 
 /** Nothing may use it before the backup is there. */

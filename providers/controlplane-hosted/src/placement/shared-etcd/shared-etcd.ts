@@ -178,21 +178,25 @@ export class SharedEtcds {
     const saved = JSON.stringify(record);
     record.members ??= firstMembers(1);
     const etcd = this.etcdOf(store, shared);
-    const binDir = await this.chooseVersion(record, version);
+    await etcd.takeBack(ownerOf(name), record);
+    const etcdVersion = await this.chooseVersion(record, version);
     if (record.hadData === true && !(await etcd.hasData(ownerOf(name), 0)))
       throw new PlacementProblem(
         "DataLost",
         `the data of the shared etcd ${name} is gone from ${etcd.dataDir(ownerOf(name), 0)}; remove ${dir} and set spec.etcd.restoreFrom of its control planes to their backups`,
       );
     const input = await this.input(name, store, shared, record);
-    const { states } = await etcd.run(input.plan, record, input, binDir);
+    const save = (): Promise<void> => writePlaneRecord(dir, record);
+    const scope = { record, input, binDir: this.options.binDir, save };
+    const { states, recheckMs = Infinity } = await etcd.run(input.plan, etcdVersion, scope);
     const ready = states.some(({ phase }) => phase === "Ready");
-    const report: SharedEtcdReport = { states, ready, recheckAtMs: store.leaves.renewalMs() };
+    const recheckAtMs = Math.min(store.leaves.renewalMs(), this.options.clock.now() + recheckMs);
+    const report: SharedEtcdReport = { states, ready, recheckAtMs };
     if (ready) {
       record.hadData = true;
       const trouble = await this.keepTenants(name, store, shared, plan).catch(notAsked);
       const kept = await etcd.keep(input.plan, record, input, states, true);
-      const first = kept.trouble ?? trouble;
+      const first = kept.trouble ?? trouble ?? upgradeTrouble(name, record);
       if (first !== undefined) report.trouble = first;
       const { nextMs = this.options.clock.now() + SOON_MS } = store.measured.get(plan.owner) ?? {};
       report.recheckAtMs = Math.min(report.recheckAtMs, kept.recheckAtMs, nextMs);
@@ -265,10 +269,11 @@ export class SharedEtcds {
       const found = await binDir(version);
       const before =
         record.etcdVersion === undefined ? undefined : await etcdVersionOf(await binDir(record.etcdVersion));
+      delete record.refused;
       if (before === undefined || before !== (await etcdVersionOf(found))) record.etcdVersion = version;
       record.version = version;
     }
-    return await binDir(record.etcdVersion ?? version);
+    return record.etcdVersion ?? version;
   }
 
   /** What a manager knows of an etcd that it has not looked at yet. */
@@ -363,6 +368,13 @@ export function tenantOf(owner: string): EtcdTenant {
 function notAsked(error: unknown): Trouble {
   const why = error instanceof Error ? error.message : String(error);
   return { reason: "EtcdNotAsked", message: `The shared etcd does not do as it is told: ${why}; asked again soon` };
+}
+
+/** An etcd of another version that did not start; the one before serves. */
+function upgradeTrouble(name: string, { refused, etcdRefused }: PlaneRecord): Trouble | undefined {
+  const message = refused?.message ?? etcdRefused?.message;
+  if (message === undefined) return undefined;
+  return { reason: "UpgradeFailed", message: `The shared etcd ${name} goes on as before: ${message}` };
 }
 
 function ownerOf(name: string): string {

@@ -1,0 +1,194 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { createCertificateAuthority, createServiceAccountKey } from "@capstan/pki";
+import { PortAllocator, type Program, type ProgramState } from "@capstan/workloads";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Authorities } from "../../certificates.ts";
+import { FakeEtcd } from "../../contract-suite/fake-etcd.ts";
+import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
+import { clusterNetwork } from "../../network.ts";
+import { FakeWorkloads } from "../../testing/fake-workloads.ts";
+import type { PlacementState } from "../placement.ts";
+import { ProcessPlacement } from "./process.ts";
+
+const owner = "default/c1";
+const OLD = "v1.33.9";
+const NEW = "v1.34.4";
+const random = seededRandom(7);
+const clock = new VirtualClock();
+let root: string;
+let workloads: FakeWorkloads;
+let authorities: Authorities;
+
+beforeAll(async () => {
+  const ca = (commonName: string) =>
+    createCertificateAuthority({ commonName, notBeforeMs: clock.now(), validMs: 1e11, random });
+  authorities = {
+    cluster: await ca("kubernetes"),
+    etcd: await ca("etcd-ca"),
+    frontProxy: await ca("front-proxy-ca"),
+    serviceAccount: await createServiceAccountKey("ECDSA-P256"),
+  };
+});
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "capstan-etcd-change-"));
+  workloads = new FakeWorkloads(root);
+});
+
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const etcd = new FakeEtcd();
+
+/** One pass of a new manager, which knows what lies on disk and what runs, and nothing else. */
+function pass(spec: Partial<HostedControlPlaneSpec> = {}): Promise<PlacementState> {
+  workloads.onStart = async (program) => {
+    etcd.start(program);
+    // Every etcd of a version marks the data as its own.
+    if (/^etcd(-\d+)?$/.test(program.id.name) && program.command.includes(NEW))
+      await writeFile(join(root, owner, program.id.name, "data/member/version"), NEW);
+  };
+  const placement = new ProcessPlacement({
+    root,
+    workloads,
+    ports: new PortAllocator(root),
+    binaries: { find: async (version) => ({ dir: `/programs/${version}` }) },
+    defaultAddress: "127.0.0.1",
+    clock,
+    random,
+    client: () => etcd,
+  });
+  return placement.ensure({
+    owner,
+    clusterName: "c1",
+    spec: { version: OLD, ...spec },
+    version: spec.version ?? OLD,
+    endpoint: { host: "127.0.0.1", port: 6443 },
+    network: clusterNetwork(undefined),
+    authorities,
+    userFiles: { apiServer: {}, controllerManager: {}, scheduler: {} },
+  });
+}
+
+const failed = (message: string): Partial<ProgramState> => ({
+  phase: "Failed",
+  restarts: 3,
+  message: `ended by itself; its last error: ${message}`,
+});
+/** Programs that the predicate is true for end again and again. */
+function dooms(message: string, doomed: (program: Program) => boolean): void {
+  workloads.fate = (program) => (doomed(program) ? failed(message) : { phase: "Ready", restarts: 0, message: "" });
+}
+const commandOf = (name: string): string => workloads.running.get(`${owner}/${name}`)?.program.command ?? "";
+const bad = { etcd: { extraArgs: [{ name: "no-such-flag", value: "1" }] } };
+const hasBadFlag = ({ args }: Program): boolean => args.includes("--no-such-flag=1");
+
+test("an argument that etcd does not know is tried beside it: the one that serves is not touched, and etcd's line is told", async () => {
+  await pass();
+  workloads.news();
+  dooms("flag provided but not defined: -no-such-flag", hasBadFlag);
+  const state = await pass(bad);
+  expect(workloads.news()).toEqual(["start etcd-next", "remove etcd-next"]);
+  expect(state).toMatchObject({ apiReady: true, upgrade: { reason: "ConfigurationRefused" } });
+  expect(state.upgrade?.message).toMatch(/flag provided but not defined: -no-such-flag; .*Correct spec\.etcd$/);
+  expect((await pass(bad)).upgrade?.reason, "not tried again and again").toBe("ConfigurationRefused");
+  expect(workloads.news()).toEqual([]);
+  expect((await pass()).upgrade, "corrected").toBeUndefined();
+  expect(workloads.news()).toEqual([]);
+});
+
+test("an etcd on trial is waited for; what is wanted instead meanwhile ends it", async () => {
+  await pass();
+  workloads.news();
+  workloads.fate = ({ id }) => (id.name === "etcd-next" ? { phase: "Starting" } : undefined);
+  const spec = { etcd: { quotaBytes: 2 ** 30 } };
+  const state = await pass(spec);
+  expect(state.upgrade).toMatchObject({ reason: "EtcdChanging" });
+  expect((state.recheckAtMs ?? 0) - clock.now()).toBeLessThanOrEqual(240_000);
+  expect(workloads.news()).toEqual(["start etcd-next"]);
+  await pass(spec);
+  expect(workloads.news(), "nothing new").toEqual([]);
+  await pass();
+  expect(workloads.news()).toEqual(["remove etcd-next"]);
+});
+
+test("settings that work without data and not with it are taken back", async () => {
+  await pass();
+  workloads.news();
+  dooms("the data does not fit", (program) => program.id.name === "etcd" && hasBadFlag(program));
+  const state = await pass(bad);
+  expect(workloads.news()).toEqual(["start etcd-next", "remove etcd-next", "restart etcd", "restart etcd"]);
+  expect(state.upgrade).toMatchObject({ reason: "ConfigurationRefused" });
+  expect(workloads.args(owner, "etcd")).not.toContain("--no-such-flag=1");
+  expect((await pass(bad)).upgrade?.message).toContain("the data does not fit");
+  expect(workloads.news()).toEqual([]);
+});
+
+test("an upgrade changes etcd first, and kube-apiserver when it serves; the copy of the data goes", async () => {
+  await pass();
+  workloads.news();
+  for (let turn = 0; turn < 5; turn++) await pass({ version: NEW });
+  const events = workloads.news();
+  expect(events.slice(0, 4)).toEqual(["start etcd-next", "remove etcd-next", "stop etcd", "start etcd"]);
+  expect(events.indexOf("start kube-apiserver-next")).toBeGreaterThan(3);
+  expect(commandOf("etcd")).toBe(`/programs/${NEW}/etcd`);
+  expect(commandOf("kube-apiserver")).toBe(`/programs/${NEW}/kube-apiserver`);
+  expect(await readdir(join(root, owner, "etcd"))).toEqual(["data"]);
+});
+
+test("an etcd of another version that does not start with the data is taken back: old program, old data, and why", async () => {
+  await pass();
+  const data = join(root, owner, "etcd/data/member");
+  await writeFile(join(data, "version"), OLD);
+  workloads.news();
+  dooms("cannot read this", ({ id, command }) => id.name === "etcd" && command.includes(NEW));
+  const state = await pass({ version: NEW });
+  expect(state.apiReady).toBe(true);
+  expect(state.upgrade).toMatchObject({ reason: "UpgradeFailed" });
+  expect(state.upgrade?.message).toMatch(
+    /etcd of v1\.34\.4 does not become ready: .*cannot read this; v1\.33\.9 goes on/,
+  );
+  expect(commandOf("etcd")).toBe(`/programs/${OLD}/etcd`);
+  expect(await readFile(join(data, "version"), "utf8"), "what the new one wrote is gone").toBe(OLD);
+  expect(workloads.news()).not.toContain("start kube-apiserver-next");
+  await pass({ version: NEW });
+  expect(workloads.news(), "not tried again by itself").toEqual([]);
+  await pass();
+  workloads.fate = () => ({ phase: "Ready", restarts: 0 });
+  for (let turn = 0; turn < 5; turn++) await pass({ version: NEW });
+  expect(commandOf("kube-apiserver"), "tried again when asked").toBe(`/programs/${NEW}/kube-apiserver`);
+});
+
+test("a manager killed while data is put back finds the copy and goes on", async () => {
+  await pass();
+  const dir = join(root, owner, "etcd");
+  await writeFile(join(dir, "data/member/version"), OLD);
+  dooms("cannot read this", ({ id, command }) => id.name === "etcd" && command.includes(NEW));
+  const stop = workloads.stop.bind(workloads);
+  let stops = 0;
+  workloads.stop = async (id) => {
+    await stop(id);
+    if (++stops !== 2) return;
+    // The data is away already, and the copy not yet in its place.
+    await rm(join(dir, "data"), { recursive: true });
+    throw new Error("killed");
+  };
+  await expect(pass({ version: NEW })).rejects.toThrow("killed");
+  expect(await readdir(dir)).toEqual(["data.before"]);
+  const state = await pass({ version: NEW });
+  expect(state.upgrade?.reason).toBe("UpgradeFailed");
+  expect(await readFile(join(dir, "data/member/version"), "utf8")).toBe(OLD);
+  expect(commandOf("etcd")).toBe(`/programs/${OLD}/etcd`);
+});
+
+test("several members go back one by one, with the data they have", async () => {
+  const three = { etcd: { replicas: 3 } };
+  await pass(three);
+  workloads.news();
+  dooms("no", ({ id, command }) => id.name === "etcd-1" && command.includes(NEW));
+  for (let turn = 0; turn < 4; turn++) await pass({ ...three, version: NEW });
+  expect(["etcd", "etcd-1", "etcd-2"].map(commandOf)).toEqual(Array(3).fill(`/programs/${OLD}/etcd`));
+  expect(workloads.news().filter((event) => event.startsWith("stop"))).toEqual([]);
+});
