@@ -148,6 +148,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
       } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: options.runsPods === true ? "Pods" : "Process",
       prepared: new Map(),
+      workload,
       resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
       backupDir: join(options.dataDir, "backups"),
       signer: new TokenSigner({ workload, isHosted: hostedIn(cache), clock, random, log }),

@@ -20,9 +20,10 @@ import { apiAddresses } from "./join/api-addresses.ts";
 import { absentObjects, applyObjects, clusterObjects, inputDigest, removeObjects } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
+import { nodesRefuse, unsupportedNodes } from "./kubelet-skew.ts";
 import { clusterNetwork } from "./network.ts";
 import type { ControlPlanePlan, PlacementAccess, PlacementState } from "./placement/placement.ts";
-import { FINALIZER, type HostedControlPlanes } from "./planes.ts";
+import { FINALIZER, type HostedControlPlanes, type PlacementType } from "./planes.ts";
 import { removeControlPlane } from "./remove.ts";
 import { authoritiesCondition, EXPIRY_NOTICE_MS } from "./rotation.ts";
 import { controlPlaneStatus, type Progress } from "./status.ts";
@@ -33,6 +34,8 @@ import { upgradeProblem } from "./versions.ts";
 const DEFAULT_ALGORITHM = "ECDSA-P256";
 /** What cannot be watched (a port that others hold, a missing program) is looked at again after this. */
 const RETRY_MS = 5_000;
+/** Nodes that are not supported are looked at again after this. */
+const NODES_AGAIN_MS = 30_000;
 
 /** Throws away data of an earlier control plane of the same name. */
 const LEFTOVER_ANNOTATION = "capstan.dev/leftover-data";
@@ -155,7 +158,10 @@ export async function reconcileHostedControlPlane(
     files.files.apiServer[ENCRYPTION_FILE] = encryptionConfiguration(encryption, object.spec.apiServer?.encryption);
 
   const running = object.status?.version;
-  const notReachable = running === undefined ? undefined : upgradeProblem(running, object.spec.version);
+  const { workload } = planes;
+  const refused = (): PlacementState["upgrade"] =>
+    workload === undefined ? undefined : nodesRefuse(workload, key, object.spec.version);
+  const notReachable = running === undefined ? undefined : unreachable(running, object.spec.version, type, refused);
   const plan: ControlPlanePlan = {
     owner,
     ...(object.metadata.uid === undefined ? {} : { objectUid: object.metadata.uid }),
@@ -167,6 +173,7 @@ export async function reconcileHostedControlPlane(
     network,
     authorities: made.authorities,
     userFiles: files.files,
+    upgradeRefusal: refused,
     ...(encryption === undefined ? {} : { encryption }),
     ...(source === undefined ? {} : { restore: source }),
     ...(initialized ? { initialized: true } : {}),
@@ -213,18 +220,19 @@ export async function reconcileHostedControlPlane(
     backupDir !== undefined && state.apiReady && prepared
       ? await reconcileBackups(object, plan, placement, backupDir, context)
       : {};
-  const upgrade =
-    notReachable === undefined
-      ? (state.upgrade ?? withoutBackup(notFound))
-      : { reason: "InvalidVersion", message: `spec.version: ${notReachable}; ${running} goes on serving` };
+  const upgrade = notReachable === undefined ? (state.upgrade ?? withoutBackup(notFound)) : notReachable;
+  const nodes = workload === undefined ? undefined : unsupportedNodes(workload, key, state.version ?? plan.version);
   await report({
     step: "running",
     state: { ...state, ...(upgrade === undefined ? {} : { upgrade }) },
     prepared,
     backup,
     authorities,
+    ...(nodes === undefined ? {} : { nodes }),
   });
-  const nextAtMs = Math.min(state.recheckAtMs ?? Infinity, backup.recheckAtMs ?? Infinity, renewAtMs);
+  const waitsForNodes = nodes !== undefined || (upgrade !== undefined && refused()?.reason === upgrade.reason);
+  const nodesAtMs = waitsForNodes ? context.clock.now() + NODES_AGAIN_MS : Infinity;
+  const nextAtMs = Math.min(state.recheckAtMs ?? Infinity, backup.recheckAtMs ?? Infinity, renewAtMs, nodesAtMs);
   const nextMs = nextAtMs - context.clock.now();
   return Number.isFinite(nextMs) ? requeueAfter(Math.max(nextMs, 0)) : done();
 }
@@ -270,6 +278,20 @@ async function prepare(
   } finally {
     await transport.close();
   }
+}
+
+/** Why a running control plane does not go to the version that is wanted. */
+function unreachable(
+  running: string,
+  wanted: string,
+  type: PlacementType,
+  refused: () => PlacementState["upgrade"],
+): PlacementState["upgrade"] {
+  const problem = upgradeProblem(running, wanted);
+  if (problem !== undefined)
+    return { reason: "InvalidVersion", message: `spec.version: ${problem}; ${running} goes on serving` };
+  // It changes at once, where others have a beginning to ask at.
+  return type === "Embedded" && running !== wanted ? refused() : undefined;
 }
 
 /** A backup that is gone may have been restored long ago, or never: only a person knows. */

@@ -1,4 +1,5 @@
 import type { Transport } from "@capstan/apimachinery";
+import type { WorkloadClusters } from "@capstan/capi";
 import type { ClientConfig } from "@capstan/runtime";
 import type { Placement } from "./placement/placement.ts";
 
@@ -13,6 +14,8 @@ export interface HostedControlPlanes {
   defaultPlacement: PlacementType;
   /** Digest of the objects last written into each workload cluster. */
   prepared: Map<string, string>;
+  /** The clusters' Nodes, whose kubelets an upgrade must not leave behind. */
+  workload?: WorkloadClusters;
   /** Where backups are kept on this machine; without it there are none. */
   backupDir?: string;
   /** Another way to reach a new API than over the network, where there is one. */

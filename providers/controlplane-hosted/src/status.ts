@@ -8,7 +8,15 @@ export type Progress =
   | { step: "paused" }
   | { step: "waiting"; reason: string; message: string }
   | { step: "hibernated"; state: PlacementState }
-  | { step: "running"; state: PlacementState; prepared: boolean; backup?: BackupReport; authorities?: ConditionInput }
+  | {
+      step: "running";
+      state: PlacementState;
+      prepared: boolean;
+      backup?: BackupReport;
+      authorities?: ConditionInput;
+      /** Which Nodes the version that serves does not support. */
+      nodes?: { reason: string; message: string };
+    }
   | { step: "deleting"; message: string };
 
 export interface StatusInput {
@@ -59,6 +67,9 @@ function conditions(input: StatusInput, serving: boolean): ConditionInput[] {
     ...componentConditions(progress),
     ...upgradeCondition(progress),
     ...loopbackCondition(input),
+    ...(progress.step === "running" && progress.nodes !== undefined
+      ? [{ type: "NodesSupported", status: "False" as const, ...progress.nodes }]
+      : []),
     ...(progress.step === "running" && progress.backup?.condition !== undefined ? [progress.backup.condition] : []),
     ...(progress.step === "running" && progress.authorities !== undefined ? [progress.authorities] : []),
     deleting,

@@ -77,6 +77,8 @@ export interface ControlPlanePlan {
   initialized?: boolean;
   /** A backup that the data is to come from. */
   restore?: { name: string; snapshotFile(): Promise<string> };
+  /** Asked once before an upgrade begins: what keeps it from that, with the cure. */
+  upgradeRefusal?(): { reason: string; message: string } | undefined;
   /** Keeps a backup before an upgrade changes anything. */
   backUp?(label: string): Promise<void>;
   /** With what data is encrypted at rest, when it is or once was. */

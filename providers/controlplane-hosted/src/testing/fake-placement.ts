@@ -30,7 +30,8 @@ export class FakePlacement implements Placement {
     this.plans.push(plan);
     if (this.failure !== undefined) throw this.failure;
     await plan.restore?.snapshotFile();
-    return this.state;
+    const upgrade = plan.version === this.state.version ? undefined : plan.upgradeRefusal?.();
+    return upgrade === undefined ? this.state : { ...this.state, upgrade };
   }
 
   hibernate(owner: string): Promise<PlacementState> {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findCondition, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Cluster, conditionsOf } from "@capstan/capi";
+import { Cluster, conditionsOf, type Node, type WorkloadConnection } from "@capstan/capi";
 import { expect } from "vitest";
 import { Plane } from "../../../core/src/testing/plane.ts";
 import { hostedControlPlaneController } from "../controller.ts";
@@ -19,8 +19,17 @@ export class HostedPlane {
   readonly placement: FakePlacement;
   readonly workload: ApiServer;
   readonly backupDir: string;
+  /** Nodes of the cluster with their kubelets' versions; undefined when the cluster is not reached. */
+  readonly nodes: { kubelets: Record<string, string> | undefined };
 
-  private constructor(plane: Plane, placement: FakePlacement, workload: ApiServer, backupDir: string) {
+  private constructor(
+    plane: Plane,
+    placement: FakePlacement,
+    workload: ApiServer,
+    backupDir: string,
+    nodes: HostedPlane["nodes"],
+  ) {
+    this.nodes = nodes;
     this.plane = plane;
     this.placement = placement;
     this.workload = workload;
@@ -30,6 +39,7 @@ export class HostedPlane {
   static async start(clock = new VirtualClock()): Promise<HostedPlane> {
     const backupDir = await mkdtemp(join(tmpdir(), "capstan-backups-"));
     const placement = new FakePlacement();
+    const nodes: HostedPlane["nodes"] = { kubelets: {} };
     const workload = await createApiServer({ store: memoryStore(), clock, random: seededRandom(3) });
     const plane = await Plane.start({
       crds: [Cluster, HostedControlPlane].map((kind) => kind.crd()),
@@ -39,12 +49,13 @@ export class HostedPlane {
           placements: { Process: placement },
           defaultPlacement: "Process",
           prepared: new Map(),
+          workload: { get: () => connectionOf(nodes.kubelets), subscribe: () => () => undefined },
           backupDir,
           dial: () => workload.admin(),
         }),
       ],
     });
-    return new HostedPlane(plane, placement, workload, backupDir);
+    return new HostedPlane(plane, placement, workload, backupDir, nodes);
   }
 
   async close(): Promise<void> {
@@ -119,4 +130,14 @@ export class HostedPlane {
     this.placement.report(FakePlacement.ready(version));
     await this.eventually(async () => expect((await this.get()).status).toMatchObject({ version, readyReplicas: 1 }));
   }
+}
+
+function connectionOf(kubelets: Record<string, string> | undefined): WorkloadConnection {
+  if (kubelets === undefined) return { state: "down", since: 0, error: "connect ECONNREFUSED" };
+  const all = Object.entries(kubelets).map(
+    ([name, kubeletVersion]) =>
+      ({ apiVersion: "v1", kind: "Node", metadata: { name }, status: { nodeInfo: { kubeletVersion } } }) as Node,
+  );
+  const nodes = { list: () => all, get: () => undefined, byProviderID: () => undefined };
+  return { state: "connected", client: undefined as never, nodes };
 }

@@ -167,7 +167,7 @@ export class PodsPlacement implements Placement {
     refuseForeignData(wanted, known);
     refuseToBeginAnew(wanted, known);
     const held = await this.beforeUpgrade(host, names, wanted, known);
-    // Without a backup the version that runs goes on.
+    // What may not be upgraded goes on as it is.
     const plan = held === undefined ? wanted : { ...wanted, version: held.version };
     const service = await this.service(host, names, plan.spec, plan.endpoint);
     const input = await this.inputs.of(host, names, plan, service, known);
@@ -208,7 +208,7 @@ export class PodsPlacement implements Placement {
     return { ...state, recheckAtMs: Math.min(state.recheckAtMs ?? Infinity, againMs) };
   }
 
-  /** Keeps a backup before an upgrade changes anything; without one the version that runs stays. */
+  /** Asks whether it may begin, and keeps a backup before an upgrade changes anything; otherwise the version that runs stays. */
   private async beforeUpgrade(
     host: HostCluster,
     names: PodNames,
@@ -217,6 +217,8 @@ export class PodsPlacement implements Placement {
   ): Promise<{ version: string; problem: { reason: string; message: string } } | undefined> {
     const version = serving(host, names);
     if (version === undefined || version === plan.version || known?.backedUpFor === plan.version) return undefined;
+    const problem = plan.upgradeRefusal?.();
+    if (problem !== undefined) return { version, problem };
     try {
       await plan.backUp?.(`before-${plan.version}`);
       return undefined;

@@ -10,7 +10,7 @@ import { FakeEtcd } from "../../contract-suite/fake-etcd.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { clusterNetwork } from "../../network.ts";
 import { FakeWorkloads } from "../../testing/fake-workloads.ts";
-import type { PlacementState } from "../placement.ts";
+import type { ControlPlanePlan, PlacementState } from "../placement.ts";
 import { ProcessPlacement } from "./process.ts";
 
 const owner = "default/c1";
@@ -43,7 +43,10 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 const etcd = new FakeEtcd();
 
 /** One pass of a new manager, which knows what lies on disk and what runs, and nothing else. */
-function pass(spec: Partial<HostedControlPlaneSpec> = {}): Promise<PlacementState> {
+function pass(
+  spec: Partial<HostedControlPlaneSpec> = {},
+  more: Partial<ControlPlanePlan> = {},
+): Promise<PlacementState> {
   workloads.onStart = async (program) => {
     etcd.start(program);
     // Every etcd of a version marks the data as its own.
@@ -69,6 +72,7 @@ function pass(spec: Partial<HostedControlPlaneSpec> = {}): Promise<PlacementStat
     network: clusterNetwork(undefined),
     authorities,
     userFiles: { apiServer: {}, controllerManager: {}, scheduler: {} },
+    ...more,
   });
 }
 
@@ -191,4 +195,20 @@ test("several members go back one by one, with the data they have", async () => 
   for (let turn = 0; turn < 4; turn++) await pass({ ...three, version: NEW });
   expect(["etcd", "etcd-1", "etcd-2"].map(commandOf)).toEqual(Array(3).fill(`/programs/${OLD}/etcd`));
   expect(workloads.news().filter((event) => event.startsWith("stop"))).toEqual([]);
+});
+
+test("an upgrade that nodes refuse changes nothing; one that has begun is not asked again", async () => {
+  await pass();
+  workloads.news();
+  const refused = { upgradeRefusal: () => ({ reason: "KubeletTooOld", message: "n1" }) };
+  const backedUp: string[] = [];
+  const backUp = async (label: string): Promise<void> => void backedUp.push(label);
+  expect((await pass({ version: NEW }, { ...refused, backUp })).upgrade?.reason).toBe("KubeletTooOld");
+  expect([workloads.news(), backedUp]).toEqual([[], []]);
+  workloads.fate = ({ id }) => (id.name === "etcd-next" ? { phase: "Starting" } : undefined);
+  await pass({ version: NEW }, { backUp });
+  workloads.fate = () => ({ phase: "Ready" });
+  for (let turn = 0; turn < 5; turn++) await pass({ version: NEW }, refused);
+  expect(commandOf("kube-apiserver")).toBe(`/programs/${NEW}/kube-apiserver`);
+  expect(backedUp).toEqual([`before-${NEW}`]);
 });

@@ -293,6 +293,8 @@ export class ProcessPlacement implements Placement {
         reason: "BinariesMissing",
         message: `${found.missing}; ${record.version} goes on serving; ${found.cure}`,
       };
+    const held = plan.upgradeRefusal?.();
+    if (held !== undefined) return held;
     try {
       await plan.backUp?.(`before-${plan.version}`);
     } catch (error) {

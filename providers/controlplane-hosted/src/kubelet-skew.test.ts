@@ -1,0 +1,81 @@
+import type { Node } from "@capstan/capi";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { kubeletProblem } from "./kubelet-skew.ts";
+import { HostedPlane } from "./testing/hosted-plane.ts";
+
+let hosted: HostedPlane;
+
+beforeEach(async () => {
+  hosted = await HostedPlane.start();
+});
+
+afterEach(() => hosted.close());
+
+const node = (name: string, kubeletVersion?: string): Node => ({
+  apiVersion: "v1",
+  kind: "Node",
+  metadata: { name },
+  status: kubeletVersion === undefined ? {} : { nodeInfo: { kubeletVersion } },
+});
+
+// Kubernetes' version skew policy: kubelets up to three minor versions older, never newer.
+test.each([
+  ["v1.35.0", ["v1.35.9", "v1.34.4", "v1.32.0"], undefined],
+  ["v1.35.0", ["v1.31.14"], "KubeletTooOld"],
+  ["v1.35.0", ["v1.36.0", "v1.31.0"], "KubeletTooOld"],
+  ["v1.35.0", ["v1.36.0-rc.1"], "KubeletTooNew"],
+  ["v1.35.0", ["", "not a version"], undefined],
+])("kube-apiserver %s with kubelets %j: %s", (version, kubelets, reason) => {
+  const nodes = kubelets.map((kubelet, index) => node(`n${index}`, kubelet));
+  expect(kubeletProblem([...nodes, node("new")], version)?.reason).toBe(reason);
+});
+
+test("many nodes are not all named", () => {
+  const nodes = Array.from({ length: 9 }, (_, index) => node(`n${index}`, "v1.30.1"));
+  expect(kubeletProblem(nodes, "v1.34.4")?.message).toMatch(
+    /n0 has v1\.30\.1, .*n4 has v1\.30\.1 and 4 more are alike;/,
+  );
+});
+
+const upgrade = async (version: string): Promise<void> => {
+  await hosted.plane.user.patch(await hosted.get(), { spec: { version } });
+};
+
+test("an upgrade that would leave nodes behind does not begin, says which and what to do, and begins when they are gone", async () => {
+  hosted.nodes.kubelets = { old: "v1.31.2", young: "v1.34.4" };
+  await hosted.create();
+  await hosted.ready();
+  await hosted.told("NodesSupported", "none");
+  await upgrade("v1.35.0");
+  await hosted.told(
+    "UpToDate",
+    /^False KubeletTooOld: v1\.35\.0 supports kubelets from v1\.32 on, but old has v1\.31\.2; bring their Machines to v1\.32/,
+  );
+  expect(hosted.placement.plans.at(-1)?.upgradeRefusal?.()?.reason).toBe("KubeletTooOld");
+  hosted.nodes.kubelets = { young: "v1.34.4" };
+  await hosted.plane.clock.advance(30_000);
+  await hosted.told("UpToDate", /^True/);
+  expect(hosted.placement.plans.at(-1)?.upgradeRefusal?.()).toBeUndefined();
+});
+
+test("nodes that cannot be seen hold an upgrade", async () => {
+  await hosted.create();
+  await hosted.ready();
+  hosted.nodes.kubelets = undefined;
+  await upgrade("v1.35.0");
+  await hosted.told("UpToDate", /^False NodesNotKnown: .*connect ECONNREFUSED/);
+});
+
+test("a node that is newer than the control plane is told, and does not keep it from catching up", async () => {
+  hosted.nodes.kubelets = { early: "v1.35.1" };
+  await hosted.create();
+  await hosted.ready();
+  await hosted.told(
+    "NodesSupported",
+    /^False KubeletTooNew: a kubelet may not be newer than the control plane \(v1\.34\.4\), but early has v1\.35\.1; upgrade/,
+  );
+  await upgrade("v1.35.0");
+  await hosted.eventually(async () => expect(hosted.placement.plans.at(-1)?.version).toBe("v1.35.0"));
+  hosted.placement.report({ ...hosted.placement.state, version: "v1.35.0" });
+  await hosted.told("NodesSupported", "none");
+});
