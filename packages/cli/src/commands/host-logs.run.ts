@@ -5,6 +5,8 @@ import { type CommandInput, UserError } from "../command.ts";
 import { withTarget } from "../with-cluster.ts";
 
 const FOLLOW_MS = 1_000;
+/** As much of a log as is found in it only once. */
+const ENOUGH = 4096;
 
 export function runHostLogs(input: CommandInput): Promise<number> {
   return withTarget(input, async ({ client }) => {
@@ -16,7 +18,7 @@ export function runHostLogs(input: CommandInput): Promise<number> {
     for (;;) {
       const map = await client.get(ConfigMap, { namespace, name: hostLogName(name) });
       const text = (map?.["data"] as Record<string, string> | undefined)?.["log"] ?? "";
-      input.io.out(text.startsWith(shown) ? text.slice(shown.length) : text);
+      input.io.out(newPart(shown, text));
       shown = text;
       if (input.options["follow"] !== true) break;
       await sleep(systemClock, FOLLOW_MS);
@@ -24,4 +26,12 @@ export function runHostLogs(input: CommandInput): Promise<number> {
     if (shown === "") input.io.err("Nothing was run on this host yet.\n");
     return 0;
   });
+}
+
+/** What came since. A long log loses its beginning, so that what was shown last is looked for. */
+function newPart(shown: string, text: string): string {
+  if (text.startsWith(shown)) return text.slice(shown.length);
+  const last = shown.slice(-ENOUGH);
+  const at = text.lastIndexOf(last);
+  return at < 0 ? text : text.slice(at + last.length);
 }

@@ -19,6 +19,8 @@ export interface RunOptions {
   input?: string;
   /** Told the id of its process group, which outlives an agent that is killed. */
   onStart?: (pid: number) => void;
+  /** Told what it prints as it does. */
+  onOutput?: (text: string) => void;
 }
 
 /** Something that runs commands: the real one, or a test's. */
@@ -44,19 +46,21 @@ export function runCommand(command: CloudConfigCommand, options: RunOptions): Pr
       end();
     });
     options.signal?.addEventListener("abort", end, { once: true });
-    const take = (chunk: Buffer): void => {
-      output += chunk.toString("utf8");
+    const take = (text: string): void => {
+      options.onOutput?.(text);
+      output += text;
       isCut ||= output.length > MAX_OUTPUT;
       output = output.slice(-MAX_OUTPUT);
     };
-    child.stdout.on("data", take);
-    child.stderr.on("data", take);
+    // A character may come in two pieces.
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", take);
     // A command that reads nothing closes its end early.
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.input ?? "");
     const finish = (exitCode: number, more = ""): void => {
       cancel();
       options.signal?.removeEventListener("abort", end);
+      if (more !== "") options.onOutput?.(more);
       resolve({ exitCode, output: (isCut ? wholeLines(output) : output) + more, timedOut });
     };
     child.on("error", (error) => finish(127, String(error)));

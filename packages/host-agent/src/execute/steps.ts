@@ -1,11 +1,14 @@
-import type { Clock } from "@capstan/apimachinery";
+import { type Clock, formatTime } from "@capstan/apimachinery";
 import type { CloudConfigCommand } from "@capstan/userdata";
+import { LiveOutput } from "./live-output.ts";
 import { lastLine, redact, tail } from "./redact.ts";
 import type { RunCommand, RunOptions } from "./run-command.ts";
 
 /** One step of what is done to a host, as people see it. */
 export interface StepReport {
   name: string;
+  /** When it began, while it runs. */
+  startedAt?: string;
   exitCode?: number;
   seconds?: number;
   output?: string;
@@ -13,7 +16,7 @@ export interface StepReport {
 
 /** What is told while steps are taken. */
 export interface StepListener {
-  /** After each step. */
+  /** After each step, and while one runs, at most every other second. */
   onStep?: (steps: readonly StepReport[]) => void;
   /** Everything that was printed, secrets left out, for the log. */
   log?: (text: string) => void;
@@ -21,6 +24,10 @@ export interface StepListener {
 
 /** As many as a status holds. */
 const MAX_STEPS = 60;
+/** What a step prints is told this long after, together with what came meanwhile. */
+const PAUSE_MS = 2_000;
+/** More of it than this is not read by anybody. */
+const MAX_WAITING = 256 * 1024;
 
 /** Takes steps one after the other and keeps what became of them. */
 export class Steps {
@@ -62,21 +69,48 @@ export class Steps {
     const { run, ...more } = options;
     const name = redact(title).slice(0, 200);
     const started = this.clock.monotonic();
-    const result = await run(command, { clock: this.clock, ...more });
+    const live = this.#follow(name);
+    const result = await run(command, { clock: this.clock, ...more, onOutput: live.take }).finally(live.end);
     const seconds = this.#secondsSince(started);
-    this.#note({ name, exitCode: result.exitCode, seconds, output: tail(result.output) }, result.output);
+    this.#note({ name, exitCode: result.exitCode, seconds, output: tail(result.output) }, live.rest(result.output));
     if (result.timedOut) return `"${name}" did not end within ${options.timeoutMs / 60_000} minutes`;
     if (result.exitCode === 0) return undefined;
     return `"${name}" ended with code ${result.exitCode}: ${lastLine(result.output)}${cureOf(result.output)}`;
   }
 
-  #note(step: StepReport, output = step.output ?? ""): void {
+  #note(step: StepReport, said = `$ ${step.name}\n${redact(step.output ?? "")}`): void {
     this.#steps.push(step);
     const code = step.exitCode === undefined ? "" : `, code ${step.exitCode}`;
-    this.#listener.log?.(
-      `$ ${step.name}\n${redact(output)}${output.endsWith("\n") ? "" : "\n"}# ${step.seconds} s${code}\n`,
-    );
+    this.#listener.log?.(`${said}${said === "" || said.endsWith("\n") ? "" : "\n"}# ${step.seconds} s${code}\n`);
     this.#listener.onStep?.(this.#steps);
+  }
+
+  /** Shows a command while it runs: its output in the log, its end among the steps. */
+  #follow(name: string): { take: (text: string) => void; end: () => void; rest: (output: string) => string } {
+    const startedAt = formatTime(this.clock.now());
+    const output = new LiveOutput();
+    let waiting = "";
+    let shown = "";
+    let hasSpoken = false;
+    const tell = (): void => {
+      cancel = undefined;
+      if (waiting !== "") this.#listener.log?.(waiting);
+      shown = tail(shown + waiting);
+      waiting = "";
+      this.#listener.onStep?.([...this.#steps, { name, startedAt, ...(shown === "" ? {} : { output: shown }) }]);
+    };
+    // A step that takes long is seen even if it says nothing.
+    let cancel: (() => void) | undefined = this.clock.after(PAUSE_MS, tell);
+    this.#listener.log?.(`$ ${name}\n`);
+    return {
+      take: (text) => {
+        hasSpoken = true;
+        waiting = (waiting + output.push(text)).slice(-MAX_WAITING);
+        if (waiting !== "") cancel ??= this.clock.after(PAUSE_MS, tell);
+      },
+      end: () => cancel?.(),
+      rest: (whole) => (hasSpoken ? waiting + output.end() : redact(whole)),
+    };
   }
 
   #secondsSince(started: number): number {

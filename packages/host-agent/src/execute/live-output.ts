@@ -1,0 +1,62 @@
+import { redact } from "./redact.ts";
+
+const MASK = "***";
+const BEGIN_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+const MAX_HELD = 64 * 1024;
+const TRIES = 4;
+/** What might follow: if any of these would be hidden, what comes before is the beginning of a secret. */
+const PROBES = ["zq9", ": zq9", "=zq9", '"zq9'];
+
+/** Takes output piece by piece and gives it out without secrets, also those that lie across pieces: what might be half of one is held back. */
+export class LiveOutput {
+  #held = "";
+  /** In a line that is too long to be looked at. */
+  #skips = false;
+
+  /** What can be shown now. Whole lines. */
+  push(piece: string): string {
+    if (this.#skips) {
+      const next = piece.indexOf("\n");
+      if (next < 0) return "";
+      this.#skips = false;
+      this.#held = MASK + piece.slice(next);
+    } else this.#held += piece;
+    let end = this.#held.length;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const cut = this.#held.lastIndexOf("\n", end - 1) + 1;
+      if (cut === 0) break;
+      const part = this.#held.slice(0, cut);
+      const shown = redact(part);
+      if (PROBES.every((probe) => redact(part + probe) === shown + probe)) {
+        this.#held = this.#held.slice(cut);
+        return shown;
+      }
+      // Before the key that has not ended, or else one line up.
+      end = Math.min(cut - 1, openKey(part) ?? cut);
+      if (end <= 0) break;
+    }
+    if (this.#held.length > MAX_HELD) this.#drop();
+    return "";
+  }
+
+  /** The rest, when no more comes. */
+  end(): string {
+    const rest = this.#skips ? MASK : redact(this.#held);
+    this.#held = "";
+    this.#skips = false;
+    return rest;
+  }
+
+  /** A key that does not end, or a line as long as a file: kept is only that it is one. */
+  #drop(): void {
+    const key = BEGIN_KEY.exec(this.#held)?.[0];
+    this.#skips = key === undefined;
+    this.#held = key ?? "";
+  }
+}
+
+/** Where a private key begins that does not end. */
+function openKey(text: string): number | undefined {
+  const begin = text.lastIndexOf("-----BEGIN ");
+  return begin >= 0 && BEGIN_KEY.test(text.slice(begin)) ? begin : undefined;
+}
