@@ -11,6 +11,7 @@ import {
 } from "@capstan/infra-metal3";
 import { PortAllocator } from "@capstan/workloads";
 import type { ManagerOptions } from "./manager.ts";
+import { mediaCertificate } from "./media-certificate.ts";
 
 const LOGOUT_MS = 2_000;
 
@@ -23,8 +24,11 @@ export function metalDrivers(
   const host = options.nodeAddress ?? "127.0.0.1";
   const ports = new PortAllocator(join(options.dataDir, "media"));
   // The same port over restarts, so that a firewall can let management controllers through.
-  const port = async (): Promise<number> => (await ports.allocate("shared/media", ["http"], host))["http"] ?? 0;
-  const media = new MediaServer({ clock, random, listen: { host, port }, secret: () => secretIn(options) });
+  const portOf = async (owner: string, name: string): Promise<number> =>
+    (await ports.allocate(owner, [name], host))[name] ?? 0;
+  const port = (): Promise<number> => portOf("shared/media", "http");
+  const tls = { port: () => portOf("shared/media-tls", "https"), certificate: () => mediaCertificate(options, host) };
+  const media = new MediaServer({ clock, random, listen: { host, port }, tls, secret: () => secretIn(options) });
   const redfish = new RedfishDriver({
     clock,
     media,

@@ -1,4 +1,6 @@
+import { get as httpsGet } from "node:https";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bytesContent } from "./content.ts";
 import { MediaServer } from "./media-server.ts";
@@ -51,6 +53,51 @@ test("nobody else gets anything: another address, another path, too late, taken 
   expect((await get(url)).status, "until it is published again").toBe(200);
   server.withdraw("default/h1");
   expect((await get(url)).status).toBe(404);
+});
+
+test("what ended is good again when its owner needs it, and not after it was taken back", async () => {
+  const url = await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
+  await clock.advance(61_000);
+  expect((await get(url)).status).toBe(404);
+  server.renew("default/h1");
+  expect((await get(url)).status).toBe(200);
+  server.withdraw("default/h1");
+  server.renew("default/h1");
+  expect((await get(url)).status).toBe(404);
+});
+
+test("with a certificate by HTTPS, and then not in the clear", async () => {
+  const random = seededRandom(1);
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  const ca = await createCertificateAuthority({ commonName: "ca", notBeforeMs: now, validMs: 1e12, random });
+  const leaf = { commonName: "media", usages: ["server" as const], ipAddresses: ["127.0.0.1"], nowMs: now };
+  const certificate = () => issueCertificate(ca, { ...leaf, validMs: 1e12, random });
+  const listen = { host: "127.0.0.1", port: 0 };
+  const both = new MediaServer({ clock, random, listen, tls: { port: 0, certificate } });
+  try {
+    const plain = await both.publish("default/h1", CONTENT, ["127.0.0.1"], false);
+    expect(plain).toMatch(/^http:/);
+    expect((await get(plain)).status).toBe(200);
+    const url = await both.publish("default/h2", CONTENT, ["127.0.0.1"], true);
+    expect(url).toMatch(/^https:/);
+    const answer = await new Promise<string>((resolve, reject) => {
+      // The clock of this test is not that of the machine.
+      const request = httpsGet(url, { ca: ca.certPem, rejectUnauthorized: false }, (response) => {
+        let text = "";
+        response.on("data", (piece: Buffer) => {
+          text += piece.toString();
+        });
+        response.on("end", () => resolve(text));
+      });
+      request.on("error", reject);
+    });
+    expect(answer).toBe("0123456789");
+    const inTheClear = new URL(plain);
+    inTheClear.pathname = new URL(url).pathname;
+    expect((await get(inTheClear.href)).status).toBe(404);
+  } finally {
+    await both.close();
+  }
 });
 
 test("the same image keeps its address, another gets a new one", async () => {

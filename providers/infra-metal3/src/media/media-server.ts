@@ -14,10 +14,14 @@ export interface MediaServerOptions {
   readonly listen: { readonly host: string; readonly port: number | (() => Promise<number>) };
   /** Host name or address under which management controllers reach it; absent: what it listens on. */
   readonly advertise?: string;
-  readonly tls?: { readonly certPem: string; readonly keyPem: string };
+  /** What is served to management controllers that take HTTPS, and where; absent: plain HTTP for all. */
+  readonly tls?: {
+    readonly port: number | (() => Promise<number>);
+    readonly certificate: () => Promise<{ readonly certPem: string; readonly keyPem: string }>;
+  };
   /** What addresses are made from; kept over restarts, a system that runs from its virtual CD keeps it. Absent: by chance. */
   readonly secret?: () => Promise<Uint8Array>;
-  /** How long an address is good after it was last asked for by its owner; default one hour. */
+  /** How long an address is good after its owner last needed it; default one hour. */
   readonly lifetimeMs?: number;
 }
 
@@ -25,6 +29,8 @@ interface Grant {
   readonly token: string;
   readonly content: MediaContent;
   readonly addresses: ReadonlySet<string>;
+  /** Not given out in the clear. */
+  readonly secure: boolean;
   untilMs: number;
 }
 
@@ -37,32 +43,41 @@ export class MediaServer {
   readonly #options: MediaServerOptions;
   readonly #byKey = new Map<string, Grant>();
   readonly #byToken = new Map<string, Grant>();
-  #server: Server | undefined;
+  readonly #servers = new Map<boolean, Promise<Server>>();
   #secret: Uint8Array | undefined;
-  #starting: Promise<void> | undefined;
 
   constructor(options: MediaServerOptions) {
     this.#options = options;
   }
 
+  /** Whether there is HTTPS. */
+  get canSecure(): boolean {
+    return this.#options.tls !== undefined;
+  }
+
   /** Publishes an image for whoever has one of the addresses; the same image under the same key keeps its URL. */
-  async publish(key: string, content: MediaContent, addresses: readonly string[]): Promise<string> {
-    await this.#listening();
+  async publish(
+    key: string,
+    content: MediaContent,
+    addresses: readonly string[],
+    secure = this.canSecure,
+  ): Promise<string> {
+    const server = await this.#listening(secure);
     const allowed = addresses.map(plain).sort();
     this.#secret ??= (await this.#options.secret?.()) ?? this.#options.random.bytes(32);
     const named = JSON.stringify([key, content.id, allowed]);
     const token = createHmac("sha256", this.#secret).update(named).digest("base64url");
     this.withdraw(key);
-    const grant: Grant = { token, content, addresses: new Set(allowed), untilMs: this.#until() };
+    const grant: Grant = { token, content, addresses: new Set(allowed), secure, untilMs: this.#until() };
     this.#byKey.set(key, grant);
     this.#byToken.set(token, grant);
-    return this.#urlOf(grant);
+    return this.#urlOf(grant, server);
   }
 
-  /** Makes an image that is still published last longer. */
+  /** Makes an image that was not taken back good again, for as long as a new one. */
   renew(key: string): void {
     const grant = this.#byKey.get(key);
-    if (grant !== undefined && this.#isGood(grant)) grant.untilMs = this.#until();
+    if (grant !== undefined) grant.untilMs = this.#until();
   }
 
   /** Takes an image back. */
@@ -74,30 +89,38 @@ export class MediaServer {
   }
 
   async close(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    this.#starting = undefined;
-    if (server === undefined) return;
-    server.closeAllConnections();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
+    const servers = await Promise.allSettled(this.#servers.values());
+    this.#servers.clear();
+    for (const started of servers) {
+      if (started.status === "rejected") continue;
+      started.value.closeAllConnections();
+      await new Promise<void>((resolve) => started.value.close(() => resolve()));
+    }
   }
 
-  async #listening(): Promise<void> {
-    this.#starting ??= this.#listen();
+  async #listening(secure: boolean): Promise<Server> {
+    const known = this.#servers.get(secure);
+    const starting = known ?? this.#listen(secure);
+    this.#servers.set(secure, starting);
     try {
-      await this.#starting;
+      return await starting;
     } catch (error) {
-      this.#starting = undefined;
+      this.#servers.delete(secure);
       throw error;
     }
   }
 
-  async #listen(): Promise<void> {
+  async #listen(secure: boolean): Promise<Server> {
     const { listen, tls } = this.#options;
-    const handle = (request: IncomingMessage, response: ServerResponse): void => this.#serve(request, response);
+    const wanted = secure ? tls?.port : listen.port;
+    const files = secure ? await tls?.certificate() : undefined;
+    if (wanted === undefined || (secure && files === undefined)) throw new Error("media are not served by HTTPS");
+    const handle = (request: IncomingMessage, response: ServerResponse): void => this.#serve(request, response, secure);
     const server =
-      tls === undefined ? createHttpServer(handle) : createHttpsServer({ cert: tls.certPem, key: tls.keyPem }, handle);
-    const port = typeof listen.port === "number" ? listen.port : await listen.port();
+      files === undefined
+        ? createHttpServer(handle)
+        : createHttpsServer({ cert: files.certPem, key: files.keyPem }, handle);
+    const port = typeof wanted === "number" ? wanted : await wanted();
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(port, listen.host, () => {
@@ -106,15 +129,14 @@ export class MediaServer {
       });
     });
     server.unref();
-    this.#server = server;
+    return server;
   }
 
-  #urlOf({ token }: Grant): string {
-    const address = this.#server?.address();
+  #urlOf({ token, secure }: Grant, server: Server): string {
+    const address = server.address();
     const port = typeof address === "object" ? address?.port : undefined;
     const host = this.#options.advertise ?? this.#options.listen.host;
-    const scheme = this.#options.tls === undefined ? "http" : "https";
-    return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}/media/${token}/${FILE_NAME}`;
+    return `${secure ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}/media/${token}/${FILE_NAME}`;
   }
 
   #until(): number {
@@ -125,8 +147,8 @@ export class MediaServer {
     return this.#options.clock.now() < grant.untilMs;
   }
 
-  #serve(request: IncomingMessage, response: ServerResponse): void {
-    const grant = this.#allowed(request);
+  #serve(request: IncomingMessage, response: ServerResponse, secure: boolean): void {
+    const grant = this.#allowed(request, secure);
     // Whoever may not have it learns nothing, not even that it exists.
     if (grant === undefined) return void response.writeHead(404).end();
     if (request.method !== "GET" && request.method !== "HEAD")
@@ -148,10 +170,10 @@ export class MediaServer {
     pipeline(Readable.from(content.read(from, to + 1)), response).catch(() => response.destroy());
   }
 
-  #allowed(request: IncomingMessage): Grant | undefined {
+  #allowed(request: IncomingMessage, secure: boolean): Grant | undefined {
     const token = /^\/media\/([\w-]{43})\/media\.iso$/.exec(request.url ?? "")?.[1];
     const grant = token === undefined ? undefined : this.#byToken.get(token);
-    if (grant === undefined || !this.#isGood(grant)) return undefined;
+    if (grant === undefined || grant.secure !== secure || !this.#isGood(grant)) return undefined;
     return grant.addresses.has(plain(request.socket.remoteAddress ?? "")) ? grant : undefined;
   }
 }

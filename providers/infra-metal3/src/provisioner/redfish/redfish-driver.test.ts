@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { bytesContent, type MediaContent, readAll } from "../../media/content.ts";
 import { buildIso } from "../../media/iso9660.ts";
 import { FakeRedfish, hastyClock, type Reply, type Seen } from "../../testing/fake-redfish.ts";
@@ -8,6 +8,7 @@ import { finished, type ProvisionRequest, type StepResult } from "../provisioner
 import { RedfishDriver } from "./redfish-driver.ts";
 
 const SYSTEM = "/redfish/v1/Systems/1";
+const TOKEN = "t".repeat(43);
 const MEDIA = "/redfish/v1/Managers/1/VirtualMedia";
 const { signal } = new AbortController();
 // As a controller has it: one signal ends all calls.
@@ -16,19 +17,26 @@ setMaxListeners(0, signal);
 let bmc: FakeRedfish;
 let driver: RedfishDriver;
 let published: MediaContent | undefined;
+/** How often what is served was made to last longer. */
+let renewed: number;
+/** What the drives say of how they fetch images. */
+let transfer: Record<string, unknown>;
 let system: Record<string, unknown>;
 let drives: Record<string, { Image: string | null; Inserted: boolean }>;
 
 beforeEach(async () => {
+  renewed = 0;
+  transfer = {};
   bmc = await FakeRedfish.start();
   driver = new RedfishDriver({
     clock: hastyClock,
     media: {
-      publish: async (key, content) => {
+      canSecure: true,
+      publish: async (key, content, _addresses, secure) => {
         published = content;
-        return `http://media/${key}/config.iso`;
+        return secure === true ? `https://media/media/${TOKEN}/media.iso` : `http://media/${key}/config.iso`;
       },
-      renew: () => undefined,
+      renew: () => void renewed++,
       withdraw: () => undefined,
     },
     open: async () => bytesContent(LIVE),
@@ -62,7 +70,9 @@ beforeEach(async () => {
   for (const id of ["1", "2"]) {
     const path = `${MEDIA}/${id}`;
     const actions = {
-      "#VirtualMedia.InsertMedia": { target: `${path}/insert` },
+      get "#VirtualMedia.InsertMedia"() {
+        return { target: `${path}/insert`, ...transfer };
+      },
       "#VirtualMedia.EjectMedia": { target: `${path}/eject` },
     };
     bmc.on(`GET ${path}`, () => ({
@@ -139,6 +149,69 @@ test("one virtual drive only: the image is served with the files of the config d
     "openstack/latest/meta_data.json",
     "openstack/latest/user_data",
   ]);
+});
+
+test("a config drive is served until the system has started, an image it runs from as long as it runs", async () => {
+  const look = async (): Promise<number> => {
+    renewed = 0;
+    await driver.power(bmc.host(), signal);
+    return renewed;
+  };
+  await end(() => driver.provision(bmc.host(), REQUEST, signal));
+  expect(await look(), "two drives").toBe(0);
+  await driver.reboot(bmc.host(), "hard", signal);
+  expect(renewed, "it starts again").toBe(1);
+  await end(() => driver.powerOff(bmc.host(), "hard", signal));
+  await end(() => driver.powerOn(bmc.host(), signal));
+  expect(renewed).toBeGreaterThan(1);
+
+  bmc.on(`GET ${MEDIA}`, { Members: [{ "@odata.id": `${MEDIA}/1` }] });
+  await end(() => driver.provision(bmc.host(), REQUEST, signal));
+  expect(await look(), "one drive").toBe(1);
+  await end(() => driver.powerOff(bmc.host(), "hard", signal));
+  expect(await look(), "off").toBe(0);
+});
+
+describe("what we serve is fetched", () => {
+  const HTTPS = { "TransferProtocolType@Redfish.AllowableValues": ["HTTP", "HTTPS", "NFS"] };
+  const HTTP = { "TransferProtocolType@Redfish.AllowableValues": ["HTTP"] };
+  const annotated = (transport: string) => ({ annotations: { "capstan.dev/media-transport": transport } });
+
+  test.each<[string, object, Parameters<FakeRedfish["host"]>[0], string]>([
+    ["by HTTPS if the management controller can", HTTPS, {}, "https:"],
+    ["by HTTP if it cannot", HTTP, {}, "http:"],
+    ["by HTTP if it does not say", {}, {}, "http:"],
+    ["by HTTPS if asked for", {}, annotated("https"), "https:"],
+    ["by HTTP if asked for", HTTPS, annotated("http"), "http:"],
+  ])("%s", async (_, says, host, scheme) => {
+    Object.assign(transfer, says);
+    await end(() => driver.provision(bmc.host(host), REQUEST, signal));
+    expect(new URL(drives["2"]?.Image ?? "").protocol).toBe(scheme);
+    expect(drives["1"]?.Image, "the image is not ours").toBe("http://images/live.iso");
+  });
+
+  test("without a check of our own authority, which it cannot know", async () => {
+    Object.assign(transfer, HTTPS);
+    const verified: unknown[] = [];
+    for (const id of ["1", "2"]) {
+      Object.assign(drives[id] ?? {}, { VerifyCertificate: true });
+      bmc.on(`PATCH ${MEDIA}/${id}`, ({ body }: Seen): Reply => {
+        verified.push([id, body]);
+        return { status: 204 };
+      });
+    }
+    await end(() => driver.provision(bmc.host(), REQUEST, signal));
+    expect(verified).toEqual([["2", { VerifyCertificate: false }]]);
+  });
+
+  test("as it began, while a machine runs from it", async () => {
+    Object.assign(transfer, HTTPS);
+    const before = `http://media/media/${TOKEN}/media.iso`;
+    drives["2"] = { Image: before, Inserted: true };
+    await driver.adopt(bmc.host(), REQUEST, signal);
+    expect(published).toBeDefined();
+    expect(drives["2"]).toEqual({ Image: before, Inserted: true });
+  });
 });
 
 test("no virtual CD at all: told, nothing is changed", async () => {

@@ -26,12 +26,12 @@ import { linkOf, RedfishClient, type Resource } from "./client.ts";
 import { failureOf, RedfishError } from "./errors.ts";
 import { inventory } from "./inventory.ts";
 import { healthOf, type PowerWish, powerStateOf, reset } from "./power.ts";
-import { chooseDrives, eject, imageIn, insert, virtualMedia } from "./virtual-media.ts";
+import { chooseDrives, eject, imageIn, insert, isSecure, virtualMedia } from "./virtual-media.ts";
 
 /** What the driver works with. */
 export interface RedfishOptions {
   readonly clock: Clock;
-  readonly media: Pick<MediaServer, "publish" | "renew" | "withdraw">;
+  readonly media: Pick<MediaServer, "publish" | "renew" | "withdraw" | "canSecure">;
   /** Reads an image in parts. */
   readonly open: (url: string, signal: AbortSignal) => Promise<MediaContent>;
   readonly images: Pick<ImageChecks, "check">;
@@ -73,13 +73,14 @@ export class RedfishDriver implements Provisioner {
       const system = await this.#system(client, host, signal);
       const state = powerStateOf(system);
       const health = healthOf(system);
-      // A live system goes on reading its CD.
-      this.#options.media.renew(keyOf(host));
+      // A live system goes on reading its CD. A config drive is read when the system starts, and its address ends after.
+      if (state !== "Off" && this.#combined.has(keyOf(host))) this.#options.media.renew(keyOf(host));
       return finished({ on: state === "On" || state === "PoweringOff", ...(health === undefined ? {} : { health }) });
     });
   }
 
   async powerOn(host: HostIdentity, signal: AbortSignal): Promise<StepResult> {
+    this.#options.media.renew(keyOf(host));
     return await this.#with(host, signal, (client) => this.#setPower(client, host, { to: "on" }, signal));
   }
 
@@ -88,6 +89,7 @@ export class RedfishDriver implements Provisioner {
   }
 
   async reboot(host: HostIdentity, mode: PowerOffMode, signal: AbortSignal): Promise<StepResult> {
+    this.#options.media.renew(keyOf(host));
     return await this.#with(host, signal, async (client) => {
       await reset(client, await this.#system(client, host, signal), { to: "restart", mode }, signal);
       return finished();
@@ -195,7 +197,8 @@ export class RedfishDriver implements Provisioner {
     if (missing.length === 0) return finished(false);
     const off = await this.#setPower(client, host, { to: "off", mode: "hard" }, signal);
     if (off.type !== "done") return off;
-    for (const [drive, content] of missing) await insert(client, drive, content, signal);
+    for (const [drive, content] of missing)
+      await insert(client, drive, { url: content, isOwn: content !== url }, signal);
     return finished(true);
   }
 
@@ -209,19 +212,22 @@ export class RedfishDriver implements Provisioner {
     signal: AbortSignal,
   ): Promise<[Resource, string][]> {
     if (!wantsConfig) return [[image, url]];
-    const publish = async (content: MediaContent): Promise<string> =>
-      await this.#options.media.publish(keyOf(host), content, await addressesOf(host));
+    const { media } = this.#options;
+    const publish = async (drive: Resource, content: MediaContent): Promise<string> => {
+      const secure = media.canSecure && isSecure(drive, host.annotations);
+      return await media.publish(keyOf(host), content, await addressesOf(host), secure);
+    };
     // Bytes that depend on the content alone, so that the same content keeps its address.
     if (config !== undefined)
       return [
         [image, url],
-        [config, await publish(bytesContent(configDrive(request.configDrive, 0)))],
+        [config, await publish(config, bytesContent(configDrive(request.configDrive, 0)))],
       ];
     const text = JSON.stringify([url, request.configDrive]);
     const known = this.#combined.get(keyOf(host));
     const content = known?.text === text ? known.content : await this.#combine(url, request, signal);
     this.#combined.set(keyOf(host), { text, content });
-    return [[image, await publish(content)]];
+    return [[image, await publish(image, content)]];
   }
 
   async #combine(url: string, request: ProvisionRequest, signal: AbortSignal): Promise<MediaContent> {

@@ -42,11 +42,35 @@ export function imageIn(media: Resource): string | undefined {
   return media["Inserted"] !== false && typeof image === "string" && image !== "" ? image : undefined;
 }
 
+/** On a BareMetalHost: `http` or `https`, how its management controller fetches what we serve. */
+export const MEDIA_ANNOTATION = "capstan.dev/media-transport";
+
+/** Whether a drive is to fetch its image by HTTPS: as a person said, as it began, or if the management controller says that it can. */
+export function isSecure(media: Resource, annotations: Readonly<Record<string, string>>): boolean {
+  const wish = annotations[MEDIA_ANNOTATION];
+  const inserted = imageIn(media);
+  // What a machine runs from does not change under it.
+  if (inserted !== undefined && /\/media\/[\w-]{43}\/media\.iso$/.test(inserted)) return inserted.startsWith("https:");
+  if (wish !== undefined) return wish === "https";
+  const actions = isObject(media["Actions"]) ? media["Actions"] : {};
+  const action = actions["#VirtualMedia.InsertMedia"];
+  const allowed = isObject(action) ? action["TransferProtocolType@Redfish.AllowableValues"] : undefined;
+  return Array.isArray(allowed) && allowed.includes("HTTPS");
+}
+
 /** Puts an image into a drive; whatever was in it is taken out first. */
-export async function insert(client: RedfishClient, media: Resource, url: string, signal: AbortSignal): Promise<void> {
+export async function insert(
+  client: RedfishClient,
+  media: Resource,
+  { url, isOwn }: { url: string; isOwn: boolean },
+  signal: AbortSignal,
+): Promise<void> {
   await eject(client, media, signal);
   const target = actionOf(media, "#VirtualMedia.InsertMedia");
   const protocol = url.startsWith("https:") ? "HTTPS" : "HTTP";
+  // It cannot know the authority that we made ourselves: the way is encrypted, and the address is known to it alone.
+  if (isOwn && protocol === "HTTPS" && media["VerifyCertificate"] === true)
+    await patch(client, String(media["@odata.id"]), { VerifyCertificate: false }, signal);
   if (target === undefined) {
     await patch(client, String(media["@odata.id"]), { Image: url, Inserted: true }, signal);
     return;

@@ -1,0 +1,50 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
+import type { ManagerOptions } from "./manager.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+/** The certificate that media are served with. Its authority stays, in `media/ca.crt`, for management controllers that are to check it. */
+export async function mediaCertificate(
+  { dataDir, clock, random }: Pick<ManagerOptions, "dataDir" | "clock" | "random">,
+  host: string,
+): Promise<CertificateAndKey> {
+  const folder = join(dataDir, "media");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const ca = (await read(folder)) ?? (await make(folder, clock.now(), random));
+  return await issueCertificate(ca, {
+    commonName: host,
+    usages: ["server"],
+    nowMs: clock.now(),
+    validMs: 10 * 365 * DAY_MS,
+    random,
+    ...(isIP(host) === 0 ? { dnsNames: [host] } : { ipAddresses: [host] }),
+  });
+}
+
+async function read(folder: string): Promise<CertificateAndKey | undefined> {
+  try {
+    const [certPem, keyPem] = await Promise.all(
+      ["ca.crt", "ca.key"].map((name) => readFile(join(folder, name), "utf8")),
+    );
+    return certPem === undefined || keyPem === undefined ? undefined : { certPem, keyPem };
+  } catch {
+    return undefined;
+  }
+}
+
+async function make(folder: string, nowMs: number, random: ManagerOptions["random"]): Promise<CertificateAndKey> {
+  const validMs = 20 * 365 * DAY_MS;
+  const ca = await createCertificateAuthority({ commonName: "capstan-media", notBeforeMs: nowMs, validMs, random });
+  // The key first: a certificate without its key would be another authority next time.
+  for (const [name, text] of [
+    ["ca.key", ca.keyPem],
+    ["ca.crt", ca.certPem],
+  ] as const) {
+    await writeFile(join(folder, `${name}.new`), text, { mode: 0o600, flush: true });
+    await rename(join(folder, `${name}.new`), join(folder, name));
+  }
+  return ca;
+}
