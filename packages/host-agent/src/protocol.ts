@@ -14,6 +14,9 @@ export const ENROL_UID_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/host-u
 /** On a ByoHost: the enrolment whose certificates are good, which is the id of the token it was made with. */
 export const ENROLMENT_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/enrolment";
 
+/** Why a certificate is refused to an agent whose host was forgotten with a node on it: it is to take that node off. */
+export const GIVEN_UP_REASON = "HostGivenUp";
+
 /**
  * Common name of an agent's client certificate: `byoh:host:NAMESPACE/NAME:ENROLMENT`. By the enrolment a host is told
  * from an earlier one of its name; hosts that enrolled before there were such numbers have none.

@@ -228,6 +228,24 @@ test("a host that enrols anew keeps working until then, and its earlier certific
   expect(await canAct(agentOf("a"))).toBe(false);
 });
 
+test("an agent whose rights somebody has removed gets them back when it asks", async () => {
+  await ask({});
+  await client.delete({
+    kind: {
+      group: "rbac.authorization.k8s.io",
+      version: "v1",
+      kind: "RoleBinding",
+      plural: "rolebindings",
+      namespaced: true,
+    },
+    namespace: "default",
+    name: "byoh-host-a",
+  });
+  expect(await canAct(agentOf("a"))).toBe(false);
+  await ask({ user: agentOf("a") });
+  expect(await canAct(agentOf("a"))).toBe(true);
+});
+
 test("a host of before enrolments had numbers goes on, and takes one when it renews", async () => {
   const old = { ...agentOf("a"), name: "byoh:host:default/a" };
   const heard = { status: { lastHeartbeatTime: "2026-01-01T00:00:00Z" } };
@@ -239,6 +257,21 @@ test("a host of before enrolments had numbers goes on, and takes one when it ren
   expect(await canAct(agentOf("a"))).toBe(true);
   expect(await canAct(old)).toBe(false);
   expect((await ask({ user: old, request: { commonName: old.name } }))[0]).toBe("Denied");
+});
+
+test("the agent of a host that was forgotten with a node on it is told so, and nobody else is", async () => {
+  const reasonOf = (): unknown => {
+    const { conditions = [] } = server.internal.get(CSRS, "", `csr-${count}`)?.["status"] as { conditions?: object[] };
+    return (conditions[0] as { reason?: string } | undefined)?.reason;
+  };
+  const metadata = { namespace: "kube-system", name: "byoh-given-up-abcdef" };
+  await client.create({ apiVersion: "v1", kind: "ConfigMap", metadata } as Unstructured);
+  await ask({ user: agentOf("gone"), host: "gone" });
+  expect(reasonOf()).toBe("HostGivenUp");
+  await ask({ user: agentOf("gone", "zzzzzz"), host: "gone" });
+  expect(reasonOf()).toBe("HostRefused");
+  await ask({ user: STRANGER, host: "gone" });
+  expect(reasonOf()).toBe("HostRefused");
 });
 
 test("requests that are not of hosts are left to others", async () => {

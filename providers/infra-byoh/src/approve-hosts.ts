@@ -5,11 +5,13 @@ import {
   ByoHost,
   ENROL_HOST_ANNOTATION,
   ENROL_UID_ANNOTATION,
+  GIVEN_UP_REASON,
   HOST_GROUP,
   parseHostUser,
 } from "@capstan/host-agent";
 import { type ParsedCertificateRequest, parseCertificateRequest } from "@capstan/pki";
 import { type Controller, controller, done, kindRef, type ReconcileContext } from "@capstan/runtime";
+import { wasGivenUp } from "./given-up.ts";
 import type { Hosts } from "./hosts.ts";
 
 interface CertificateSigningRequest extends KubeObject {
@@ -56,7 +58,7 @@ export function hostCertificateController(hosts: Hosts): Controller {
       // Before the certificate is given, so that it is good when it arrives.
       if (problem === undefined && target !== undefined && asked.enrolment !== undefined)
         await hosts.enrol(target, asked.enrolment, context.signal);
-      await decide(object, problem, context);
+      await decide(object, problem, await mustClean(object, problem, context), context);
       if (problem !== undefined && target !== undefined)
         context.recorder.event(
           target,
@@ -126,15 +128,26 @@ async function requesterProblem(
   return undefined;
 }
 
+/** Whether who is refused is the agent of a host that was forgotten with a node on it. */
+async function mustClean(
+  object: CertificateSigningRequest,
+  problem: string | undefined,
+  context: ReconcileContext,
+): Promise<boolean> {
+  const enrolment = problem === undefined ? undefined : parseHostUser(object.spec.username ?? "")?.enrolment;
+  return enrolment !== undefined && (await wasGivenUp(enrolment, context));
+}
+
 async function decide(
   object: CertificateSigningRequest,
   problem: string | undefined,
+  isGivenUp: boolean,
   context: ReconcileContext,
 ): Promise<void> {
   const condition =
     problem === undefined
       ? { type: "Approved", status: "True", reason: "HostEnrolled", message: "the host proved who it is" }
-      : { type: "Denied", status: "True", reason: "HostRefused", message: problem };
+      : { type: "Denied", status: "True", reason: isGivenUp ? GIVEN_UP_REASON : "HostRefused", message: problem };
   await context.client.request({
     method: "PUT",
     path: `/apis/certificates.k8s.io/v1/certificatesigningrequests/${object.metadata.name}/approval`,

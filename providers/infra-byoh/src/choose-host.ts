@@ -1,4 +1,5 @@
 import { deepEqual, findCondition, type LabelSelectorObject, selectorOrProblem } from "@capstan/apimachinery";
+import { PAUSED_ANNOTATION } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
 
 /** An agent that has not reported for this long is taken for gone. */
@@ -32,7 +33,7 @@ export interface Knowledge {
   isTaken?(host: ByoHost): boolean;
   /** When a heartbeat was last seen to arrive, by our own clock. */
   heardAt?(host: ByoHost): number | undefined;
-  /** Another host with the same machine-id. */
+  /** The host that had the same machine-id before. */
   twinOf?(host: ByoHost): ByoHost | undefined;
 }
 
@@ -136,6 +137,7 @@ export function whyTaken({ metadata, spec, status }: ByoHost): string | undefine
   if (metadata.deletionTimestamp !== undefined) return "being deleted";
   if (spec?.machineRef !== undefined) return "in use";
   if (spec?.release !== undefined) return "being cleaned";
+  if (metadata.annotations?.[PAUSED_ANNOTATION] !== undefined) return "paused";
   if (spec?.unschedulable === true) return "set unschedulable";
   return findCondition(status?.conditions ?? [], "Ready")?.status === "True" ? undefined : "not ready";
 }

@@ -3,6 +3,7 @@ import { contractCases } from "@capstan/capi/contract-suite";
 import { describe, test } from "vitest";
 import { ByoCluster } from "./kinds/byo-cluster.ts";
 import { ByoMachine, ByoMachineTemplate } from "./kinds/byo-machine.ts";
+import { MACHINE_ID_ANNOTATION } from "./machine-ids.ts";
 import { byohProvider } from "./provider.ts";
 import { type ByohWorld, startWorld } from "./testing/world.ts";
 
@@ -25,7 +26,9 @@ const cases = contractCases({
   startApi: async (options) => {
     const world = await startWorld(options);
     worlds.set(options.clock, world);
-    for (const name of ["host-1", "host-2"]) await world.agents.enrol(name);
+    // As a manager has known them before.
+    for (const name of ["host-1", "host-2"])
+      await world.agents.enrol(name, {}, { [MACHINE_ID_ANNOTATION]: `id-of-${name}` });
     return { transport: world.server.admin(), close: () => world.close() };
   },
   createWorld: ({ clock }) =>

@@ -5,32 +5,54 @@ import {
   type Controller,
   controller,
   done,
+  type Predicate,
   type ReconcileContext,
   type Result,
   requeueAfter,
   soonest,
 } from "@capstan/runtime";
+import { noteGivenUp } from "./given-up.ts";
 import { HostReports } from "./host-reports.ts";
-import type { Hosts } from "./hosts.ts";
+import { HOST_FINALIZER, type Hosts } from "./hosts.ts";
 import { ByoMachine } from "./kinds/byo-machine.ts";
+import { handPause } from "./pause.ts";
 
 /** A restore or a move may bring hosts before their machines: only later is a machine that is missing taken for gone. */
 const ORPHAN_MS = 5 * 60_000;
 const CONNECTING_MS = 2_000;
 const NODE = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false } as const;
 
+const pauseChanged: Predicate<Cluster> = {
+  update: (cluster, old) => cluster.spec?.paused !== old.spec?.paused,
+};
+
 /** Looks after hosts: whether they are heard of, those given up while their agent was away, and those of lost machines. */
 export function byoHostController(hosts: Hosts, workload: WorkloadClusters): Controller {
   const orphanSince = new Map<string, number>();
+  /** UIDs of the hosts that there are, so that what is known of others is forgotten. */
+  const seen = new Map<string, string>();
   const reports = new HostReports(hosts);
   return controller("byo-host")
     .for(ByoHost)
     .watches(ByoMachine, (machine) => hosts.allOf(machine), { predicate: { create: () => false, update: () => false } })
+    .watches(Cluster, (cluster) => hosts.ofCluster(cluster), {
+      predicate: pauseChanged,
+    })
     .reconcile(async (request, context) => {
       const host = context.cache.get(ByoHost, request);
-      if (host === undefined) return done();
+      const key = `${request.namespace}/${request.name}`;
+      const { uid } = host?.metadata ?? {};
+      const before = seen.get(key);
+      if (before !== undefined && before !== uid) {
+        reports.forget(before);
+        orphanSince.delete(before);
+        seen.delete(key);
+      }
+      if (host === undefined || uid === undefined) return done();
+      seen.set(key, uid);
+      const isPaused = await handPause(host, context);
       const next = await reports.look(host, context);
-      return soonest(next, await lookAfter(host, hosts, workload, orphanSince, context));
+      return isPaused ? next : soonest(next, await lookAfter(host, hosts, workload, orphanSince, context));
     });
 }
 
@@ -45,17 +67,38 @@ async function lookAfter(
   const since = orphanSince.get(key);
   orphanSince.delete(key);
   if (host.spec === undefined) return done();
-  if (host.spec.machineRef === undefined) return await freeWhenClean(host, hosts, workload, context);
+  const isLeaving = host.metadata.deletionTimestamp !== undefined;
+  if (host.spec.machineRef === undefined)
+    return isLeaving && (await leave(host, hosts, context))
+      ? done()
+      : await freeWhenClean(host, hosts, workload, context);
+  // Claimed by a manager of before hosts were kept.
+  if (!isLeaving && host.metadata.finalizers?.includes(HOST_FINALIZER) !== true)
+    await hosts.keep(host, true, context.signal);
   const claim = await stateOfClaim(host, hosts, context);
   const now = context.clock.now();
-  if (claim === "good") return done();
-  if (claim === "orphan" && (since === undefined || now - since < ORPHAN_MS)) {
+  // A machine that goes as well takes its node off in its own time.
+  if (claim === "leaving" || (claim === "good" && !isLeaving)) return done();
+  if (claim === "orphan" && !isLeaving && (since === undefined || now - since < ORPHAN_MS)) {
     orphanSince.set(key, since ?? now);
     return requeueAfter(ORPHAN_MS - (now - (since ?? now)));
   }
   const asked = { machineUID: host.spec.machineRef.uid, requestedAt: formatTime(now) };
   await hosts.takeBack(host, asked, context.signal);
   return done();
+}
+
+/** Lets a host that is being deleted go when nothing is on it, or when its agent cannot be asked. False: it is being cleaned. */
+async function leave(host: ByoHost, hosts: Hosts, context: ReconcileContext): Promise<boolean> {
+  const isClean = host.spec?.release === undefined;
+  if (!isClean && !hosts.isSilent(host, context.clock.now())) return false;
+  if (!isClean) {
+    await noteGivenUp(host, context);
+    const note = `host ${host.metadata.name} was removed while its agent was away: it cleans itself when it is back`;
+    context.recorder.event(host, "Warning", "HostGivenUp", "Release", note);
+  }
+  await hosts.keep(host, false, context.signal);
+  return true;
 }
 
 async function freeWhenClean(
@@ -92,7 +135,7 @@ async function stateOfClaim(
   host: ByoHost,
   hosts: Hosts,
   context: ReconcileContext,
-): Promise<"good" | "orphan" | "surplus"> {
+): Promise<"good" | "leaving" | "orphan" | "surplus"> {
   const reference = host.spec?.machineRef;
   const isIt = (machine: ByoMachine | undefined): machine is ByoMachine =>
     machine !== undefined &&
@@ -103,5 +146,6 @@ async function stateOfClaim(
   const machine = isIt(cached) ? cached : await context.client.get(ByoMachine, key, context.signal);
   if (!isIt(machine)) return "orphan";
   const own = hosts.of(machine);
-  return own === undefined || own.metadata.name === host.metadata.name ? "good" : "surplus";
+  if (own !== undefined && own.metadata.name !== host.metadata.name) return "surplus";
+  return machine.metadata.deletionTimestamp === undefined ? "good" : "leaving";
 }

@@ -1,9 +1,10 @@
 import { findCondition, formatDuration } from "@capstan/apimachinery";
-import { type ConditionInput, withTransitionTimes } from "@capstan/capi";
+import { type ConditionInput, pausedCondition, withTransitionTimes } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
 import { type ReconcileContext, type Result, requeueAfter } from "@capstan/runtime";
 import { SILENT_AFTER_MS, SKEW_MS } from "./choose-host.ts";
 import type { Hosts } from "./hosts.ts";
+import { clusterOf } from "./pause.ts";
 
 /** What the manager knows of a host and its agent cannot say, as conditions; and events for whatever went wrong. */
 export class HostReports {
@@ -16,11 +17,18 @@ export class HostReports {
     this.#hosts = hosts;
   }
 
+  /** Whatever was known of a host that is gone. */
+  forget(uid: string): void {
+    this.#skews.delete(uid);
+    this.#told.delete(uid);
+  }
+
   /** Looks at a host; returns when silence would show. */
   async look(host: ByoHost, context: ReconcileContext): Promise<Result> {
     const { uid = "" } = host.metadata;
     const skew = this.#hosts.observe(host, context.clock.now());
     if (skew !== undefined) this.#skews.set(uid, skew);
+    await this.#hosts.recordMachineID(host, context.clock.now(), context.signal);
     await this.#write(host, this.#conditions(host, context), context);
     this.#tell(host, context);
     return requeueAfter(SILENT_AFTER_MS / 3);
@@ -77,11 +85,14 @@ export class HostReports {
         no(
           "MachineIDUnique",
           "ClonedMachineID",
-          `host ${twin.metadata.name} has the same machine-id, so that neither can be a node: run rm /etc/machine-id && systemd-machine-id-setup on one of them and restart it`,
+          `host ${twin.metadata.name} had this machine-id before, and Nodes are told apart by it, so that no machine is given this host: run rm /etc/machine-id && systemd-machine-id-setup on it and restart it; if both are one computer, forget the other with capstan host remove ${twin.metadata.name}`,
         ),
       );
     else if (findCondition(host.status?.conditions ?? [], "MachineIDUnique") !== undefined)
       all.push(yes("MachineIDUnique", "Unique"));
+    const paused = pausedCondition(host, clusterOf(host, context));
+    if (paused.status === "True" || findCondition(host.status?.conditions ?? [], "Paused") !== undefined)
+      all.push(paused);
     return all;
   }
 
@@ -94,7 +105,8 @@ export class HostReports {
     });
     if (changed.length === 0) return;
     for (const { type, status, reason, message } of changed)
-      if (status === "False" && reason !== "WaitingForAgent")
+      if (type === "Paused") continue;
+      else if (status === "False" && reason !== "WaitingForAgent")
         context.recorder.event(host, "Warning", reason, "Observe", message);
       else if (findCondition(before, type)?.status === "False")
         context.recorder.event(host, "Normal", reason, "Observe", `${type} again`);

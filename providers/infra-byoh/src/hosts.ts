@@ -4,8 +4,15 @@ import { agentUser, ByoHost, ENROLMENT_ANNOTATION, hostRights } from "@capstan/h
 import type { Cache, Client, ObjectKey, Request } from "@capstan/runtime";
 import { type HostLists, hostMatches, isNews, isSilent, type Wanted, whyTaken } from "./choose-host.ts";
 import { K8sInstallerConfig } from "./kinds/k8s-installer-config.ts";
+import { MACHINE_ID_ANNOTATION, MachineIds } from "./machine-ids.ts";
+
+/** Keeps a host that a machine has claimed until it is clean again, whatever else vanishes. */
+export const HOST_FINALIZER = "byohost.infrastructure.cluster.x-k8s.io";
+/** A machine-id that nobody else had for this long is written down as the host's. */
+const RECORD_MS = 60_000;
 
 const BY_MACHINE = "machine-uid";
+const BY_CLUSTER = "cluster";
 const BY_MACHINE_ID = "machine-id";
 const FREE = "free";
 
@@ -22,6 +29,7 @@ export class Hosts {
   readonly #doubts = new Map<string, ObjectKey>();
   /** The last heartbeat of each host and when it was seen to arrive; nothing is known of what was there before we were. */
   readonly #heard = new Map<string, { beat: string; at: number | undefined }>();
+  readonly #machineIds = new MachineIds();
 
   /** Tells where hosts are read and written; before the cache starts. */
   bind(cache: Cache): void {
@@ -32,6 +40,10 @@ export class Hosts {
     cache.addIndex(ByoHost, BY_MACHINE_ID, (host) =>
       host.status?.machineID === undefined ? [] : [`${host.metadata.namespace}/${host.status.machineID}`],
     );
+    cache.addIndex(ByoHost, BY_CLUSTER, (host) => {
+      const name = host.metadata.labels?.[CLUSTER_NAME_LABEL] ?? host.spec?.release?.clusterName;
+      return name === undefined ? [] : [`${host.metadata.namespace}/${name}`];
+    });
     cache.addIndex(ByoHost, FREE, (host) =>
       whyTaken(host) === undefined ? (host.metadata.namespace ?? "") : undefined,
     );
@@ -60,8 +72,11 @@ export class Hosts {
     return before === undefined ? undefined : nowMs - Date.parse(beat);
   }
 
-  forget(uid: string): void {
+  #forget(host: ByoHost): void {
+    const { uid = "" } = host.metadata;
     this.#heard.delete(uid);
+    this.#rights.delete(uid);
+    this.#machineIds.forget(uid);
   }
 
   /** When a heartbeat of a host was last seen to arrive. */
@@ -73,12 +88,24 @@ export class Hosts {
     return isSilent(host, nowMs, this.heardAt(host));
   }
 
-  /** Another host with the same machine-id: a clone. */
+  /** The host that had this one's machine-id before, if it has another's. */
   twinOf(host: ByoHost): ByoHost | undefined {
+    const first = this.#machineIds.first(this.#withMachineID(host));
+    return first?.metadata.uid === host.metadata.uid ? undefined : first;
+  }
+
+  #withMachineID(host: ByoHost): ByoHost[] {
     const id = host.status?.machineID;
-    if (id === undefined) return undefined;
-    const all = this.#cache.byIndex(ByoHost, BY_MACHINE_ID, `${host.metadata.namespace}/${id}`);
-    return all.find((other) => other.metadata.uid !== host.metadata.uid);
+    return id === undefined ? [] : this.#cache.byIndex(ByoHost, BY_MACHINE_ID, `${host.metadata.namespace}/${id}`);
+  }
+
+  /** Writes down the machine-id that a host has had for a while, so that it stays the first also for the next manager. */
+  async recordMachineID(host: ByoHost, nowMs: number, signal: AbortSignal): Promise<void> {
+    const ageMs = this.#machineIds.observe(host, nowMs);
+    const id = host.status?.machineID;
+    if (id === undefined || host.metadata.annotations?.[MACHINE_ID_ANNOTATION] === id) return;
+    if (ageMs < RECORD_MS || this.twinOf(host) !== undefined) return;
+    await this.#client.patch(host, { metadata: { annotations: { [MACHINE_ID_ANNOTATION]: id } } }, {}, signal);
   }
 
   get client(): Client {
@@ -109,6 +136,11 @@ export class Hosts {
   /** All hosts that name a machine, as requests. */
   allOf(machine: KubeObject): Request[] {
     return this.#cache.byIndex(ByoHost, BY_MACHINE, machine.metadata.uid ?? "").map(requestOf);
+  }
+
+  /** All hosts of a Cluster, as requests. */
+  ofCluster(cluster: KubeObject): Request[] {
+    return this.#cache.byIndex(ByoHost, BY_CLUSTER, keyOf(cluster)).map(requestOf);
   }
 
   waits(machine: KubeObject, wanted: Wanted): void {
@@ -142,7 +174,10 @@ export class Hosts {
         ...(given.bootstrapSecret === undefined ? {} : { bootstrapSecret: { namespace, name: given.bootstrapSecret } }),
         providerID: given.providerID,
       };
-      const done = await this.#update(withCluster(host, machine.metadata.labels?.[CLUSTER_NAME_LABEL]), spec, signal);
+      const taken = withMachineID(
+        withFinalizer(withCluster(host, machine.metadata.labels?.[CLUSTER_NAME_LABEL]), true),
+      );
+      const done = await this.#update(taken, spec, signal);
       if (done) this.#doubts.delete(uid);
       return done;
     } finally {
@@ -192,7 +227,9 @@ export class Hosts {
     const live = isKnown
       ? host
       : await this.#client.patch(host, { metadata: { annotations, uid, resourceVersion } }, {}, signal);
-    await this.ensureRights(live, signal);
+    // Written even if they should be there: an agent that cannot see its host asks early. Those of a host that goes, go with it.
+    this.#rights.delete(uid ?? "");
+    if (live.metadata.deletionTimestamp === undefined) await this.ensureRights(live, signal);
   }
 
   /** Asks the agent to clean the host. */
@@ -210,10 +247,16 @@ export class Hosts {
       release,
       ...rest
     } = host.spec ?? {};
-    // Before the next machine can claim the host and gets rights of its own.
-    await this.ensureRights({ ...host, spec: rest }, signal);
-    const spec = cleaned || release === undefined ? rest : { ...rest, release };
-    return await this.#update(withCluster(host, undefined), spec, signal);
+    // Before the next machine can claim the host and gets rights of its own. Those of a host that goes, go with it.
+    if (host.metadata.deletionTimestamp === undefined) await this.ensureRights({ ...host, spec: rest }, signal);
+    const isClean = cleaned || release === undefined;
+    const spec = isClean ? rest : { ...rest, release };
+    return await this.#update(withFinalizer(withCluster(host, undefined), !isClean), spec, signal);
+  }
+
+  /** Has a host stay until it is clean, or lets it go for good. */
+  async keep(host: ByoHost, isKept: boolean, signal: AbortSignal): Promise<void> {
+    await this.#update(withFinalizer(host, isKept), host.spec ?? {}, signal);
   }
 
   /** Takes a host from a machine that is not there or has another; it is free once its agent has cleaned it. */
@@ -232,14 +275,25 @@ export class Hosts {
       tell(host);
       if (isNews(host, undefined)) this.#offer(host, changed);
     };
+    // A clone may be a host of its own once the one it was cloned from is gone or has changed.
+    const freed = (host: ByoHost): void => {
+      for (const other of this.#withMachineID(host))
+        if (other.metadata.uid !== host.metadata.uid) this.#offer(other, changed);
+    };
+    const removed = (host: ByoHost): void => {
+      this.#forget(host);
+      tell(host);
+      freed(host);
+    };
     const tellBoth = (host: ByoHost, old: ByoHost): void => {
       const before = old.spec?.machineRef;
       tell(host);
+      if (host.status?.machineID !== old.status?.machineID) freed(old);
       if (isNews(host, old)) this.#offer(host, changed);
       if (before !== undefined && before.uid !== host.spec?.machineRef?.uid)
         changed({ namespace: before.namespace, name: before.name });
     };
-    const stopHosts = this.#cache.informer(ByoHost).addHandler({ add: added, update: tellBoth, delete: tell });
+    const stopHosts = this.#cache.informer(ByoHost).addHandler({ add: added, update: tellBoth, delete: removed });
     // An installer is called as its machine.
     const tellMachine = (config: KubeObject): void => changed(requestOf(config));
     const stopInstallers = this.#cache
@@ -292,6 +346,22 @@ function withCluster(host: ByoHost, clusterName: string | undefined): ByoHost {
   const { [CLUSTER_NAME_LABEL]: _, ...labels } = host.metadata.labels ?? {};
   const next = clusterName === undefined ? labels : { ...labels, [CLUSTER_NAME_LABEL]: clusterName };
   return { ...host, metadata: { ...host.metadata, labels: next } };
+}
+
+function withFinalizer(host: ByoHost, isKept: boolean): ByoHost {
+  const others = (host.metadata.finalizers ?? []).filter((each) => each !== HOST_FINALIZER);
+  // Nothing can be added to what is being deleted.
+  const had = host.metadata.finalizers?.includes(HOST_FINALIZER) === true;
+  const keeps = isKept && (had || host.metadata.deletionTimestamp === undefined);
+  return { ...host, metadata: { ...host.metadata, finalizers: keeps ? [...others, HOST_FINALIZER] : others } };
+}
+
+/** A host that is claimed has its machine-id to itself. */
+function withMachineID(host: ByoHost): ByoHost {
+  const id = host.status?.machineID;
+  if (id === undefined) return host;
+  const annotations = { ...host.metadata.annotations, [MACHINE_ID_ANNOTATION]: id };
+  return { ...host, metadata: { ...host.metadata, annotations } };
 }
 
 function requestOf(object: KubeObject): Request {

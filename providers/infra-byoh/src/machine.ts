@@ -6,6 +6,7 @@ import {
   type MachineScope,
   noCapacity,
   type Outcome,
+  PAUSED_ANNOTATION,
   ready,
   trouble,
   wait,
@@ -16,6 +17,7 @@ import type { Hosts } from "./hosts.ts";
 import { ensureInstaller } from "./installer.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
 import { nodeOfHost } from "./node-of-host.ts";
+import { isPaused } from "./pause.ts";
 
 /** Somebody else took the host we wanted: look again at once. */
 const CONTENDED_MS = 50;
@@ -33,6 +35,7 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const uid = object.metadata.uid ?? "";
   const bootstrap = host.status?.bootstrap;
   if (bootstrap?.machineUID === uid && bootstrap.phase === "Succeeded") return await joined(scope, host);
+  if (isPaused(host)) return pausedHost(host);
   const installing = host.spec?.bootstrapSecret === undefined ? await install(scope, host) : undefined;
   if (installing !== undefined) return installing;
   // An agent that has begun has its rights.
@@ -58,6 +61,12 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
     `host ${host.metadata.name} runs its bootstrap data${last === undefined ? "" : `, last: ${last}`}`,
   );
 }
+
+const pausedHost = (host: ByoHost): Outcome =>
+  wait(
+    "HostPaused",
+    `host ${host.metadata.name} is paused: resume its Cluster, or remove annotation ${PAUSED_ANNOTATION} from the ByoHost`,
+  );
 
 /** Asks for what installs Kubernetes on the host, and hands it over together with the bootstrap data. */
 async function install({ object, machine, backend, signal }: Scope, host: ByoHost): Promise<Outcome | undefined> {
@@ -151,6 +160,7 @@ export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): P
     return earlier === undefined ? gone() : wait("ReleasingHost", `host ${earlier} is being released`, CONTENDED_MS);
   }
   const uid = object.metadata.uid ?? "";
+  if (isPaused(host)) return pausedHost(host);
   const asked = { machineUID: uid, requestedAt: formatTime(clock.now()) };
   if (host.spec?.release === undefined) await backend.release(host, asked, signal);
   else if (host.status?.release?.machineUID === uid && host.status.release.phase === "Released")

@@ -110,27 +110,6 @@ test.each([
   expect(onHost("ClockInSync")).toBe("True InSync: ");
 });
 
-test("a cloned machine-id is told on both hosts, and neither is claimed", async () => {
-  await fleet.addHosts("host2");
-  await fleet.world.agents.make("host2", { machineID: "id-of-host1" });
-  await fleet.pass(61);
-  for (const [one, other] of [
-    ["host1", "host2"],
-    ["host2", "host1"],
-  ])
-    expect(onHost("MachineIDUnique", one)).toMatch(
-      new RegExp(`^False ClonedMachineID: host ${other} has the same machine-id.*systemd-machine-id-setup`),
-    );
-  expect(told("ClonedMachineID")).toHaveLength(2);
-  await fleet.addMachines("m1");
-  await fleet.pass(5);
-  expect(ready()).toContain("with the machine-id of");
-  await fleet.world.agents.make("host2", {});
-  await fleet.pass(65);
-  expect(onHost("MachineIDUnique", "host1")).toBe("True Unique: ");
-  expect(fleet.withReason("Ready")).toEqual(["m1"]);
-});
-
 test("a kubelet newer than the control plane is not given the machine", async () => {
   await fleet.world.agents.make("host1", { kubeletVersion: "v1.35.1" });
   await fleet.pass(1);

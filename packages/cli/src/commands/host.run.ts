@@ -119,8 +119,12 @@ export function runHostRemove(input: CommandInput): Promise<number> {
         hint: "delete or scale down its machines first",
       });
     input.io.err(`In ${target.description}\n`);
-    for (const right of hostRights(host, [])) await target.client.delete(right);
     await target.client.delete(host);
+    if ((await target.client.get(ByoHost, { namespace, name })) !== undefined) {
+      input.io.out(`host ${namespace}/${name} is being cleaned, and is removed when that is done\n`);
+      return 0;
+    }
+    for (const right of hostRights(host, [])) await target.client.delete(right);
     input.io.out(`host ${namespace}/${name} removed\n`);
     return 0;
   });

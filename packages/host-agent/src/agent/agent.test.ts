@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isReason, seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { isReason, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Client, silentLogger } from "@capstan/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -70,7 +70,7 @@ const transport = (name = "h1") =>
 function startAgent(): void {
   const agent = { stop: new AbortController(), dead: false };
   agents.push(agent);
-  const run: RunCommand = (command, { signal }) => {
+  const run: RunCommand = (command, { signal, onOutput }) => {
     if (agent.dead) return new Promise(() => undefined);
     const line = typeof command === "string" ? command : command.join(" ");
     if (dieAt-- <= 0) {
@@ -89,6 +89,18 @@ function startAgent(): void {
       return new Promise((resolve) => {
         signal?.addEventListener("abort", () => resolve({ exitCode: 137, output: "", timedOut: false }));
       });
+    if (line === "chatter")
+      return new Promise((resolve) => {
+        let said = "";
+        const say = (count: number): void => {
+          const piece = count % 2 === 0 ? "pulling, token abcdef.01234567" : `89abcdef, line ${count}\n`;
+          onOutput?.(piece);
+          said += piece;
+          if (count < 600) clock.after(100, () => say(count + 1));
+          else resolve({ exitCode: 0, output: said, timedOut: false });
+        };
+        say(0);
+      });
     const failed = failing !== undefined && line.includes(failing);
     return Promise.resolve({
       exitCode: failed ? 3 : 0,
@@ -96,7 +108,8 @@ function startAgent(): void {
       timedOut: false,
     });
   };
-  const identity = { server: "", caPem: "", certPem: "", keyPem: "", namespace: "default", name: "h1" };
+  const proof = { certPem: "", keyPem: "", tokenID: "aaaaaa" };
+  const identity = { server: "", caPem: "", namespace: "default", name: "h1", ...proof };
   const facts = () => Promise.resolve({ hostinfo: { hostname: "h1" } });
   const options = { identity, stateDir: join(dir, "state"), root: join(dir, "root"), clock, random: seededRandom(2) };
   void runAgent(
@@ -173,6 +186,36 @@ test("heartbeats go on while a step takes long, and cost one write a minute", as
   for (let i = 0; i < 10; i++) await clock.advance(30_000);
   expect(Date.parse(host().status?.lastHeartbeatTime ?? "") - before).toBeGreaterThan(200_000);
   expect(Number(host().metadata.resourceVersion) - version).toBeLessThan(12);
+});
+
+test("what a step prints is seen while it runs, without secrets, in few writes", async () => {
+  startAgent();
+  await until(() => ready()?.status === "True");
+  const log = (): string =>
+    (server.internal.get({ group: "", plural: "configmaps" }, "default", "byoh-log-h1")?.["data"] as { log?: string })
+      ?.log ?? "";
+  const logged: string[] = [];
+  let writes = 0;
+  server.internal.watch(HOSTS, () => writes++);
+  server.internal.watch({ group: "", plural: "configmaps" }, ({ name }) => {
+    if (name === "byoh-log-h1") logged.push(log());
+  });
+  await claim("u1", "#cloud-config\nruncmd: [chatter]\n");
+  const last = () => host().status?.bootstrap?.steps?.at(-1);
+  await until(() => last()?.output?.includes("line 99\n") === true);
+  expect(last()).toMatchObject({ name: "chatter", startedAt: expect.any(String) });
+  expect(last()?.exitCode).toBeUndefined();
+  await until(() => log().includes("pulling, token ***, line 99\n"));
+  expect(log()).toContain("$ chatter\n");
+  expect(phase()).toBe("Running");
+  await until(() => phase() === "Succeeded", 90);
+  expect(last()?.exitCode).toBe(0);
+  await until(() => log().includes("line 599\n"));
+  expect(log().match(/line 599\n/g)).toHaveLength(1);
+  // A minute of ten lines a second.
+  expect(writes).toBeLessThan(45);
+  expect(logged.length).toBeLessThan(45);
+  expect([...logged, JSON.stringify(host())].join("")).not.toContain("89abcdef");
 });
 
 test("a machine that lets go in the middle of a step ends the step, and the host is cleaned", async () => {
@@ -278,6 +321,63 @@ test("a host that comes back to a world without its machine resets itself before
   await until(() => ready()?.status === "True");
   expect(joined).toBe(false);
   expect(new Set(seen)).toEqual(new Set(["Cleaning", "clean: True"]));
+});
+
+describe("a host that was forgotten while it had a node", () => {
+  const CSRS = { group: "certificates.k8s.io", plural: "certificatesigningrequests" };
+  /** Decides on what the agent asks for, as the manager would. */
+  const answer = (reason: string): void => {
+    server.internal.watch(CSRS, ({ name, object }) => {
+      const decided = (object?.["status"] as { conditions?: unknown[] } | undefined)?.conditions;
+      if (object === undefined || decided !== undefined) return;
+      const condition = { type: "Denied", status: "True", reason, message: "there is no such host" };
+      const change = (csr: Unstructured): void => {
+        csr["status"] = { conditions: [condition] };
+      };
+      void server.internal.update(CSRS, "", name, "manager", change, "approval");
+    });
+  };
+  const forget = async (): Promise<void> => {
+    await server.internal.delete(HOSTS, "default", "h1");
+    for (const right of hostRights(enrolled("h1"), [])) await admin.delete(right);
+  };
+
+  test("and that is told it was given up, cleans itself", async () => {
+    startAgent();
+    await claim("u1");
+    await until(() => phase() === "Succeeded");
+    answer("HostGivenUp");
+    await forget();
+    await until(() => !joined, 300);
+    expect(ran.some((line) => line.includes("kubeadm reset"))).toBe(true);
+  });
+
+  test("also after a reboot, when it can see nothing at all", async () => {
+    startAgent();
+    await claim("u1");
+    await until(() => phase() === "Succeeded");
+    agents[0]?.stop.abort(new Error("power cut"));
+    answer("HostGivenUp");
+    await forget();
+    startAgent();
+    await until(() => !joined, 300);
+  });
+
+  test("but not one that is merely not known, as after a move", async () => {
+    startAgent();
+    await claim("u1");
+    await until(() => phase() === "Succeeded");
+    answer("HostRefused");
+    await forget();
+    let asked = 0;
+    server.internal.watch(CSRS, ({ previous }) => (previous === undefined ? asked++ : asked));
+    for (let passed = 0; passed < 60 && asked < 3; passed++) {
+      await clock.advance(15_000);
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(asked).toBe(3);
+    expect(joined).toBe(true);
+  });
 });
 
 test.each<[string, Partial<HostProbe>, string]>([

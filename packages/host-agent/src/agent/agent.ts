@@ -31,6 +31,7 @@ import { INSTALL_KEYS } from "../protocol.ts";
 import { defaultInterface, hostFacts } from "./facts.ts";
 import { HostLog, sendLog } from "./host-log.ts";
 import { type Credentials, type Enrolment, renewalDue, requestCertificate } from "./identity.ts";
+import { watchForLoss } from "./lost-host.ts";
 import type { Programs } from "./programs.ts";
 import { HEARTBEAT_MS, type Progress, Reporter } from "./reporter.ts";
 import { endLeftCommand, processId, readWork, type Work, writeWork } from "./work.ts";
@@ -74,6 +75,8 @@ class HostAgent {
   #credentials: Credentials;
   /** What failed last, how often in a row, and when it is tried again. */
   #failures = { what: "", count: 0, againMs: 0 };
+  /** The end of whatever is done to the host: one thing at a time. */
+  #last: Promise<unknown> = Promise.resolve();
   /** What keeps an earlier machine on the host. */
   #dirt: Unfit | undefined;
 
@@ -105,13 +108,32 @@ class HostAgent {
       .for(ByoHost, { predicate: anyOf(generationChanged, annotationsChanged) })
       .reconcile(async (request, context) => {
         const host = context.cache.get(ByoHost, request);
-        return host === undefined ? done() : await this.#reconcile(host, context);
+        return host === undefined ? done() : await this.#alone(() => this.#reconcile(host, context));
       });
+    this.#watchForLoss(signal);
     const deps = { cache: this.#cache, clock, random, log, recorder: silentRecorder };
     await startControllers([reconciler], deps, signal).finished;
     await this.#log.flush();
     await this.#cache.stop();
     await this.#transport.close();
+  }
+
+  #alone<T>(act: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(act);
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+
+  #watchForLoss(signal: AbortSignal): void {
+    const { identity, clock, random, log, stateDir, transport } = this.#options;
+    const { namespace, name } = identity;
+    const ask = async (): Promise<void> => {
+      this.#credentials = await requestCertificate(identity, this.#credentials, { clock, random, stateDir, transport });
+    };
+    const hasNode = (): boolean => readWork(stateDir) !== undefined;
+    const clean = (): Promise<string | undefined> => this.#alone(() => this.#clean());
+    const client = new Client(this.#transport, { fieldManager: "capstan-host-agent", clock });
+    watchForLoss({ namespace, name, client, clock, log, hasNode, ask, clean }, signal);
   }
 
   /** One step: clean up if asked to or if something is left, bootstrap if claimed, else just say that all is well. */

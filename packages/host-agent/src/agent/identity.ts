@@ -1,13 +1,21 @@
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Clock, isReason, type KubeObject, type Random, randomSuffix, sleep } from "@capstan/apimachinery";
+import {
+  type Clock,
+  isReason,
+  type KubeObject,
+  type Random,
+  randomSuffix,
+  sleep,
+  type Transport,
+} from "@capstan/apimachinery";
 import { buildKubeconfig, createCertificateRequest, parseCertificate } from "@capstan/pki";
 import { Client, fixedCredentials, httpTransport, kindRef } from "@capstan/runtime";
 import { HOST_GROUP, hostUser } from "../protocol.ts";
 
 interface CertificateSigningRequest extends KubeObject {
   spec: { request: string; signerName: string; usages: string[]; expirationSeconds?: number };
-  status?: { certificate?: string; conditions?: { type: string; message?: string }[] };
+  status?: { certificate?: string; conditions?: { type: string; reason?: string; message?: string }[] };
 }
 
 const CertificateSigningRequest = kindRef<CertificateSigningRequest>({
@@ -62,13 +70,12 @@ export function expiredAt(certPem: string, nowMs: number): Date | undefined {
 export async function requestCertificate(
   enrolment: Enrolment,
   proof: { token: string } | Credentials,
-  deps: { clock: Clock; random: Random; stateDir: string },
+  deps: { clock: Clock; random: Random; stateDir: string; transport?: Transport | undefined },
 ): Promise<Credentials> {
   const credentials = fixedCredentials(proof);
-  const transport = httpTransport(
-    { server: enrolment.server, tls: { caPem: enrolment.caPem }, credentials },
-    { clock: deps.clock },
-  );
+  const transport =
+    deps.transport ??
+    httpTransport({ server: enrolment.server, tls: { caPem: enrolment.caPem }, credentials }, { clock: deps.clock });
   try {
     const client = new Client(transport, { fieldManager: "capstan-host-agent", clock: deps.clock });
     const { name, csrPem, keyPem } = await pendingRequest(enrolment, deps);
@@ -95,7 +102,7 @@ export async function requestCertificate(
     await rm(pendingFile(deps.stateDir), { force: true });
     return { certPem, keyPem };
   } finally {
-    await transport.close();
+    if (transport !== deps.transport) await transport.close();
   }
 }
 
@@ -110,7 +117,14 @@ interface PendingRequest {
 }
 
 /** Somebody decided against a request. */
-class Refused extends Error {}
+export class Refused extends Error {
+  readonly reason: string;
+
+  constructor(message: string, reason: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
 
 const pendingFile = (stateDir: string): string => join(stateDir, "request.json");
 
@@ -159,7 +173,8 @@ async function untilIssued(client: Client, name: string, clock: Clock): Promise<
     const refused = request?.status?.conditions?.find(
       (condition) => condition.type === "Denied" || condition.type === "Failed",
     );
-    if (refused !== undefined) throw new Refused(`the certificate was refused: ${refused.message ?? refused.type}`);
+    if (refused !== undefined)
+      throw new Refused(`the certificate was refused: ${refused.message ?? refused.type}`, refused.reason ?? "");
     const certificate = request?.status?.certificate;
     if (certificate !== undefined && certificate !== "") return Buffer.from(certificate, "base64").toString("utf8");
     await sleep(clock, POLL_MS);

@@ -52,9 +52,13 @@ export class FakeAgents {
   }
 
   /** A new host whose agent has reported. */
-  async enrol(name: string, labels: Record<string, string> = {}): Promise<void> {
+  async enrol(
+    name: string,
+    labels: Record<string, string> = {},
+    annotations: Record<string, string> = {},
+  ): Promise<void> {
     const { apiVersion, kind } = ByoHost;
-    const metadata = { namespace: "default", name, labels };
+    const metadata = { namespace: "default", name, labels, annotations };
     await this.#server.internal.create(HOSTS, { apiVersion, kind, metadata, spec: {} }, "test");
     this.#names.add(name);
     await this.#report(name, {});

@@ -204,6 +204,17 @@ describe("what we serve is fetched", () => {
     expect(verified).toEqual([["2", { VerifyCertificate: false }]]);
   });
 
+  test("and one that lists HTTPS but cannot is told with the cure", async () => {
+    Object.assign(transfer, HTTPS);
+    bmc.on(`POST ${MEDIA}/2/insert`, (): Reply => ({ status: 400, body: { error: { message: "unknown authority" } } }));
+    expect(await end(() => driver.provision(bmc.host(), REQUEST, signal))).toMatchObject({
+      type: "failed",
+      message: expect.stringMatching(
+        /unknown authority.*annotate the BareMetalHost capstan.dev\/media-transport=http$/,
+      ),
+    });
+  });
+
   test("as it began, while a machine runs from it", async () => {
     Object.assign(transfer, HTTPS);
     const before = `http://media/media/${TOKEN}/media.iso`;

@@ -80,7 +80,14 @@ export async function insert(
     { Image: url, Inserted: true, WriteProtected: true, TransferProtocolType: protocol },
     { Image: url },
   ];
-  await firstAccepted(variants, (body) => client.request("POST", target, body, signal));
+  try {
+    await firstAccepted(variants, (body) => client.request("POST", target, body, signal));
+  } catch (error) {
+    if (!isOwn || protocol === "HTTP" || !(error instanceof RedfishError) || error.access !== undefined) throw error;
+    throw new RedfishError(
+      `${error.message}; if it cannot fetch by HTTPS, annotate the BareMetalHost ${MEDIA_ANNOTATION}=http`,
+    );
+  }
 }
 
 /** Empties a drive; one that is empty already is fine. */

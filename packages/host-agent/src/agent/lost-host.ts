@@ -1,0 +1,68 @@
+import { type Clock, isReason } from "@capstan/apimachinery";
+import type { Client, Logger } from "@capstan/runtime";
+import { ByoHost } from "../kinds/byo-host.ts";
+import { GIVEN_UP_REASON } from "../protocol.ts";
+import { Refused } from "./identity.ts";
+
+const LOOK_MS = { first: 60_000, last: 10 * 60_000 };
+
+export interface LostHostOptions {
+  namespace: string;
+  name: string;
+  client: Client;
+  clock: Clock;
+  log: Logger;
+  /** Whether a node may be on this host. */
+  hasNode: () => boolean;
+  /** Asks for a certificate, which is what a host that can see nothing may still do. */
+  ask: () => Promise<void>;
+  /** Takes the node off; returns what went wrong. */
+  clean: () => Promise<string | undefined>;
+}
+
+/**
+ * Looks from time to time whether this host is still known. One that was forgotten while it was away, with its namespace
+ * or without, sees no object that would tell it: it asks, and cleans itself only when it is told that it was given up.
+ */
+export function watchForLoss(options: LostHostOptions, signal: AbortSignal): void {
+  const { clock } = options;
+  let waitMs = LOOK_MS.first;
+  const later = (): void => {
+    const cancel = clock.after(waitMs, () => {
+      signal.removeEventListener("abort", cancel);
+      if (signal.aborted) return;
+      void look(options).then((isLost) => {
+        waitMs = isLost ? Math.min(waitMs * 2, LOOK_MS.last) : LOOK_MS.first;
+        later();
+      });
+    });
+    signal.addEventListener("abort", cancel, { once: true });
+  };
+  later();
+}
+
+/** Returns whether the API does not know this host. */
+async function look(options: LostHostOptions): Promise<boolean> {
+  const { client, namespace, name, log } = options;
+  if (!options.hasNode()) return false;
+  try {
+    if ((await client.get(ByoHost, { namespace, name })) !== undefined) return false;
+  } catch (error) {
+    // A cut line says nothing about the host.
+    if (!isReason(error, "Forbidden", "Unauthorized", "NotFound")) return false;
+  }
+  try {
+    await options.ask();
+    return false;
+  } catch (error) {
+    if (!(error instanceof Refused && error.reason === GIVEN_UP_REASON)) {
+      log.warn("the management API does not know this host any more", { error });
+      return true;
+    }
+    log.info("this host was given up while it was away: its node is taken off");
+    const problem = await options.clean();
+    if (problem !== undefined) log.warn("the host could not be cleaned; it is tried again", { problem });
+    else log.info("the host is clean; to use it again run the line that capstan host add prints");
+  }
+  return true;
+}

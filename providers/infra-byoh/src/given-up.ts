@@ -1,0 +1,38 @@
+import { formatTime, type KubeObject } from "@capstan/apimachinery";
+import { ConfigMap } from "@capstan/capi";
+import { type ByoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
+import type { ReconcileContext } from "@capstan/runtime";
+
+const NAMESPACE = "kube-system";
+const LABEL = "byoh.infrastructure.cluster.x-k8s.io/given-up";
+/** An agent's certificate lives for 90 days: nobody can ask later. */
+const KEPT_MS = 100 * 24 * 3600_000;
+
+const nameOf = (enrolment: string): string => `byoh-given-up-${enrolment}`;
+
+/**
+ * Notes that a host is forgotten although a node may still be on it, where the end of its namespace does not reach: when
+ * its agent is back and asks, it is told to clean up. A host that merely is not there, as after a move, is not.
+ */
+export async function noteGivenUp(host: ByoHost, context: ReconcileContext): Promise<void> {
+  const { namespace, name, annotations } = host.metadata;
+  const enrolment = annotations?.[ENROLMENT_ANNOTATION];
+  if (enrolment === undefined) return;
+  const { client, clock, signal } = context;
+  const note: KubeObject & { data: Record<string, string> } = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: NAMESPACE, name: nameOf(enrolment), labels: { [LABEL]: "" } },
+    data: { host: `${namespace}/${name}`, since: formatTime(clock.now()) },
+  };
+  await client.apply(note, {}, signal);
+  const { items } = await client.list(ConfigMap, { namespace: NAMESPACE, labelSelector: LABEL }, signal);
+  for (const old of items)
+    if (clock.now() - Date.parse(old.metadata.creationTimestamp ?? "") > KEPT_MS) await client.delete(old, {}, signal);
+}
+
+/** Whether the host of an enrolment was forgotten with a node on it. */
+export async function wasGivenUp(enrolment: string, context: ReconcileContext): Promise<boolean> {
+  const key = { namespace: NAMESPACE, name: nameOf(enrolment) };
+  return (await context.client.get(ConfigMap, key, context.signal)) !== undefined;
+}

@@ -1,0 +1,70 @@
+import { ConfigMap } from "@capstan/capi";
+import { ByoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ByoMachine } from "./kinds/byo-machine.ts";
+import { Fleet } from "./testing/fleet.ts";
+
+/** A claimed host that is deleted, alone or with its namespace, is not gone before its node is taken off or noted as left behind. */
+let fleet: Fleet;
+beforeEach(async () => {
+  fleet = await Fleet.start();
+  await fleet.addHosts("host1");
+  await fleet.client.patch(at(ByoHost, "host1"), { metadata: { annotations: { [ENROLMENT_ANNOTATION]: "abcdef" } } });
+  await fleet.addMachines("m1");
+  await fleet.restartManager();
+  await fleet.pass(20);
+  expect(fleet.withReason("Ready")).toEqual(["m1"]);
+});
+afterEach(() => fleet.close());
+
+const at = <K>(kind: K, name: string) => ({ kind, namespace: "default", name });
+const host = () => fleet.world.agents.host("host1");
+const deleteHost = () => fleet.client.delete(at(ByoHost, "host1"));
+const note = () => fleet.client.get(ConfigMap, { namespace: "kube-system", name: "byoh-given-up-abcdef" });
+
+describe("deleted while its agent answers: the node is taken off, then it goes", () => {
+  test.each<[string, (() => Promise<unknown>)[]]>([
+    ["the host alone", [deleteHost]],
+    ["the host, then its machine", [deleteHost, () => fleet.deleteMachine("m1")]],
+    ["the machine, then its host", [() => fleet.deleteMachine("m1"), deleteHost]],
+    [
+      "its machine by force, then the host",
+      [
+        () => fleet.client.patch(at(ByoMachine, "m1"), { metadata: { finalizers: null } }),
+        () => fleet.deleteMachine("m1"),
+        deleteHost,
+      ],
+    ],
+    ["the host while the manager is away", [() => fleet.stopManager(), deleteHost, () => fleet.restartManager()]],
+  ])("%s", async (_, steps) => {
+    for (const step of steps) await step();
+    await fleet.pass(30);
+    expect(fleet.world.agents.running.size).toBe(0);
+    expect(host()).toBeUndefined();
+    expect(await note()).toBeUndefined();
+    expect(fleet.violations).toEqual([]);
+  });
+});
+
+test("deleted while its agent is away: it goes after a while, and what is left is noted where its agent can learn of it", async () => {
+  fleet.world.agents.silence("host1");
+  await fleet.deleteMachine("m1");
+  await deleteHost();
+  await fleet.pass(60);
+  expect(host()).toBeDefined();
+  await fleet.pass(400);
+  expect(host()).toBeUndefined();
+  expect(fleet.machine("m1")).toBeUndefined();
+  expect((await note())?.["data"]).toMatchObject({ host: "default/host1" });
+  expect(fleet.events).toContainEqual(
+    "Warning HostGivenUp host1: host host1 was removed while its agent was away: it cleans itself when it is back",
+  );
+});
+
+test("a host on which nothing runs goes at once", async () => {
+  await fleet.deleteMachine("m1");
+  await fleet.pass(20);
+  expect(host()?.metadata.finalizers ?? []).toEqual([]);
+  await deleteHost();
+  expect(host()).toBeUndefined();
+});
