@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { COMMANDS, commandReference } from "capstan";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { fileLinks, runnableBlocks } from "./blocks.ts";
+import { codeBlocks, fileLinks, proofOf, scriptOf, verbsOf } from "./blocks.ts";
+import { KUBECTL, Shell } from "./shell.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const main = join(root, "dist/capstan/capstan.js");
@@ -17,6 +16,9 @@ const pages = [
     .filter((path) => path.endsWith(".md"))
     .map((path) => join(root, "docs", path)),
 ].map((file) => ({ page: relative(root, file), text: readFileSync(file, "utf8") }));
+
+/** The reference is made from the definitions of commands and kinds, which have tests of their own. */
+const written = pages.filter(({ page }) => !page.startsWith("docs/reference/"));
 
 describe("pages", () => {
   test.each(pages)("links of $page lead somewhere", ({ page, text }) => {
@@ -39,26 +41,50 @@ describe("pages", () => {
   });
 });
 
-/** Every block marked `sh run`, in the order of the pages, against one instance with the demo. */
+/** What the e2e tests do is partly in files they share. */
+const helpers = readdirSync(join(root, "tests/e2e"), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+  .map((path) => readFileSync(join(root, "tests/e2e", path), "utf8"))
+  .join("\n");
+
+/** A fence says `sh run` (here), `sh by FILE …` (what needs real hosts or programs), or a language without commands. */
+describe("every command is proved", () => {
+  const blocks = written.flatMap(({ page, text }) =>
+    codeBlocks(page, text).map((block) => ({ ...block, whole: text })),
+  );
+
+  test.each(blocks)("$page, line $line", (block) => {
+    const proof = proofOf(block);
+    if (proof === undefined || proof === "run") return;
+    expect(proof, "mark the block: sh run, console run, sh by FILE, or text").not.toEqual([]);
+    const texts = proof.map((file) => readFileSync(join(root, file), "utf8"));
+    const all = [...texts, ...(proof.some((file) => file.startsWith("tests/e2e/")) ? [helpers] : [])].join("\n");
+    const missing = verbsOf(scriptOf(block)).filter((verb) => !new RegExp(`\\b${verb}\\b`).test(all));
+    expect(missing, `commands that ${proof.join(", ")} do not use`).toEqual([]);
+    for (const file of proof.filter((path) => path.startsWith("tests/e2e/"))) {
+      const [, name = ""] = /([\w-]+)\.test\.ts$/.exec(file) ?? [];
+      expect(block.whole, "the page tells which test runs this").toMatch(
+        new RegExp(`${file.replaceAll(".", "\\.")}|npm run e2e -- ${name}\\b(?!-)`),
+      );
+    }
+  });
+});
+
+/** Every block marked `run`, in the order of the pages, against one instance with the demo. */
 describe("blocks", () => {
-  let dir: string;
+  let shell: Shell;
   let up: ChildProcess;
 
   beforeAll(async () => {
     // The command as it is installed, which also starts twice as fast.
     const { status } = spawnSync(process.execPath, [join(root, "tools/cli/bundle.mjs")], { stdio: "inherit" });
     expect(status).toBe(0);
-    dir = await mkdtemp(join(tmpdir(), "capstan-docs-"));
-    await mkdir(join(dir, "bin"));
-    const program = join(dir, "bin", "capstan");
-    await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
-    await chmod(program, 0o755);
-    const options = {
-      env: environment(),
-      cwd: dir,
-      stdio: ["ignore", "pipe", "inherit"] as ["ignore", "pipe", "inherit"],
-    };
-    up = spawn(program, ["up", "--demo", "--listen", "127.0.0.1:0", "--dashboard", "off"], options);
+    shell = await Shell.make(main, root);
+    up = spawn(process.execPath, [main, "up", "--demo", "--listen", "127.0.0.1:0", "--dashboard", "off"], {
+      env: shell.environment,
+      cwd: shell.dir,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let text = "";
     up.stdout?.on("data", (chunk: Buffer) => {
       text += chunk.toString();
@@ -68,37 +94,22 @@ describe("blocks", () => {
 
   afterAll(async () => {
     up.kill("SIGKILL");
-    await rm(dir, { recursive: true, force: true });
+    await shell.close();
   });
 
-  function environment(): Record<string, string | undefined> {
-    const { KUBECONFIG: _, ...rest } = process.env;
-    return {
-      ...rest,
-      PATH: `${join(dir, "bin")}:${process.env["PATH"]}`,
-      HOME: dir,
-      XDG_DATA_HOME: dir,
-      NO_COLOR: "1",
-    };
-  }
+  const blocks = written
+    .flatMap(({ page, text }) => codeBlocks(page, text))
+    .filter((block) => proofOf(block) === "run");
+  // A page is one story: without kubectl (npm run kubernetes builds it) all of it is left out.
+  const withKubectl = new Set(blocks.flatMap((block) => (/\bkubectl /.test(scriptOf(block)) ? block.page : [])));
 
-  const blocks = pages.flatMap(({ page, text }) => runnableBlocks(page, text));
-
-  test.each(blocks)(
-    "$page, line $line",
-    async ({ text }) => {
-      const shell = spawn("bash", ["-euo", "pipefail", "-c", text], {
-        env: environment(),
-        cwd: dir,
-        stdio: ["ignore", "ignore", "pipe"],
-      });
-      let errors = "";
-      shell.stderr?.on("data", (chunk: Buffer) => {
-        errors += chunk.toString();
-      });
-      const code = await new Promise((resolve) => shell.once("close", resolve));
-      expect(code, errors).toBe(0);
-    },
-    60_000,
-  );
+  for (const block of blocks)
+    test.skipIf(KUBECTL === undefined && withKubectl.has(block.page))(
+      `${block.page}, line ${block.line}`,
+      async () => {
+        const { code, errors } = await shell.run(block.page, scriptOf(block));
+        expect(code, errors).toBe(0);
+      },
+      120_000,
+    );
 });
