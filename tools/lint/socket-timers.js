@@ -8,11 +8,11 @@ export const SOCKET_TIMERS = new Map([
     "silence of a connection to a real API server; tests in virtual time use the in-process transport",
   ],
   ["packages/runtime/src/transport/node-agents.ts", "as agents.ts, for what undici does not do"],
-  ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
   [
-    "providers/controlplane-hosted/src/placement/etcd/client.ts",
-    "the TLS handshake and the calls of a real etcd: the connection's idle timer ends with the connection",
+    "packages/runtime/src/server/http-endpoint.ts",
+    "how long a real client may take to say what it wants: Node's own limits end slow ones",
   ],
+  ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
   ["providers/controlplane-hosted/src/placement/etcd/tools.ts", "etcd's tools are killed when they hang"],
   ["providers/infra-metal3/src/media/download.ts", "silence of the server an image is downloaded from"],
   [

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseYamlDocuments, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Cluster, ConfigMap, Machine } from "@capstan/capi";
+import { Cluster, ConfigMap, Machine, SIMULATED_AGENT_ANNOTATION, SIMULATED_AGENT_DEAD } from "@capstan/capi";
 import { ByoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
 import { ByoMachine } from "@capstan/infra-byoh";
 import { Client, silentLogger } from "@capstan/runtime";
@@ -12,7 +12,6 @@ import { managerTransport } from "./access.ts";
 import { kindRules } from "./kind-rules.ts";
 import { KINDS } from "./kinds.ts";
 import { type Manager, startManager } from "./manager.ts";
-import { SIMULATED_AGENT_ANNOTATION, SIMULATED_AGENT_DEAD } from "./simulation/simulated-agents.ts";
 
 /** Own hosts, the hosted control plane and the core in one manager, with agents in memory. */
 let clock: VirtualClock;

@@ -83,7 +83,9 @@ function signingAlgorithms(text: string | undefined): Pick<OidcOptions, "signing
 /** A file without a certificate would make every token fail much later, and far from its cause. */
 async function readCa(file: string): Promise<string> {
   const pem = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new UserError(`--oidc-ca-file ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UserError(
+      `--oidc-ca-file ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   });
   try {
     void new X509Certificate(pem);

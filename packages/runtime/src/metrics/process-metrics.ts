@@ -29,5 +29,6 @@ export function observeProcess(
     help: "Start time of the process since unix epoch in seconds.",
     registers,
   });
-  start.set(Math.round(clock.now() / 1000 - process.uptime()));
+  // Metrics are made as the first thing a program does.
+  start.set(Math.round(clock.now() / 1000));
 }
