@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RealKubernetes, startKubeApiserver } from "../real-kubernetes/index.ts";
 import { DIFFERENCES } from "./differences.ts";
@@ -7,18 +8,24 @@ import { type Ours, startOurs } from "./harness/ours.ts";
 import { inCommon, without } from "./harness/paths.ts";
 import { type Outcome, runScript } from "./harness/run-script.ts";
 import type { Script, Step } from "./harness/script.ts";
+import { startWebhooks, type Webhooks } from "./harness/webhook-server.ts";
 import { scripts } from "./scripts/index.ts";
 
 let real: RealKubernetes;
 let ours: Ours;
+let webhooks: Webhooks;
 let compared = 0;
 
 beforeAll(async () => {
   real = await startKubeApiserver({ controllerManager: true });
   ours = await startOurs(real);
+  const pki = (file: string): string => readFileSync(join(real.pkiDir, file), "utf8");
+  const { host, caPem } = real;
+  webhooks = await startWebhooks({ host, caPem, certPem: pki("apiserver.crt"), keyPem: pki("apiserver.key") });
 });
 
 afterAll(async () => {
+  await webhooks.stop();
   await ours.stop();
   await real.stop();
   console.log(`conformance: ${compared} requests compared with kube-apiserver`);
@@ -28,9 +35,10 @@ describe.each([...scripts])("$name", (script) => {
   let outcomes: { ours: (Outcome | undefined)[]; real: (Outcome | undefined)[] };
 
   beforeAll(async () => {
+    const { host, port, caPem, admin } = real;
     const [left, right] = await Promise.all([
-      runScript(ours, script),
-      runScript({ name: "real", host: real.host, port: real.port, caPem: real.caPem, admin: real.admin }, script),
+      runScript({ ...ours, webhooks }, script),
+      runScript({ name: "real", host, port, caPem, admin, webhooks }, script),
     ]);
     outcomes = { ours: left, real: right };
   });

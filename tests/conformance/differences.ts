@@ -19,6 +19,8 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
     ],
   },
   "openapi-content-type": { at: ["headers.content-type"] },
+  "openapi-packed": { at: ["headers.vary", "headers.content-encoding"] },
+  "webhook-nonsense": { at: ["body.message", "body.details.causes.*.message"] },
   "fewer-subresources": { at: ["body.items.*.versions.*.resources.*.subresources"] },
   "server-address": { at: ["body.serverAddressByClientCIDRs", "body.jwks_uri"] },
   "workload-warning": { at: ["headers.warning"] },

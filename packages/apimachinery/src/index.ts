@@ -52,7 +52,7 @@ export {
   typeInvalid,
 } from "./field-error.ts";
 export { type FieldRequirement, type FieldSelector, fieldSelector, parseFieldSelector } from "./field-selectors.ts";
-export { goJson, goNumber, goQuote } from "./go-text.ts";
+export { goJson, goKind, goNumber, goQuote } from "./go-text.ts";
 export { compareApiVersions, groupVersion, gvkOf, parseGroupVersion } from "./gvk.ts";
 export { type IntOrString, scaledValue } from "./int-or-string.ts";
 export {
@@ -72,6 +72,7 @@ export {
   type NameRule,
   type ObjectMetaRules,
   sameObjectMeta,
+  validateAnnotations,
   validateFieldManager,
   validateLabels,
   validateObjectMeta,

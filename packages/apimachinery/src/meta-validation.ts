@@ -130,7 +130,8 @@ export function validateLabels(labels: Record<string, string> | undefined, field
   return errors;
 }
 
-function validateAnnotations(annotations: Record<string, string> | undefined, field: string): FieldError[] {
+/** Problems of annotations: their keys and their total size. */
+export function validateAnnotations(annotations: Record<string, string> | undefined, field: string): FieldError[] {
   const errors: FieldError[] = [];
   let size = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {

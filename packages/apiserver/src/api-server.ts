@@ -217,8 +217,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       { name: "ping", check: () => undefined },
       { name: "store", check: () => options.store.problem?.() },
     ]),
-    documentPath(createDiscovery(types)),
-    documentPath(createOpenApi(types, clock)),
+    documentPath(createDiscovery(types), /^\/apis\/?$/),
+    documentPath(createOpenApi(types, clock), /^\/openapi\//),
     textPath("/metrics", METRICS_CONTENT_TYPE, async () => metrics.text() + ((await options.moreMetrics?.()) ?? "")),
     ...authentication.paths,
   ];

@@ -1,4 +1,5 @@
 import { Agent, type RequestOptions, request } from "node:https";
+import { gunzipSync } from "node:zlib";
 
 /** One of the two servers, reached with the same certificates. */
 export interface Side {
@@ -7,6 +8,8 @@ export interface Side {
   readonly port: number;
   readonly caPem: string;
   readonly admin: { readonly certPem: string; readonly keyPem: string };
+  /** What scripts call `<webhooks.url>` and `<webhooks.ca>`. */
+  readonly webhooks?: { readonly url: string; readonly ca: string };
 }
 
 /** An answer as it came. */
@@ -34,6 +37,10 @@ export interface OpenWatch {
 
 const PATIENCE_MS = 15_000;
 
+function unpacked(body: Buffer, encoding: string | undefined): Buffer {
+  return encoding === "gzip" ? gunzipSync(body) : body;
+}
+
 /** HTTP/1.1 over TLS to one server, with the admin's certificate or without. */
 export class Client {
   readonly #side: Side;
@@ -54,7 +61,11 @@ export class Client {
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
         response.on("end", () =>
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: unpacked(Buffer.concat(chunks), response.headers["content-encoding"]),
+          }),
         );
       });
       outgoing.setTimeout(PATIENCE_MS, () => outgoing.destroy(new Error(`${call.method} ${call.path}: no answer`)));

@@ -37,6 +37,8 @@ export class Normaliser {
       const value = raw[header];
       if (value !== undefined) kept[header] = this.text(Array.isArray(value) ? value.join(", ") : value);
     }
+    if (kept["location"] !== undefined) kept["location"] = kept["location"].replace(/hash=[0-9A-F]+/, "hash=<hash>");
+    if (raw["expires"] !== undefined) kept["expires"] = "<time>";
     if (raw["etag"] !== undefined) kept["etag"] = "<etag>";
     if (raw["audit-id"] !== undefined) kept["audit-id"] = "<audit id>";
     return kept;

@@ -39,6 +39,7 @@ class ScriptRun {
     this.#side = side.name;
     this.#client = new Client(side);
     this.#script = script;
+    if (side.webhooks !== undefined) this.#answers.set("webhooks", side.webhooks);
   }
 
   close(): void {
@@ -86,6 +87,7 @@ class ScriptRun {
     const json = parse(answer.body);
     if (step.id !== undefined) {
       this.#answers.set(step.id, json);
+      this.#answers.set(`${step.id}Headers`, answer.headers);
       const meta = at(json, "metadata") as { generateName?: string; name?: string } | undefined;
       if (meta?.generateName !== undefined && meta.name !== undefined)
         this.#normaliser.name(meta.name, `${step.id}.name`);
@@ -105,7 +107,7 @@ class ScriptRun {
 
   async #wait(step: WaitStep): Promise<undefined> {
     const deadline = Date.now() + WAIT_MS;
-    const call = this.#request({ do: `GET ${step.wait}` });
+    const call = this.#request({ ...step, do: step.wait.startsWith("/") ? `GET ${step.wait}` : step.wait });
     for (;;) {
       const answer = await this.#client.send(call);
       const json = parse(answer.body);
@@ -153,11 +155,12 @@ class ScriptRun {
 
   /** Puts in what earlier answers said. */
   #fill(text: string): string {
-    return text.replace(/<([a-z][a-zA-Z0-9]*)(?:\.([a-zA-Z0-9.]+))?>/g, (whole, id: string, path?: string) => {
+    return text.replace(/<([a-z][a-zA-Z0-9]*)(?:\.([a-zA-Z0-9./\\-]+))?>/g, (whole, id: string, path?: string) => {
       if (id === "ns") return namespaceOf(this.#script);
       const answer = this.#answers.get(id);
       if (answer === undefined || path === undefined) return whole;
       const value = at(answer, path);
+      if (value === undefined) return whole;
       return typeof value === "string" ? value : JSON.stringify(value);
     });
   }

@@ -1,4 +1,7 @@
-/** One request. `<ns>` is the script's namespace, `<id.path.to.field>` a field of the answer to the step with that id. */
+/**
+ * One request. `<ns>` is the script's namespace, `<id.path.to.field>` a field of the answer to the step with that id,
+ * `<idHeaders.etag>` a header of it; `<webhooks.url>` and `<webhooks.ca>` say where webhooks are played.
+ */
 export interface RequestStep {
   /** Method and path, `POST /api/v1/namespaces/<ns>/configmaps`. */
   readonly do: string;
@@ -44,9 +47,11 @@ export interface EventsStep {
   readonly differs?: string;
 }
 
-/** Polls until a GET gives this status and, if asked, this value at a path of the body. Not compared. */
+/** Repeats a request until it gives this status and, if asked, this value at a path of the body. Not compared. */
 export interface WaitStep {
+  /** A path to GET, or method and path. */
   readonly wait: string;
+  readonly body?: unknown;
   readonly id?: string;
   readonly status?: number;
   readonly where?: readonly [path: string, value: unknown];

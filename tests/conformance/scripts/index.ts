@@ -1,11 +1,14 @@
 import type { Script } from "../harness/script.ts";
 import { access } from "./access.ts";
+import { admissionWebhooks } from "./admission-webhooks.ts";
 import { serverSideApply } from "./apply.ts";
 import { cel } from "./cel.ts";
+import { conversionWebhooks } from "./conversion-webhooks.ts";
 import { crds } from "./crds.ts";
 import { customResources } from "./custom-resources.ts";
 import { deletion } from "./deletion.ts";
 import { discovery } from "./discovery.ts";
+import { documents } from "./documents.ts";
 import { kinds } from "./kinds.ts";
 import { lifeCycle } from "./life-cycle.ts";
 import { lists } from "./lists.ts";
@@ -25,6 +28,7 @@ export const scripts: readonly Script[] = [
   lists,
   watches,
   discovery,
+  documents,
   access,
   customResources,
   cel,
@@ -34,4 +38,6 @@ export const scripts: readonly Script[] = [
   pods,
   podSecurity,
   protobuf,
+  admissionWebhooks,
+  conversionWebhooks,
 ];

@@ -12,6 +12,7 @@ import {
 } from "@capstan/apimachinery";
 import { apiVersionOf } from "../registry/core.ts";
 import { isCustom } from "../registry/custom-type.ts";
+import { decodeObject } from "../registry/decode.ts";
 import type {
   AdmissionPlugin,
   AdmissionRequest,
@@ -63,7 +64,7 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
     const { type, attributes } = request;
     const shown = wantedType(webhook, type, request.operation, attributes.subresource, deps.registry);
     if (shown === undefined || !selectorsMatch(webhook, request, deps.api)) return undefined;
-    const object = await inVersion(type, request.object, shown);
+    const object = asSeen(webhook, request, await inVersion(type, request.object, shown));
     const oldObject = await inVersion(type, request.oldObject, shown);
     const uid = randomUuid(deps.random);
     const review = reviewRequest(request, shown, uid, { object, oldObject });
@@ -97,18 +98,23 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
     },
 
     async mutate(request) {
-      const invoked: Webhook[] = [];
+      const webhooks = index.mutating();
+      const invoked = new Set<Webhook>();
       const again = new Set<Webhook>();
-      for (const webhook of index.mutating()) {
-        const asked = await askByPolicy(webhook, request);
-        if (asked === undefined) continue;
-        if (await applyAnswer(request, asked)) for (const earlier of invoked) again.add(earlier);
-        if (webhook.reinvoke) invoked.push(webhook);
-      }
-      for (const webhook of again) {
-        const asked = await askByPolicy(webhook, request);
-        if (asked !== undefined) await applyAnswer(request, asked);
-      }
+      const round = async (due: (webhook: Webhook) => boolean): Promise<void> => {
+        for (const webhook of webhooks) {
+          const asked = due(webhook) ? await askByPolicy(webhook, request) : undefined;
+          if (asked === undefined) continue;
+          if (await applyAnswer(webhook, request, asked)) {
+            for (const earlier of invoked) again.add(earlier);
+            invoked.clear();
+          }
+          if (webhook.reinvoke) invoked.add(webhook);
+        }
+      };
+      await round(() => true);
+      // Those that are asked again may make others due, which come after them.
+      if (again.size > 0) await round((webhook) => again.has(webhook));
     },
 
     async validate(request) {
@@ -151,18 +157,53 @@ async function call(
   }
 }
 
+/** A new object gets its uid and its time only after the mutating webhooks, as upstream does it. */
+function asSeen(
+  webhook: Webhook,
+  request: AdmissionRequest,
+  object: Unstructured | undefined,
+): Unstructured | undefined {
+  if (object === undefined || !webhook.mutating || request.operation !== "CREATE") return object;
+  const { uid: _, creationTimestamp: __, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
 /** Puts a webhook's patch into the request's object; true when it changed something. */
-async function applyAnswer(request: AdmissionRequest, { answer, object, shown }: Asked): Promise<boolean> {
-  if (answer.patch === undefined || object === undefined) return false;
+async function applyAnswer(webhook: Webhook, request: AdmissionRequest, asked: Asked): Promise<boolean> {
+  const { answer, object, shown } = asked;
+  if (answer.patch === undefined) return false;
+  if (object === undefined) {
+    const why = "attempted to modify the object, which is not supported for this operation";
+    throw internalError(`admission webhook ${goQuote(webhook.name)} ${why}`);
+  }
   let patched: unknown;
   try {
-    patched = applyJsonPatch(object, answer.patch);
+    patched = decodedAgain(shown, request, applyJsonPatch(object, answer.patch));
   } catch (error) {
-    throw internalError(error instanceof ApiError ? error.message : "the webhook's patch cannot be applied");
+    throw internalError(error instanceof ApiError ? causeOf(error) : "the webhook's patch cannot be applied");
   }
   if (deepEqual(patched, object)) return false;
-  request.object = await inVersion(shown, patched as Unstructured, request.type);
+  const changed = await inVersion(shown, patched as Unstructured, request.type);
+  const { uid, creationTimestamp } = request.object?.metadata ?? {};
+  if (changed !== undefined && request.operation === "CREATE") {
+    if (uid !== undefined) changed.metadata.uid = uid;
+    if (creationTimestamp !== undefined) changed.metadata.creationTimestamp = creationTimestamp;
+  }
+  request.object = changed;
   return true;
+}
+
+/** What a webhook made is read like a body: unknown fields go, wrong types are refused, defaults are filled in. */
+function decodedAgain(shown: ResourceType, { attributes }: AdmissionRequest, patched: unknown): unknown {
+  if (attributes.subresource !== "" && attributes.subresource !== "status") return patched;
+  return decodeObject(shown, patched, { mode: "Ignore", duplicates: [], warn: () => {} });
+}
+
+/** What went wrong, without the words for whoever sent the object: that was not the webhook. */
+function causeOf(error: ApiError): string {
+  const cause = error.status.details?.causes?.[0]?.message ?? error.message;
+  const start = cause.indexOf("json: ");
+  return start < 0 ? cause : cause.slice(start);
 }
 
 /** An object of `from` in the version of `to`. */

@@ -146,9 +146,24 @@ function goText(error: unknown): string {
   return error.message;
 }
 
+/** What Go's client makes of statuses that say enough by themselves. */
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  400: "the server rejected our request for an unknown reason",
+  401: "the server has asked for the client to provide credentials",
+  404: "the server could not find the requested resource",
+  405: "the server does not allow this method on the requested resource",
+  409: "the server reported a conflict",
+  422: "the server rejected our request due to an error in our request",
+  429: "the server has received too many requests and has asked us to try again later",
+  503: "the server is currently unable to handle the request",
+  504: "the server was unable to return a response in the time allotted, but may still be processing the request",
+};
+
 function statusText(status: number, raw: string): string {
-  if (status === 404) return "the server could not find the requested resource";
+  const known = STATUS_TEXTS[status];
+  if (known !== undefined) return known;
   if (status >= 500)
     return `an error on the server (${goQuote(raw.slice(0, 200))}) has prevented the request from succeeding`;
-  return raw.trim().slice(0, 200) || `the server rejected our request for an unknown reason (status ${status})`;
+  if (status === 403 || status === 406 || status === 415) return raw.trim().slice(0, 200) || "unknown";
+  return `the server responded with the status code ${status} but did not return more information`;
 }

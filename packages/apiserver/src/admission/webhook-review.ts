@@ -1,4 +1,4 @@
-import { ApiError, goQuote, isObject, type Status, type UserInfo } from "@capstan/apimachinery";
+import { ApiError, goKind, goQuote, isObject, type Status, type UserInfo } from "@capstan/apimachinery";
 import { at, text, texts } from "../builtin/read.ts";
 import type { AdmissionRequest, ResourceType } from "../types.ts";
 
@@ -107,17 +107,23 @@ function readPatch(response: Record<string, unknown>, mutating: boolean): unknow
   }
   if (!typed) throw new InvalidAnswer("webhook returned response.patch but not response.patchType");
   const operations = parsePatch(patch);
-  if (Array.isArray(operations) && operations.length === 0) return undefined;
+  if (!Array.isArray(operations)) {
+    const cause = `json: cannot unmarshal ${goKind(operations)} into Go value of type jsonpatch.Patch`;
+    throw new InvalidAnswer(cause, UNDECODABLE);
+  }
+  if (operations.length === 0) return undefined;
   if (patchType !== "JSONPatch") throw new InvalidAnswer(`unsupported patch type ${goQuote(text(patchType))}`, "");
   return operations;
 }
+
+const UNDECODABLE = "received undecodable patch in webhook response: ";
 
 function parsePatch(patch: string): unknown {
   try {
     return JSON.parse(Buffer.from(patch, "base64").toString("utf8"));
   } catch (error) {
     const cause = error instanceof Error ? error.message : "no JSON";
-    throw new InvalidAnswer(cause, "received undecodable patch in webhook response: ");
+    throw new InvalidAnswer(cause, UNDECODABLE);
   }
 }
 

@@ -20,13 +20,14 @@ let mostObjects = 0;
 function convert(review: Review): object {
   const { uid, desiredAPIVersion, objects } = review.request;
   mostObjects = Math.max(mostObjects, objects.length);
-  if (broken) return { response: { uid, result: { status: "Failed", message: "out of order" } } };
+  const kind = { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview" };
+  if (broken) return { ...kind, response: { uid, result: { status: "Failed", message: "out of order" } } };
   const convertedObjects = objects.map(({ spec, ...rest }) => {
     const size = spec["size"] ?? spec["dimension"];
     const converted = desiredAPIVersion.endsWith("/v1") ? { size } : { dimension: size };
     return { ...rest, apiVersion: desiredAPIVersion, spec: converted };
   });
-  return { response: { uid, result: { status: "Success" }, convertedObjects } };
+  return { ...kind, response: { uid, result: { status: "Success" }, convertedObjects } };
 }
 
 beforeAll(async () => {
@@ -93,10 +94,8 @@ describe("a conversion webhook", () => {
     const list = (await t.get(path("v1beta1"))).body as { items: Unstructured[] };
     expect(list.items.map((o) => o["spec"])).toEqual([{ dimension: "a" }, { dimension: "b" }]);
     expect(calls).toBe(before);
-    await Promise.all([
-      t.patch(`${path("v1")}/a`, "application/merge-patch+json", { spec: { size: "c" } }),
-      t.delete(`${path("v1")}/b`),
-    ]);
+    await t.patch(`${path("v1")}/a`, "application/merge-patch+json", { spec: { size: "c" } });
+    await t.delete(`${path("v1")}/b`);
     await until(() => watch.events.length === 4);
     expect(watch.events.map((e) => [e.type, (e.object["spec"] as { dimension: string }).dimension])).toEqual([
       ["ADDED", "a"],
@@ -122,6 +121,30 @@ describe("a conversion webhook", () => {
     await t.server.close();
   });
 
+  it("finds conflicts between appliers of different versions", async () => {
+    const t = await startTestServer({ controllers: false });
+    await t.server.registerCrds([crd()]);
+    const apply = (version: string, manager: string, spec: object): ReturnType<typeof t.patch> =>
+      t.patch(
+        `${path(version)}/a`,
+        "application/apply-patch+yaml",
+        { apiVersion: `example.test/${version}`, kind: "Widget", metadata: { name: "a" }, spec },
+        { fieldManager: manager },
+      );
+    expect((await apply("v1beta1", "first", { dimension: 3 })).status).toBe(201);
+    const clash = await apply("v1", "second", { size: 4 });
+    expect(clash.status).toBe(409);
+    expect((clash.body as { message: string }).message).toBe(
+      'Apply failed with 1 conflict: conflict with "first": .spec.dimension',
+    );
+    expect((await apply("v1", "second", { size: 3 })).status).toBe(200);
+    await t.patch(`${path("v1")}/a`, "application/merge-patch+json", { spec: { size: 5 } });
+    const owners = objectOf(await t.get(`${path("v1")}/a`)).metadata.managedFields ?? [];
+    const owned = owners.map(({ manager, fieldsV1 }) => [manager, Object.keys(fieldsV1?.["f:spec"] ?? {})]);
+    expect(Object.fromEntries(owned)).toEqual({ first: [], second: [], unknown: ["f:size"] });
+    await t.server.close();
+  });
+
   it("that fails is a 500 which names it and its reason", async () => {
     const t = await startTestServer({ controllers: false });
     await t.server.registerCrds([crd()]);
@@ -135,8 +158,8 @@ describe("a conversion webhook", () => {
     const reply = await t.get(`${path("v1beta1")}/a`);
     broken = false;
     expect(reply.status).toBe(500);
-    expect((reply.body as { message: string }).message).toContain(
-      "conversion webhook for widgets.example.test failed: out of order",
+    expect((reply.body as { message: string }).message).toBe(
+      "conversion webhook for example.test/v1, Kind=Widget failed: out of order",
     );
     expect((await t.get(`${path("v1")}/a`)).status).toBe(200);
     await t.server.close();

@@ -1,6 +1,7 @@
-import { internalError, isObject, type Random, randomUuid, type Unstructured } from "@capstan/apimachinery";
+import { goQuote, isObject, type Random, randomUuid, type Unstructured } from "@capstan/apimachinery";
 import type { WebhookClient } from "../admission/webhook-client.ts";
-import { checkedConversion } from "./conversion.ts";
+import { bareError } from "../registry/errors.ts";
+import { checkedConversion, InvalidConversion } from "./conversion.ts";
 import type { CrdConversion, CustomResourceDefinition } from "./crd-object.ts";
 
 /** Converts objects by the webhook of a CRD. */
@@ -15,13 +16,17 @@ type ClientConfig = NonNullable<NonNullable<CrdConversion["webhook"]>["clientCon
 /** Upstream waits this long for a conversion. */
 const TIMEOUT_SECONDS = 30;
 
-/** Speaks apiextensions.k8s.io ConversionReview through the client that admission webhooks use too. */
+/** Speaks apiextensions.k8s.io ConversionReview through the client that admission webhooks use too. Fails in upstream's words. */
 export function conversionWebhook(client: WebhookClient, random: Random): ConversionWebhook {
   return async (crd, objects, toApiVersion) => {
+    const [first] = objects;
+    if (first === undefined) return [];
+    const fail = (why: string): Error =>
+      bareError(`conversion webhook for ${first.apiVersion}, Kind=${first.kind} ${why}`);
     const webhook = crd.spec.conversion?.webhook;
-    if (webhook?.clientConfig === undefined)
-      throw internalError(`${crd.metadata.name ?? ""} has no conversion webhook`);
-    const version = webhook.conversionReviewVersions?.includes("v1") === true ? "v1" : "v1beta1";
+    if (webhook?.clientConfig === undefined) throw fail("failed: it is not configured");
+    const version = webhook.conversionReviewVersions?.find((name) => name === "v1" || name === "v1beta1");
+    if (version === undefined) throw bareError("no supported conversion review versions");
     const uid = randomUuid(random);
     const review = {
       kind: "ConversionReview",
@@ -32,10 +37,13 @@ export function conversionWebhook(client: WebhookClient, random: Random): Conver
     try {
       answer = await client.post(target(webhook.clientConfig), review, TIMEOUT_SECONDS);
     } catch (error) {
-      const why = error instanceof Error ? error.message : "it could not be reached";
-      throw internalError(`conversion webhook for ${crd.metadata.name ?? ""} failed: ${why}`);
+      throw fail(`failed: ${error instanceof Error ? error.message : "it could not be reached"}`);
     }
-    return readAnswer(crd, objects, toApiVersion, uid, answer);
+    try {
+      return readAnswer(answer, { version, uid, objects, toApiVersion });
+    } catch (error) {
+      throw error instanceof InvalidConversion ? fail(error.message) : error;
+    }
   };
 }
 
@@ -51,29 +59,41 @@ function target(config: ClientConfig): Parameters<WebhookClient["post"]>[0] {
   };
 }
 
-function readAnswer(
-  crd: CustomResourceDefinition,
-  objects: readonly Unstructured[],
-  toApiVersion: string,
-  uid: string,
-  answer: unknown,
-): Unstructured[] {
-  const fail = (why: string): Error =>
-    internalError(`conversion webhook for ${crd.metadata.name ?? ""} failed: ${why}`);
-  const response = isObject(answer) && isObject(answer["response"]) ? answer["response"] : undefined;
-  if (response === undefined) throw fail("the answer has no response");
-  if (response["uid"] !== uid) throw fail("the answer is for another request");
+interface Question {
+  readonly version: string;
+  readonly uid: string;
+  readonly objects: readonly Unstructured[];
+  readonly toApiVersion: string;
+}
+
+function readAnswer(answer: unknown, { version, uid, objects, toApiVersion }: Question): Unstructured[] {
+  const fail = (why: string): never => {
+    throw new InvalidConversion(`failed: ${why}`);
+  };
+  const review = isObject(answer) ? answer : {};
+  // Webhooks of the old version are not held to say what they answer to.
+  const strict = version === "v1";
+  const expected = "apiextensions.k8s.io/v1, Kind=ConversionReview";
+  const gvk = `${textOf(review["apiVersion"]) || "/"}, Kind=${textOf(review["kind"])}`;
+  if (strict && gvk !== expected) fail(`expected webhook response of ${expected}, got ${gvk}`);
+  const { response } = review;
+  if (!isObject(response)) return fail("no response provided");
+  if (strict && response["uid"] !== uid)
+    fail(`expected response.uid=${goQuote(uid)}, got ${goQuote(textOf(response["uid"]))}`);
   const result = isObject(response["result"]) ? response["result"] : {};
   if (result["status"] !== "Success")
-    throw fail(typeof result["message"] === "string" ? result["message"] : "it reported no success");
-  const converted = response["convertedObjects"];
-  if (!Array.isArray(converted) || converted.length !== objects.length) {
-    throw fail(`it answered ${Array.isArray(converted) ? converted.length : 0} objects for ${objects.length}`);
-  }
-  return objects.map((before, i) => {
-    const after: unknown = converted[i];
-    if (!isObject(after) || !isObject(after["metadata"]))
-      throw fail(`object ${i} of the answer is not an object with metadata`);
-    return checkedConversion(before, after as Unstructured, toApiVersion);
+    fail(textOf(result["message"]) || `response.result.status was '${textOf(result["status"])}', not 'Success'`);
+  const converted = Array.isArray(response["convertedObjects"]) ? response["convertedObjects"] : [];
+  if (converted.length !== objects.length)
+    throw new InvalidConversion(`returned ${converted.length} objects, expected ${objects.length}`);
+  return objects.map((before, index) => {
+    const after: unknown = converted[index];
+    if (!isObject(after))
+      throw new InvalidConversion(`returned invalid converted object at index ${index}: it is no object`);
+    return checkedConversion(before, after as Unstructured, toApiVersion, index);
   });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
-import { notFound } from "@capstan/apimachinery";
-import { type DocumentAnswer, type DocumentHandler, type DocumentRequest, matchesEtag } from "../document.ts";
+import { notFound, toGoYaml } from "@capstan/apimachinery";
+import { type DocumentAnswer, type DocumentHandler, type DocumentRequest } from "../document.ts";
+import { routerRefusal } from "../registry/errors.ts";
+import { negotiate, servesMediaType, unservedMediaType } from "../server/negotiation.ts";
 import type { ResourceRegistry } from "../types.ts";
 import {
   aggregatedDocument,
@@ -14,6 +16,8 @@ import {
 
 /** Clients tell the aggregated form from the old one by exactly this content type. */
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+const PLAIN = "application/json";
 
 interface Cached {
   readonly generation: number;
@@ -32,10 +36,29 @@ export function createDiscovery(registry: ResourceRegistry): DocumentHandler {
   return (request) => {
     const parts = request.path.split("/").filter((p) => p !== "");
     const [root, ...rest] = parts;
-    if (root === "api" && rest.length <= 1) return answerCore(current(), request, rest[0]);
-    if (root === "apis" && rest.length <= 2) return answerGroups(current(), request, rest);
+    if (root === "api" && rest.length <= 1) return inWantedFormat(answerCore(current(), request, rest[0]), request);
+    if (root === "apis" && rest.length <= 2) return inWantedFormat(answerGroups(current(), request, rest), request);
     return undefined;
   };
+}
+
+/** Plain documents are served as YAML too; the aggregated form is for programs. */
+function inWantedFormat(answer: DocumentAnswer, request: DocumentRequest): DocumentAnswer {
+  const { accept } = request.headers;
+  if (accept === undefined || answer.status !== 200 || answer.headers["content-type"] !== PLAIN) return answer;
+  // The list of groups does not go through upstream's router.
+  if (!servesMediaType(accept)) throw /^\/apis\/?$/.test(request.path) ? unservedMediaType() : routerRefusal(406);
+  if (!accept.includes("yaml") || formatOf(accept) !== "yaml") return answer;
+  const body = toGoYaml(JSON.parse(String(answer.body)));
+  return { ...answer, headers: { ...answer.headers, "content-type": "application/yaml" }, body };
+}
+
+function formatOf(accept: string): "json" | "yaml" {
+  try {
+    return negotiate(accept).format;
+  } catch {
+    return "json";
+  }
 }
 
 function answerCore(cached: Cached, request: DocumentRequest, version: string | undefined): DocumentAnswer {
@@ -109,13 +132,14 @@ function aggregated(
 ): DocumentAnswer {
   const { body, etag } = build(cached, `aggregated ${key}`, () => aggregatedDocument(groups));
   const headers = { etag, vary: "Accept", "cache-control": "public" };
-  if (matchesEtag(request, etag)) return { status: 304, headers, body: "" };
+  // As upstream: this one tag and nothing else.
+  if (request.headers["if-none-match"] === etag) return { status: 304, headers, body: "" };
   return { status: 200, headers: { ...headers, "content-type": AGGREGATED }, body };
 }
 
 function plain(cached: Cached, key: string, make: () => object): DocumentAnswer {
   const { body } = build(cached, key, make);
-  return { status: 200, headers: { "content-type": "application/json" }, body };
+  return { status: 200, headers: { "content-type": PLAIN }, body };
 }
 
 /** What Go's router says about a path that nobody serves. */

@@ -108,10 +108,10 @@ function v3Answer(
   const { hash, types } = found;
   const etag = `"${hash}"`;
   const headers: Record<string, string> = { etag, vary: "Accept" };
-  const asked = request.query.get("hash");
-  if (asked !== null && asked.toUpperCase() !== hash)
+  const asked = request.query.get("hash") ?? "";
+  if (asked !== "" && asked !== hash)
     return { status: 301, headers: { ...headers, location: url(key, hash) }, body: "" };
-  if (asked !== null) {
+  if (asked !== "") {
     headers["cache-control"] = "public, immutable";
     headers["expires"] = new Date(clock.now() + YEAR_MS).toUTCString();
   }
@@ -143,10 +143,11 @@ function accepts(request: DocumentRequest, mediaType: string): boolean {
   return wanted.some((type) => type === mediaType || type === "*/*" || type === "application/*");
 }
 
-function notAcceptable(reason: string): DocumentAnswer {
-  return { status: 406, headers: { "content-type": "text/plain; charset=utf-8", vary: "Accept" }, body: `${reason}\n` };
+function notAcceptable(reason: string, vary = "Accept"): DocumentAnswer {
+  return { status: 406, headers: { "content-type": "text/plain; charset=utf-8", vary }, body: `${reason}\n` };
 }
 
+const V2_VARY = "Accept-Encoding, Accept";
 const PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 /** What kubectl asks for; Go cannot parse it, so that it is never an answer's type. */
 const PROTOBUF_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
@@ -158,10 +159,10 @@ async function v2Answer(
 ): Promise<DocumentAnswer> {
   const format: V2Format = accepts(request, "application/json") ? "json" : "protobuf";
   if (format === "protobuf" && !accepts(request, PROTOBUF) && !accepts(request, PROTOBUF_ASKED))
-    return notAcceptable(`/openapi/v2 is served as application/json and ${PROTOBUF}`);
+    return notAcceptable(`/openapi/v2 is served as application/json and ${PROTOBUF}`, V2_VARY);
   const hash = sha512("v2", ...[...index.values()].map((v) => v.hash));
   const etag = `"${hash}"`;
-  const headers = { etag, vary: "Accept" };
+  const headers = { etag, vary: V2_VARY };
   if (matchesEtag(request, etag)) return { status: 304, headers, body: "" };
   const key = `${format} ${hash}`;
   const types = [...index.values()].flatMap((v) => v.types);

@@ -11,6 +11,7 @@ import {
 import { inSteps } from "../breathe.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
+import { type Convert, withConversions } from "./conversions.ts";
 import { apiVersionOf, groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
 import { createObject } from "./create.ts";
 import { isCustom } from "./custom-type.ts";
@@ -30,9 +31,10 @@ export function applyObject(write: WriteRequest, body: unknown, validation: Fiel
   return updateObject(write, change, () => createApplied(write, config));
 }
 
-function input(write: WriteRequest): ReturnType<typeof managerInput> {
+function input(write: WriteRequest, convert: Convert): ReturnType<typeof managerInput> {
   const ignore = ignoredFields(write.type, write.subresource);
-  return ignore === undefined ? managerInput(write) : { ...managerInput(write), ignore };
+  const known = managerInput(write, convert);
+  return ignore === undefined ? known : { ...known, ignore };
 }
 
 async function createApplied(write: WriteRequest, config: Unstructured): Promise<WriteOutcome> {
@@ -54,17 +56,21 @@ function merge(
   pause: WriteRequest["pause"],
 ): Unstructured | Promise<Unstructured> {
   const share = sharedPart(write.type, write.subresource);
-  const patch: ApplyInput = {
-    ...input(write),
-    live,
-    patch: config,
-    force: write.options.force,
-    ...(share === undefined ? {} : { share }),
+  const work = (convert: Convert): Unstructured | Promise<Unstructured> => {
+    const patch: ApplyInput = {
+      ...input(write, convert),
+      live,
+      patch: config,
+      force: write.options.force,
+      ...(share === undefined ? {} : { share }),
+    };
+    if (pause === undefined) return applyPatch(patch).object;
+    return inSteps(applySteps(patch), pause).then(({ object }) => object);
   };
-  if (pause !== undefined)
-    return inSteps(applySteps(patch), pause).then(({ object }) => finishMerge(write.type, object), refuseUntyped);
   try {
-    return finishMerge(write.type, applyPatch(patch).object);
+    const merged = withConversions(write.type, work, "fail");
+    if (!(merged instanceof Promise)) return finishMerge(write.type, merged);
+    return merged.then((object) => finishMerge(write.type, object), refuseUntyped);
   } catch (error) {
     return refuseUntyped(error);
   }

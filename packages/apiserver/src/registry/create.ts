@@ -47,16 +47,19 @@ export async function createObject(write: WriteRequest, draft: Unstructured, own
   const admission = admissionFor(write, "CREATE", draft, undefined, createOptions(write));
   const mutating = runMutating(admission);
   if (mutating !== undefined) await mutating;
-  return storeNew(write, admission, admission.request.object ?? draft);
+  const admitted = admission.request.object ?? draft;
+  settleNamespace(type, admitted.metadata, write.namespace);
+  return storeNew(write, admission, admitted);
 }
 
 function createOptions(write: WriteRequest): Record<string, unknown> {
+  const given = write.options.givenFieldValidation;
   return {
     kind: "CreateOptions",
     apiVersion: "meta.k8s.io/v1",
     ...(write.options.dryRun ? { dryRun: ["All"] } : {}),
     ...(write.options.fieldManager === "" ? {} : { fieldManager: write.options.fieldManager }),
-    fieldValidation: write.options.fieldValidation,
+    ...(given === undefined ? {} : { fieldValidation: given }),
   };
 }
 

@@ -10,11 +10,12 @@ import {
 import { inSteps } from "../breathe.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledApplySchema } from "./compiled.ts";
+import { type Convert, withConversions } from "./conversions.ts";
 import { apiVersionOf, type RegistryCore, type WriteRequest } from "./core.ts";
 import { isCustom } from "./custom-type.ts";
 
 /** What field tracking needs to know about a request. */
-export function managerInput(write: WriteRequest): Omit<FieldManagerInput, "live"> {
+export function managerInput(write: WriteRequest, convert: Convert): Omit<FieldManagerInput, "live"> {
   const { core, type } = write;
   const input = {
     manager: write.manager,
@@ -23,11 +24,15 @@ export function managerInput(write: WriteRequest): Omit<FieldManagerInput, "live
     nowTime: formatTime(core.clock.now()),
     schema: compiledApplySchema(type),
   };
-  return isCustom(type) ? { ...input, ...otherVersions(core, type) } : input;
+  return isCustom(type) ? { ...input, ...otherVersions(core, type, convert) } : input;
 }
 
 /** Managers keep the version they wrote in; comparing their fields needs the object and its schema in that version. */
-function otherVersions(core: RegistryCore, type: ResourceType): Pick<FieldManagerInput, "convert" | "schemaFor"> {
+function otherVersions(
+  core: RegistryCore,
+  type: ResourceType,
+  convert: Convert,
+): Pick<FieldManagerInput, "convert" | "schemaFor"> {
   const served = (apiVersion: string): ResourceType | undefined => {
     const slash = apiVersion.indexOf("/");
     if (slash < 0 || apiVersion.slice(0, slash) !== type.group) return undefined;
@@ -38,20 +43,28 @@ function otherVersions(core: RegistryCore, type: ResourceType): Pick<FieldManage
       const other = served(apiVersion);
       return other === undefined ? undefined : compiledApplySchema(other);
     },
-    convert: (object, apiVersion) => {
-      if (served(apiVersion) === undefined || !isCustom(type)) return undefined;
-      const { converter } = type.custom;
-      // A webhook cannot be asked here; fields that have the same name in both versions are tracked all the same.
-      return converter.async ? { ...object, apiVersion } : converter.convert(object, apiVersion);
-    },
+    convert: (object, apiVersion) => (served(apiVersion) === undefined ? undefined : convert(object, apiVersion)),
   };
 }
 
 /** Records the creator as owner of everything in a new object. */
 export function ownCreated(write: WriteRequest, draft: Unstructured): void | Promise<void> {
-  const input = { ...managerInput(write), live: undefined, next: draft };
-  if (write.pause === undefined) return setManagedFields(draft, trackUpdate(input));
-  return inSteps(trackSteps(input), write.pause).then((entries) => setManagedFields(draft, entries));
+  const owners = track(write, { live: undefined, next: draft });
+  if (owners instanceof Promise) return owners.then((entries) => setManagedFields(draft, entries));
+  setManagedFields(draft, owners);
+}
+
+/** Who owns what after the write. If a webhook fails to convert, fields of the same name in both versions are tracked all the same. */
+function track(
+  write: WriteRequest,
+  objects: { live: Unstructured | undefined; next: Unstructured },
+): ManagedFieldsEntry[] | Promise<ManagedFieldsEntry[]> {
+  const { pause } = write;
+  const work = (convert: Convert): ManagedFieldsEntry[] | Promise<ManagedFieldsEntry[]> => {
+    const input = { ...managerInput(write, convert), ...objects };
+    return pause === undefined ? trackUpdate(input) : inSteps(trackSteps(input), pause);
+  };
+  return withConversions(write.type, work, "rename");
 }
 
 /**
@@ -67,11 +80,10 @@ export function ownUpdated(
   if (write.subresource === "scale" && !replicasOwned(write.type, old)) return;
   const quirk = write.subresource === "status" && isCustom(write.type);
   const tracked = quirk ? { ...next, metadata: { ...sent, ...ownersOf(next) } } : next;
-  const input = { ...managerInput(write), live: old, next: tracked };
   const finish = (entries: ManagedFieldsEntry[]): void =>
     setManagedFields(next, write.subresource === "scale" ? timelessScale(entries) : entries);
-  if (write.pause === undefined) return finish(trackUpdate(input));
-  return inSteps(trackSteps(input), write.pause).then(finish);
+  const owners = track(write, { live: old, next: tracked });
+  return owners instanceof Promise ? owners.then(finish) : finish(owners);
 }
 
 /** Upstream looks at a Scale's own managers only, and an object that nobody manages is not tracked. */

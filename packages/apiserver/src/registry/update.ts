@@ -93,13 +93,15 @@ async function updateOnce(
   return finish(write, key, base, view, admission);
 }
 
+/** Upstream makes an update's options of a patch's, and forgets field validation on the way. */
 function updateOptions(write: WriteRequest): Record<string, unknown> {
+  const given = write.attributes.verb === "patch" ? undefined : write.options.givenFieldValidation;
   return {
-    kind: write.attributes.verb === "patch" ? "PatchOptions" : "UpdateOptions",
+    kind: "UpdateOptions",
     apiVersion: "meta.k8s.io/v1",
     ...(write.options.dryRun ? { dryRun: ["All"] } : {}),
     ...(write.options.fieldManager === "" ? {} : { fieldManager: write.options.fieldManager }),
-    fieldValidation: write.options.fieldValidation,
+    ...(given === undefined ? {} : { fieldValidation: given }),
   };
 }
 

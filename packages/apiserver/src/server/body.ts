@@ -1,6 +1,7 @@
 import {
   ApiError,
   badRequest,
+  type Clock,
   decodeKubernetesProtobuf,
   deepCopy,
   MAX_DEPTH,
@@ -11,7 +12,7 @@ import {
 import { LARGE_BYTES } from "../breathe.ts";
 import { goJsonError, summarizeBody } from "./go-json-error.ts";
 import { countKeys, duplicateFields, hasTooManyValues, maxValues, structureProblem } from "./json-scan.ts";
-import { yamlToJson } from "./yaml-worker.ts";
+import { YamlTooSlow, yamlToJson } from "./yaml-worker.ts";
 
 /** A request's body as it arrives: bytes from a socket, or a value in process. */
 export type RequestBody =
@@ -50,6 +51,7 @@ export async function parseObjectBody(
   mediaType: string,
   kind: string,
   protobuf: boolean,
+  clock: Clock,
 ): Promise<ParsedBody> {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
   const bytes = body.type === "none" ? Buffer.alloc(0) : body.bytes;
@@ -62,7 +64,7 @@ export async function parseObjectBody(
         unrecognized(`couldn't get version/kind; json parse error: ${why}`),
       );
     case "application/yaml":
-      return { value: await parseYamlBody(bytes, kind, unrecognized), duplicates: [] };
+      return { value: await parseYamlBody(bytes, kind, unrecognized, clock), duplicates: [] };
     case PROTOBUF:
       if (protobuf) return { value: decodeProtobuf(bytes, unrecognized), duplicates: [] };
       break;
@@ -90,7 +92,7 @@ export function parseJsonPatchBody(body: RequestBody, kind: string, strategic = 
 }
 
 /** Parses the body of an apply patch: YAML, of which JSON is a part. */
-export async function parseApplyBody(body: RequestBody, kind: string): Promise<ParsedBody> {
+export async function parseApplyBody(body: RequestBody, kind: string, clock: Clock): Promise<ParsedBody> {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
   // Nothing at all is an empty document, which is refused for what it is not.
   if (body.type === "none") return { value: null, duplicates: [] };
@@ -103,7 +105,7 @@ export async function parseApplyBody(body: RequestBody, kind: string): Promise<P
       if (error instanceof ApiError && error.code === 413) throw error;
     }
   }
-  const value = await parseYamlBody(body.bytes, kind, (why) => badRequest(`error decoding YAML: ${why}`));
+  const value = await parseYamlBody(body.bytes, kind, (why) => badRequest(`error decoding YAML: ${why}`), clock);
   return { value, duplicates: [] };
 }
 
@@ -125,13 +127,20 @@ function parseJson(text: string, kind: string, refuse: (why: string) => Error): 
   return { value, duplicates: duplicateFields(text, keys) };
 }
 
-async function parseYamlBody(bytes: Buffer, kind: string, refuse: (why: string) => Error): Promise<unknown> {
+async function parseYamlBody(
+  bytes: Buffer,
+  kind: string,
+  refuse: (why: string) => Error,
+  clock: Clock,
+): Promise<unknown> {
   let value: unknown;
   let json: string | undefined;
   try {
-    if (bytes.length > YAML_IN_WORKER_BYTES) json = await yamlToJson(bytes.toString());
+    if (bytes.length > YAML_IN_WORKER_BYTES) json = await yamlToJson(bytes.toString(), clock);
     else value = parseYaml(bytes.toString());
   } catch (error) {
+    if (error instanceof YamlTooSlow) throw requestEntityTooLarge(error.message);
+    if (error instanceof ApiError) throw error;
     throw refuse(error instanceof Error ? error.message : "yaml: cannot be parsed");
   }
   if (json !== undefined) {

@@ -72,12 +72,13 @@ function allChecks(endpoint: string, checks: readonly HealthCheck[], call: ApiCa
     : textReply(200, "ok");
 }
 
-/** Turns a document handler into a path handler. */
-export function documentPath(handler: SlowDocumentHandler): PathHandler {
+/** Turns a document handler into a path handler; `headAt` are the paths that answer HEAD, upstream's router refuses it elsewhere. */
+export function documentPath(handler: SlowDocumentHandler, headAt: RegExp): PathHandler {
   return async (call: ApiCall, _user: UserInfo) => {
-    if (call.method !== "GET" && call.method !== "HEAD") return undefined;
     const made = await handler({ path: call.path, query: call.query, headers: call.headers });
     if (made === undefined) return undefined;
+    const fits = call.method === "GET" || (call.method === "HEAD" && headAt.test(call.path));
+    if (!fits && made.status !== 404) throw methodNotAllowed();
     return { status: made.status, headers: made.headers, body: documentBody(made) };
   };
 }

@@ -17,6 +17,8 @@ export interface HttpHandlerDeps {
   /** Answers a call; never throws. */
   handle(call: ApiCall): Promise<Reply>;
   onError(error: unknown): void;
+  /** Default 10,000. */
+  readonly maxWatches?: number;
 }
 
 /** A node request of either protocol. */
@@ -85,7 +87,7 @@ export class HttpHandler {
       await writeReply(response, call, reply, auditId);
       return;
     }
-    if (this.watches.size >= MAX_OPEN_WATCHES || this.closing) {
+    if (this.watches.size >= (this.deps.maxWatches ?? MAX_OPEN_WATCHES) || this.closing) {
       const refusal = tooManyRequests("too many open watches, please try again later", 5);
       await writeReply(response, call, statusReply(refusal.status), auditId);
       return;

@@ -44,7 +44,7 @@ export async function writeReply(response: HttpResponse, call: ApiCall, reply: R
     response.writeHead(reply.status, {
       ...headers,
       "Content-Encoding": "gzip",
-      Vary: headers["Vary"] === undefined ? "Accept-Encoding" : `${String(headers["Vary"])}, Accept-Encoding`,
+      Vary: alsoByEncoding(headers["Vary"]),
       "Content-Length": packed.length,
     });
     response.end(packed);
@@ -69,7 +69,7 @@ export function headersOf(call: ApiCall, reply: Reply, auditId: string): Record<
   if (reply.headers !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) headers[canonical(name)] = value;
   }
-  if (call.warnings.length > 0) headers["Warning"] = call.warnings.map((text) => `299 - "${quoted(text)}"`);
+  if (call.warnings.length > 0) headers["Warning"] = warningHeaders(call.warnings);
   return headers;
 }
 
@@ -78,12 +78,11 @@ function canonical(name: string): string {
   return name.toLowerCase().replace(/(^|-)([a-z])/g, (match) => match.toUpperCase());
 }
 
-/** Header values hold no control characters; anything beyond Latin-1 is written as `?`. */
-function quoted(text: string): string {
-  return text
-    .replace(/[\\"]/g, "\\$&")
-    .replace(/\p{Cc}+/gu, " ")
-    .replace(/[^\u0020-\u00ff]/g, "?");
+/** As upstream: UTF-8, which HTTP carries as it is; what has control characters is left out. */
+function warningHeaders(warnings: readonly string[]): string[] {
+  return warnings
+    .filter((text) => !/\p{Cc}/u.test(text))
+    .map((text) => `299 - "${Buffer.from(text.replace(/[\\"]/g, "\\$&")).toString("latin1")}"`);
 }
 
 function encode(
@@ -146,8 +145,16 @@ function wantsYaml(call: ApiCall): boolean {
   }
 }
 
+/** As upstream: the bare word, without a weight that might say "rather not". */
 function acceptsGzip(call: ApiCall): boolean {
-  return call.headers["accept-encoding"]?.includes("gzip") ?? false;
+  const accepted = call.headers["accept-encoding"];
+  return accepted?.split(",").some((encoding) => encoding.trim() === "gzip") ?? false;
+}
+
+function alsoByEncoding(vary: string | number | string[] | undefined): string {
+  if (vary === undefined) return "Accept-Encoding";
+  const known = String(vary);
+  return known.includes("Accept-Encoding") ? known : `${known}, Accept-Encoding`;
 }
 
 function compress(bytes: Buffer): Promise<Buffer> {

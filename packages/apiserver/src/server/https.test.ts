@@ -1,5 +1,6 @@
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import https from "node:https";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { systemClock, systemRandom, type Unstructured } from "@capstan/apimachinery";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -186,6 +187,48 @@ describe("HTTPS", () => {
     const answer = await h1("POST", MAPS, { body: Buffer.alloc(3 * 1024 * 1024 + 1, "x"), headers: json });
     expect(answer.status).toBe(413);
     expect(parsed(answer)["reason"]).toBe("RequestEntityTooLarge");
+  });
+
+  it("refuses headers above 128 KiB and serves the next request", async () => {
+    const long = await h1("GET", MAPS, { headers: { "x-long": "x".repeat(129 * 1024) } });
+    expect(long.status).toBe(431);
+    expect((await h1("GET", MAPS, { headers: { "x-long": "x".repeat(100 * 1024) } })).status).toBe(200);
+    const session = connect(`https://127.0.0.1:${listener.port}`, { ca: certificates.ca.certPem, ...admin });
+    const request = session.request({ ":path": MAPS, "x-long": "x".repeat(129 * 1024) });
+    request.resume();
+    const ended = await new Promise<string>((resolve) => {
+      request.on("response", (headers) => resolve(String(headers[":status"])));
+      request.on("error", () => resolve("reset"));
+    });
+    expect(["431", "reset"]).toContain(ended);
+    session.destroy();
+    expect((await h1("GET", MAPS)).status).toBe(200);
+  });
+
+  it("closes connections beyond the limit, and takes new ones when others end", async () => {
+    const { server: serving, ca } = certificates;
+    const tls = { certPem: serving.certPem, keyPem: serving.keyPem, clientCaPem: ca.certPem };
+    const small = await server.listen({ host: "127.0.0.1", port: 0, tls, maxConnections: 2 });
+    const dial = (): Promise<TLSSocket | undefined> =>
+      new Promise((resolve) => {
+        const socket = connectTls({ host: "127.0.0.1", port: small.port, ca: ca.certPem, ...admin }, () =>
+          resolve(socket),
+        );
+        socket.on("error", () => resolve(undefined));
+        socket.on("close", () => resolve(undefined));
+      });
+    const first = await dial();
+    const second = await dial();
+    expect([first, second]).not.toContain(undefined);
+    expect(await dial()).toBeUndefined();
+    const gone = new Promise((resolve) => first?.once("close", resolve));
+    first?.end();
+    await gone;
+    let third: TLSSocket | undefined;
+    while (third === undefined) third = await dial();
+    second?.destroy();
+    third.destroy();
+    await small.close();
   });
 
   it("reads YAML, also large documents in a thread of their own", async () => {

@@ -6,6 +6,8 @@ import type { HttpHandler } from "./http-handler.ts";
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
+  /** Connections at the same time, 4096 by default; more are closed at once. */
+  readonly maxConnections?: number;
   readonly tls: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem?: string };
 }
 
@@ -37,7 +39,7 @@ export async function listen(handler: HttpHandler, options: ListenOptions): Prom
       initialWindowSize: 1024 * 1024,
     },
   } as Parameters<typeof createSecureServer>[0]);
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
   // Its HTTP/1 side looks here and not at the options; selectors of kubectl may be long.
   (server as { maxHeaderSize?: number }).maxHeaderSize = MAX_HEADER_BYTES;
   const sockets = new Set<Socket>();

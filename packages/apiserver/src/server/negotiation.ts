@@ -1,4 +1,4 @@
-import { notAcceptable } from "@capstan/apimachinery";
+import { type ApiError, notAcceptable } from "@capstan/apimachinery";
 
 /** In which form an answer is wanted. */
 export interface Representation {
@@ -43,7 +43,12 @@ function choose(accept: string): Representation {
     if (as === "PartialObjectMetadata") return { as: "partial", format, metaVersion };
     if (as === "PartialObjectMetadataList") return { as: "partialList", format, metaVersion };
   }
-  throw notAcceptable(
+  throw unservedMediaType();
+}
+
+/** 406 in the words of upstream's negotiation. */
+export function unservedMediaType(): ApiError {
+  return notAcceptable(
     "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
   );
 }

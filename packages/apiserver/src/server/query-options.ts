@@ -26,6 +26,8 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  /** The same if the client said so itself: what admission is told. */
+  readonly givenFieldValidation?: string;
   /** Only for apply. */
   readonly force: boolean;
 }
@@ -153,6 +155,7 @@ export function parseWriteOptions(query: URLSearchParams, kind: string, applies:
     fieldManager,
     fieldValidation: validation === "Strict" || validation === "Ignore" ? validation : "Warn",
     force: bool(query, "force"),
+    ...(validation === "" ? {} : { givenFieldValidation: validation }),
   };
 }
 

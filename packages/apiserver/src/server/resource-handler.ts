@@ -189,7 +189,7 @@ async function handlePatch(request: Request, subresource: string): Promise<Reply
   const body = await call.body();
   const write = writeRequest(request, options, subresource, isLarge(body));
   if (patchType === "apply") {
-    const { value, duplicates } = await parseApplyBody(body, type.kind);
+    const { value, duplicates } = await parseApplyBody(body, type.kind, request.core.clock);
     if (write.pause !== undefined) await write.pause();
     return present(request, await applyObject(write, value, validation(request, options, duplicates)), how);
   }
@@ -246,6 +246,7 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
       mediaTypeOf(call.headers["content-type"]),
       "Scale",
       true,
+      core.clock,
     );
     checkScale(value, info.name);
     const outcome = await updateScale(writeRequest(request, options, "scale"), scale, () => value);
@@ -257,7 +258,7 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
   const write = writeRequest(request, options, "scale");
   const { value } =
     patchType === "apply"
-      ? await parseApplyBody(await call.body(), "Scale")
+      ? await parseApplyBody(await call.body(), "Scale", request.core.clock)
       : parseJsonPatchBody(await call.body(), "Scale");
   const outcome = await updateScale(write, scale, (current) =>
     patchType === "apply" ? value : applyOf(type, patchType, current, value),
@@ -287,7 +288,13 @@ async function handleOther(request: Request, subresource: SubresourceType, verb:
   let body: Unstructured | undefined;
   const raw = verb === "create" || verb === "update" || verb === "patch" ? await call.body() : undefined;
   if (raw !== undefined && raw.type !== "none") {
-    const { value } = await parseObjectBody(raw, mediaTypeOf(call.headers["content-type"]), subresource.kind, true);
+    const { value } = await parseObjectBody(
+      raw,
+      mediaTypeOf(call.headers["content-type"]),
+      subresource.kind,
+      true,
+      request.core.clock,
+    );
     if (!isObject(value)) throw badRequest("the body is not an object");
     body = value as Unstructured;
   }
@@ -349,7 +356,7 @@ async function readObject(
   const { call, type } = request;
   const mediaType = mediaTypeOf(call.headers["content-type"]);
   const body = await call.body();
-  const parsed = await parseObjectBody(body, mediaType, type.kind, !isCustom(type));
+  const parsed = await parseObjectBody(body, mediaType, type.kind, !isCustom(type), request.core.clock);
   const large = isLarge(body);
   if (large) await breathe();
   const draft = decodeObject(type, parsed.value, validation(request, options, parsed.duplicates));
@@ -371,7 +378,7 @@ async function readDeleteOptions(request: Request): Promise<DeleteOptions> {
     return parseDeleteOptions(call.query, undefined);
   }
   const mediaType = mediaTypeOf(call.headers["content-type"]);
-  const { value } = await parseObjectBody(body, mediaType, "DeleteOptions", true);
+  const { value } = await parseObjectBody(body, mediaType, "DeleteOptions", true, request.core.clock);
   if (!isObject(value)) throw badRequest("the body is not DeleteOptions");
   const { kind } = value;
   if (kind !== undefined && kind !== "DeleteOptions") {

@@ -1,0 +1,158 @@
+import { EventEmitter } from "node:events";
+import { seededRandom, settle, VirtualClock } from "@capstan/apimachinery";
+import { describe, expect, it } from "vitest";
+import type { WatchSink } from "../registry/watch.ts";
+import { startTestServer } from "../testing/server.ts";
+import { HttpHandler, type HttpRequest, type HttpServerResponse } from "./http-handler.ts";
+import type { Reply } from "./reply.ts";
+import { YAML_DEADLINE_MS } from "./yaml-worker.ts";
+
+/** A response that somebody reads, or nobody. */
+class Client extends EventEmitter {
+  status = 0;
+  text = "";
+  writableEnded = false;
+  destroyed = false;
+  readonly #reads: boolean;
+
+  constructor(reads = true) {
+    super();
+    this.#reads = reads;
+  }
+
+  writeHead(status: number): void {
+    this.status = status;
+  }
+
+  write(chunk: Buffer, done?: () => void): boolean {
+    if (!this.#reads) return false;
+    this.text += chunk.toString();
+    done?.();
+    return true;
+  }
+
+  end(chunk?: Buffer): void {
+    if (chunk !== undefined) this.text += chunk.toString();
+    this.writableEnded = true;
+    this.emit("close");
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit("close");
+  }
+}
+
+function get(handler: HttpHandler, url: string, client = new Client()): Client {
+  const request = { method: "GET", url, headers: {}, socket: {} } as unknown as HttpRequest;
+  handler.serve(request, client as unknown as HttpServerResponse);
+  return client;
+}
+
+const WATCH = "/api/v1/configmaps?watch=true";
+
+/** A handler whose watches are fed by the test. */
+function watching(maxWatches?: number): { handler: HttpHandler; sinks: Set<WatchSink>; clock: VirtualClock } {
+  const clock = new VirtualClock();
+  const sinks = new Set<WatchSink>();
+  const stream = {
+    start: (sink: WatchSink) => {
+      sinks.add(sink);
+      return () => void sinks.delete(sink);
+    },
+  };
+  const handler = new HttpHandler({
+    clock,
+    random: seededRandom(1),
+    handle: (call) =>
+      call.path === "/never"
+        ? new Promise<Reply>(() => {})
+        : Promise.resolve({ status: 200, body: { type: "watch", stream } }),
+    onError: (error) => {
+      throw error;
+    },
+    ...(maxWatches === undefined ? {} : { maxWatches }),
+  });
+  return { handler, sinks, clock };
+}
+
+describe("limits", () => {
+  it("open watches: one too many is asked to come later, and may when another has gone", async () => {
+    const { handler } = watching(2);
+    const clients = [get(handler, WATCH), get(handler, WATCH), get(handler, WATCH)];
+    await settle();
+    expect(clients.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(clients[2]?.text).toContain("too many open watches");
+    clients[0]?.destroy();
+    const next = get(handler, WATCH);
+    await settle();
+    expect(next.status).toBe(200);
+  });
+
+  it("request time: what takes longer than a minute is answered with 504", async () => {
+    const { handler, clock } = watching();
+    const client = get(handler, "/never");
+    await clock.advance(59_000);
+    expect(client.status).toBe(0);
+    await clock.advance(2_000);
+    expect(client.status).toBe(504);
+    expect(JSON.parse(client.text)).toMatchObject({ kind: "Status", reason: "Timeout", code: 504 });
+  });
+
+  it("unread events: a watcher that does not read is cut off, and nobody else is held up", async () => {
+    const { handler, sinks } = watching();
+    const deaf = get(handler, WATCH, new Client(false));
+    const other = get(handler, WATCH);
+    await settle();
+    const line = Buffer.from(`${"x".repeat(1024 * 1024 - 1)}\n`);
+    const event = { line: () => line } as unknown as Parameters<WatchSink["send"]>[0][number];
+    for (let i = 0; i < 20; i++) {
+      for (const sink of [...sinks]) sink.send([event]);
+      await settle(2);
+    }
+    expect(deaf.destroyed).toBe(true);
+    expect(sinks.size).toBe(1);
+    expect(other.destroyed).toBe(false);
+    expect(other.text.length).toBe(20 * line.length);
+  });
+
+  it("YAML that takes too long to be read is refused, and its thread is free for the next", async () => {
+    const t = await startTestServer({ controllers: false });
+    const path = "/api/v1/namespaces/default/configmaps";
+    const post = (name: string, keys: number): ReturnType<typeof t.admin.request> => {
+      const data = Array.from({ length: keys }, (_, i) => `  key-${i}: "some value ${i}"`).join("\n");
+      return t.admin.request({
+        method: "POST",
+        path,
+        headers: { "content-type": "application/yaml" },
+        body: Buffer.from(`apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata:\n${data}\n`),
+      });
+    };
+    const slow = [post("a", 60_000), post("b", 60_000)];
+    await settle();
+    await t.clock.advance(YAML_DEADLINE_MS);
+    for (const { status, body } of await Promise.all(slow)) {
+      expect(status).toBe(413);
+      expect(body).toMatchObject({ reason: "RequestEntityTooLarge" });
+      expect((body as { message: string }).message).toContain("took longer than 20 s: send JSON");
+    }
+    expect((await post("c", 500)).status).toBe(201);
+    await t.server.close();
+  });
+
+  it("large YAML documents at the same time: those that would wait for too many others are sent away", async () => {
+    const t = await startTestServer({ controllers: false });
+    const body = Buffer.from(`metadata: {name: x}\ndata: {a: "${"x".repeat(10_000)}"}\n`);
+    const request = {
+      method: "POST",
+      path: "/api/v1/namespaces/default/configmaps",
+      headers: { "content-type": "application/yaml" },
+      query: { dryRun: "All" },
+      body,
+    } as const;
+    const replies = await Promise.all(Array.from({ length: 40 }, () => t.admin.request(request)));
+    const statuses = replies.map(({ status }) => status);
+    expect([statuses.filter((s) => s === 201).length, statuses.filter((s) => s === 429).length]).toEqual([34, 6]);
+    await t.server.close();
+  });
+});
