@@ -107,7 +107,7 @@ describe("limits", () => {
     const line = Buffer.from(`${"x".repeat(1024 * 1024 - 1)}\n`);
     const event = { line: () => line } as unknown as Parameters<WatchSink["send"]>[0][number];
     for (let i = 0; i < 20; i++) {
-      for (const sink of [...sinks]) sink.send([event]);
+      for (const sink of sinks) sink.send([event]);
       await settle(2);
     }
     expect(deaf.destroyed).toBe(true);
