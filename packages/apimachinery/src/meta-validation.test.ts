@@ -4,7 +4,7 @@ import { invalid } from "./errors.ts";
 import { validateFieldManager, validateObjectMeta, validateObjectMetaUpdate } from "./meta-validation.ts";
 import type { ObjectMeta } from "./object.ts";
 
-// What a real kube-apiserver v1.34 said about ConfigMaps with this metadata.
+// What a real kube-apiserver v1.34 said about ConfigMaps with this metadata (`tools/record-objects`).
 interface Case {
   meta: ObjectMeta;
   message?: string;

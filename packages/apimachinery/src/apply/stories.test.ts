@@ -10,7 +10,7 @@ import { type CompiledApplySchema, compileApplySchema } from "./apply-type.ts";
 import type { FieldManagerInput } from "./field-manager.ts";
 import { trackUpdate } from "./track-update.ts";
 
-// What a real kube-apiserver v1.34 answered (see record-stories.mjs). Everything below must come to the same.
+// What a real kube-apiserver v1.34 answered (`tools/record-objects`). Everything below must come to the same.
 
 // Not imported as modules: there a key "__proto__" would mean something else.
 function load<T>(name: string): T {

@@ -5,7 +5,7 @@ import { compileSchema } from "./compile.ts";
 import { checkStructuralSchema } from "./structural.ts";
 import type { JSONSchemaProps } from "./types.ts";
 
-// Answers of kube-apiserver 1.34.4 to the same schemas and objects.
+// Answers of kube-apiserver 1.34.4 to the same schemas and objects (`tools/record-objects`).
 function recorded<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`./testdata/${name}.json`, import.meta.url), "utf8")) as T;
 }
