@@ -8,6 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { findBinaries, startControlPlane } from "../record-openapi/control-plane.mjs";
+import { defaultRbac } from "./default-rbac.mjs";
 import { objectMeta } from "./object-meta.mjs";
 import { protobuf } from "./protobuf.mjs";
 import { crds, rules, updates, values } from "./schemas.mjs";
@@ -15,7 +16,7 @@ import { stories } from "./stories.mjs";
 import { strategic } from "./strategic.mjs";
 
 /** Each: the file it makes, what makes it (given what the file held), and what of it is the same each time. */
-const RECORDINGS = { crds, rules, updates, values, objectMeta, stories, strategic, protobuf };
+const RECORDINGS = { crds, rules, updates, values, objectMeta, stories, strategic, protobuf, defaultRbac };
 const root = new URL("../../packages/apimachinery/", import.meta.url);
 
 const args = process.argv.slice(2);
