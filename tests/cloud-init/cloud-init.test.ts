@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type CloudConfig, parseCloudConfig, renderCloudConfig, type UserData } from "@capstan/userdata";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { ensureRootfs } from "../e2e/harness/rootfs.ts";
 import { runCommand } from "../real-kubernetes/index.ts";
+import { ensureCloudInit } from "./cloud-init-program.mjs";
 
 const testdata = new URL("../../providers/bootstrap-kubeadm/testdata/", import.meta.url);
 const metadata = { local_hostname: "node-1", "instance-id": "i-0", instance_id: "i-0" };
@@ -14,9 +14,9 @@ interface Reading {
   problem: string | null;
 }
 
-let rootfs = "";
-beforeAll(async () => {
-  rootfs = await ensureRootfs({ extraPackages: ["cloud-init"] });
+let program: ReturnType<typeof ensureCloudInit>;
+beforeAll(() => {
+  program = ensureCloudInit();
 });
 
 /** Where upstream's shape is not what cloud-init's schema says, though its modules take it: cloud-init warns, we keep the shape. */
@@ -28,9 +28,9 @@ const WARNINGS: Record<string, RegExp> = {
 /** What real cloud-init (the Debian package) makes of user data. */
 async function readByCloudInit(texts: readonly string[]): Promise<Reading[]> {
   const script = readFileSync(new URL("read.py", import.meta.url), "utf8");
-  const { code, stdout, stderr } = await runCommand("chroot", [rootfs, "/usr/bin/python3", "-B", "-c", script], {
+  const { code, stdout, stderr } = await runCommand(program.python, ["-B", "-c", script], {
     input: JSON.stringify(texts.map((text) => ({ text, metadata }))),
-    env: { LC_ALL: "C.UTF-8" },
+    env: { LC_ALL: "C.UTF-8", PYTHONPATH: program.modules },
   });
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Reading[];

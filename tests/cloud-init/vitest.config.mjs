@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import workspace from "../../vitest.config.ts";
 
-/** `npx vitest run --config tests/cloud-init/vitest.config.mjs`: our user data read by real cloud-init. Not part of `npm test`. */
+/** `npm run cloud-init`: our user data read by real cloud-init. Not part of `npm test`. */
 export default defineConfig({
   resolve: workspace.resolve,
   test: {

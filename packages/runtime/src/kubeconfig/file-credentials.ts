@@ -10,6 +10,7 @@ const REREAD_MS = 60_000;
 export interface FileCredentialParts {
   readonly token?: string | undefined;
   readonly tokenFile?: string | undefined;
+  readonly basic?: Credentials["basic"];
   readonly certificate?: FileOrData | undefined;
   readonly key?: FileOrData | undefined;
 }
@@ -45,13 +46,18 @@ export class FileCredentials implements CredentialSource {
   }
 
   async #read(): Promise<Credentials> {
-    const { token, tokenFile, certificate, key } = this.#parts;
+    const { token, tokenFile, basic, certificate, key } = this.#parts;
     const [fromFile, certPem, keyPem] = await Promise.all([
       tokenFile === undefined ? undefined : readFile(tokenFile, "utf8"),
       readFileOrData(certificate),
       readFileOrData(key),
     ]);
-    return { token: fromFile === undefined || fromFile.trim() === "" ? token : fromFile.trim(), certPem, keyPem };
+    return {
+      token: fromFile === undefined || fromFile.trim() === "" ? token : fromFile.trim(),
+      basic,
+      certPem,
+      keyPem,
+    };
   }
 }
 

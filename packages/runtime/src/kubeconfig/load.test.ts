@@ -94,10 +94,10 @@ contexts:
     expect((await credentials?.get())?.token).toBe("two");
   });
 
-  test("basic auth is ignored", async () => {
+  test("user and password", async () => {
     const path = file("d", config({ user: "username: admin, password: x" }));
     const { credentials } = await loadKubeconfig({ clock, path, environment: {} });
-    expect(await credentials?.get()).toEqual({});
+    expect(await credentials?.get()).toEqual({ basic: { username: "admin", password: "x" } });
   });
 
   test("impersonation", async () => {
@@ -109,6 +109,7 @@ contexts:
 
   test.each([
     ["proxy-url of the cluster", "server: https://x.example, proxy-url: 'http://p:3128'", {}, "http://p:3128"],
+    ["SOCKS5", "server: https://x.example, proxy-url: 'socks5://u:p@p:1080'", {}, "socks5://u:p@p:1080"],
     ["HTTPS_PROXY", "server: https://x.example", { HTTPS_PROXY: "p:1" }, "http://p:1"],
     ["lower case", "server: https://x.example", { https_proxy: "http://p:1" }, "http://p:1"],
     ["NO_PROXY by name", "server: https://x.example", { HTTPS_PROXY: "p:1", NO_PROXY: "a,.example" }, undefined],
@@ -128,7 +129,17 @@ contexts:
     ["unknown context", config({ current: "nope" }), /context "nope" does not exist; there are: one/],
     ["no server", config({ cluster: "" }), /no server/],
     ["old auth provider", config({ user: "auth-provider: {name: gcp}" }), /auth-provider "gcp" was removed/],
-    ["socks proxy", config({ cluster: "server: https://x, proxy-url: 'socks5://p'" }), /not supported/],
+    // Both in kubectl's words.
+    [
+      "proxy of another kind",
+      config({ cluster: "server: https://x, proxy-url: 'ftp://p'" }),
+      /unsupported scheme "ftp", must be http, https, or socks5/,
+    ],
+    [
+      "two proofs",
+      config({ user: "token: t, username: a, password: b" }),
+      /more than one authentication method found for u1; found \[token basicAuth\], only one is allowed/,
+    ],
   ])("a clear error for: %s", async (_, text, message) => {
     const path = text === undefined ? join(dir, "missing") : file("bad", text);
     await expect(loadKubeconfig({ clock, path, environment: {} })).rejects.toThrow(message);

@@ -118,6 +118,10 @@ async function resolveContext(
   if (context.user !== "" && user === undefined) {
     throw new Error(`context "${name}" names user "${context.user}", which is not there`);
   }
+  if (user?.token !== undefined && user.basic !== undefined) {
+    const found = "found [token basicAuth], only one is allowed";
+    throw new Error(`more than one authentication method found for ${context.user}; ${found}`);
+  }
   const caPem = await readFileOrData(cluster.ca);
   return {
     server: /^https?:\/\//.test(cluster.server) ? cluster.server : `https://${cluster.server}`,
@@ -134,9 +138,12 @@ function withScheme(server: string): string {
 }
 
 function checkedProxy(proxyUrl: string | undefined): string | undefined {
-  if (proxyUrl !== undefined && !/^https?:\/\//.test(proxyUrl)) {
-    throw new Error(`proxy-url ${proxyUrl} is not supported: use an http:// or https:// proxy`);
-  }
+  if (proxyUrl === undefined) return undefined;
+  // The address may hold a password, so errors name its scheme alone.
+  if (!URL.canParse(proxyUrl)) throw new Error("proxy-url is not an address like socks5://proxy.example:1080");
+  const scheme = new URL(proxyUrl).protocol.replace(":", "");
+  if (!["http", "https", "socks5"].includes(scheme))
+    throw new Error(`proxy-url: unsupported scheme "${scheme}", must be http, https, or socks5`);
   return proxyUrl;
 }
 
@@ -147,8 +154,8 @@ function userCredentials(
   options: Pick<LoadOptions, "clock" | "run">,
   environment: Readonly<Record<string, string | undefined>>,
 ): CredentialSource {
-  const { token, tokenFile, certificate, key, exec, authProvider } = user;
-  const hasOwn = token !== undefined || tokenFile !== undefined || certificate !== undefined;
+  const { token, tokenFile, basic, certificate, key, exec, authProvider } = user;
+  const hasOwn = [token, tokenFile, basic, certificate].some((part) => part !== undefined);
   if (exec !== undefined && !hasOwn) {
     const info = {
       server: cluster.server,
@@ -163,5 +170,7 @@ function userCredentials(
   if (!hasOwn && authProvider !== undefined) {
     throw new Error(`auth-provider "${authProvider}" was removed from Kubernetes: use an exec plugin instead`);
   }
-  return hasOwn ? new FileCredentials({ token, tokenFile, certificate, key }, options.clock) : fixedCredentials({});
+  return hasOwn
+    ? new FileCredentials({ token, tokenFile, basic, certificate, key }, options.clock)
+    : fixedCredentials({});
 }

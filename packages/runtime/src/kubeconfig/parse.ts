@@ -86,12 +86,15 @@ class Reader {
 
   user(entry: JsonObject, path: string): KubeconfigUser {
     const tokenFile = this.text(entry, "tokenFile", `${path}.tokenFile`);
+    const username = this.text(entry, "username", `${path}.username`);
+    const password = this.text(entry, "password", `${path}.password`);
     const provider = entry["auth-provider"];
     return {
       certificate: this.#fileOrData(entry, "client-certificate", path),
       key: this.#fileOrData(entry, "client-key", path),
       token: optional(this.text(entry, "token", `${path}.token`)),
       tokenFile: tokenFile === "" ? undefined : this.#resolve(tokenFile),
+      basic: username === "" && password === "" ? undefined : { username, password },
       exec:
         entry["exec"] === undefined || entry["exec"] === null ? undefined : this.#exec(entry["exec"], `${path}.exec`),
       authProvider: isObject(provider) ? this.text(provider, "name", `${path}.auth-provider.name`) : undefined,

@@ -23,6 +23,7 @@ export interface KubeconfigUser {
   readonly key: FileOrData | undefined;
   readonly token?: string | undefined;
   readonly tokenFile?: string | undefined;
+  readonly basic?: { readonly username: string; readonly password: string } | undefined;
   readonly exec?: ExecConfig | undefined;
   readonly authProvider?: string | undefined;
   readonly impersonate?:

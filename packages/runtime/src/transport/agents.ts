@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Agent, Dispatcher, ProxyAgent, request, upgrade } from "undici";
 import type { ClientConfig, Credentials } from "./client-config.ts";
+import { socksConnector } from "./socks5.ts";
 
 /** undici costs a fifth of a second to load: only those who speak HTTP pay. */
 async function loadUndici(): Promise<Undici> {
@@ -82,6 +83,10 @@ export async function createAgents(config: ClientConfig, credentials: Credential
       ...(connections === undefined ? {} : { connections }),
     };
     const connect = { timeout: Math.min(10_000, timeout), keepAlive: true, keepAliveInitialDelay: 15_000 };
+    if (config.proxyUrl?.startsWith("socks5") === true) {
+      const socks = socksConnector(config.proxyUrl, { tls, timeoutMs: connect.timeout });
+      return new undici.Agent({ ...options, connect: socks });
+    }
     if (config.proxyUrl !== undefined) {
       return new undici.ProxyAgent({ ...options, uri: config.proxyUrl, requestTls: { ...connect, ...tls } });
     }

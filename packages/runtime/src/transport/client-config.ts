@@ -5,7 +5,7 @@ export interface ClientConfig {
   readonly tls?: TlsConfig | undefined;
   readonly credentials?: CredentialSource | undefined;
   readonly impersonate?: Impersonation | undefined;
-  /** `http://` or `https://` proxy; without it HTTPS_PROXY and NO_PROXY are the loader's to read. */
+  /** `http://`, `https://` or `socks5://` proxy, with user and password if it wants them; without it HTTPS_PROXY and NO_PROXY are the loader's to read. */
   readonly proxyUrl?: string | undefined;
   /** The namespace of the kubeconfig's context. */
   readonly namespace?: string | undefined;
@@ -38,6 +38,8 @@ export interface Impersonation {
 /** Proof of identity at one moment. */
 export interface Credentials {
   readonly token?: string | undefined;
+  /** For what stands before an API server: Kubernetes itself takes them no more. */
+  readonly basic?: { readonly username: string; readonly password: string } | undefined;
   readonly certPem?: string | undefined;
   readonly keyPem?: string | undefined;
 }

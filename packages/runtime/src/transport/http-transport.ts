@@ -126,7 +126,10 @@ class HttpTransport implements Transport {
 
   #headers(request: ApiRequest, credentials: Credentials): Record<string, string | string[]> {
     const headers: Record<string, string | string[]> = { ...this.#fixedHeaders };
-    if (credentials.token !== undefined) headers["authorization"] = `Bearer ${credentials.token}`;
+    const { token, basic } = credentials;
+    if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+    else if (basic !== undefined)
+      headers["authorization"] = `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
     if (request.body !== undefined) headers["content-type"] = "application/json";
     for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value;
     return headers;

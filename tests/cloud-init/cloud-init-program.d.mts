@@ -1,0 +1,2 @@
+/** Where Debian's cloud-init is, unpacked; and the Python that runs it. */
+export function ensureCloudInit(): { python: string; modules: string };
