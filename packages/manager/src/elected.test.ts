@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { seededRandom, systemClock, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Client, kindRef, Lease, silentLogger } from "@capstan/runtime";
 import { FaultyTransport } from "@capstan/runtime/testing";
@@ -40,9 +40,10 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Passes time until something is so; what a manager reads from disk needs real turns of the event loop as well. */
+/** Passes time until something is so; what a manager reads from disk takes real time as well. */
 async function until(what: string, is: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 600; i++) {
+  const end = systemClock.monotonic() + 20_000;
+  while (systemClock.monotonic() < end) {
     if (await is()) return;
     await clock.advance(100);
     await new Promise((resolve) => setImmediate(resolve));
