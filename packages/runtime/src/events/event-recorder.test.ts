@@ -107,3 +107,22 @@ test("a server that is away is waited for; stop writes the counts that are open"
   await clock.advance(10);
   expect(await events()).toHaveLength(1);
 });
+
+test("a flood of events about many objects ends the oldest series instead of filling the memory", async () => {
+  const { clock, recorder, events } = await start();
+  const first = object("first");
+  for (let i = 0; i < 3; i++) recorder.event(first, "Warning", "Failed", "Create", "no luck");
+  await clock.advance(10);
+  for (let i = 0; i < 4096; i++) {
+    recorder.event(object(`o${i}`), "Normal", "Made", "Create", "done");
+    if (i % 500 === 0) await clock.advance(10);
+  }
+  await clock.advance(10);
+  const about = (await events()).filter(({ regarding }) => regarding?.name === "first");
+  // Its count was written when it had to go, without waiting for six minutes of silence.
+  expect(about).toMatchObject([{ series: { count: 3 } }]);
+  recorder.event(first, "Warning", "Failed", "Create", "no luck");
+  await clock.advance(10);
+  expect((await events()).filter(({ regarding }) => regarding?.name === "first")).toHaveLength(2);
+  await recorder.stop();
+});

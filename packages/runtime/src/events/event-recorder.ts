@@ -19,6 +19,8 @@ const FINISH_MS = 6 * 60_000;
 const REFRESH_MS = 30 * 60_000;
 const MAX_NOTE_BYTES = 1024;
 const MAX_WAITING = 1000;
+/** So many kinds of events are counted at a time; beyond, the oldest series ends early. client-go has 4096. */
+const MAX_KNOWN = 4096;
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
 /** How long stopping may wait for what is being written. */
@@ -87,6 +89,11 @@ export class EventRecorder implements Recorder {
       this.#known.set(key, { event, lastSeen: clock.monotonic(), writtenAt: clock.monotonic(), writtenCount: 1 });
       this.#enqueue(async () => void (await this.#options.client.create(event, {}, this.#abandon.signal)));
       this.#scheduleSweep();
+      for (const [oldest, series] of this.#known) {
+        if (this.#known.size <= MAX_KNOWN) break;
+        this.#writeSeriesIfNew(series);
+        this.#known.delete(oldest);
+      }
       return;
     }
     known.lastSeen = clock.monotonic();

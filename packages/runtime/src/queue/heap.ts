@@ -37,6 +37,13 @@ export class Heap<T> {
     return first;
   }
 
+  /** Drops all others. */
+  keep(wanted: (item: T) => boolean): void {
+    const left = this.#items.filter(wanted);
+    this.#items.length = 0;
+    for (const item of left) this.push(item);
+  }
+
   #sink(item: T): void {
     const items = this.#items;
     let at = 0;

@@ -31,6 +31,29 @@ describe("WorkQueue", () => {
     expect(queue.take()).toBeUndefined();
   });
 
+  test("work that comes back again and again does not pile up delayed adds, and none is lost", async () => {
+    const { clock, queue } = makeQueue();
+    for (let i = 0; i < 5000; i++) {
+      const key = `k${i % 10}`;
+      queue.add(key);
+      expect(queue.take()).toBe(key);
+      queue.addAfter(key, 3_600_000 + i);
+      queue.done(key);
+    }
+    expect(queue.held).toBeLessThan(100);
+    await clock.advance(3_700_000);
+    expect(queue.depth).toBe(10);
+  });
+
+  test("the higher priority of several delayed adds counts", async () => {
+    const { clock, queue } = makeQueue();
+    queue.addAfter("a", 10, PRIORITY_LOW);
+    queue.addAfter("a", 20, 0);
+    queue.addAfter("b", 5, PRIORITY_LOW);
+    await clock.advance(30);
+    expect([queue.take(), queue.take()]).toEqual(["a", "b"]);
+  });
+
   test("higher priorities come first, and a key moves up but never down", () => {
     const { queue } = makeQueue();
     queue.add("low", PRIORITY_LOW);

@@ -44,6 +44,13 @@ interface Delayed {
   item: Item;
 }
 
+/** So many entries that will not happen any more are held at least before they are looked for. */
+const SLACK = 64;
+
+function isDue({ at, item }: Delayed): boolean {
+  return item.dueAt === at;
+}
+
 /**
  * Keys waiting for work, as client-go's workqueue: a key waits at most once, is never worked on twice at the same time, and one
  * added while being worked on comes back afterwards. Constant time per operation; delayed adds logarithmic.
@@ -58,6 +65,8 @@ export class WorkQueue {
   #order: number[] = [];
   #depth = 0;
   readonly #delayed = new Heap<Delayed>((a, b) => a.at < b.at);
+  /** How many items have a delayed add; the heap also holds those that were overtaken or forgotten. */
+  #due = 0;
   #timer: { at: number; cancel: () => void } | undefined;
   #closed = false;
 
@@ -71,6 +80,11 @@ export class WorkQueue {
   /** How many keys wait now; delayed ones do not count. */
   get depth(): number {
     return this.#depth;
+  }
+
+  /** How many delayed adds are held, those included that will not happen any more. */
+  get held(): number {
+    return this.#delayed.size;
   }
 
   /** How often a key failed in a row. */
@@ -92,10 +106,13 @@ export class WorkQueue {
     }
     const item = this.#item(key);
     const at = this.#clock.monotonic() + ms;
+    item.duePriority = item.dueAt === undefined ? priority : Math.max(item.duePriority, priority);
     if (item.dueAt !== undefined && item.dueAt <= at) return;
+    if (item.dueAt === undefined) this.#due++;
     item.dueAt = at;
-    item.duePriority = priority;
     this.#delayed.push({ at, item });
+    // What comes back in an hour, and meanwhile is worked on a thousand times, must not be held a thousand times.
+    if (this.#delayed.size > 2 * this.#due + SLACK) this.#delayed.keep(isDue);
     this.#arm();
   }
 
@@ -195,6 +212,7 @@ export class WorkQueue {
     this.#depth--;
     item.queued = undefined;
     item.startedAt = now;
+    if (item.dueAt !== undefined) this.#due--;
     item.dueAt = undefined;
     this.#observer?.taken(this.#depth, now - item.queuedAt);
   }
@@ -227,7 +245,8 @@ export class WorkQueue {
       this.#delayed.pop();
       const { item } = next;
       // An entry whose item is due at another time was overtaken by an earlier one.
-      if (item.dueAt !== next.at) continue;
+      if (!isDue(next)) continue;
+      this.#due--;
       item.dueAt = undefined;
       this.#enqueue(item, item.duePriority);
     }
