@@ -19,7 +19,10 @@ export function arbitraryOf(schema: JSONSchemaProps): fc.Arbitrary<unknown> {
       return arbitraryString(schema);
     case "integer":
     case "number":
-      return fc.integer({ min: schema.minimum ?? 0, max: Math.min(schema.maximum ?? 100_000, 100_000) });
+      return fc.integer({
+        min: schema.minimum ?? 0,
+        max: Math.max(schema.minimum ?? 0, Math.min(schema.maximum ?? 100_000, 100_000)),
+      });
     case "boolean":
       return fc.boolean();
     default:

@@ -1,5 +1,12 @@
-import { defineKind, type ObjectOf, object, optional, templateMetadata } from "@capstan/capi";
+import { defineKind, type ObjectOf, object, optional, templateMetadata, v1beta1 } from "@capstan/capi";
 import { classSpec } from "./hosted-control-plane.ts";
+import { hostedControlPlaneTemplateV1Beta1 } from "./v1beta1.ts";
+
+const schema = object({
+  spec: object({
+    template: object({ metadata: optional(templateMetadata), spec: optional(classSpec) }),
+  }),
+});
 
 /** What control planes of a class are made from; version and replicas come from each Cluster's topology. */
 export const HostedControlPlaneTemplate = defineKind({
@@ -9,13 +16,12 @@ export const HostedControlPlaneTemplate = defineKind({
   plural: "hostedcontrolplanetemplates",
   shortNames: ["hcpt"],
   doc: "A HostedControlPlane for each Cluster of a ClusterClass.",
-  contracts: { v1beta2: "v1beta2" },
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
-  schema: object({
-    spec: object({
-      template: object({ metadata: optional(templateMetadata), spec: optional(classSpec) }),
-    }),
-  }),
+  schema,
+  others: [
+    v1beta1("controlplane.cluster.x-k8s.io", "HostedControlPlaneTemplate", schema, hostedControlPlaneTemplateV1Beta1),
+  ],
   columns: [{ name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }],
 });
 export type HostedControlPlaneTemplate = ObjectOf<typeof HostedControlPlaneTemplate>;

@@ -11,8 +11,10 @@ import {
   optional,
   type Schema,
   string,
+  v1beta1,
 } from "@capstan/capi";
 import { OWN_FILES } from "../components/own-files.ts";
+import { hostedControlPlaneV1Beta1 } from "./v1beta1.ts";
 
 /** `vX.Y.Z` with an optional pre-release. */
 export const KUBERNETES_VERSION_PATTERN = String.raw`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$`;
@@ -424,6 +426,8 @@ export type HostedControlPlaneSpec = Infer<typeof spec>;
 export const classSpec: Schema<Omit<HostedControlPlaneSpec, "version" | "replicas" | "controlPlaneEndpoint">> =
   object(sharedFields);
 
+const schema = object({ spec: spec as Schema<HostedControlPlaneSpec>, status: optional(status) });
+
 /** A control plane that runs inside the management plane: no Machine, no Node. */
 export const HostedControlPlane = defineKind({
   group: "controlplane.cluster.x-k8s.io",
@@ -432,8 +436,9 @@ export const HostedControlPlane = defineKind({
   plural: "hostedcontrolplanes",
   shortNames: ["hcp"],
   doc: "A Kubernetes control plane (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) that runs inside the management plane and that ordinary nodes join.",
-  contracts: { v1beta2: "v1beta2" },
-  schema: object({ spec: spec as Schema<HostedControlPlaneSpec>, status: optional(status) }),
+  contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
+  schema,
+  others: [v1beta1("controlplane.cluster.x-k8s.io", "HostedControlPlane", schema, hostedControlPlaneV1Beta1)],
   scale: {
     specReplicasPath: ".spec.replicas",
     statusReplicasPath: ".status.replicas",
