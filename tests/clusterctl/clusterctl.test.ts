@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseYamlDocuments, systemClock, systemRandom } from "@capstan/apimachinery";
-import { type Standalone, startStandalone } from "@capstan/manager";
-import { silentLogger } from "@capstan/runtime";
+import { parseYamlDocuments, systemClock, systemRandom, type Unstructured } from "@capstan/apimachinery";
+import { GENERATED_FOLDERS, generatedFiles, type Standalone, startStandalone } from "@capstan/manager";
+import { Client, httpTransport, loadKubeconfig, resourcePath, silentLogger } from "@capstan/runtime";
 import { runProgram } from "capstan";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_TEMPLATES, TEMPLATES, VALUES } from "./templates.ts";
@@ -173,5 +173,56 @@ describe("generate", () => {
       standalone.kubeconfig,
     ]);
     expect(theirs.out.trimEnd()).toBe(ours.out.trimEnd());
+  });
+});
+
+describe("our templates in a clusterctl repository", () => {
+  const [components] = GENERATED_FOLDERS;
+  const label = "infrastructure-capstan/v0.1.0";
+  let repository: string;
+  let config: string;
+
+  beforeAll(async () => {
+    repository = join(dir, "repository");
+    for (const [path, text] of generatedFiles("0.1.0")) {
+      if (!path.startsWith(`${components}/`)) continue;
+      const file = join(repository, path.slice(components.length + 1));
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+    config = join(dir, "clusterctl.yaml");
+    const url = join(repository, label, "infrastructure-components.yaml");
+    const image = "IMAGE_URL: http://images.example/live.iso\nIMAGE_CHECKSUM: http://images.example/live.iso.sha256\n";
+    await writeFile(config, `providers: [{name: capstan, type: InfrastructureProvider, url: ${url}}]\n${image}`);
+  });
+
+  test.each([
+    [undefined, ["ByoMachineTemplate"]],
+    ["bare-metal", ["Metal3MachineTemplate"]],
+    ["mixed", ["ByoMachineTemplate", "Metal3MachineTemplate"]],
+    ["in-memory", ["MemoryMachineTemplate"]],
+  ])("flavor %s is filled by clusterctl and by ours alike, and our API takes it", async (flavor, machines) => {
+    const name = `t-${flavor ?? "standard"}`;
+    const flags = ["--kubernetes-version", "v1.34.4", "--worker-machine-count", "2", "--config", config];
+    const common = ["generate", "cluster", name, ...flags, "--kubeconfig", standalone.kubeconfig];
+    const flavored = flavor === undefined ? [] : ["--flavor", flavor];
+    const theirs = await clusterctl([...common, "--infrastructure", "capstan:v0.1.0", ...flavored]);
+    expect(theirs).toMatchObject({ code: 0, err: "" });
+    const file = `cluster-template${flavor === undefined ? "" : `-${flavor}`}.yaml`;
+    const from = await clusterctl([...common, "--from", join(repository, label, file)]);
+    expect(from.out).toBe(theirs.out);
+    expect((await capstan([...common, "--from", join(repository, label, file)])).out).toBe(`${theirs.out.trimEnd()}\n`);
+    const objects = parseYamlDocuments(theirs.out) as Unstructured[];
+    expect(objects.map(({ kind }) => kind).filter((kind) => kind.endsWith("MachineTemplate"))).toEqual(machines);
+    const counts = objects.filter(({ kind }) => kind === "MachineDeployment").map(({ spec }) => spec);
+    expect(counts).toMatchObject(machines.map((_, at) => ({ replicas: at === 0 ? 2 : 1 })));
+    const target = await loadKubeconfig({ clock: systemClock, path: standalone.kubeconfig });
+    const transport = httpTransport(target, { clock: systemClock });
+    const client = new Client(transport, { fieldManager: "user", clock: systemClock });
+    for (const object of objects) {
+      const path = resourcePath(await client.kindOf(object), "default");
+      await client.request({ method: "POST", path, query: { fieldValidation: "Strict" }, body: object });
+    }
+    await transport.close();
   });
 });

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Writes what follows from the definitions of kinds: component files in the layout of a clusterctl repository, and the API
- * reference, and from the definitions of commands: their reference. Runs compiled code: `npm run build` comes first. With --check nothing is written; files that are not up to
- * date are named and the exit code is 1.
+ * Writes what follows from the definitions of kinds: component files and templates of clusters in the layout of a clusterctl
+ * repository, and the API reference, and from the definitions of commands: their reference. Runs compiled code: `npm run build` comes
+ * first. With --check nothing is written; files that are not up to date are named and the exit code is 1.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

@@ -125,6 +125,7 @@ export {
   type PoolStrategy,
   type WorkerGroup,
 } from "./plan/cluster-plan.ts";
+export { builtInTemplate, clusterTemplates } from "./plan/cluster-template.ts";
 export {
   type ProviderName,
   WORKER_PROVIDERS,

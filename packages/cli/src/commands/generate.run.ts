@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { parseYamlDocuments, toGoYaml, type Unstructured } from "@capstan/apimachinery";
-import { ConfigMap, type ProviderName } from "@capstan/capi";
+import { builtInTemplate, ConfigMap, type ProviderName } from "@capstan/capi";
 import { type CommandInput, UserError, usageError } from "../command.ts";
 import { textOption } from "../options.ts";
-import { builtInTemplate } from "../template/built-in.ts";
+
 import { fillTemplate, type LookUp, templateVariables } from "../template/process.ts";
 import { variableValues } from "../template/variables.ts";
 import { withTarget } from "../with-cluster.ts";

@@ -1,5 +1,5 @@
 import { toYaml, type Unstructured } from "@capstan/apimachinery";
-import { crdWithWebhook, type WebhookTarget, webhookConfigurations } from "@capstan/capi";
+import { clusterTemplates, crdWithWebhook, type WebhookTarget, webhookConfigurations } from "@capstan/capi";
 import { kindsRole, MANAGER_ACCOUNT, MANAGER_NAMESPACE, managerAccess } from "../access.ts";
 import { KINDS } from "../kinds.ts";
 import { WEBHOOK_CONFIGURATION } from "../webhooks.ts";
@@ -12,6 +12,8 @@ interface Component {
   groups: readonly string[];
   /** Whether the manager, which runs all controllers, comes with it. */
   manager: boolean;
+  /** Whether templates of clusters come with it: clusterctl looks for them at the infrastructure provider. */
+  templates?: boolean;
 }
 
 const SERVICE = "capstan-webhooks";
@@ -45,6 +47,7 @@ const COMPONENTS: readonly Component[] = [
     file: "infrastructure-components.yaml",
     groups: ["infrastructure.cluster.x-k8s.io", "metal3.io", "ipam.metal3.io"],
     manager: false,
+    templates: true,
   },
 ];
 
@@ -55,6 +58,8 @@ export function componentFiles(version: string): Map<string, string> {
     const folder = `${component.label}/v${version}`;
     files.set(`${folder}/${component.file}`, objectsOf(component, version).map(document).join(""));
     files.set(`${folder}/metadata.yaml`, toYaml(metadataOf(version)));
+    if (component.templates === true)
+      for (const [name, text] of clusterTemplates()) files.set(`${folder}/${name}`, text);
   }
   return files;
 }
