@@ -31,7 +31,8 @@ export async function reconcileMetaCluster(request: Request, context: ReconcileC
   const paused = pausedCondition(meta, cluster);
   const children = await readChildren(meta, context, parentsOf);
   const deleting = meta.metadata.deletionTimestamp !== undefined;
-  const managed = meta.metadata.annotations?.[MANAGED_BY_ANNOTATION] !== undefined;
+  // Somebody else writes its status then, and has no use for ours.
+  if (!deleting && meta.metadata.annotations?.[MANAGED_BY_ANNOTATION] !== undefined) return done();
   let endpoint: Endpoint | undefined;
   let waitingFor: string | undefined;
   if (deleting && paused.status !== "True") {
@@ -44,7 +45,7 @@ export async function reconcileMetaCluster(request: Request, context: ReconcileC
       controlPlane: await controlPlaneEndpoint(cluster, context),
       children,
     });
-    if (paused.status !== "True" && !managed) await ensure(meta, cluster, children, endpoint, context);
+    if (paused.status !== "True") await ensure(meta, cluster, children, endpoint, context);
   }
   const noOwner = {
     reason: "WaitingForCluster",

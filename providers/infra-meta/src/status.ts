@@ -67,7 +67,9 @@ function conditions(input: StatusInput, needed: readonly Child[]): ConditionInpu
       unknown: "ReadyUnknown",
     },
   );
-  return [ready, endpoint, infrastructures, deleting, input.paused];
+  // Before it belongs to a Cluster nothing else is worth saying.
+  const summary: ConditionInput = input.waiting === undefined ? ready : { ...ready, ...input.waiting };
+  return [summary, endpoint, infrastructures, deleting, input.paused];
 }
 
 function endpointReady(input: StatusInput): ConditionInput {

@@ -55,4 +55,34 @@ export const CLUSTER_CASES: readonly HarnessCase[] = [
       assert.equal(field(await h.must(infra), "status", "initialization"), undefined);
     },
   },
+  {
+    name: "an infrastructure cluster with the paused annotation rests, and goes on without it",
+    run: async (h) => {
+      const infra = await h.createInfraCluster(await h.createCluster(), (object) => {
+        object.metadata.annotations = { "cluster.x-k8s.io/paused": "" };
+      });
+      await h.startProvider();
+      await h.settle();
+      assert.equal((await h.condition(infra, "Paused"))?.status, "True");
+      assert.equal(field(await h.must(infra), "status", "initialization"), undefined);
+      await h.client.patch(infra, { metadata: { annotations: { "cluster.x-k8s.io/paused": null } } });
+      await h.settle();
+      assert.equal((await h.condition(infra, "Paused"))?.status, "False");
+      assert.equal(field(await h.must(infra), "status", "initialization", "provisioned"), true);
+    },
+  },
+  {
+    name: "an infrastructure cluster whose status is lost finds what it made, as after a move",
+    run: async (h) => {
+      const infra = await h.createInfraCluster(await h.createCluster());
+      await h.startProvider();
+      await h.settle();
+      await h.stopProvider();
+      const before = await h.picture([infra]);
+      await h.client.updateStatus({ ...(await h.must(infra)), status: {} } as never);
+      await h.startProvider();
+      await h.settle();
+      assert.deepEqual(await h.picture([infra]), before);
+    },
+  },
 ];

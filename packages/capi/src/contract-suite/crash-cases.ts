@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import type { Unstructured } from "@capstan/apimachinery";
 import type { Harness } from "./harness.ts";
 import type { HarnessCase } from "./machine-cases.ts";
-import type { ContractSubject } from "./types.ts";
+import { type ContractSubject, machinesOf } from "./types.ts";
 
 const MAX_WRITES = 100;
 
 async function create(h: Harness, subject: ContractSubject): Promise<Unstructured[]> {
   const cluster = await h.createCluster();
-  const machine = await h.createInfraMachine(await h.createMachine());
-  return subject.cluster === undefined ? [machine] : [await h.createInfraCluster(cluster), machine];
+  return [
+    ...(subject.cluster === undefined ? [] : [await h.createInfraCluster(cluster)]),
+    ...(machinesOf(subject) === undefined ? [] : [await h.createInfraMachine(await h.createMachine())]),
+  ];
 }
 
 /** Killing the process between any two writes must be harmless; the harness starts for each k anew. */
@@ -74,19 +76,19 @@ export function crashCases(
 
 /** Whatever order things vanish in, deletion ends clean. */
 export function deletionOrders(subject: ContractSubject): HarnessCase[] {
-  const names =
-    subject.cluster === undefined
-      ? ["Machine", "infra machine", "Cluster"]
-      : ["Machine", "infra machine", "Cluster", "infra cluster"];
+  const names = [
+    ...(machinesOf(subject) === undefined ? [] : ["Machine", "infra machine"]),
+    "Cluster",
+    ...(subject.cluster === undefined ? [] : ["infra cluster"]),
+  ];
   return permutations(names).map((order) => ({
     name: `deleted in the order ${order.join(", ")}`,
     run: async (h) => {
       const cluster = await h.createCluster();
-      const machine = await h.createMachine();
+      const machine = machinesOf(subject) === undefined ? undefined : await h.createMachine();
       const objects: Record<string, Unstructured> = {
         Cluster: cluster,
-        Machine: machine,
-        "infra machine": await h.createInfraMachine(machine),
+        ...(machine === undefined ? {} : { Machine: machine, "infra machine": await h.createInfraMachine(machine) }),
         ...(subject.cluster === undefined ? {} : { "infra cluster": await h.createInfraCluster(cluster) }),
       };
       await h.startProvider();

@@ -153,11 +153,13 @@ export class Harness {
   ): Promise<Unstructured> {
     const object = this.#subject.cluster?.("c1");
     assert.ok(object !== undefined);
+    for (const other of this.#subject.beside?.("c1") ?? [])
+      await this.client.create({ ...other, metadata: { ...other.metadata, namespace: NAMESPACE } });
     return await this.#createOwned(object, owner, change);
   }
 
   async createMachine(options: { bootstrap?: boolean; failureDomain?: string } = {}): Promise<Unstructured> {
-    const infra = this.#subject.machine("m1");
+    const infra = this.#infraMachine();
     await this.#createBootstrapSecret();
     return await this.client.create<Unstructured>({
       apiVersion: Machine.apiVersion,
@@ -187,7 +189,13 @@ export class Harness {
     owner: Unstructured | undefined,
     change: (object: Unstructured) => void = () => undefined,
   ): Promise<Unstructured> {
-    return await this.#createOwned(this.#subject.machine("m1"), owner, change);
+    return await this.#createOwned(this.#infraMachine(), owner, change);
+  }
+
+  #infraMachine(): Unstructured {
+    const object = this.#subject.machine?.("m1");
+    assert.ok(object !== undefined, "the provider has no machines");
+    return object;
   }
 
   /** Makes `owner` the owner of an object, as core does. */

@@ -3,9 +3,9 @@ import { crashCases, deletionOrders } from "./crash-cases.ts";
 import { Harness } from "./harness.ts";
 import { kindCases } from "./kind-cases.ts";
 import { type HarnessCase, MACHINE_CASES } from "./machine-cases.ts";
-import type { ContractCase, ContractSubject } from "./types.ts";
+import { type ContractCase, type ContractSubject, machinesOf } from "./types.ts";
 
-export type { ContractApi, ContractCase, ContractSubject, ContractWorld } from "./types.ts";
+export type { ContractApi, ContractCase, ContractSubject, ContractWorld, MachineSubject } from "./types.ts";
 
 /**
  * Everything an infrastructure provider must do, as cases for any test runner:
@@ -27,7 +27,7 @@ export function contractCases(subject: ContractSubject): ContractCase[] {
   return [
     ...kindCases(subject).map(alone),
     ...(subject.cluster === undefined ? [] : CLUSTER_CASES).map(alone),
-    ...MACHINE_CASES.map(alone),
+    ...(machinesOf(subject) === undefined ? [] : MACHINE_CASES).map(alone),
     ...deletionOrders(subject).map(alone),
     ...crashCases(subject, start),
   ];

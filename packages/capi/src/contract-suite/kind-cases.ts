@@ -3,14 +3,11 @@ import { ApiError, deepCopy, type Unstructured } from "@capstan/apimachinery";
 import { field } from "../contract/fields.ts";
 import type { Harness } from "./harness.ts";
 import type { HarnessCase } from "./machine-cases.ts";
-import type { ContractSubject } from "./types.ts";
+import { type ContractSubject, type MachineSubject, machinesOf } from "./types.ts";
 
 /** What holds for the kinds themselves. */
 export function kindCases(subject: ContractSubject): HarnessCase[] {
-  const created = async (h: Harness): Promise<Unstructured> => {
-    const template = subject.template("t1");
-    return await h.client.create({ ...template, metadata: { ...template.metadata, namespace: "default" } });
-  };
+  const machines = machinesOf(subject);
   return [
     {
       name: "every kind has the contract's label, name and status subresource",
@@ -28,11 +25,21 @@ export function kindCases(subject: ContractSubject): HarnessCase[] {
         }
       },
     },
+    ...(machines === undefined ? [] : templateCases(machines)),
+  ];
+}
+
+function templateCases(machines: MachineSubject): HarnessCase[] {
+  const created = async (h: Harness): Promise<Unstructured> => {
+    const template = machines.template("t1");
+    return await h.client.create({ ...template, metadata: { ...template.metadata, namespace: "default" } });
+  };
+  return [
     {
       name: "a template cannot change, and the refusal names the field",
       run: async (h) => {
         const template = await created(h);
-        const changed = subject.changedTemplate(deepCopy(template));
+        const changed = machines.changedTemplate(deepCopy(template));
         await assert.rejects(h.client.update(changed), (error: unknown) => {
           assert.ok(error instanceof ApiError && error.status.code === 422, String(error));
           assert.match(error.message, /spec\.template/);
@@ -45,7 +52,7 @@ export function kindCases(subject: ContractSubject): HarnessCase[] {
       run: async (h) => {
         const template = await created(h);
         await h.client.patch(template, { metadata: { labels: { a: "b" } } });
-        const asked = subject.changedTemplate(deepCopy(await h.must(template)));
+        const asked = machines.changedTemplate(deepCopy(await h.must(template)));
         asked.metadata.annotations = { "topology.cluster.x-k8s.io/dry-run": "" };
         await h.client.update(asked, { dryRun: true });
       },

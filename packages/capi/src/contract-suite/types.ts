@@ -2,20 +2,35 @@ import type { Clock, Random, Transport, Unstructured } from "@capstan/apimachine
 import type { InfrastructureProvider } from "../sdk/provider.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
 
-/** A provider under test: how to make its objects, and the outside world it acts on. */
-export interface ContractSubject {
+/**
+ * A provider under test: how to make its objects, and the outside world it acts on. Providers of infrastructure clusters only leave
+ * out all about machines.
+ */
+export interface ContractSubject extends Partial<MachineSubject> {
   /** An API server in memory, in virtual time, that serves these CRDs with the kinds' own admission. */
   startApi(options: { clock: Clock; random: Random; crds: readonly Unstructured[] }): Promise<ContractApi>;
   /** An empty outside world. */
   createWorld(options: { clock: Clock; random: Random }): Promise<ContractWorld>;
   /** An infrastructure cluster; leave out for providers without one. */
   cluster?(name: string): Unstructured;
+  /** What that infrastructure cluster refers to; created just before it. */
+  beside?(name: string): Unstructured[];
+  /** How long the slowest of cluster and machine may take, in virtual time; default one minute. */
+  provisionMs?: number;
+}
+
+/** Machines of a provider under test. */
+export interface MachineSubject {
   machine(name: string): Unstructured;
   template(name: string): Unstructured;
   /** The template with a change that would make other machines. */
   changedTemplate(template: Unstructured): Unstructured;
-  /** How long the slowest of cluster and machine may take, in virtual time; default one minute. */
-  provisionMs?: number;
+}
+
+/** What a subject says of machines, if it has any. */
+export function machinesOf({ machine, template, changedTemplate }: ContractSubject): MachineSubject | undefined {
+  if (machine === undefined || template === undefined || changedTemplate === undefined) return undefined;
+  return { machine, template, changedTemplate };
 }
 
 /** The API server of one case. */
