@@ -80,12 +80,11 @@ export {
   contains,
   countOf,
   difference,
-  networkOf,
-  type ParsedRange,
   parseAddress,
   parseRange,
   union,
 } from "./ipam/address-ranges.ts";
+export { type PoolAddresses, poolAddresses } from "./ipam/pool-addresses.ts";
 export { Waiters } from "./ipam/waiters.ts";
 export { ALL_KINDS, type AnyKind } from "./kinds/all.ts";
 export { Cluster } from "./kinds/cluster.ts";

@@ -1,8 +1,10 @@
-import { deepEqual, parseCidrText, parseIpAddress } from "@capstan/apimachinery";
+import { deepEqual, parseIpAddress } from "@capstan/apimachinery";
+import { contains, parseAddress } from "../ipam/address-ranges.ts";
+import { poolAddresses } from "../ipam/pool-addresses.ts";
 import type { poolSchema } from "../kinds/in-cluster-ip-pool.ts";
 import type { schema as addressSchema } from "../kinds/ip-address.ts";
 import type { schema as claimSchema } from "../kinds/ip-address-claim.ts";
-import type { AdmissionKind, AdmissionProblem, KindAdmission, KindObject } from "../schema/kind.ts";
+import type { AdmissionKind, AdmissionLookup, AdmissionProblem, KindAdmission, KindObject } from "../schema/kind.ts";
 import type { Infer } from "../schema/schema.ts";
 import { forbidden, invalid } from "./problems.ts";
 
@@ -12,6 +14,9 @@ type Pool = KindObject<Infer<typeof poolSchema>>;
 
 /** Deleting a pool in use is allowed with this. */
 const SKIP_DELETE_CHECK_ANNOTATION = "ipam.cluster.x-k8s.io/skip-validate-delete-webhook";
+
+/** Addresses that a refusal names. */
+const MAX_NAMED = 5;
 
 const IPAM = { group: "ipam.cluster.x-k8s.io", version: "v1beta2", namespaced: true };
 const ADDRESSES: AdmissionKind = { ...IPAM, kind: "IPAddress", plural: "ipaddresses" };
@@ -54,17 +59,21 @@ export const ipAddressClaimAdmission: KindAdmission<IPAddressClaim> = {
 /** Pools: what no controller could make sense of is refused at once; pools in use are kept. */
 export function poolAdmission(kind: string): KindAdmission<Pool> {
   return {
-    validate: ({ spec }) => [
-      ...rangesProblems(spec.addresses, "spec.addresses"),
-      ...rangesProblems(spec.excludedAddresses ?? [], "spec.excludedAddresses"),
-      ...addressProblems(spec.gateway, "spec.gateway"),
-      ...familyProblems(spec),
-    ],
+    validate: ({ spec }) => {
+      const pool = poolAddresses(spec);
+      return "problem" in pool ? [invalid(pool.field, spec, pool.problem)] : [];
+    },
+    check: async ({ metadata, spec }, old, lookup) => {
+      if (old === undefined || deepEqual(old.spec, spec)) return [];
+      const lost = outsideOf(spec, await addressesOf(kind, metadata, lookup));
+      if (lost.length === 0) return [];
+      const shown =
+        lost.slice(0, MAX_NAMED).join(", ") + (lost.length > MAX_NAMED ? ` and ${lost.length - MAX_NAMED} more` : "");
+      return [invalid("spec.addresses", spec.addresses, `pool addresses do not contain allocated addresses: ${shown}`)];
+    },
     checkDelete: async ({ metadata }, lookup) => {
       if (metadata.annotations?.[SKIP_DELETE_CHECK_ANNOTATION] !== undefined) return [];
-      const namespace = metadata.namespace;
-      const used = (await lookup.list(ADDRESSES, namespace)) as readonly IPAddress[];
-      const count = used.filter(({ spec }) => spec.poolRef.kind === kind && spec.poolRef.name === metadata.name).length;
+      const count = (await addressesOf(kind, metadata, lookup)).length;
       if (count === 0) return [];
       const detail = `${count} address(es) of the pool are in use; delete their IPAddressClaims first, or set the annotation ${SKIP_DELETE_CHECK_ANNOTATION}`;
       return [forbidden("metadata.name", detail)];
@@ -72,30 +81,25 @@ export function poolAdmission(kind: string): KindAdmission<Pool> {
   };
 }
 
-function rangesProblems(texts: readonly string[], field: string): AdmissionProblem[] {
-  return texts.flatMap((text, index) =>
-    families(text) === undefined
-      ? [invalid(`${field}[${index}]`, text, "must be an address, a range such as 10.0.0.5-10.0.0.9, or a CIDR")]
-      : [],
-  );
+/** Addresses that were given out from a pool. */
+async function addressesOf(kind: string, metadata: Pool["metadata"], lookup: AdmissionLookup): Promise<string[]> {
+  const used = (await lookup.list(ADDRESSES, metadata.namespace)) as readonly IPAddress[];
+  return used
+    .filter(
+      ({ spec: { poolRef } }) =>
+        poolRef.apiGroup === IPAM.group && poolRef.kind === kind && poolRef.name === metadata.name,
+    )
+    .map(({ spec }) => spec.address);
 }
 
-/** Address lengths in bytes of both ends, or undefined when it is neither address, range nor CIDR. */
-function families(text: string): number[] | undefined {
-  if (text.includes("/")) {
-    const cidr = parseCidrText(text);
-    return cidr === undefined ? undefined : [cidr.address.length];
-  }
-  const ends = text.split("-").map((end) => parseIpAddress(end.trim())?.length);
-  return ends.length <= 2 && ends.every((length) => length !== undefined) ? ends : undefined;
-}
-
-function familyProblems(spec: Pool["spec"]): AdmissionProblem[] {
-  const lengths = new Set(
-    [...spec.addresses, ...(spec.excludedAddresses ?? [])].flatMap((text) => families(text) ?? []),
-  );
-  if (lengths.size > 1) return [invalid("spec.addresses", spec.addresses, "must all be of one family, IPv4 or IPv6")];
-  return lengths.has(4) && spec.prefix > 32
-    ? [invalid("spec.prefix", spec.prefix, "prefix is too large for IPv4 addresses")]
-    : [];
+/** Those that a pool would not give out any more. */
+function outsideOf(spec: Pool["spec"], addresses: readonly string[]): string[] {
+  const pool = poolAddresses(spec);
+  if ("problem" in pool) return [];
+  return addresses
+    .filter((text) => {
+      const address = parseAddress(text);
+      return address !== undefined && !(address.family === pool.family && contains(pool.ranges, address.value));
+    })
+    .sort();
 }

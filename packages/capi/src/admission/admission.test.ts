@@ -174,6 +174,16 @@ describe("what is refused on creation", () => {
     ],
     ["pool range", object("InClusterIPPool", { addresses: ["10.0.0.1-x"], prefix: 24 }), "spec.addresses[0]"],
     [
+      "pool beyond its prefix",
+      object("InClusterIPPool", { addresses: ["10.0.0.1", "10.0.9.1"], prefix: 24 }),
+      "spec.prefix",
+    ],
+    [
+      "pool with a gateway of another family",
+      object("InClusterIPPool", { addresses: ["10.0.0.1"], prefix: 24, gateway: "fd00::1" }),
+      "one family",
+    ],
+    [
       "pool of two families",
       object("InClusterIPPool", { addresses: ["10.0.0.1", "fd00::1"], prefix: 24 }),
       "one family",
@@ -362,6 +372,9 @@ describe("checks with other objects", () => {
       workers: { machineDeployments: [{ class: "w", name: "a" }] },
     },
   });
+  const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "x" };
+  const given = (address: string): Unstructured =>
+    object("IPAddress", { claimRef: { name: "x" }, poolRef, address, prefix: 24 });
   const ofClass = (spec: Fields): Unstructured => object("ClusterClass", spec, { metadata: { name: "k" } });
 
   it.each<[string, Unstructured | undefined, Unstructured | undefined, AdmissionLookup, string]>([
@@ -386,12 +399,49 @@ describe("checks with other objects", () => {
       "pool in use",
       undefined,
       object("InClusterIPPool", { addresses: ["10.0.0.1"], prefix: 24 }),
-      lookup(object("IPAddress", { poolRef: { kind: "InClusterIPPool", name: "x" } })),
+      lookup(given("10.0.0.1")),
       "in use",
+    ],
+    [
+      "pool that loses an address in use",
+      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24 }),
+      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.20"], prefix: 24 }),
+      lookup(given("10.0.0.7"), given("10.0.0.12")),
+      "pool addresses do not contain allocated addresses: 10.0.0.12",
+    ],
+    [
+      "pool that excludes an address in use",
+      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24, excludedAddresses: ["10.0.0.7"] }),
+      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24 }),
+      lookup(given("10.0.0.7")),
+      "allocated addresses: 10.0.0.7",
+    ],
+    [
+      "pool that makes an address in use its gateway",
+      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24, gateway: "10.0.0.7" }),
+      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24 }),
+      lookup(given("10.0.0.7")),
+      "allocated addresses: 10.0.0.7",
     ],
   ])("%s", async (_, next, old, others, message) => {
     expect(await admit(next, old, others)).toContain(message);
   });
+});
+
+it("a pool may shrink as far as its addresses are free", async () => {
+  const pool = (addresses: string[]): Unstructured => object("InClusterIPPool", { addresses, prefix: 24 });
+  const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "x" };
+  const used = [
+    object("IPAddress", { claimRef: { name: "a" }, poolRef, address: "10.0.0.7", prefix: 24 }),
+    object("IPAddress", {
+      claimRef: { name: "b" },
+      poolRef: { ...poolRef, name: "y" },
+      address: "10.0.0.20",
+      prefix: 24,
+    }),
+  ];
+  const lookup = { get: async () => undefined, list: async () => used };
+  expect(await admit(pool(["10.0.0.7"]), pool(["10.0.0.1-10.0.0.30"]), lookup)).toBe("");
 });
 
 describe("defaults", () => {

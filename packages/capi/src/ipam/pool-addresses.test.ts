@@ -1,5 +1,5 @@
-import { addressText } from "@capstan/capi";
 import { describe, expect, test } from "vitest";
+import { addressText } from "./address-ranges.ts";
 import { poolAddresses } from "./pool-addresses.ts";
 
 describe("a pool", () => {

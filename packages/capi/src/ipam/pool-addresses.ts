@@ -1,13 +1,21 @@
 import {
   type AddressRange,
   difference,
-  type InClusterIPPool,
   networkOf,
   type ParsedRange,
   parseAddress,
   parseRange,
   union,
-} from "@capstan/capi";
+} from "./address-ranges.ts";
+
+/** What of a pool's spec says which addresses it has. */
+export interface PoolSpec {
+  addresses: readonly string[];
+  prefix: number;
+  gateway?: string;
+  allocateReservedIPAddresses?: boolean;
+  excludedAddresses?: readonly string[];
+}
 
 /** What a pool can give away. */
 export interface PoolAddresses {
@@ -17,27 +25,34 @@ export interface PoolAddresses {
   gateway?: string;
 }
 
+/** Why a pool has none. */
+export interface PoolProblem {
+  /** A sentence that begins with the field. */
+  problem: string;
+  field: string;
+}
+
 /** The addresses a pool's spec describes, or what is wrong with it. */
-export function poolAddresses(spec: InClusterIPPool["spec"]): PoolAddresses | { problem: string } {
+export function poolAddresses(spec: PoolSpec): PoolAddresses | PoolProblem {
   const addresses = parseAll(spec.addresses, "spec.addresses");
   if ("problem" in addresses) return addresses;
   const excluded = parseAll(spec.excludedAddresses ?? [], "spec.excludedAddresses");
   if ("problem" in excluded) return excluded;
   const first = addresses.ranges[0];
-  if (first === undefined) return { problem: "spec.addresses: name at least one address" };
+  if (first === undefined) return problemAt("spec.addresses", "name at least one address");
   const { family } = first;
   const gateway = spec.gateway === undefined || spec.gateway === "" ? undefined : parseAddress(spec.gateway);
   if (gateway === undefined && spec.gateway !== undefined && spec.gateway !== "")
-    return { problem: `spec.gateway: ${spec.gateway} is no IP address` };
+    return problemAt("spec.gateway", `${spec.gateway} is no IP address`);
   if ([...addresses.ranges, ...excluded.ranges, gateway ?? first].some((range) => range.family !== family))
-    return { problem: "spec: addresses, exclusions and gateway must be of one family, IPv4 or IPv6" };
+    return problemAt("spec", "addresses, exclusions and gateway must be of one family, IPv4 or IPv6");
   const bits = family === 4 ? 32 : 128;
-  if (spec.prefix > bits) return { problem: `spec.prefix: ${spec.prefix} is longer than ${bits}` };
+  if (spec.prefix > bits) return problemAt("spec.prefix", `${spec.prefix} is longer than ${bits}`);
   const all = union(addresses.ranges);
   const lowest = all[0]?.first ?? first.first;
   const network = networkOf(lowest, spec.prefix, family);
   if ((all.at(-1)?.last ?? first.last) > network.last)
-    return { problem: `spec.prefix: /${spec.prefix} does not cover all addresses` };
+    return problemAt("spec.prefix", `/${spec.prefix} does not cover all addresses`);
   const held: AddressRange[] = [...excluded.ranges];
   if (gateway !== undefined) held.push({ first: gateway.value, last: gateway.value });
   if (spec.allocateReservedIPAddresses !== true) {
@@ -52,13 +67,17 @@ export function poolAddresses(spec: InClusterIPPool["spec"]): PoolAddresses | { 
   };
 }
 
-function parseAll(texts: readonly string[], field: string): { ranges: ParsedRange[] } | { problem: string } {
+function parseAll(texts: readonly string[], field: string): { ranges: ParsedRange[] } | PoolProblem {
   const ranges: ParsedRange[] = [];
   for (const [index, text] of texts.entries()) {
     const range = parseRange(text);
     if (range === undefined)
-      return { problem: `${field}[${index}]: ${text} is no address, range such as 10.0.0.5-10.0.0.9 or CIDR` };
+      return problemAt(`${field}[${index}]`, `${text} is no address, range such as 10.0.0.5-10.0.0.9 or CIDR`);
     ranges.push(range);
   }
   return { ranges };
+}
+
+function problemAt(field: string, detail: string): PoolProblem {
+  return { field, problem: `${field}: ${detail}` };
 }

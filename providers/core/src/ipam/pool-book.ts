@@ -1,6 +1,5 @@
-import { AddressBook, IPAddress } from "@capstan/capi";
+import { AddressBook, IPAddress, type PoolAddresses, poolAddresses } from "@capstan/capi";
 import { type Cache, keyText } from "@capstan/runtime";
-import { type PoolAddresses, poolAddresses } from "./pool-addresses.ts";
 import { isOurs, type Pool, poolKeyOf } from "./pools.ts";
 
 /** Who holds which address of the in-cluster pools. */
@@ -8,7 +7,7 @@ export type PoolBook = AddressBook<Pool, PoolAddresses>;
 
 /** Opens the book over all IPAddresses there are. */
 export function openPoolBook(cache: Cache, signal: AbortSignal, onReturn: (pool: string) => void): PoolBook {
-  const book: PoolBook = new AddressBook(
+  const book: PoolBook = new AddressBook<Pool, PoolAddresses>(
     {
       key: (pool: Pool) => poolKeyOf(pool),
       version: ({ metadata }: Pool) => `${metadata.uid}/${metadata.generation}`,
