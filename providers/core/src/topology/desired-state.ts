@@ -1,4 +1,4 @@
-import type { Unstructured } from "@capstan/apimachinery";
+import { parseGroupVersion, type Unstructured } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   CONTROL_PLANE_LABEL,
@@ -61,6 +61,8 @@ export interface DesiredStateInput {
 export function desiredState(input: DesiredStateInput): DesiredState {
   const { blueprint, current, versions } = input;
   const { topology, cluster, class: clusterClass } = blueprint;
+  keptKind(cluster.spec?.infrastructureRef, blueprint.infrastructure, "spec.infrastructure.templateRef");
+  keptKind(cluster.spec?.controlPlaneRef, blueprint.controlPlane, "spec.controlPlane.templateRef");
   const definitions = clusterClass.spec.variables ?? [];
   const values = resolved(definitions, topology.variables, "spec.topology.variables");
   const builtin = clusterBuiltins(cluster, topology);
@@ -147,6 +149,15 @@ export function desiredState(input: DesiredStateInput): DesiredState {
       ...(topology.workers?.machinePools ?? []).flatMap((one) => pool(one, input, values, builtin)),
     ],
   };
+}
+
+/** A cluster that moved to a class of other kinds would lose the objects it has; the API refuses that too. */
+function keptKind(current: ContractReference | undefined, { object: template }: Template, path: string): void {
+  const next = { group: parseGroupVersion(template.apiVersion).group, kind: template.kind.replace(/Template$/, "") };
+  if (current === undefined || (current.kind === next.kind && current.apiGroup === next.group)) return;
+  throw new TopologyProblem(
+    `${path} of the ClusterClass makes a ${next.kind}.${next.group}, but the Cluster has a ${current.kind}.${current.apiGroup}: name a class of the same kinds in spec.topology.classRef`,
+  );
 }
 
 /** Values with their defaults. The API refuses bad ones, but the class may have come or changed after the Cluster. */

@@ -311,7 +311,7 @@ describe("a topology", () => {
     for (const of of TEMPLATES) await plane.user.create(template(of, {}));
     await plane.settle();
     expect((await reconciled(plane))?.message).toMatch(
-      /^spec\.topology\.variables\[0\]\.value: size: size: Invalid value/,
+      /^spec\.topology\.variables\[size\]\.value: Invalid value: "5": .*must be of type string/,
     );
     await plane.user.patch(cluster(), { spec: { topology: { variables: null } } });
     await plane.settle();
@@ -321,6 +321,82 @@ describe("a topology", () => {
     });
     await plane.settle();
     expect((await reconciled(plane))?.message).toContain("MachineDeployment class none of a not found in ClusterClass");
+    expect(plane.failures).toEqual([]);
+  });
+
+  test("moves to a class of the same kinds: objects stay, templates are replaced, nothing is left over", async () => {
+    const plane = await start();
+    await fill(plane);
+    await settleControlPlane(plane);
+    const names = async (of: AnyKind): Promise<string[]> =>
+      (await list(plane, of)).map(({ metadata }) => metadata.name ?? "");
+    const before = {
+      infra: await names(Infra),
+      controlPlane: await names(ControlPlane),
+      workers: await deployments(plane),
+    };
+    const oldTemplates = (await owned(plane, MachineTemplate)).map(({ metadata }) => metadata.name);
+    const next = (of: AnyKind) => ({ templateRef: { apiVersion: of.apiVersion, kind: of.kind, name: "t2" } });
+    for (const [of, spec] of [
+      [InfraTemplate, { region: "y" }],
+      [MachineTemplate, { image: "j" }],
+      [ControlPlaneTemplate, { flavour: "g" }],
+    ] as const)
+      await plane.user.create({ ...template(of, spec), metadata: { namespace: NAMESPACE, name: "t2" } });
+    const other = clusterClass() as unknown as { metadata: object; spec: Record<string, unknown> };
+    other.metadata = { namespace: NAMESPACE, name: "other" };
+    other.spec["infrastructure"] = next(InfraTemplate);
+    other.spec["controlPlane"] = { ...next(ControlPlaneTemplate), machineInfrastructure: next(MachineTemplate) };
+    other.spec["workers"] = {
+      machineDeployments: [
+        { class: "worker", bootstrap: reference(ConfigTemplate), infrastructure: next(MachineTemplate) },
+      ],
+    };
+    delete other.spec["patches"];
+    delete other.spec["variables"];
+    await plane.user.create(other as unknown as Unstructured);
+    await plane.user.patch(cluster(), { spec: { topology: { classRef: { name: "other" } } } });
+    await plane.settle();
+    await settleControlPlane(plane);
+
+    expect(await reconciled(plane)).toMatchObject({ status: "True" });
+    expect(await names(Infra)).toEqual(before.infra);
+    expect(await names(ControlPlane)).toEqual(before.controlPlane);
+    expect((await list(plane, Infra))[0]).toMatchObject({ spec: { region: "y" } });
+    expect((await list(plane, ControlPlane))[0]).toMatchObject({ spec: { flavour: "g", version: "v1.33.0" } });
+    const after = await deployments(plane);
+    expect(after.map(({ metadata }) => metadata.name)).toEqual(before.workers.map(({ metadata }) => metadata.name));
+    // Labels and health checks of the class before are gone with it.
+    expect(after.map(({ metadata }) => metadata.labels?.["tier"])).toEqual([undefined, undefined]);
+    expect((await plane.user.list(MachineHealthCheck)).items).toEqual([]);
+    const templates = (await owned(plane, MachineTemplate)).filter(({ metadata }) => metadata.name !== "t2");
+    expect(templates).toHaveLength(3);
+    for (const { metadata, ...rest } of templates) {
+      expect(oldTemplates).not.toContain(metadata.name);
+      expect(rest["spec"]).toEqual({ template: { spec: { image: "j" } } });
+    }
+    const writes = plane.writes;
+    await plane.settle(600_000);
+    expect(plane.writes).toBe(writes);
+    expect(plane.failures).toEqual([]);
+  });
+
+  test("that would swap kinds is told of and changes nothing, should it get past the API", async () => {
+    const plane = await start();
+    await fill(plane);
+    const other = clusterClass() as unknown as { metadata: object; spec: Record<string, unknown> };
+    other.metadata = { namespace: NAMESPACE, name: "other" };
+    other.spec["infrastructure"] = reference(MachineTemplate);
+    await plane.user.create(other as unknown as Unstructured);
+    const [infra] = await list(plane, Infra);
+    await plane.user.patch(cluster(), { spec: { topology: { classRef: { name: "other" } } } });
+    await plane.settle();
+    expect(await reconciled(plane)).toMatchObject({
+      status: "False",
+      reason: "ReconcileFailed",
+      message: expect.stringContaining("name a class of the same kinds in spec.topology.classRef"),
+    });
+    expect((await list(plane, Infra))[0]).toEqual(infra);
     expect(plane.failures).toEqual([]);
   });
 
