@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -198,7 +207,7 @@ test("private keys are in no log, event, condition or argument", async () => {
   }
 });
 
-test("a neighbour cannot read files, data or etcd, as its user or with its keys", async () => {
+test("a neighbour's user cannot read a tenant's files or data", async () => {
   await create("neighbour");
   await told("neighbour", "Available", /^True/);
   const uid = Number(readFileSync(join(folder("neighbour"), "user-id"), "utf8"));
@@ -207,14 +216,87 @@ test("a neighbour cannot read files, data or etcd, as its user or with its keys"
     const read = run("cat", [join(folder("ha"), path)], { uid, gid: uid });
     await expect(read, path).rejects.toThrow(/Permission denied/);
   }
+  // What a process was started with, and the files it has open, are as closed as the folder.
+  for (const path of ["environ", "fd/3", "mem"]) {
+    const read = run("cat", [`/proc/${pid("ha", "kube-apiserver")}/${path}`], { uid, gid: uid });
+    await expect(read, path).rejects.toThrow(/Permission denied/);
+  }
   for (const entry of readdirSync(folder("ha"), { recursive: true, withFileTypes: true }))
     if (entry.isFile()) expect(statSync(join(entry.parentPath, entry.name)).mode & 0o007, entry.name).toBe(0);
+});
+
+test("a neighbour's keys do not open a tenant's etcd", async () => {
   const ports = JSON.parse(readFileSync(join(folder("ha"), "ports.json"), "utf8")) as Record<string, number>;
   const files = join(folder("neighbour"), "kube-apiserver/files");
   const access = ["--cacert", join(folder("ha"), "kube-apiserver/files/etcd/ca.crt")];
   const keys = ["--cert", join(files, "apiserver-etcd-client.crt"), "--key", join(files, "apiserver-etcd-client.key")];
   const get = ["--endpoints", `https://127.0.0.1:${ports["etcdClient0"]}`, "--command-timeout", "2s", "get", "/"];
   await expect(run(join(kubernetesBin(), "etcdctl"), [...access, ...keys, ...get])).rejects.toThrow();
+  expect(await planes.etcdctl("ha", ["get", "/", "--prefix", "--keys-only", "--limit=1"]), "its own do").not.toBe("");
+});
+
+test("a neighbour's administrator, service accounts and nodes are nobody to a tenant: no Secret is read", async () => {
+  const secrets = "/api/v1/namespaces/kube-system/secrets";
+  const file = join(capstan.dataDir, "neighbour.kubeconfig");
+  writeFileSync(file, await planes.kubeconfig("neighbour"), { mode: 0o600 });
+  expect(await planes.kubectl(file, "auth", "can-i", "get", "secrets", "-A"), "at home it may").toContain("yes");
+  const there = ["--server", await planes.server("ha"), "--insecure-skip-tls-verify"];
+  await expect(planes.kubectl(file, ...there, "get", "--raw", secrets)).rejects.toThrow(
+    /Unauthorized|logged in|provide cred/,
+  );
+  const token = await planes.kubectl(file, "-n", "kube-system", "create", "token", "default");
+  expect(await planes.withToken("neighbour", "/api", token.trim()), "at home it is known").toBe(200);
+  expect(await planes.withToken("ha", secrets, token.trim())).toBe(401);
   await Promise.all([remove("neighbour"), remove("ha")]);
   expect(readdirSync(join(capstan.dataDir, "clusters/default"))).toEqual([]);
+});
+
+test("an argument that etcd does not know never reaches the member that serves, and etcd's own line is told", async () => {
+  await create("etcd");
+  await told("etcd", "Available", /^True/);
+  const before = pid("etcd", "etcd");
+  await planes.patch("etcd", { spec: { etcd: { extraArgs: [{ name: "no-such-flag", value: "1" }] } } });
+  await told("etcd", "UpToDate", /^False ConfigurationRefused etcd .*flag provided but not defined: -no-such-flag/);
+  expect(pid("etcd", "etcd"), "the same process").toBe(before);
+  expect(await anonymous("etcd", "/version")).toBe(200);
+  await planes.patch("etcd", { spec: { etcd: { extraArgs: [{ name: "max-request-bytes", value: "2097152" }] } } });
+  await told("etcd", "UpToDate", /^True/);
+  expect(readFileSync(`/proc/${pid("etcd", "etcd")}/cmdline`, "utf8")).toContain("--max-request-bytes=2097152");
+});
+
+test("an etcd of another version that spoils the data and ends: the old one serves the old data again", async () => {
+  const version = "v1.34.98";
+  const bin = join(capstan.dataDir, "kubernetes", version, "bin");
+  mkdirSync(bin, { recursive: true });
+  for (const name of readdirSync(kubernetesBin()))
+    if (name !== "etcd") symlinkSync(join(kubernetesBin(), name), join(bin, name));
+  // A tenant's user must be able to reach what the script below runs.
+  const real = await mkdtemp(join(tmpdir(), "capstan-etcd-"));
+  chmodSync(real, 0o755);
+  await cp(join(kubernetesBin(), "etcd"), join(real, "etcd"));
+  // Starts where there is no data, as on trial; elsewhere it leaves a mess.
+  const script = `#!/bin/sh
+case "$*" in *--version*) echo "etcd Version: 3.99.0"; exit 0;; esac
+if [ -d data/member ] && [ ! -e data/tried ]; then
+  rm -r data/member/snap; echo '{"level":"fatal","msg":"cannot read this data"}' >&2; exit 1
+fi
+touch data/tried; exec ${real}/etcd "$@"
+`;
+  writeFileSync(join(bin, "etcd"), script, { mode: 0o755 });
+  const config = join(capstan.dataDir, "etcd.kubeconfig");
+  writeFileSync(config, await planes.kubeconfig("etcd"), { mode: 0o600 });
+  await planes.kubectl(config, "create", "configmap", "mine", "--from-literal=a=b");
+  await planes.patch("etcd", { spec: { version } });
+  await told(
+    "etcd",
+    "UpToDate",
+    /^False UpgradeFailed etcd of v1\.34\.98 does not become ready: .*; v1\.34\.4 goes on/,
+  );
+  await told("etcd", "Available", /^True/);
+  expect(await planes.kubectl(config, "get", "configmap", "mine", "-o", "jsonpath={.data.a}")).toBe("b");
+  expect(readFileSync(`/proc/${pid("etcd", "etcd")}/cmdline`, "utf8")).not.toContain(version);
+  await planes.patch("etcd", { spec: { version: "v1.34.4" } });
+  await told("etcd", "UpToDate", /^True/);
+  await remove("etcd");
+  await rm(real, { recursive: true });
 });

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -26,6 +26,11 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
+/** Not the machine's own registry: tests leave no claims there. */
+function userIds(of = join(root, "clusters"), registry = join(root, "registry")): UserIds {
+  return new UserIds(of, registry);
+}
+
 function until(owner: string, wanted: (state: ProgramState) => boolean): Promise<ProgramState> {
   return new Promise((resolve) => {
     const look = async (): Promise<void> => {
@@ -49,14 +54,49 @@ const shell = (owner: string, uid: number, script: string) => ({
 });
 
 test("user ids are remembered and never given to two owners", async () => {
-  const ids = new UserIds(root);
+  const ids = userIds();
   const [a, b] = await Promise.all([ids.allocate("default/a"), ids.allocate("default/b")]);
   expect(a).not.toBe(b);
-  expect(await new UserIds(root).allocate("default/a")).toBe(a);
+  expect(await userIds().allocate("default/a")).toBe(a);
+});
+
+test("two managers on one machine never give the same user id, whoever is faster", async () => {
+  const managers = Array.from({ length: 4 }, (_, index) => userIds(join(root, `manager-${index}`)));
+  const ids = await Promise.all(
+    managers.flatMap((manager) => ["default/a", "default/b"].map((owner) => manager.allocate(owner))),
+  );
+  expect(new Set(ids).size).toBe(8);
+});
+
+test("an id comes back when its owner is gone; a copied folder gets one of its own", async () => {
+  const ids = userIds();
+  const [a, b] = [await ids.allocate("default/a"), await ids.allocate("default/b")];
+  await cp(join(root, "clusters"), join(root, "copy"), { recursive: true });
+  const copied = await userIds(join(root, "copy")).allocate("default/a");
+  expect([a, b]).not.toContain(copied);
+  expect(await userIds(join(root, "copy")).allocate("default/a"), "remembered").toBe(copied);
+  await rm(join(root, "clusters/default/a"), { recursive: true });
+  await ids.release("default/a");
+  expect(await userIds(join(root, "other")).allocate("default/x")).toBe(a);
+});
+
+test("a manager killed before it has written an id down takes the one it had claimed", async () => {
+  const a = await userIds().allocate("default/a");
+  await rm(join(root, "clusters/default/a/user-id"));
+  expect(await userIds().allocate("default/a")).toBe(a);
+});
+
+asRoot("an id that a running process has is not given, also when no registry knows of it", async () => {
+  const [first, second] = [await userIds().allocate("default/a"), await userIds().allocate("default/b")];
+  await workloads.ensure(shell("default/a", first, "exec sleep 600"));
+  await until("default/a", (s) => s.phase === "Ready");
+  const other = await userIds(join(root, "other"), join(root, "other-registry")).allocate("default/a");
+  expect(other).not.toBe(first);
+  expect(second).not.toBe(first);
 });
 
 asRoot("a program reads its own files and writes its own data below folders that are closed to it", async () => {
-  const uid = await new UserIds(root).allocate("default/a");
+  const uid = await userIds().allocate("default/a");
   await workloads.ensure(
     shell("default/a", uid, 'id -u; cat "$1/pki/ca.key"; cat "$1/pki/ca.key" > "$2/copy"; exec sleep 600'),
   );
@@ -69,7 +109,7 @@ asRoot("a program reads its own files and writes its own data below folders that
 });
 
 asRoot("another owner's user can neither read files nor data, nor change what the manager relies on", async () => {
-  const ids = new UserIds(root);
+  const ids = userIds();
   const [a, b] = [await ids.allocate("default/a"), await ids.allocate("default/b")];
   await workloads.ensure(shell("default/a", a, 'echo secret > "$2/etcd"; exec sleep 600'));
   await until("default/a", (s) => s.phase === "Ready");

@@ -153,6 +153,7 @@ export class ProcessPlacement implements Placement {
     await this.stopAll(owner);
     if (sharedName !== undefined) await this.shared.remove(sharedName, owner);
     await this.options.workloads.removeOwner(owner);
+    await this.options.userIds?.release(owner);
     this.inputs.forget(owner);
     this.etcd.forget(owner);
     return [];

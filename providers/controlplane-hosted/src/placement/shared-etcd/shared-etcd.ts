@@ -150,6 +150,7 @@ export class SharedEtcds {
       store.measured.delete(owner);
       if (Object.values(shared.tenants).every(({ gone }) => gone === true)) {
         await this.options.workloads.removeOwner(ownerOf(name));
+        await this.options.userIds?.release(ownerOf(name));
         Object.assign(store, this.unknown(name));
         return;
       }
