@@ -261,8 +261,8 @@ test("a host of before enrolments had numbers goes on, and takes one when it ren
 
 test("the agent of a host that was forgotten with a node on it is told so, and nobody else is", async () => {
   const reasonOf = (): unknown => {
-    const status = server.internal.get(CSRS, "", `csr-${count}`)?.["status"] as { conditions?: { reason?: string }[] };
-    return status.conditions?.[0]?.reason;
+    const { status } = server.internal.get(CSRS, "", `csr-${count}`) as { status?: { conditions?: object[] } };
+    return (status?.conditions?.[0] as { reason?: string } | undefined)?.reason;
   };
   const metadata = { namespace: "kube-system", name: "byoh-given-up-abcdef" };
   await client.create({ apiVersion: "v1", kind: "ConfigMap", metadata } as Unstructured);
