@@ -50,6 +50,7 @@ export function byoHostController(hosts: Hosts, workload: WorkloadClusters): Con
       }
       if (host === undefined || uid === undefined) return done();
       seen.set(key, uid);
+      await hosts.rights.dropForeign(host, context.signal);
       const isPaused = await handPause(host, context);
       const next = await reports.look(host, context);
       return isPaused ? next : soonest(next, await lookAfter(host, hosts, workload, orphanSince, context));

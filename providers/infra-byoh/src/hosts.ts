@@ -1,7 +1,8 @@
 import { deepCopy, isReason, type KubeObject } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, Machine } from "@capstan/capi";
-import { agentUser, ByoHost, ENROLMENT_ANNOTATION, hostRights } from "@capstan/host-agent";
+import { ByoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
 import type { Cache, Client, ObjectKey, Request } from "@capstan/runtime";
+import { AgentRights } from "./agent-rights.ts";
 import { type HostLists, hostMatches, isNews, isSilent, type Wanted, whyTaken } from "./choose-host.ts";
 import { K8sInstallerConfig } from "./kinds/k8s-installer-config.ts";
 import { MACHINE_ID_ANNOTATION, MachineIds } from "./machine-ids.ts";
@@ -21,8 +22,7 @@ export class Hosts {
   #bound: { cache: Cache; client: Client } | undefined;
   /** Machines that found no host, in the order they came, and which hosts would do. */
   readonly #waiting = new Map<string, { request: Request; matches(host: ByoHost): boolean }>();
-  /** Who the agents of hosts were last, and the Secrets they were let read, by UID of the host. */
-  readonly #rights = new Map<string, string>();
+  readonly rights = new AgentRights(() => this.#client);
   /** Hosts with a claim under way. */
   readonly #claiming = new Set<string>();
   /** Machines whose last claim failed, and on which host: its answer may have been lost after it was carried out. */
@@ -75,7 +75,7 @@ export class Hosts {
   #forget(host: ByoHost): void {
     const { uid = "" } = host.metadata;
     this.#heard.delete(uid);
-    this.#rights.delete(uid);
+    this.rights.forget(uid);
     this.#machineIds.forget(uid);
   }
 
@@ -208,17 +208,6 @@ export class Hosts {
     return await this.#update(host, { ...host.spec, bootstrapSecret, installationSecret }, signal);
   }
 
-  /** Lets the agent read the Secrets of its machine, or nothing. */
-  async ensureRights(host: ByoHost, signal: AbortSignal): Promise<void> {
-    const secrets = [host.spec?.bootstrapSecret, host.spec?.installationSecret].flatMap((secret) => secret?.name ?? []);
-    const { uid = "" } = host.metadata;
-    // Written once for each agent and set of Secrets, not on every pass; a new manager writes them again.
-    const wanted = [agentUser(host), ...secrets].join();
-    if (this.#rights.get(uid) === wanted) return;
-    for (const object of hostRights(host, secrets)) await this.#client.apply(object, {}, signal);
-    this.#rights.set(uid, wanted);
-  }
-
   /** Makes one enrolment the only one whose certificates can act as this host: what an earlier agent holds is worth nothing from now on. */
   async enrol(host: ByoHost, enrolment: string, signal: AbortSignal): Promise<void> {
     const annotations = { [ENROLMENT_ANNOTATION]: enrolment };
@@ -227,9 +216,7 @@ export class Hosts {
     const live = isKnown
       ? host
       : await this.#client.patch(host, { metadata: { annotations, uid, resourceVersion } }, {}, signal);
-    // Written even if they should be there: an agent that cannot see its host asks early. Those of a host that goes, go with it.
-    this.#rights.delete(uid ?? "");
-    if (live.metadata.deletionTimestamp === undefined) await this.ensureRights(live, signal);
+    await this.rights.renew(live, signal);
   }
 
   /** Asks the agent to clean the host. */
@@ -248,7 +235,7 @@ export class Hosts {
       ...rest
     } = host.spec ?? {};
     // Before the next machine can claim the host and gets rights of its own. Those of a host that goes, go with it.
-    if (host.metadata.deletionTimestamp === undefined) await this.ensureRights({ ...host, spec: rest }, signal);
+    if (host.metadata.deletionTimestamp === undefined) await this.rights.ensure({ ...host, spec: rest }, signal);
     const isClean = cleaned || release === undefined;
     const spec = isClean ? rest : { ...rest, release };
     return await this.#update(withFinalizer(withCluster(host, undefined), !isClean), spec, signal);

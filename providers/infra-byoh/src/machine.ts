@@ -39,7 +39,7 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const installing = host.spec?.bootstrapSecret === undefined ? await install(scope, host) : undefined;
   if (installing !== undefined) return installing;
   // An agent that has begun has its rights.
-  if (bootstrap?.machineUID !== uid || bootstrap.phase !== "Running") await backend.ensureRights(host, scope.signal);
+  if (bootstrap?.machineUID !== uid || bootstrap.phase !== "Running") await backend.rights.ensure(host, scope.signal);
   if (backend.isSilent(host, clock.now()))
     return trouble(
       "HostSilent",

@@ -3,6 +3,7 @@ import type { ByoHost } from "@capstan/host-agent";
 import { SKEW_MS } from "./choose-host.ts";
 import type { Hosts } from "./hosts.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
+import { MACHINE_ID_ANNOTATION } from "./machine-ids.ts";
 
 /** The Node that a host became, or why the one of its name cannot be that. */
 export interface NodeOfHost {
@@ -32,8 +33,10 @@ export function nodeOfHost(scope: MachineScope<ByoMachine, Hosts>, host: ByoHost
       name,
       foreign: `is that of Machine ${owner.metadata.name}: give host ${host.metadata.name} a name of its own, and delete Machine ${machine.metadata.name} to have it replaced`,
     };
-  // The cluster's clock may differ a little from ours. A Node of the same machine id is what an earlier machine on this host left.
-  const isOwn = host.status?.machineID !== undefined && node.status?.nodeInfo?.["machineID"] === host.status.machineID;
+  // The cluster's clock may differ a little from ours. A Node of the machine id that the host was claimed with is what an earlier
+  // machine on it left.
+  const known = host.metadata.annotations?.[MACHINE_ID_ANNOTATION];
+  const isOwn = known !== undefined && node.status?.nodeInfo?.["machineID"] === known;
   const isOlder = timeOf(node.metadata.creationTimestamp) < timeOf(object.metadata.creationTimestamp) - SKEW_MS;
   if (isOlder && !isOwn)
     return { name, foreign: `was there before this machine: if no other host is that Node, ${again}` };

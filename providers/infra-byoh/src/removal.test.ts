@@ -1,5 +1,5 @@
 import { ConfigMap } from "@capstan/capi";
-import { ByoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
+import { ByoHost, byoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ByoMachine } from "./kinds/byo-machine.ts";
 import { Fleet } from "./testing/fleet.ts";
@@ -59,6 +59,18 @@ test("deleted while its agent is away: it goes after a while, and what is left i
   expect(fleet.events).toContainEqual(
     "Warning HostGivenUp host1: host host1 was removed while its agent was away: it cleans itself when it is back",
   );
+});
+
+test("rights that an earlier host of the same name has left behind are not the new one's", async () => {
+  const kind = { group: "rbac.authorization.k8s.io", version: "v1", kind: "RoleBinding", plural: "rolebindings" };
+  const binding = at({ ...kind, namespaced: true }, "byoh-host-again");
+  const subjects = [{ kind: "User", name: "byoh:host:default/again", apiGroup: kind.group }];
+  const roleRef = { apiGroup: kind.group, kind: "Role", name: "byoh-host-again" };
+  const metadata = { namespace: "default", name: "byoh-host-again" };
+  await fleet.client.create({ apiVersion: `${kind.group}/v1`, kind: "RoleBinding", metadata, roleRef, subjects });
+  await fleet.client.create(byoHost("default", "again", {}));
+  await fleet.pass(2);
+  expect(await fleet.client.get(binding.kind, binding)).toBeUndefined();
 });
 
 test("a host on which nothing runs goes at once", async () => {
