@@ -19,6 +19,8 @@ let server: ApiServer;
 let manager: Manager;
 let client: Client;
 let dataDir: string;
+/** All that was applied but for the host. */
+let file: Unstructured[];
 /** What the host was last told to take off, and what it last said of it. */
 let released: { asked?: string | undefined; done?: string | undefined };
 
@@ -50,8 +52,9 @@ beforeEach(async () => {
     spec: {},
   });
   const text = await readFile(new URL("../../../docs/examples/own-hosts.yaml", import.meta.url), "utf8");
-  for (const object of parseYamlDocuments(text.replace("type: Process", "type: Embedded")) as Unstructured[])
-    await client.create({ ...object, metadata: { ...object.metadata, namespace: "lab" } });
+  const documents = parseYamlDocuments(text.replace("type: Process", "type: Embedded")) as Unstructured[];
+  file = documents.map((object) => ({ ...object, metadata: { ...object.metadata, namespace: "lab" } }));
+  for (const object of file) await client.create(object);
 });
 
 afterEach(async () => {
@@ -59,6 +62,13 @@ afterEach(async () => {
   await server.close();
   await rm(dataDir, { recursive: true, force: true });
 });
+
+async function pass(seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds * 5; passed++) {
+    await clock.advance(200);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
 
 async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
   for (let count = 0; count < 3000; count++) {
@@ -80,13 +90,27 @@ async function expectNothingLeft(): Promise<void> {
 test.each([1, 6, 20, 40])(
   "a namespace deleted with its own host, after %i s: the host is cleaned if it was claimed, nothing is left",
   async (seconds) => {
-    for (let passed = 0; passed < seconds * 5; passed++) {
-      await clock.advance(200);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
+    await pass(seconds);
     await client.delete({ kind: NAMESPACE, name: "lab" });
     await until("namespace gone", isGone);
     await expectNothingLeft();
+    expect(released.done).toBe(released.asked);
+  },
+);
+
+test.each([2, 10, 40])(
+  "kubectl delete of the whole file after %i s: all goes, and the host is free and clean",
+  async (seconds) => {
+    await pass(seconds);
+    for (const object of file) await client.delete(object);
+    const left = async (): Promise<number> =>
+      (await client.list(Cluster)).items.length +
+      (await client.list(Machine)).items.length +
+      (await client.list(ByoMachine)).items.length;
+    await until("all gone", async () => (await left()) === 0);
+    const host = () => client.get(ByoHost, { namespace: "lab", name: "h1" });
+    await until("a free host", async () => JSON.stringify((await host())?.spec) === "{}");
+    expect((await host())?.metadata.finalizers ?? []).toEqual([]);
     expect(released.done).toBe(released.asked);
   },
 );
