@@ -255,7 +255,7 @@ test("hosts, keyboard, help, dark and phone", async () => {
   await page.keyboard.press("g");
   await page.keyboard.press("h");
   await page.waitForURL("**/hosts");
-  await page.getByRole("region", { name: "Hosts" }).getByText("metal-1").waitFor(WAIT);
+  await page.getByRole("region", { name: "Hosts" }).getByText("metal-1", { exact: true }).waitFor(WAIT);
   await accessible();
   await screenshot(page, "dashboard-hosts");
   await page.keyboard.press("?");
@@ -300,7 +300,7 @@ test("read-only user: sees all, may change nothing, whatever the page says", asy
   expect(status).toBe(403);
   expect(await reader.page.evaluate(async () => (await fetch("/kubeconfig/default/shop")).status)).toBe(403);
   await reader.page.goto(`${instance.url}/hosts`);
-  await reader.page.getByRole("region", { name: "Hosts" }).getByText("own-2").waitFor(WAIT);
+  await reader.page.getByRole("region", { name: "Hosts" }).getByText("own-2", { exact: true }).waitFor(WAIT);
   expect(await reader.page.getByRole("button", { name: "Break own-2" }).isDisabled()).toBe(true);
   await reader.page.context().close();
 });
@@ -317,6 +317,13 @@ test("restart of the server during use: no reload, no new sign-in", async () => 
   await client.create(pausedCluster("after-restart"));
   await page.getByRole("link", { name: "after-restart" }).waitFor(WAIT);
   expect(await page.evaluate("window.stillHere")).toBe(true);
+});
+
+test("after the restart the demo's hosts, which are in memory, have joined again", async () => {
+  await page.getByRole("link", { name: "demo" }).click();
+  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("region", { name: "Workers" }).getByText("5 of 5").waitFor({ timeout: 120_000 });
+  await page.getByRole("link", { name: "Clusters" }).click();
 });
 
 test("delete with the typed name: everything goes", async () => {

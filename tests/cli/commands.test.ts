@@ -99,6 +99,7 @@ const CASES: [string, string | string[]][] = [
   ["describe-cluster-conditions", "describe cluster c1 --show-conditions HostedControlPlane,Cluster/c1"],
   ["describe-cluster-broken", "describe cluster broken"],
   ["describe-cluster-not-found", "describe cluster nope"],
+  ["describe-word-left-out", "describe c1"],
   ["why", "why c1"],
   ["why-broken", "why broken"],
   ["why-part", "why md/broken-own"],

@@ -11,7 +11,7 @@ import {
 } from "@capstan/capi";
 import type { Client, Kind } from "@capstan/runtime";
 import { Cluster, Machine, MachineDeployment, MachinePool, MachineSet, WorkerPool } from "./kinds.ts";
-import { resourceTypes } from "./resource-types.ts";
+import { groupedTypes } from "./resource-types.ts";
 import { clusterCounts, machineCounts, replicaCounts, type TreeObject, toNode } from "./tree-object.ts";
 
 /** What of a tree is wanted beyond the usual. */
@@ -21,6 +21,13 @@ export interface TreeOptions {
   nowMs?: number;
 }
 
+/** Where to read, and which kinds are served there. */
+interface Scope {
+  client: Client;
+  namespace: string;
+  types: readonly Kind[];
+}
+
 /** Reads a Cluster and all that belongs to it; undefined when there is no such Cluster. */
 export async function readClusterTree(
   client: Client,
@@ -28,20 +35,24 @@ export async function readClusterTree(
   name: string,
   options: TreeOptions = {},
 ): Promise<TreeObject | undefined> {
-  const cluster = await client.get(Cluster, { namespace, name });
-  if (cluster === undefined) return undefined;
   const ofCluster = { namespace, labelSelector: `${CLUSTER_NAME_LABEL}=${name}` };
-  const [infrastructures, controlPlane, deployments, machineSets, machinePools, machines, workerPools] =
-    await Promise.all([
-      readInfrastructures(client, cluster),
-      readReference(client, namespace, cluster.spec?.controlPlaneRef),
-      client.list(MachineDeployment, ofCluster).then(({ items }) => items),
-      options.machineSets === true ? client.list(MachineSet, ofCluster).then(({ items }) => items) : [],
-      listIfServed(client, MachinePool, ofCluster),
-      client.list(Machine, ofCluster).then(({ items }) => items),
-      listIfServed(client, WorkerPool, { namespace }),
-    ]);
-  const machineNodes = await readMachines(client, ofCluster, machines, options.nowMs);
+  // Two rounds of requests: what the name alone tells where to find, then what those refer to.
+  const [cluster, types, deployments, machineSets, machinePools, machines, workerPools] = await Promise.all([
+    client.get(Cluster, { namespace, name }),
+    groupedTypes(client),
+    client.list(MachineDeployment, ofCluster).then(({ items }) => items),
+    options.machineSets === true ? client.list(MachineSet, ofCluster).then(({ items }) => items) : [],
+    listIfServed(client, MachinePool, ofCluster),
+    client.list(Machine, ofCluster).then(({ items }) => items),
+    listIfServed(client, WorkerPool, { namespace }),
+  ]);
+  if (cluster === undefined) return undefined;
+  const scope: Scope = { client, namespace, types };
+  const [infrastructures, controlPlane, machineNodes] = await Promise.all([
+    readInfrastructures(scope, cluster),
+    readReference(scope, cluster.spec?.controlPlaneRef),
+    readMachines(scope, ofCluster, machines, options.nowMs),
+  ]);
   const nodesOf = (chosen: Machine[]): TreeObject[] => chosen.flatMap((machine) => machineNodes.get(machine) ?? []);
   const labelled = (label: string, value: string): Machine[] =>
     machines.filter((machine) => machine.metadata.labels?.[label] === value);
@@ -91,33 +102,35 @@ export async function readClusterTree(
 }
 
 /** The infrastructure of a cluster: the one it names, with the parts of a MetaCluster below, and those that stand beside it. */
-async function readInfrastructures(client: Client, cluster: Cluster): Promise<TreeObject[]> {
-  const namespace = cluster.metadata.namespace ?? "";
-  const name = cluster.metadata.name ?? "";
-  const reference = cluster.spec?.infrastructureRef;
-  const [main, kinds] = await Promise.all([readReference(client, namespace, reference), infraClusterKinds(client)]);
+async function readInfrastructures(scope: Scope, cluster: Cluster): Promise<TreeObject[]> {
+  const { client, namespace, types } = scope;
+  const labelSelector = `${CLUSTER_NAME_LABEL}=${cluster.metadata.name ?? ""}`;
+  // By the contract the kinds of infrastructure clusters end in Cluster.
+  const kinds = types.filter(({ group, kind }) => group === INFRASTRUCTURE_GROUP && kind.endsWith("Cluster"));
+  const [main, ...lists] = await Promise.all([
+    readReference(scope, cluster.spec?.infrastructureRef),
+    ...kinds.map((kind) => listIfServed(client, kind, { namespace, labelSelector })),
+  ]);
+  const labelled = lists.flat();
   const parts = (field(main, "spec", "infrastructureRefs") ?? []) as ContractReference[];
-  const children = await Promise.all(parts.map((part) => readReference(client, namespace, part)));
-  const shown = new Set([main, ...children].map((object) => `${object?.kind}/${object?.metadata.name}`));
-  const labelled = await Promise.all(
-    kinds.map((kind) => listIfServed(client, kind, { namespace, labelSelector: `${CLUSTER_NAME_LABEL}=${name}` })),
+  const children = await Promise.all(
+    parts.map(
+      (part) =>
+        labelled.find(({ kind, metadata }) => kind === part.kind && metadata.name === part.name) ??
+        readReference(scope, part),
+    ),
   );
-  const beside = labelled.flat().filter((object) => !shown.has(`${object.kind}/${object.metadata.name}`));
+  const shown = new Set([main, ...children].map((object) => `${object?.kind}/${object?.metadata.name}`));
+  const beside = labelled.filter((object) => !shown.has(`${object.kind}/${object.metadata.name}`));
   const below = children.flatMap((child) => (child === undefined ? [] : [toNode(child, [])]));
   return [...(main === undefined ? [] : [toNode(main, below)]), ...beside.map((object) => toNode(object, []))].map(
     (node) => ({ ...node, role: "ClusterInfrastructure" }),
   );
 }
 
-/** By the contract the kinds of infrastructure clusters end in Cluster. */
-async function infraClusterKinds(client: Client): Promise<Kind[]> {
-  const types = await resourceTypes(client);
-  return types.filter(({ group, kind }) => group === INFRASTRUCTURE_GROUP && kind.endsWith("Cluster"));
-}
-
 /** Machines with what they are made of. Their parts are read one list per kind, not one by one. */
 async function readMachines(
-  client: Client,
+  scope: Scope,
   ofCluster: { namespace: string; labelSelector: string },
   machines: readonly Machine[],
   nowMs: number | undefined,
@@ -128,14 +141,15 @@ async function readMachines(
   ]);
   const kinds = new Map(references.map(({ apiGroup, kind }) => [`${apiGroup}/${kind}`, { apiGroup, kind }]));
   const parts = new Map<string, Unstructured>();
-  await Promise.all(
-    [...kinds.values()].map(async ({ apiGroup, kind }) => {
-      const found = await client.mapper.preferred(apiGroup, kind).catch(() => undefined);
+  const [hosts] = await Promise.all([
+    readHosts(scope, kinds, nowMs),
+    ...[...kinds.values()].map(async ({ apiGroup, kind }) => {
+      const found = await kindOf(scope, apiGroup, kind);
       if (found === undefined) return;
-      for (const part of await listIfServed(client, found, ofCluster)) parts.set(`${kind}/${part.metadata.name}`, part);
+      const listed = await listIfServed(scope.client, found, ofCluster);
+      for (const part of listed) parts.set(`${kind}/${part.metadata.name}`, part);
     }),
-  );
-  const hosts = await readHosts(client, ofCluster.namespace, kinds, nowMs);
+  ]);
   const partNode = (reference: ContractReference | undefined, role: string): TreeObject[] => {
     const part = reference === undefined ? undefined : parts.get(`${reference.kind}/${reference.name}`);
     const host = reference === undefined ? undefined : hosts.get(`${reference.kind}/${reference.name}`);
@@ -160,16 +174,15 @@ const HOSTS = [
 
 /** Hosts by the machine they serve: what is wrong with a host explains what is wrong with its machine. */
 async function readHosts(
-  client: Client,
-  namespace: string,
+  scope: Scope,
   kinds: ReadonlyMap<string, unknown>,
   nowMs: number | undefined,
 ): Promise<Map<string, TreeObject>> {
   const wanted = HOSTS.filter(({ machine }) => kinds.has(`${INFRASTRUCTURE_GROUP}/${machine}`));
   const found = await Promise.all(
     wanted.map(async ({ machine, group, kind, claim }) => {
-      const ref = await client.mapper.preferred(group, kind).catch(() => undefined);
-      const hosts = ref === undefined ? [] : await listIfServed(client, ref, { namespace });
+      const ref = await kindOf(scope, group, kind);
+      const hosts = ref === undefined ? [] : await listIfServed(scope.client, ref, { namespace: scope.namespace });
       return hosts.flatMap((host): [string, TreeObject][] => {
         const name = field(host, "spec", claim, "name");
         return typeof name === "string" ? [[`${machine}/${name}`, hostNode(host, nowMs)]] : [];
@@ -214,11 +227,17 @@ async function listIfServed<T extends KubeObject>(
 }
 
 async function readReference(
-  client: Client,
-  namespace: string,
+  scope: Scope,
   reference: ContractReference | undefined,
 ): Promise<Unstructured | undefined> {
   if (reference === undefined) return undefined;
-  const kind = await client.mapper.preferred(reference.apiGroup, reference.kind).catch(() => undefined);
-  return kind === undefined ? undefined : await client.get(kind, { namespace, name: reference.name });
+  const kind = await kindOf(scope, reference.apiGroup, reference.kind);
+  if (kind === undefined) return undefined;
+  return await scope.client.get(kind, { namespace: scope.namespace, name: reference.name });
+}
+
+/** Where a kind is served. A server that does not tell of all groups at once is asked for the one. */
+async function kindOf({ client, types }: Scope, group: string, kind: string): Promise<Kind | undefined> {
+  if (types.length > 0) return types.find((type) => type.group === group && type.kind === kind);
+  return await client.mapper.preferred(group, kind).catch(() => undefined);
 }

@@ -63,6 +63,16 @@ spec:
     infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: Metal3MachineTemplate, name: metal }
     bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: metal } }
 ---
+# Hosts in memory forget their cluster when the program ends: machines whose nodes are gone are replaced after the next start. A host that
+# is only silent is left to people.
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineHealthCheck
+metadata: { name: demo, namespace: default }
+spec:
+  clusterName: demo
+  selector: { matchLabels: { cluster.x-k8s.io/cluster-name: demo } }
+  checks: { nodeStartupTimeoutSeconds: 0 }
+---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: ByoMachineTemplate
 metadata: { name: own, namespace: default }

@@ -71,7 +71,7 @@ function add(root: Command, definition: CommandDefinition, io: CommandIo, done: 
   const words = definition.name.split(" ");
   const parent = words.slice(0, -1).reduce((command, word) => {
     const known = command.commands.find((c) => c.name() === word);
-    return known ?? settle(command.command(word).description(GROUPS[word] ?? ""), io);
+    return known ?? settle(command.command(word).description(GROUPS[word] ?? ""), io).showHelpAfterError(partsOf(word));
   }, root);
   const command = settle(parent.command(words.at(-1) ?? "", { hidden: definition.hidden === true }), io);
   command.description(definition.summary);
@@ -90,6 +90,12 @@ function add(root: Command, definition: CommandDefinition, io: CommandIo, done: 
     }
     done(await definition.run({ arguments: command.args, options, lists, io: coloured(io, options["color"]) }));
   });
+}
+
+/** What there is below a word that is no command by itself, for who left a word out: `describe demo`. */
+function partsOf(word: string): string {
+  const names = COMMANDS.flatMap(({ name, hidden }) => (name.startsWith(`${word} `) && hidden !== true ? name : []));
+  return `(there ${names.length === 1 ? "is" : "are"}: ${names.map((name) => `capstan ${name}`).join(", ")})`;
 }
 
 /** Colours as `--color` wants them. */

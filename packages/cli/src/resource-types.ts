@@ -23,10 +23,19 @@ export interface ResourceType extends KindRef {
 }
 
 /** Every kind the server serves, in its order of preference; one version of each. */
-export async function resourceTypes(client: Client): Promise<ResourceType[]> {
+export function resourceTypes(client: Client): Promise<ResourceType[]> {
+  return typesAt(client, ["/api", "/apis"]);
+}
+
+/** The same of all groups that have a name: everything but what Kubernetes itself calls v1. */
+export function groupedTypes(client: Client): Promise<ResourceType[]> {
+  return typesAt(client, ["/apis"]);
+}
+
+async function typesAt(client: Client, paths: string[]): Promise<ResourceType[]> {
   const found = new Map<string, ResourceType>();
   const documents = await Promise.all(
-    ["/api", "/apis"].map((path) => client.request({ method: "GET", path, headers: { accept: DISCOVERY } })),
+    paths.map((path) => client.request({ method: "GET", path, headers: { accept: DISCOVERY } })),
   );
   for (const document of documents)
     for (const type of typesIn(document)) {

@@ -55,6 +55,15 @@ test("the chain leads from the cluster through its parts to the root cause", () 
   expect(chain.at(-1)?.message).toContain("capstan host add");
 });
 
+test("that a pool moves nothing is no cause; that it finds no room is", () => {
+  const pool = node("WorkerPool", [
+    condition("Available", "False", "0 of 4 machines are available"),
+    condition("Moving", "False", "", "Settled"),
+    condition("Placed", "False", "4 replicas fit into no member"),
+  ]);
+  expect(why(pool).map((cause) => cause.condition)).toEqual(["Placed"]);
+});
+
 test("an object that is being deleted says what it waits for", () => {
   const chain = why(
     node(

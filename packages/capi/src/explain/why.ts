@@ -26,7 +26,16 @@ export interface Cause {
 /** Conditions that sum an object up, best first. */
 const SUMMARIES = ["Available", "Ready"];
 /** Of these True is the bad state; they explain but never are a cause by themselves while nothing else is wrong. */
-const NEGATIVE = new Set(["Deleting", "Updating", "Paused", "RollingOut", "ScalingUp", "ScalingDown", "Remediating"]);
+const NEGATIVE = new Set([
+  "Deleting",
+  "Updating",
+  "Paused",
+  "RollingOut",
+  "ScalingUp",
+  "ScalingDown",
+  "Remediating",
+  "Moving",
+]);
 
 /** The condition that sums an object up, if it has one. */
 export function summaryOf(node: ObjectNode): Condition | undefined {

@@ -1,15 +1,19 @@
 import { Secret, secretText } from "@capstan/capi";
 import { type CommandInput, UserError } from "../command.ts";
-import { clusterNames, withTarget } from "../with-cluster.ts";
+import { Cluster } from "../kinds.ts";
+import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
 export function runKubeconfig(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
     const text = secretText(await target.client.get(Secret, { namespace, name: `${name}-kubeconfig` }), "value");
-    if (text === undefined)
+    if (text === undefined) {
+      if ((await target.client.get(Cluster, { namespace, name })) === undefined)
+        throw noSuchCluster(target, namespace, name);
       throw new UserError(`cluster ${namespace}/${name} has no kubeconfig yet`, {
         hint: `see what it waits for: capstan why ${name} -n ${namespace}`,
       });
+    }
     input.io.out(text);
     return 0;
   });

@@ -6,7 +6,16 @@ import { Chip, type Tone, toneOf } from "../ui/chip.tsx";
 import { Age } from "../ui/time.tsx";
 
 /** Of these conditions True is not the good state. */
-const NEUTRAL = new Set(["Deleting", "Updating", "Paused", "RollingOut", "ScalingUp", "ScalingDown", "Remediating"]);
+const NEUTRAL = new Set([
+  "Deleting",
+  "Updating",
+  "Paused",
+  "RollingOut",
+  "ScalingUp",
+  "ScalingDown",
+  "Remediating",
+  "Moving",
+]);
 
 function conditionTone(type: string, status: string): Tone {
   if (!NEUTRAL.has(type)) return toneOf(status);

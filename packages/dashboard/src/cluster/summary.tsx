@@ -1,3 +1,4 @@
+import { why } from "@capstan/capi";
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CopyText } from "../ui/copy.tsx";
@@ -17,7 +18,7 @@ export function Summary({ root, tree }: { root: TreeNode; tree: ClusterTree }): 
   return (
     <section className="card" aria-label="Summary">
       <Title order={2} size="h4" mb="xs">
-        {HEADINGS[healthOf(root)]}
+        {healthOf(root) === "good" && why(root).length === 0 ? "All is well" : "The cluster"}
       </Title>
       <dl className="facts">
         <Fact label="Control plane">
@@ -44,8 +45,6 @@ export function Summary({ root, tree }: { root: TreeNode; tree: ClusterTree }): 
     </section>
   );
 }
-
-const HEADINGS = { good: "All is well", bad: "The cluster", wait: "The cluster" } as const;
 
 function Fact({ label, children }: { label: string; children: ReactNode }): ReactNode {
   return (

@@ -53,7 +53,7 @@ export function WhyPanel({ root, onOpen }: WhyPanelProps): ReactNode {
                     {cause.reason}, for <Age since={cause.since} />
                   </span>
                 </div>
-                {cause.message !== "" && <p className="message dim">{cause.message}</p>}
+                {cause.message !== "" && <p className="message dim">{plainMessage(cause.message)}</p>}
               </li>
             ))}
           </ol>
@@ -70,6 +70,11 @@ export function WhyPanel({ root, onOpen }: WhyPanelProps): ReactNode {
 function headingOf(root: TreeNode): string {
   if (root.deleting) return "It is being deleted";
   return healthOf(root) === "good" ? "Available, with trouble inside" : "Why it is not available";
+}
+
+/** Conditions list what they sum up with stars; alone on its line a star says nothing. */
+function plainMessage(message: string): string {
+  return message.replace(/^\* (?!.*\n\* )/s, "");
 }
 
 /** A step may end in a command, which one wants to copy. */

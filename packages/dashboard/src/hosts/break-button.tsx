@@ -15,10 +15,12 @@ interface BreakButtonProps {
     readonly name: string;
   };
   readonly simulated: SimulatedHealth;
+  /** Small enough for a row of a table. */
+  readonly compact?: boolean;
 }
 
 /** Lets a host in memory die, to see what happens, and brings it back; real hosts have no such button. */
-export function BreakButton({ host, simulated }: BreakButtonProps): ReactNode {
+export function BreakButton({ host, simulated, compact = false }: BreakButtonProps): ReactNode {
   // What was asked for stays as it was: the page shows the new state before the dialog closes.
   const [asked, setAsked] = useState<{ write: Write; broken: boolean }>();
   const { apiVersion, kind, plural, namespace, name } = host;
@@ -39,7 +41,7 @@ export function BreakButton({ host, simulated }: BreakButtonProps): ReactNode {
   return (
     <>
       <Button
-        size="compact-sm"
+        size={compact ? "compact-sm" : "sm"}
         variant="default"
         onClick={ask}
         disabled={!allowed}

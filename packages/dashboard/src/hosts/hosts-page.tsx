@@ -66,7 +66,7 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
             <th scope="col" className="from-sm">
               Provider
             </th>
-            <th scope="col" className="from-md">
+            <th scope="col" className="from-lg">
               System
             </th>
             <th scope="col" className="from-md">
@@ -85,37 +85,42 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
           {rows.map((row) => (
             <tr key={`${row.kind}/${row.namespace}/${row.name}`}>
               <th scope="row">
-                <strong>{row.name}</strong> <span className="dim">{row.namespace}</span>
+                <strong>{row.name}</strong>
+                <div className="dim small">{row.namespace}</div>
               </th>
               <td>
                 <span className="chips wrap">
                   <Chip tone={toneOf(row.ready)}>{row.state}</Chip>
                   {row.problem !== undefined && (
-                    <span className="dim clip" title={row.problem.message}>
+                    <span className="dim small clip problem" title={row.problem.message}>
                       {row.problem.message}
                     </span>
                   )}
                 </span>
               </td>
               <td>
-                {row.cluster !== undefined && (
-                  <Link to="/clusters/$namespace/$name" params={{ namespace: row.namespace, name: row.cluster }}>
-                    {row.cluster}
-                  </Link>
-                )}{" "}
-                <span className="dim">{row.machine ?? (row.cluster === undefined ? "nobody" : "")}</span>
+                {row.cluster === undefined ? (
+                  <span className="dim">{row.machine ?? "nobody"}</span>
+                ) : (
+                  <>
+                    <Link to="/clusters/$namespace/$name" params={{ namespace: row.namespace, name: row.cluster }}>
+                      {row.cluster}
+                    </Link>
+                    <div className="dim small whole from-sm">{row.machine}</div>
+                  </>
+                )}
               </td>
               <td className="from-sm">
                 <ProviderBadge provider={row.provider} />
               </td>
-              <td className="from-md">{[row.system, row.architecture].filter(Boolean).join(", ") || "–"}</td>
-              <td className="from-md">{sizeOf(row)}</td>
-              <td className="from-md">{row.addresses.join(", ") || "–"}</td>
+              <td className="from-lg">{[row.system, row.architecture].filter(Boolean).join(", ") || "–"}</td>
+              <td className="from-md whole">{sizeOf(row)}</td>
+              <td className="from-md">{row.addresses.map(plainAddress).join(", ") || "–"}</td>
               <td className="from-sm">
                 <Age since={row.heartbeat ?? row.created} />
               </td>
               {simulated && (
-                <td>{row.simulated !== undefined && <BreakButton host={row} simulated={row.simulated} />}</td>
+                <td>{row.simulated !== undefined && <BreakButton compact host={row} simulated={row.simulated} />}</td>
               )}
             </tr>
           ))}
@@ -130,6 +135,11 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
       </table>
     </div>
   );
+}
+
+/** Agents report addresses with the size of their network, which nobody looks for here. */
+function plainAddress(address: string): string {
+  return address.split("/")[0] ?? "";
 }
 
 function sizeOf(row: HostRow): string {

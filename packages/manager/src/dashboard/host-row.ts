@@ -18,7 +18,7 @@ interface AnyHost extends KubeObject {
     hostinfo?: { osimage?: string; architecture?: string; cpus?: number; memoryMiB?: number };
     network?: { ipAddrs?: string[] }[];
     lastHeartbeatTime?: string;
-    bootstrap?: { phase?: string };
+    bootstrap?: { phase?: string; message?: string };
     release?: { phase?: string };
     provisioning?: { state?: string };
     operationalStatus?: string;
@@ -79,6 +79,7 @@ export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
 
 /** A bare-metal host is Ready only while it serves somebody; whether it is well its operational status says. */
 function readyOf(host: AnyHost, condition: HostRow["ready"] | undefined): HostRow["ready"] {
+  if (bootstrapFailed(host)) return "False";
   const operational = host.status?.operationalStatus ?? "";
   if (operational !== "") return operational === "OK" || operational === "detached" ? "True" : "False";
   return condition ?? "Unknown";
@@ -87,7 +88,13 @@ function readyOf(host: AnyHost, condition: HostRow["ready"] | undefined): HostRo
 function hostProblem(host: AnyHost, node: ObjectNode): { reason: string; message: string } {
   const { errorMessage, errorType } = host.status ?? {};
   if (errorMessage !== undefined && errorMessage !== "") return { reason: errorType ?? "Error", message: errorMessage };
+  if (bootstrapFailed(host)) return { reason: "BootstrapFailed", message: host.status?.bootstrap?.message ?? "" };
   return problemOf(node);
+}
+
+/** Its agent is well, but could not make it a node. */
+function bootstrapFailed({ status }: AnyHost): boolean {
+  return status?.bootstrap?.phase === "Failed";
 }
 
 function stateOf(host: AnyHost, machine: string | undefined): string {
@@ -96,7 +103,7 @@ function stateOf(host: AnyHost, machine: string | undefined): string {
   if (status?.provisioning?.state !== undefined) return status.provisioning.state;
   if (status?.release?.phase === "Running") return "Releasing";
   if (status?.bootstrap?.phase === "Running") return "Bootstrapping";
-  if (status?.bootstrap?.phase === "Failed") return "Failed";
+  if (bootstrapFailed(host)) return "Failed";
   if (machine !== undefined) return "In use";
   return spec?.unschedulable === true ? "Cordoned" : "Free";
 }

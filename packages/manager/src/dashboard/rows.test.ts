@@ -156,6 +156,18 @@ test("an own host that went silent is not well, whatever its agent said last", (
   ]);
 });
 
+test("an own host that could not become a node is not well, though its agent is", () => {
+  const failed = {
+    ...object("ByoHost", "h1"),
+    status: {
+      conditions: [condition("Ready", "True")],
+      bootstrap: { phase: "Failed", message: "kubeadm join: no token" },
+    },
+  } as KubeObject;
+  const problem = { reason: "BootstrapFailed", message: "kubeadm join: no token" };
+  expect(hostRow(failed, byo)).toMatchObject({ state: "Failed", ready: "False", problem });
+});
+
 test("only a host in memory can be broken on request", () => {
   const played = { ...object("ByoHost", "h1") };
   played.metadata.annotations = { "memory.capstan.dev/agent": "dead" };
