@@ -52,6 +52,26 @@ function sortKeys(value: unknown, depth: number): unknown {
   return out;
 }
 
+/** Formats a JSON value as `%v` prints what encoding/json made of it. */
+export function goValue(value: unknown, depth = 0): string {
+  if (value === null || value === undefined) return "<nil>";
+  if (typeof value === "number") return goNumber(value);
+  if (typeof value !== "object") return String(value);
+  if (depth > 200) return "...";
+  if (Array.isArray(value)) return `[${value.map((item) => goValue(item, depth + 1)).join(" ")}]`;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([key, item]) => `${key}:${goValue(item, depth + 1)}`).join(" ")}]`;
+}
+
+/** Formats the type of a JSON value as `%s` prints its reflect.Type. */
+export function goType(value: unknown): string {
+  if (value === null || value === undefined) return "%!s(<nil>)";
+  if (Array.isArray(value)) return "[]interface {}";
+  if (typeof value === "object") return "map[string]interface {}";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
 /** What encoding/json calls a JSON value in its errors. */
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";

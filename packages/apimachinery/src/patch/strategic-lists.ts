@@ -1,12 +1,12 @@
 import { badRequest } from "../errors.ts";
-import { goJson } from "../go-text.ts";
+import { goJson, goValue } from "../go-text.ts";
 import { isObject, type JsonObject, stableStringify } from "../json.ts";
 
 /** How items of a list are recognised: by their merge key, or by value. */
 function identify(item: unknown, mergeKey: string | undefined): string {
   if (mergeKey === undefined) return stableStringify(item);
   if (!isObject(item) || !Object.hasOwn(item, mergeKey)) {
-    throw badRequest(`map: ${goJson(item)} does not contain declared merge key: ${mergeKey}`);
+    throw badRequest(`map: ${goValue(item)} does not contain declared merge key: ${mergeKey}`);
   }
   return stableStringify(item[mergeKey]);
 }
@@ -41,7 +41,7 @@ export function mergeKeyedLists(
     if (item["$patch"] === "delete") deleted.add(identify(item, mergeKey));
     else if (item["$patch"] === "replace") replace = true;
     else if (item["$patch"] === "merge") throw badRequest("merging lists cannot yet be specified in the patch");
-    else throw badRequest(`unknown patch type: ${String(item["$patch"])} in map: ${goJson(item)}`);
+    else throw badRequest(`unknown patch type: ${String(item["$patch"])} in map: ${goValue(item)}`);
   }
   if (replace) return plain.map((item) => merge(undefined, item));
   const kept = original.filter((item) => !deleted.has(identify(item, mergeKey)));
@@ -87,4 +87,24 @@ export function orderItems(
   }
   while (p < patched.length) out.push(patched[p++]?.item);
   return out;
+}
+
+/** The patch's items must come in the order that the patch itself demands, and be named by it. */
+export function checkOrder(
+  patch: readonly unknown[],
+  wanted: readonly unknown[],
+  mergeKey: string | undefined,
+  directive: string,
+): void {
+  if (patch.length === 0 || wanted.length === 0) return;
+  const items = patch.filter((item) => !(isObject(item) && Object.hasOwn(item, "$patch")));
+  let at = 0;
+  for (const entry of wanted) {
+    if (at === items.length) return;
+    if (identify(items[at], mergeKey) === identify(entry, mergeKey)) at++;
+  }
+  if (at < items.length)
+    throw badRequest(
+      `The order in patch list:\n${goValue(patch)}\n doesn't match ${directive} list:\n${goValue(wanted)}\n`,
+    );
 }

@@ -1,9 +1,9 @@
 import { OBJECT_META_SCHEMA } from "../apply/object-meta-schema.ts";
 import { badRequest } from "../errors.ts";
-import { goJson, goKind } from "../go-text.ts";
+import { goKind, goType, goValue } from "../go-text.ts";
 import { deepCopy, isObject, type JsonObject, MAX_DEPTH, setOwn, stableStringify, tooDeep } from "../json.ts";
 import type { JSONSchemaProps } from "../schema/types.ts";
-import { mergeKeyedLists, mergePrimitiveLists, orderItems } from "./strategic-lists.ts";
+import { checkOrder, mergeKeyedLists, mergePrimitiveLists, orderItems } from "./strategic-lists.ts";
 
 const DELETE_FROM = "$deleteFromPrimitiveList/";
 const SET_ORDER = "$setElementOrder/";
@@ -30,9 +30,12 @@ function mergeMap(
   if (Object.hasOwn(patch, DIRECTIVE)) {
     if (patch[DIRECTIVE] === "replace") return withoutDirectives(patch, depth) as JsonObject;
     if (patch[DIRECTIVE] === "delete") return {};
-    throw badRequest(`unknown patch type: ${String(patch[DIRECTIVE])} in map: ${goJson(patch)}`);
+    throw badRequest(`unknown patch type: ${String(patch[DIRECTIVE])} in map: ${goValue(patch)}`);
   }
   if (Object.hasOwn(patch, RETAIN)) retainKeys(original, patch);
+  for (const key of Object.keys(patch)) {
+    if (key.startsWith(SET_ORDER)) checkSetOrder(original, key.slice(SET_ORDER.length), patch, schema);
+  }
   const before = new Map(Object.entries(original).filter(([key]) => Object.hasOwn(patch, SET_ORDER + key)));
   for (const key of Object.keys(patch)) {
     if (key === RETAIN || key.startsWith(SET_ORDER)) continue;
@@ -91,19 +94,37 @@ function retainKeys(original: JsonObject, patch: JsonObject): void {
   if (!Array.isArray(keys)) throw badRequest("invalid patch format of retainKeys");
   const retained = new Set<unknown>(keys);
   for (const key of Object.keys(patch)) {
-    if (patch[key] === null || key.startsWith("$") || retained.has(key)) continue;
+    const directive = key === RETAIN || key.startsWith(SET_ORDER) || key.startsWith(DELETE_FROM);
+    if (patch[key] === null || directive || retained.has(key)) continue;
     throw badRequest("invalid patch format of retainKeys");
   }
   for (const key of Object.keys(original)) if (!retained.has(key)) delete original[key];
 }
 
+/** Takes values out of a list, also out of one that does not merge; what is no list is left alone, as upstream does. */
 function deleteFromList(original: JsonObject, key: string, gone: unknown): void {
-  if (!Array.isArray(gone)) throw badRequest("invalid patch format of primitive list");
+  if (gone === null) delete original[key];
   const list = Object.hasOwn(original, key) ? original[key] : undefined;
-  if (!Array.isArray(list)) return;
+  if (!Array.isArray(list) || !Array.isArray(gone)) return;
   const deleted = new Set(gone.map(stableStringify));
   const kept = list.filter((v) => !deleted.has(stableStringify(v)));
   setOwn(original, key, kept);
+}
+
+/** Nothing is changed unless the order, the list and what the patch has for it fit together. */
+function checkSetOrder(
+  original: JsonObject,
+  key: string,
+  patch: JsonObject,
+  schema: JSONSchemaProps | undefined,
+): void {
+  const wanted = patch[SET_ORDER + key];
+  for (const value of [wanted, ...[original, patch].flatMap((map) => (Object.hasOwn(map, key) ? [map[key]] : []))])
+    if (!Array.isArray(value)) throw badRequest(`expected a []interface {}, but received a ${goType(value)}`);
+  if (!Array.isArray(wanted)) return;
+  const mergeKey = fieldSchema(schema, key)?.["x-kubernetes-patch-merge-key"];
+  const items = Object.hasOwn(patch, key) ? patch[key] : undefined;
+  if (Array.isArray(items)) checkOrder(items, wanted, mergeKey, SET_ORDER.slice(0, -1));
 }
 
 /** `$setElementOrder/x` gives the order in which the client wants the items of list `x`. */
@@ -115,9 +136,8 @@ function setOrder(
   schema: JSONSchemaProps | undefined,
 ): void {
   const wanted = patch[SET_ORDER + key];
-  if (!Array.isArray(wanted)) throw badRequest("invalid patch format of setElementOrder list");
   const list = Object.hasOwn(original, key) ? original[key] : undefined;
-  if (!Array.isArray(list)) return;
+  if (!Array.isArray(list) || !Array.isArray(wanted)) return;
   const server = before.get(key);
   const mergeKey = fieldSchema(schema, key)?.["x-kubernetes-patch-merge-key"];
   setOwn(original, key, orderItems(list, wanted, Array.isArray(server) ? server : [], mergeKey));
