@@ -235,14 +235,15 @@ test("a neighbour's keys do not open a tenant's etcd", async () => {
   expect(await planes.etcdctl("ha", ["get", "/", "--prefix", "--keys-only", "--limit=1"]), "its own do").not.toBe("");
 });
 
-test("a neighbour's administrator, service accounts and nodes are nobody to a tenant: no Secret is read", async () => {
+test("a neighbour's administrator and service accounts are nobody to a tenant: no Secret is read", async () => {
   const secrets = "/api/v1/namespaces/kube-system/secrets";
   const file = join(capstan.dataDir, "neighbour.kubeconfig");
   writeFileSync(file, await planes.kubeconfig("neighbour"), { mode: 0o600 });
   expect(await planes.kubectl(file, "auth", "can-i", "get", "secrets", "-A"), "at home it may").toContain("yes");
   const there = ["--server", await planes.server("ha"), "--insecure-skip-tls-verify"];
   await expect(planes.kubectl(file, ...there, "get", "--raw", secrets)).rejects.toThrow(/Unauthorized|orbidden/);
-  const token = await planes.kubectl(file, "-n", "kube-system", "create", "token", "default");
+  await planes.kubectl(file, "-n", "kube-system", "create", "serviceaccount", "curious");
+  const token = await planes.kubectl(file, "-n", "kube-system", "create", "token", "curious");
   expect(await planes.withToken("neighbour", "/api", token.trim()), "at home it is known").toBe(200);
   expect(await planes.withToken("ha", secrets, token.trim())).toBe(401);
   await Promise.all([remove("neighbour"), remove("ha")]);
