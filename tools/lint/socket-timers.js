@@ -7,6 +7,7 @@ export const SOCKET_TIMERS = new Map([
     "packages/runtime/src/transport/agents.ts",
     "silence of a connection to a real API server; tests in virtual time use the in-process transport",
   ],
+  ["packages/runtime/src/transport/socks5.ts", "as agents.ts, while a proxy connects"],
   ["packages/runtime/src/transport/node-agents.ts", "as agents.ts, for what undici does not do"],
   [
     "packages/runtime/src/server/http-endpoint.ts",

@@ -115,9 +115,9 @@ async function readInfrastructures(scope: Scope, cluster: Cluster): Promise<Tree
   const parts = (field(main, "spec", "infrastructureRefs") ?? []) as ContractReference[];
   const children = await Promise.all(
     parts.map(
-      (part) =>
+      async (part) =>
         labelled.find(({ kind, metadata }) => kind === part.kind && metadata.name === part.name) ??
-        readReference(scope, part),
+        (await readReference(scope, part)),
     ),
   );
   const shown = new Set([main, ...children].map((object) => `${object?.kind}/${object?.metadata.name}`));
