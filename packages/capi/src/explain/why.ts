@@ -26,7 +26,7 @@ export interface Cause {
 /** Conditions that sum an object up, best first. */
 const SUMMARIES = ["Available", "Ready"];
 /** Of these True is the bad state; they explain but never are a cause by themselves while nothing else is wrong. */
-const NEGATIVE = new Set([
+export const NEGATIVE_CONDITIONS: ReadonlySet<string> = new Set([
   "Deleting",
   "Updating",
   "Paused",
@@ -102,7 +102,7 @@ function causeOf(node: ObjectNode): Cause | undefined {
 /** The first condition that is at fault by itself and not only a sum of others. */
 function firstIssue(node: ObjectNode): Condition | undefined {
   const plain = node.conditions.filter(
-    (condition) => !SUMMARIES.includes(condition.type) && !NEGATIVE.has(condition.type),
+    (condition) => !SUMMARIES.includes(condition.type) && !NEGATIVE_CONDITIONS.has(condition.type),
   );
   return (
     plain.find((condition) => condition.status === "False") ?? plain.find((condition) => condition.status === "Unknown")

@@ -1,3 +1,4 @@
+import { NEGATIVE_CONDITIONS } from "@capstan/capi";
 import type { ObjectItem } from "@capstan/manager";
 import { Button, Drawer, Group } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -5,20 +6,8 @@ import { BreakButton } from "../hosts/break-button.tsx";
 import { Chip, type Tone, toneOf } from "../ui/chip.tsx";
 import { Age } from "../ui/time.tsx";
 
-/** Of these conditions True is not the good state. */
-const NEUTRAL = new Set([
-  "Deleting",
-  "Updating",
-  "Paused",
-  "RollingOut",
-  "ScalingUp",
-  "ScalingDown",
-  "Remediating",
-  "Moving",
-]);
-
 function conditionTone(type: string, status: string): Tone {
-  if (!NEUTRAL.has(type)) return toneOf(status);
+  if (!NEGATIVE_CONDITIONS.has(type)) return toneOf(status);
   return status === "True" ? "wait" : "plain";
 }
 

@@ -88,6 +88,20 @@ export function membershipStep(
   return members.length < wanted ? { type: "add", index: highest + 1 } : { type: "leave", index: wanted };
 }
 
+/** What is being done, for people. */
+export function describeStep(step: Exclude<MembershipStep, { type: "none" | "wait" }>, wanted: number): string {
+  switch (step.type) {
+    case "replace":
+      return `etcd-${step.index} is taken in again: ${step.why}`;
+    case "promote":
+      return `etcd-${step.index} catches up before it may vote`;
+    case "serve":
+      return `kube-apiservers begin to use all ${wanted} members of etcd`;
+    default:
+      return `etcd goes to ${wanted} members: ${step.type} etcd-${step.index}`;
+  }
+}
+
 function troubleOf({ record, hasData, damage }: MemberView, nowMs: number): string | undefined {
   if (record.started === true && !hasData) return "its data is gone";
   if (damage === undefined) return undefined;

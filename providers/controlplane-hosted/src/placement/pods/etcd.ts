@@ -1,7 +1,7 @@
 import type { Clock } from "@capstan/apimachinery";
 import { forwardPort, type HostCluster, HostSecret, PersistentVolumeClaim, StatefulSet } from "@capstan/workloads";
 import { type EtcdClient, type EtcdConnect, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
-import { type MembershipStep, membershipStep } from "../etcd/membership.ts";
+import { describeStep, type MembershipStep, membershipStep } from "../etcd/membership.ts";
 import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
 import { type MemberSight, memberSights } from "./members.ts";
 import { memberClaim, memberName } from "./names.ts";
@@ -110,7 +110,7 @@ export class PodsEtcd {
     const report: PodsEtcdReport = { recheckAtMs: Infinity };
     if (step.type === "wait") report.pending = { reason: step.reason, message: step.message };
     else if (step.type !== "none") {
-      report.pending = { reason: "EtcdMembersChanging", message: describe(step, wanted) };
+      report.pending = { reason: "EtcdMembersChanging", message: describeStep(step, wanted) };
       try {
         const waits = await this.#take(step, host, input, sights);
         report.pending.message += waits;
@@ -247,17 +247,4 @@ async function leave(client: EtcdClient, endpoint: string, id: string, own: stri
   const stays = await client.status(endpoint);
   if (stays.leader === id) await client.moveLeader(own, stays.memberId);
   await client.removeMember(endpoint, id);
-}
-
-function describe(step: Exclude<MembershipStep, { type: "none" | "wait" }>, wanted: number): string {
-  switch (step.type) {
-    case "replace":
-      return `etcd-${step.index} is taken in again: ${step.why}`;
-    case "promote":
-      return `etcd-${step.index} catches up before it may vote`;
-    case "serve":
-      return `kube-apiservers begin to use all ${wanted} members of etcd`;
-    default:
-      return `etcd goes to ${wanted} members: ${step.type} etcd-${step.index}`;
-  }
 }

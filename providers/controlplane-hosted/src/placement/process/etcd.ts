@@ -7,6 +7,7 @@ import { type EtcdDescription, etcdSettings } from "../etcd/change.ts";
 import { type EtcdClient, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
 import {
   damageOf,
+  describeStep,
   type EtcdMemberRecord,
   type MembershipStep,
   type MemberView,
@@ -148,7 +149,7 @@ export class ProcessEtcd {
     const report: EtcdReport = { states, recheckAtMs: Infinity };
     if (step.type === "wait") report.pending = { reason: step.reason, message: step.message };
     else if (step.type !== "none") {
-      report.pending = { reason: "EtcdMembersChanging", message: describe(step, wanted) };
+      report.pending = { reason: "EtcdMembersChanging", message: describeStep(step, wanted) };
       try {
         await this.take(step, plan.owner, record, input, views);
         report.recheckAtMs = nowMs;
@@ -301,17 +302,4 @@ export class ProcessEtcd {
 
 function isEtcd(name: string): boolean {
   return name === "etcd" || name.startsWith("etcd-");
-}
-
-function describe(step: Exclude<MembershipStep, { type: "none" | "wait" }>, wanted: number): string {
-  switch (step.type) {
-    case "replace":
-      return `etcd-${step.index} is taken in again: ${step.why}`;
-    case "promote":
-      return `etcd-${step.index} catches up before it may vote`;
-    case "serve":
-      return `kube-apiservers begin to use all ${wanted} members of etcd`;
-    default:
-      return `etcd goes to ${wanted} members: ${step.type} etcd-${step.index}`;
-  }
 }
