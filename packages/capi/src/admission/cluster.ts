@@ -19,6 +19,7 @@ import {
 import { autoscalerProblems } from "./replicas.ts";
 import { rolloutProblems } from "./rollout.ts";
 import { defaultVariables, topologyVariableProblems, variableDefinitions } from "./topology-variables.ts";
+import { UNSAFE_VERSION, unfinishedUpgradeProblems } from "./topology-version.ts";
 
 type Cluster = KindObject<Infer<typeof clusterSchema>>;
 type ClusterClass = KindObject<Infer<typeof classSchema>>;
@@ -26,7 +27,6 @@ type Topology = NonNullable<Cluster["spec"]["topology"]>;
 
 const UPGRADE_CONCURRENCY = "topology.cluster.x-k8s.io/upgrade-concurrency";
 const UNSAFE_CLASS = "unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check";
-const UNSAFE_VERSION = "unsafe.topology.cluster.x-k8s.io/disable-update-version-check";
 
 /** ClusterClass, as checks look it up. */
 export const CLASSES: AdmissionKind = {
@@ -77,6 +77,7 @@ export const clusterAdmission: KindAdmission<Cluster> = {
       ...autoscalerProblems(cluster, found.spec),
       ...topologyVariableProblems(topology, old?.spec.topology, variableDefinitions(found)),
       ...ceilingProblems(cluster, old, found),
+      ...(await unfinishedUpgradeProblems(cluster, old, lookup)),
       ...(await rebaseProblems(cluster, old, found, lookup)),
     ];
   },

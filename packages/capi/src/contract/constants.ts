@@ -5,6 +5,7 @@ export const CONTROL_PLANE_NAME_LABEL = "cluster.x-k8s.io/control-plane-name";
 export const SET_NAME_LABEL = "cluster.x-k8s.io/set-name";
 export const DEPLOYMENT_NAME_LABEL = "cluster.x-k8s.io/deployment-name";
 export const POOL_NAME_LABEL = "cluster.x-k8s.io/pool-name";
+export const TOPOLOGY_OWNED_LABEL = "topology.cluster.x-k8s.io/owned";
 export const TEMPLATE_HASH_LABEL = "machine-template-hash";
 
 export const PAUSED_ANNOTATION = "cluster.x-k8s.io/paused";

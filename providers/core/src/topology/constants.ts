@@ -1,5 +1,5 @@
 /** Names of managed topologies, as Cluster API fixes them. */
-export const TOPOLOGY_OWNED_LABEL = "topology.cluster.x-k8s.io/owned";
+export { TOPOLOGY_OWNED_LABEL } from "@capstan/capi";
 export const TOPOLOGY_DEPLOYMENT_LABEL = "topology.cluster.x-k8s.io/deployment-name";
 export const TOPOLOGY_POOL_LABEL = "topology.cluster.x-k8s.io/pool-name";
 export const DEFER_UPGRADE_ANNOTATION = "topology.cluster.x-k8s.io/defer-upgrade";
