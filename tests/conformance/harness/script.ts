@@ -51,6 +51,8 @@ export interface EventsStep {
 export interface WaitStep {
   /** A path to GET, or method and path. */
   readonly wait: string;
+  /** Asked as that user: what a binding grants is known to the real server some moments after it is stored. */
+  readonly as?: string;
   readonly body?: unknown;
   readonly id?: string;
   readonly status?: number;

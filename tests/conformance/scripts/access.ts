@@ -54,7 +54,7 @@ export const access: Script = {
     role("reader", [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"], resourceNames: ["only"] }]),
     binding("bob-reads", "bob", "reader"),
     { do: `POST ${CM}`, body: cm("only"), only: ["metadata.name"] },
-    { wait: `${RBAC}/namespaces/<ns>/rolebindings/bob-reads` },
+    { wait: `${CM}/only`, as: "bob" },
     { do: `GET ${CM}/only`, as: "bob", only: ["metadata.name", "message"] },
     { do: `GET ${CM}/other`, as: "bob" },
     { do: `GET ${CM}`, as: "bob" },
@@ -152,7 +152,7 @@ export const access: Script = {
     // Escalation.
     role("maker", [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["roles", "rolebindings"], verbs: ["*"] }]),
     binding("eve-makes", "eve", "maker"),
-    { wait: `${RBAC}/namespaces/<ns>/rolebindings/eve-makes` },
+    { wait: `${RBAC}/namespaces/<ns>/rolebindings/eve-makes`, as: "eve" },
     {
       do: `POST ${RBAC}/namespaces/<ns>/roles`,
       as: "eve",
