@@ -86,19 +86,26 @@ test("one command enrols a host over SSH", async () => {
 
 /** Waits until a host's bootstrap is where a test wants it; what its agent said otherwise. */
 async function reach(name: string, what: RegExp): Promise<void> {
-  const host = name === "one" ? one : two;
-  const where = async (): Promise<string> => {
-    const bootstrap = JSON.parse((await hostJson(name, "{.status.bootstrap}")) || "{}") as {
-      phase?: string;
-      steps?: { name: string }[];
-    };
-    return `${bootstrap.phase}:${bootstrap.steps?.at(-1)?.name ?? ""}`;
+  await eventually(`${name}: ${what}`, async () => what.test(await progress(name)), {
+    interval: 50,
+    timeout: 90_000,
+  }).catch((error: unknown) => withStory(name, error));
+}
+
+/** Where the bootstrap of a host is, as its status tells. */
+async function progress(name: string): Promise<string> {
+  const bootstrap = JSON.parse((await hostJson(name, "{.status.bootstrap}")) || "{}") as {
+    phase?: string;
+    steps?: { name: string }[];
   };
-  await eventually(`${name}: ${what}`, async () => what.test(await where()), { interval: 50, timeout: 90_000 }).catch(
-    async (error: unknown) => {
-      throw new Error(`${String(error)}\n${await where()}\n${await host.journal(AGENT)}`);
-    },
-  );
+  return `${bootstrap.phase}:${bootstrap.steps?.at(-1)?.name ?? ""}`;
+}
+
+/** An error with what the host and its agent said meanwhile. */
+async function withStory(name: string, error: unknown): Promise<never> {
+  const host = name === "one" ? one : two;
+  const log = await host.must(["tail", "-n", "60", "/var/lib/capstan-host/bootstrap.log"]).catch(String);
+  throw new Error(`${String(error)}\n${await progress(name)}\n${log}\n${await host.journal(AGENT)}`);
 }
 
 /** How often the agent of host one found that it had been interrupted. */
@@ -162,7 +169,7 @@ test("nodes join by real kubeadm, with agent and manager killed in the middle of
       if (step.source.includes("write")) await killManager();
       await eventually(`kill ${index + 1} to be noticed`, async () => (await interruptions()) > index, {
         timeout: 90_000,
-      });
+      }).catch((error: unknown) => withStory("one", error));
     }
     await killManager();
     await running(2);
