@@ -122,9 +122,9 @@ async function killManager(): Promise<void> {
   await capstan.up();
 }
 
-/** The example for both hosts, with pauses in which things can be killed. */
+/** The example for both hosts, with pauses in which things can be killed: a step is seen two seconds after it began. */
 function manifest(name: string, more: { pauses?: boolean; installer?: boolean }): string {
-  const commands = more.pauses === true ? ", preKubeadmCommands: [sleep 3], postKubeadmCommands: [sleep 3]" : "";
+  const commands = more.pauses === true ? ", preKubeadmCommands: [sleep 5], postKubeadmCommands: [sleep 5]" : "";
   const installer =
     more.installer === true
       ? "installerRef: { apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: K8sInstallerConfigTemplate, name: folder }"
@@ -158,7 +158,7 @@ test("nodes join by real kubeadm, with agent and manager killed in the middle of
   await capstan.kubectlWithInput(JSON.stringify(resourceSet), "apply", "-f", "-");
   await timed("applied to two Machines Running", async () => {
     await capstan.kubectlWithInput(manifest("own", { pauses: true }), "apply", "-f", "-");
-    const moments = [/^Running:/, /^Running:write/, /^Running:sleep 3$/, /^Running:kubeadm join/];
+    const moments = [/^Running:/, /^Running:write/, /^Running:sleep 5$/, /^Running:kubeadm join/];
     for (const [index, step] of moments.entries()) {
       await reach("one", step);
       // Before kubeadm the whole host loses its power.

@@ -110,25 +110,31 @@ afterAll(async () => {
 
 let killing: Promise<unknown> = Promise.resolve();
 
-/** Waits for a moment, kills who is named, and has the manager up again; systemd starts agents by itself. One kill at a time. */
+/**
+ * Waits for a moment, kills who is named, and has the manager up again; systemd starts agents by itself. The manager is killed once at
+ * a time; an agent alone at once, before the moment is over.
+ */
 async function killAt(moment: string, reached: Promise<unknown>, ...victims: ("manager" | Node)[]): Promise<void> {
   await reached;
+  const names = victims.map((victim) => (victim === "manager" ? victim : `agent of ${victim.name}`)).join(", ");
+  const kill = (): Promise<unknown> =>
+    Promise.all(
+      victims.map((victim) =>
+        victim === "manager"
+          ? capstan.kill()
+          : victim.must(["systemctl", "kill", "--signal=KILL", "--kill-whom=main", AGENT]),
+      ),
+    );
+  if (!victims.includes("manager")) {
+    await timed(`  killed at ${moment}: ${names}`, kill);
+    return;
+  }
   const killed = killing.then(() =>
-    timed(
-      `  killed at ${moment}: ${victims.map((victim) => (victim === "manager" ? victim : `agent of ${victim.name}`)).join(", ")}`,
-      async () => {
-        await Promise.all(
-          victims.map((victim) =>
-            victim === "manager"
-              ? capstan.kill()
-              : victim.must(["systemctl", "kill", "--signal=KILL", "--kill-whom=main", AGENT]),
-          ),
-        );
-        if (!victims.includes("manager")) return;
-        await capstan.up();
-        await witness.connect();
-      },
-    ),
+    timed(`  killed at ${moment}: ${names}`, async () => {
+      await kill();
+      await capstan.up();
+      await witness.connect();
+    }),
   );
   killing = killed.catch(() => undefined);
   await killed;
