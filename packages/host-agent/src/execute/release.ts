@@ -19,6 +19,27 @@ const rulesOf = (tool: string): string =>
   has(`${tool}-save`, `${tool}-save | grep -v -e KUBE- -e CNI- -e FLANNEL -e cali -e CILIUM | ${tool}-restore`);
 const ctr = "ctr --connect-timeout 3s --namespace k8s.io";
 
+const tasks = `${ctr} --timeout 10s tasks`;
+/**
+ * A container that is just being made can keep ctr waiting for ever. What is left after a while loses its shim; containerd then clears up
+ * after it. (The brackets keep this shell from finding itself.)
+ */
+const REMOVE_CONTAINERS = [
+  `end() { ${tasks} list --quiet 2>/dev/null | xargs -r -n1 ${tasks} delete --force >/dev/null 2>&1; }`,
+  "end",
+  `if left=$(${tasks} list --quiet 2>/dev/null) && [ -z "$left" ]; then :; else`,
+  "  for process in /proc/[0-9]*; do",
+  "    if tr '\\0' ' ' <$process/cmdline 2>/dev/null | grep -q 'containerd-[s]him.* -namespace k8s.io '; then",
+  "      kill -9 ${process#/proc/} 2>/dev/null",
+  "    fi",
+  "  done",
+  "  sleep 1",
+  "  end",
+  "fi",
+  `${ctr} --timeout 60s containers list --quiet 2>/dev/null | xargs -r ${ctr} --timeout 60s containers delete >/dev/null 2>&1`,
+  "true",
+].join("\n");
+
 /** What takes a node off a host. Each step is safe to repeat. */
 const COMMANDS: { name: string; command: string }[] = [
   { name: "kubeadm reset", command: has("kubeadm", "kubeadm reset --force") },
@@ -28,10 +49,7 @@ const COMMANDS: { name: string; command: string }[] = [
   },
   {
     name: "remove containers",
-    command: has(
-      "ctr",
-      `${ctr} tasks list --quiet 2>/dev/null | xargs -r -n1 ${ctr} tasks delete --force >/dev/null 2>&1; ${ctr} containers list --quiet 2>/dev/null | xargs -r ${ctr} containers delete >/dev/null 2>&1; true`,
-    ),
+    command: has("ctr", REMOVE_CONTAINERS),
   },
   {
     name: "unmount what pods mounted",
