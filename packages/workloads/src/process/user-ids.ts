@@ -12,7 +12,7 @@ const REGISTRY = "/var/lib/capstan/user-ids";
 /**
  * A user id for each owner of a root, chosen once and remembered in its folder, so that programs of different owners cannot read each
  * other's files, those of another manager's owners on the same machine included: an id is claimed in a folder that all managers know
- * (docs/decisions/0008). There is no entry in the password file: the kernel needs none.
+ * (docs/decisions/0009). There is no entry in the password file: the kernel needs none.
  */
 export class UserIds {
   private queue: Promise<unknown> = Promise.resolve();
