@@ -7,6 +7,7 @@ import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kubeconfigFromText } from "../kubeconfig/load.ts";
 import { httpTransport } from "./http-transport.ts";
+import { socksConnector } from "./socks5.ts";
 
 /** The API lives under a name that only the proxies know: what reaches it went through one. */
 const NAME = "api.behind.example";
@@ -152,4 +153,18 @@ test.each([
   );
   expect(error).toMatch(expected);
   expect(error).not.toContain("secret-word");
+});
+
+test("SOCKS5, a server that accepts and never agrees on TLS is given up", async () => {
+  const silent = await portOf(
+    createServer((socket) => {
+      socket.once("data", () => socket.write(Buffer.from([5, 0])));
+      socket.once("data", () => socket.once("data", () => socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))));
+    }),
+  );
+  const connector = socksConnector(`socks5://127.0.0.1:${silent}`, { tls: {}, timeoutMs: 50 });
+  const error = await new Promise((resolve) => {
+    connector({ hostname: NAME, protocol: "https:", port: "443" }, (failure) => resolve(failure));
+  });
+  expect(String(error)).toMatch(/no answer within 50 ms|before TLS was agreed on/);
 });

@@ -29,8 +29,12 @@ export function socksConnector(
     const host = target.hostname.replace(/^\[|\]$/g, "");
     const port = Number(target.port) || (secure ? 443 : 80);
     connectThrough(proxyUrl, { host, port }, options.timeoutMs)
-      .then((socket) => (secure ? overTls(socket, target.servername ?? host, options.tls) : socket))
-      .then((socket) => callback(null, socket))
+      .then(async (socket) => {
+        const ready = secure ? await overTls(socket, target.servername ?? host, options.tls) : socket;
+        // From here on silence is the business of whoever asks: a watch may be silent for long.
+        socket.removeAllListeners("timeout");
+        callback(null, ready);
+      })
       .catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null));
   };
 }
@@ -42,9 +46,13 @@ async function connectThrough(
   timeoutMs: number,
 ): Promise<Socket> {
   const proxy = new URL(proxyUrl);
-  const socket = connectTcp({ host: proxy.hostname.replace(/^\[|\]$/g, ""), port: Number(proxy.port) || 1080 });
+  const socket = connectTcp({
+    host: proxy.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(proxy.port) || 1080,
+    timeout: timeoutMs,
+  });
   socket.setNoDelay(true).setKeepAlive(true, 15_000);
-  socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+  socket.once("timeout", () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));
   try {
     await new Promise<void>((resolve, reject) => {
       socket.once("connect", resolve).once("error", reject);
@@ -59,7 +67,6 @@ async function connectThrough(
     if (reply !== 0) throw new Error(`${target.host}:${target.port}: ${REFUSALS[reply] ?? `error ${reply}`}`);
     // The address it connects from, which nobody needs.
     await read((kind === 1 ? 4 : kind === 4 ? 16 : ((await read(1))[0] ?? 0)) + 2);
-    socket.setTimeout(0).removeAllListeners("timeout");
     return socket;
   } catch (error) {
     socket.destroy();
@@ -126,5 +133,7 @@ function overTls(socket: Socket, servername: string, tls: object): Promise<Socke
       resolve(secure);
     });
     secure.once("error", reject);
+    // A connection that ends in the middle of the handshake has no error of its own.
+    socket.once("close", () => reject(new Error("the connection ended before TLS was agreed on")));
   });
 }
