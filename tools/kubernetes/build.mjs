@@ -216,7 +216,9 @@ function build(bin, program, position) {
   // A name of our own until it is whole, so that neither an abort nor a second build leaves a broken program behind.
   const temporary = join(bin, `.${program.name}.${process.pid}`);
   const ldflags = ["-s", "-w", ...program.ldflags].join(" ");
-  const { status } = spawnSync("go", ["build", "-trimpath", "-ldflags", ldflags, "-o", temporary, program.package], {
+  // What a debugger would read is not even made: linking throws it away, and compiling takes a sixth less time without it.
+  const flags = ["-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", ldflags];
+  const { status } = spawnSync("go", ["build", ...flags, "-o", temporary, program.package], {
     cwd: program.module,
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...process.env, CGO_ENABLED: "0", GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly -buildvcs=false" },
