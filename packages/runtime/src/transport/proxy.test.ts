@@ -164,7 +164,7 @@ test("SOCKS5, a server that accepts and never agrees on TLS is given up", async 
   );
   const connector = socksConnector(`socks5://127.0.0.1:${silent}`, { tls: {}, timeoutMs: 50 });
   const error = await new Promise((resolve) => {
-    connector({ hostname: NAME, protocol: "https:", port: "443" }, (failure) => resolve(failure));
+    connector({ hostname: NAME, protocol: "https:", port: "443" }, (...[failure]) => resolve(failure));
   });
   expect(String(error)).toMatch(/no answer within 50 ms|before TLS was agreed on/);
 });
