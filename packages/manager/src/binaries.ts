@@ -21,13 +21,11 @@ export function binariesIn(folders: readonly string[]): Binaries {
 }
 
 async function hasAll(dir: string): Promise<boolean> {
-  const found = await Promise.all(
-    PROGRAMS.map((name) =>
-      access(join(dir, name), constants.X_OK).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return found.every((there) => there);
+  try {
+    // One after the other: a folder of another version is known by the first.
+    for (const name of PROGRAMS) await access(join(dir, name), constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -65,6 +65,7 @@ export class ProcessWorkloads implements Workloads {
     const states = new Map<string, ProgramState>();
     for (const name of await folders(ownerDir(this.root, owner))) {
       const id = { owner, name };
+      if (this.supervisors.has(keyOf(id))) continue;
       const record = await readRecord(programPaths(this.root, id).record);
       if (record !== undefined) states.set(name, this.supervisor({ ...record.program, id }).state());
     }

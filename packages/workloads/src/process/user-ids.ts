@@ -41,7 +41,8 @@ export class UserIds {
     const dir = ownerDir(this.root, owner);
     const path = join(dir, FILE);
     const known = await readId(path);
-    if (known !== undefined && (await this.take(known, dir))) return known;
+    // Looked at before it is claimed: this is asked every minute, and reading writes nothing.
+    if (known !== undefined && ((await this.claimant(known)) === dir || (await this.take(known, dir)))) return known;
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const id = await this.takeAny(dir);
     await writeFile(`${path}.new`, String(id), { mode: 0o600 });
