@@ -100,4 +100,11 @@ export const SAMPLES: readonly Unstructured[] = [
   sample(`ipam.${CORE}/v1beta1`, "IPAddressClaim", "quick", {
     poolRef: { apiGroup: `ipam.${CORE}`, kind: "InClusterIPPool", name: "pool" },
   }),
+  sample(`ipam.${CORE}/v1alpha2`, "InClusterPrefixPool", "quick", { prefixes: ["fd00::/48"], gateway: "fd00::1" }),
+  sample(`ipam.${CORE}/v1alpha2`, "InClusterPrefixPool", "single", {
+    prefixes: ["fd00::/64"],
+    allocationPrefixLength: 128,
+    excludedPrefixes: ["fd00::1"],
+  }),
+  sample(`ipam.${CORE}/v1alpha2`, "InClusterPrefixPool", "unaligned", { prefixes: ["fd00::1/64"] }),
 ];

@@ -71,7 +71,6 @@ export {
   AddressBook,
   type AddressObjects,
   type PoolCounts,
-  type PoolRanges,
   type PoolReader,
 } from "./ipam/address-book.ts";
 export {
@@ -85,6 +84,8 @@ export {
   union,
 } from "./ipam/address-ranges.ts";
 export { type PoolAddresses, poolAddresses } from "./ipam/pool-addresses.ts";
+export { type PoolPrefixes, poolPrefixes } from "./ipam/pool-prefixes.ts";
+export type { PoolRanges } from "./ipam/slots.ts";
 export { Waiters } from "./ipam/waiters.ts";
 export { ALL_KINDS, type AnyKind } from "./kinds/all.ts";
 export { Cluster } from "./kinds/cluster.ts";
@@ -92,6 +93,7 @@ export { ClusterClass } from "./kinds/cluster-class.ts";
 export { ClusterResourceSet } from "./kinds/cluster-resource-set.ts";
 export { ClusterResourceSetBinding } from "./kinds/cluster-resource-set-binding.ts";
 export { GlobalInClusterIPPool, InClusterIPPool } from "./kinds/in-cluster-ip-pool.ts";
+export { GlobalInClusterPrefixPool, InClusterPrefixPool } from "./kinds/in-cluster-prefix-pool.ts";
 export { IPAddress } from "./kinds/ip-address.ts";
 export { IPAddressClaim } from "./kinds/ip-address-claim.ts";
 export type { ClusterConfiguration } from "./kinds/kubeadm-cluster-configuration.ts";

@@ -2,39 +2,8 @@ import type { Unstructured } from "@capstan/apimachinery";
 import { describe, expect, it } from "vitest";
 import { ALL_KINDS } from "../kinds/all.ts";
 import type { AdmissionLookup } from "../schema/kind.ts";
+import { admit, type Fields, sample as object } from "../testing/admit.ts";
 import { kindAdmissionPlugins } from "./plugins.ts";
-
-type Fields = Record<string, unknown>;
-
-function object(kind: string, spec: Fields, more: Fields = {}, version = "v1beta2"): Unstructured {
-  const found = ALL_KINDS.find((k) => k.kind === kind);
-  const { metadata, ...rest } = more;
-  return {
-    apiVersion: `${found?.group}/${found?.version === "v1alpha2" ? "v1alpha2" : version}`,
-    kind,
-    metadata: { name: "x", namespace: "ns", ...(metadata as Fields | undefined) },
-    spec,
-    ...rest,
-  };
-}
-
-async function admit(next: Unstructured | undefined, old?: Unstructured, lookup?: AdmissionLookup): Promise<string> {
-  const subject = next ?? old ?? expect.fail("no object");
-  const [group = "", version = ""] = subject.apiVersion.split("/");
-  const plugin =
-    kindAdmissionPlugins(ALL_KINDS, lookup === undefined ? {} : { lookup }).find((p) =>
-      p.handles({ group, kind: subject.kind }, "CREATE", ""),
-    ) ?? expect.fail("no plugin");
-  const operation = next === undefined ? "DELETE" : old === undefined ? "CREATE" : "UPDATE";
-  const request = { operation, type: { group, version, kind: subject.kind }, object: next, oldObject: old };
-  try {
-    await plugin.mutate(request);
-    await plugin.validate(request);
-    return "";
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
 
 const infrastructureRef = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "FooMachine", name: "m" };
 const machineSpec = { clusterName: "c", bootstrap: { dataSecretName: "d" }, infrastructureRef };
@@ -171,22 +140,6 @@ describe("what is refused on creation", () => {
       "prefix",
       object("IPAddress", { claimRef: { name: "x" }, poolRef: infrastructureRef, address: "10.0.0.1", prefix: 33 }),
       "spec.prefix",
-    ],
-    ["pool range", object("InClusterIPPool", { addresses: ["10.0.0.1-x"], prefix: 24 }), "spec.addresses[0]"],
-    [
-      "pool beyond its prefix",
-      object("InClusterIPPool", { addresses: ["10.0.0.1", "10.0.9.1"], prefix: 24 }),
-      "spec.prefix",
-    ],
-    [
-      "pool with a gateway of another family",
-      object("InClusterIPPool", { addresses: ["10.0.0.1"], prefix: 24, gateway: "fd00::1" }),
-      "one family",
-    ],
-    [
-      "pool of two families",
-      object("InClusterIPPool", { addresses: ["10.0.0.1", "fd00::1"], prefix: 24 }),
-      "one family",
     ],
     [
       "class with unknown variable",
@@ -372,9 +325,6 @@ describe("checks with other objects", () => {
       workers: { machineDeployments: [{ class: "w", name: "a" }] },
     },
   });
-  const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "x" };
-  const given = (address: string): Unstructured =>
-    object("IPAddress", { claimRef: { name: "x" }, poolRef, address, prefix: 24 });
   const ofClass = (spec: Fields): Unstructured => object("ClusterClass", spec, { metadata: { name: "k" } });
 
   it.each<[string, Unstructured | undefined, Unstructured | undefined, AdmissionLookup, string]>([
@@ -395,53 +345,9 @@ describe("checks with other objects", () => {
       lookup(object("IPAddressClaim", { poolRef: { ...infrastructureRef, name: "other" } })),
       "spec.poolRef",
     ],
-    [
-      "pool in use",
-      undefined,
-      object("InClusterIPPool", { addresses: ["10.0.0.1"], prefix: 24 }),
-      lookup(given("10.0.0.1")),
-      "in use",
-    ],
-    [
-      "pool that loses an address in use",
-      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24 }),
-      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.20"], prefix: 24 }),
-      lookup(given("10.0.0.7"), given("10.0.0.12")),
-      "pool addresses do not contain allocated addresses: 10.0.0.12",
-    ],
-    [
-      "pool that excludes an address in use",
-      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24, excludedAddresses: ["10.0.0.7"] }),
-      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24 }),
-      lookup(given("10.0.0.7")),
-      "allocated addresses: 10.0.0.7",
-    ],
-    [
-      "pool that makes an address in use its gateway",
-      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24, gateway: "10.0.0.7" }),
-      object("InClusterIPPool", { addresses: ["10.0.0.5-10.0.0.9"], prefix: 24 }),
-      lookup(given("10.0.0.7")),
-      "allocated addresses: 10.0.0.7",
-    ],
   ])("%s", async (_, next, old, others, message) => {
     expect(await admit(next, old, others)).toContain(message);
   });
-});
-
-it("a pool may shrink as far as its addresses are free", async () => {
-  const pool = (addresses: string[]): Unstructured => object("InClusterIPPool", { addresses, prefix: 24 });
-  const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "x" };
-  const used = [
-    object("IPAddress", { claimRef: { name: "a" }, poolRef, address: "10.0.0.7", prefix: 24 }),
-    object("IPAddress", {
-      claimRef: { name: "b" },
-      poolRef: { ...poolRef, name: "y" },
-      address: "10.0.0.20",
-      prefix: 24,
-    }),
-  ];
-  const lookup = { get: async () => undefined, list: async () => used };
-  expect(await admit(pool(["10.0.0.7"]), pool(["10.0.0.1-10.0.0.30"]), lookup)).toBe("");
 });
 
 describe("defaults", () => {

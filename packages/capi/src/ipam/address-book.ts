@@ -1,15 +1,8 @@
 import type { KubeObject, Random } from "@capstan/apimachinery";
 import type { Cache, Kind } from "@capstan/runtime";
-import { type AddressRange, addressText, parseAddress } from "./address-ranges.ts";
+import { type AddressRange, countOf, difference, union } from "./address-ranges.ts";
 import { Allocator } from "./allocator.ts";
-
-/** What a pool has to give. */
-export interface PoolRanges {
-  family: 4 | 6;
-  ranges: readonly AddressRange[];
-  /** Addresses kept for holders that may come later. */
-  kept?: ReadonlyMap<string, string>;
-}
+import { coverOf, type PoolRanges, slotText } from "./slots.ts";
 
 /** How pools of one kind are read. */
 export interface PoolReader<P, R extends PoolRanges = PoolRanges> {
@@ -28,6 +21,7 @@ export interface AddressObjects<A extends KubeObject> {
   pool(object: A): string | undefined;
   /** Who holds it, in the words of `reserve`. */
   holder(object: A): string;
+  /** The address; in pools of prefixes with its length, such as fd00::/64. */
   address(object: A): string;
 }
 
@@ -51,6 +45,8 @@ interface Entry<R> {
   version: string;
   addresses: R | { problem: string };
   allocator: Allocator;
+  /** How many hold something else than one slot: prefixes of another length than the pool's. */
+  odd: number;
 }
 
 /**
@@ -90,12 +86,13 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
 
   /** The numbers of a pool. */
   counts(pool: P): PoolCounts {
-    const { allocator } = this.#entry(pool);
+    const { addresses, allocator, odd } = this.#entry(pool);
+    const outOfRange = allocator.outOfRange + odd;
     return {
-      total: allocator.total,
+      total: "problem" in addresses ? 0n : countOf(addresses.ranges),
       free: allocator.free,
-      used: allocator.taken + allocator.outOfRange,
-      outOfRange: allocator.outOfRange,
+      used: allocator.taken + outOfRange,
+      outOfRange,
     };
   }
 
@@ -117,9 +114,9 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     if (before?.pool === key) return before.address;
     const { addresses, allocator } = this.#entry(pool);
     if ("problem" in addresses) return undefined;
-    const value = take(allocator, claim, addresses.family, wish);
-    if (value === undefined) return undefined;
-    const address = addressText(value, addresses.family);
+    const slot = take(allocator, claim, addresses, wish);
+    if (slot === undefined) return undefined;
+    const address = slotText(slot, addresses);
     this.#reserved.set(claim, { pool: key, address });
     return address;
   }
@@ -145,8 +142,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
       this.#held.set(pool, held);
     }
     held.set(holder, address);
-    const entry = this.#entries.get(pool);
-    if (entry !== undefined) entry.allocator.hold(valueOf(address, entry.addresses), holder);
+    this.#note(pool, address, (allocator, slot) => allocator.hold(slot, holder));
     const reservation = this.#reserved.get(holder);
     if (reservation === undefined) return;
     this.#reserved.delete(holder);
@@ -162,9 +158,17 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
   }
 
   #free(pool: string, address: string, holder: string): void {
-    const entry = this.#entries.get(pool);
-    if (entry !== undefined) entry.allocator.release(valueOf(address, entry.addresses), holder);
+    this.#note(pool, address, (allocator, slot) => allocator.release(slot, holder));
     this.#onReturn(pool);
+  }
+
+  /** What is not exactly one slot takes away all it touches; so rare that the pool's entry is simply built anew. */
+  #note(pool: string, address: string, change: (allocator: Allocator, slot: bigint) => void): void {
+    const entry = this.#entries.get(pool);
+    if (entry === undefined) return;
+    const { first, exact } = coverOf(address, entry.addresses);
+    if (exact) change(entry.allocator, first);
+    else this.#entries.delete(pool);
   }
 
   /** Built anew when the pool changes: from what is held, kept and reserved. */
@@ -174,12 +178,20 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     const known = this.#entries.get(key);
     if (known?.version === version) return known;
     const addresses = this.#pools.ranges(pool);
-    const allocator = new Allocator("problem" in addresses ? [] : addresses.ranges);
-    const hold = (holder: string, address: string): void => allocator.hold(valueOf(address, addresses), holder);
+    const slots: { holder: string; slot: bigint }[] = [];
+    const odd: AddressRange[] = [];
+    const hold = (holder: string, address: string): void => {
+      const cover = coverOf(address, addresses);
+      if (cover.exact) slots.push({ holder, slot: cover.first });
+      else odd.push(cover);
+    };
     if (!("problem" in addresses)) for (const [holder, address] of addresses.kept ?? []) hold(keeper(holder), address);
     for (const [holder, address] of this.#held.get(key) ?? []) hold(holder, address);
     for (const [holder, reservation] of this.#reserved) if (reservation.pool === key) hold(holder, reservation.address);
-    const entry: Entry<R> = { version, addresses, allocator };
+    const ranges = "problem" in addresses ? [] : addresses.ranges;
+    const allocator = new Allocator(odd.length === 0 ? ranges : difference(ranges, union(odd)));
+    for (const { holder, slot } of slots) allocator.hold(slot, holder);
+    const entry: Entry<R> = { version, addresses, allocator, odd: odd.length };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -188,18 +200,10 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
 /** Holds what is kept for somebody until it comes. */
 const keeper = (holder: string): string => `kept for ${holder}`;
 
-function take(allocator: Allocator, claim: string, family: 4 | 6, wish: Wish): bigint | undefined {
+function take(allocator: Allocator, claim: string, pool: PoolRanges, wish: Wish): bigint | undefined {
   if (wish.address !== undefined) {
-    const wanted = parseAddress(wish.address);
-    if (wanted?.family !== family) return undefined;
-    return allocator.takeAt(wanted.value, claim, keeper(wish.keptFor ?? claim)) ? wanted.value : undefined;
+    const { first, exact } = coverOf(wish.address, pool);
+    return exact && allocator.takeAt(first, claim, keeper(wish.keptFor ?? claim)) ? first : undefined;
   }
   return wish.random === undefined ? allocator.take(claim) : allocator.takeAny(claim, wish.random);
-}
-
-/** An address of the other family, or text that is none, is outside of every range. */
-function valueOf(text: string, addresses: PoolRanges | { problem: string }): bigint {
-  const parsed = parseAddress(text);
-  if (parsed === undefined) return -1n;
-  return "problem" in addresses || parsed.family === addresses.family ? parsed.value : -2n - parsed.value;
 }

@@ -78,6 +78,7 @@ function parseAll(texts: readonly string[], field: string): { ranges: ParsedRang
   return { ranges };
 }
 
-function problemAt(field: string, detail: string): PoolProblem {
+/** What is wrong with a field of a pool. */
+export function problemAt(field: string, detail: string): PoolProblem {
   return { field, problem: `${field}: ${detail}` };
 }

@@ -4,6 +4,7 @@ import { ClusterClass } from "./cluster-class.ts";
 import { ClusterResourceSet } from "./cluster-resource-set.ts";
 import { ClusterResourceSetBinding } from "./cluster-resource-set-binding.ts";
 import { GlobalInClusterIPPool, InClusterIPPool } from "./in-cluster-ip-pool.ts";
+import { GlobalInClusterPrefixPool, InClusterPrefixPool } from "./in-cluster-prefix-pool.ts";
 import { IPAddress } from "./ip-address.ts";
 import { IPAddressClaim } from "./ip-address-claim.ts";
 import { KubeadmConfig } from "./kubeadm-config.ts";
@@ -38,6 +39,8 @@ export const ALL_KINDS: readonly AnyKind[] = [
   IPAddressClaim,
   InClusterIPPool,
   GlobalInClusterIPPool,
+  InClusterPrefixPool,
+  GlobalInClusterPrefixPool,
   KubeadmConfig,
   KubeadmConfigTemplate,
   KubeadmControlPlane,

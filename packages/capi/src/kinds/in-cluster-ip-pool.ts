@@ -1,7 +1,7 @@
-import { poolAdmission } from "../admission/addresses.ts";
-import { conditions } from "../schema/common.ts";
-import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
+import { poolAdmission } from "../admission/pools.ts";
+import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
+import { poolColumns, poolStatus } from "./pool-status.ts";
 
 const addresses = (doc: string) => array(string({ minLength: 1, maxLength: 87 }), { doc, maxItems: 1000 });
 
@@ -18,36 +18,15 @@ const spec = object({
   ),
 });
 
-const count = (doc: string) => integer({ doc, format: "int64" });
-
-const status = object({
-  ipAddresses: optional(
-    object({
-      total: count("Addresses of the pool."),
-      free: count("Addresses that can be given away."),
-      used: count("Addresses given away."),
-      outOfRange: count("Addresses given away that the pool no longer has."),
-    }),
-  ),
-  conditions: optional(conditions),
-});
-
-const columns: PrinterColumnDefinition[] = [
-  { name: "Addresses", type: "string", jsonPath: ".spec.addresses" },
-  { name: "Total", type: "integer", jsonPath: ".status.ipAddresses.total" },
-  { name: "Free", type: "integer", jsonPath: ".status.ipAddresses.free" },
-  { name: "Used", type: "integer", jsonPath: ".status.ipAddresses.used" },
-];
-
 /** What both kinds of pools have. */
-export const poolSchema = object({ spec, status: optional(status) });
+export const poolSchema = object({ spec, status: optional(poolStatus("Addresses")) });
 
 const shared = {
   group: "ipam.cluster.x-k8s.io",
   version: "v1alpha2",
   contracts: { v1beta2: "v1alpha2" },
   schema: poolSchema,
-  columns,
+  columns: poolColumns("Addresses", ".spec.addresses"),
 };
 
 /** Addresses for claims of its own namespace. */

@@ -24,11 +24,13 @@ import type { PoolBook } from "./pool-book.ts";
 import {
   BY_ADDRESS,
   isOurs,
+  isPrefixPool,
   type Pool,
   PROTECT_ADDRESS_FINALIZER,
   poolKeyOf,
   poolOfClaim,
   RELEASE_ADDRESS_FINALIZER,
+  unitOf,
 } from "./pools.ts";
 
 /** What the controller keeps between passes. */
@@ -94,16 +96,18 @@ async function allocate(
     return notReady("PoolNotReady", `${kind} ${poolName} is being deleted`);
   const addresses = book.addresses(pool);
   if ("problem" in addresses) return notReady("PoolNotReady", `${kind} ${poolName}: ${addresses.problem}`);
-  const address = book.reserve(pool, key);
-  if (address === undefined) {
+  const reserved = book.reserve(pool, key);
+  if (reserved === undefined) {
     waiters.wait(poolKeyOf(pool), key);
     return notReady(
       "PoolExhausted",
-      `${kind} ${poolName} has no free address left; add addresses to it, or delete claims that are no longer needed`,
+      `${kind} ${poolName} has no free ${unitOf(kind)} left; add ${unitOf(kind)}es to it, or delete claims that are no longer needed`,
     );
   }
   waiters.gone(key);
   const { prefix, gateway } = addresses;
+  // A prefix is its first address; the length stands beside it.
+  const [address = ""] = reserved.split("/");
   return await create(claim, pool, { address, prefix, ...(gateway === undefined ? {} : { gateway }) }, context, book);
 }
 
@@ -195,7 +199,7 @@ async function release(
   const key = keyText(namespace, name);
   const address = context.cache.get(IPAddress, { namespace, name });
   if (address !== undefined && samePool(address, claim)) {
-    const graceMs = (poolOfClaim(context.cache, claim)?.spec.addressReuseGracePeriodSeconds ?? 0) * 1000;
+    const graceMs = graceMsOf(poolOfClaim(context.cache, claim));
     const leftMs = Date.parse(deletionTimestamp ?? "") + graceMs - context.clock.now();
     if (graceMs > 0 && leftMs > 0) return requeueAfter(leftMs);
     await context.client.delete(address);
@@ -205,6 +209,11 @@ async function release(
   waiters.gone(key);
   await releaseFinalizer(context.client, claim, RELEASE_ADDRESS_FINALIZER);
   return done();
+}
+
+/** How long what returns waits; only pools of addresses know such a time. */
+function graceMsOf(pool: Pool | undefined): number {
+  return pool === undefined || isPrefixPool(pool) ? 0 : (pool.spec.addressReuseGracePeriodSeconds ?? 0) * 1000;
 }
 
 async function free(context: ReconcileContext, key: { namespace: string | undefined; name: string }): Promise<void> {

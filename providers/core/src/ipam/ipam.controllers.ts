@@ -1,12 +1,4 @@
-import {
-  CLUSTER_NAME_LABEL,
-  Cluster,
-  GlobalInClusterIPPool,
-  InClusterIPPool,
-  IPAddress,
-  IPAddressClaim,
-  Waiters,
-} from "@capstan/capi";
+import { CLUSTER_NAME_LABEL, Cluster, IPAddress, IPAddressClaim, Waiters } from "@capstan/capi";
 import {
   type Cache,
   type Controller,
@@ -21,7 +13,7 @@ import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { addressKey, reconcileClaim } from "./claim.reconcile.ts";
 import { reconcilePool } from "./pool.reconcile.ts";
 import { openPoolBook, type PoolBook } from "./pool-book.ts";
-import { BY_ADDRESS, BY_POOL, type Pool, poolKeyOf } from "./pools.ts";
+import { BY_ADDRESS, BY_POOL, POOL_KINDS, type Pool, poolKeyOf } from "./pools.ts";
 
 const CONCURRENCY = 20;
 
@@ -37,7 +29,7 @@ export function addIpamIndexes(cache: Cache): void {
   });
 }
 
-/** Gives addresses of in-cluster pools to claims. */
+/** Gives addresses and prefixes of in-cluster pools to claims. */
 export function ipamControllers(): Controller[] {
   const waiters = new Waiters();
   const written = new Map<string, number>();
@@ -46,17 +38,18 @@ export function ipamControllers(): Controller[] {
     if (opened?.cache !== cache) opened = { cache, book: openPoolBook(cache, signal, (pool) => waiters.wake(pool)) };
     return opened.book;
   };
+  const kinds = [...POOL_KINDS.values()];
   const claims = controller("ip-address-claim")
     .for(IPAddressClaim)
     .watches(IPAddress, requestFor, { predicate: notOwnCreation })
-    .watches(InClusterIPPool, claimsOfPool, { predicate: poolChanged })
-    .watches(GlobalInClusterIPPool, claimsOfPool, { predicate: poolChanged })
-    .watches(Cluster, claimsOfCluster, { predicate: clusterAppearsOrUnpauses })
+    .watches(Cluster, claimsOfCluster, { predicate: clusterAppearsOrUnpauses });
+  for (const kind of kinds) claims.watches(kind, claimsOfPool, { predicate: poolChanged });
+  const claimController = claims
     .watchesRaw({ start: (enqueue) => waiters.onWake(enqueue) })
     .concurrency(CONCURRENCY)
     .reconcile((request, context) => reconcileClaim(request, context, { book: book(context), waiters }));
-  const pools = (kind: Kind<Pool>, name: string): Controller =>
-    controller(name)
+  const poolController = (kind: Kind<Pool>): Controller =>
+    controller(nameOf(kind))
       .for(kind)
       .watches(IPAddress, ({ metadata, spec }) =>
         spec.poolRef.kind === kind.kind
@@ -67,11 +60,12 @@ export function ipamControllers(): Controller[] {
       .reconcile((request, context) =>
         reconcilePool(kind, request, context, { book: book(context), waiters, written }),
       );
-  return [
-    claims,
-    pools(InClusterIPPool, "in-cluster-ip-pool"),
-    pools(GlobalInClusterIPPool, "global-in-cluster-ip-pool"),
-  ];
+  return [claimController, ...kinds.map(poolController)];
+}
+
+/** `InClusterIPPool` is looked after by `in-cluster-ip-pool`. */
+function nameOf({ kind }: Kind<Pool>): string {
+  return kind.replaceAll(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "-").toLowerCase();
 }
 
 /** An address that appears is nearly always the claim's own doing. */

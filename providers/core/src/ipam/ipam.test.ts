@@ -1,72 +1,17 @@
-import { findCondition, type Unstructured } from "@capstan/apimachinery";
-import {
-  Cluster,
-  conditionsOf,
-  GlobalInClusterIPPool,
-  InClusterIPPool,
-  IPAddress,
-  IPAddressClaim,
-} from "@capstan/capi";
+import type { Unstructured } from "@capstan/apimachinery";
+import { Cluster, GlobalInClusterIPPool, InClusterIPPool, IPAddress, IPAddressClaim } from "@capstan/capi";
 import { afterEach, describe, expect, test } from "vitest";
+import { addressesOf, claim, closePlanes, pool, ready, startIpam } from "../testing/ipam.ts";
 import { NAMESPACE } from "../testing/objects.ts";
-import { crashAtEveryWrite, Plane } from "../testing/plane.ts";
-import { addIpamIndexes, ipamControllers } from "./ipam.controllers.ts";
+import { crashAtEveryWrite } from "../testing/plane.ts";
 
-const planes: Plane[] = [];
-afterEach(async () => {
-  for (const plane of planes.splice(0)) await plane.close();
-});
-
-async function start(): Promise<Plane> {
-  const plane = await Plane.start({
-    crds: [Cluster, IPAddress, IPAddressClaim, InClusterIPPool, GlobalInClusterIPPool].map((kind) => kind.crd()),
-    indexes: addIpamIndexes,
-    controllers: () => ipamControllers(),
-  });
-  planes.push(plane);
-  return plane;
-}
-
-function pool(name: string, spec: object, kind: { kind: string; apiVersion: string } = InClusterIPPool): Unstructured {
-  return {
-    apiVersion: kind.apiVersion,
-    kind: kind.kind,
-    metadata: { name, ...(kind.kind === InClusterIPPool.kind ? { namespace: NAMESPACE } : {}) },
-    spec,
-  };
-}
-
-function claim(
-  name: string,
-  poolName = "p",
-  over: { kind?: string; namespace?: string; spec?: object } = {},
-): Unstructured {
-  return {
-    apiVersion: IPAddressClaim.apiVersion,
-    kind: IPAddressClaim.kind,
-    metadata: { namespace: over.namespace ?? NAMESPACE, name },
-    spec: {
-      poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: over.kind ?? "InClusterIPPool", name: poolName },
-      ...over.spec,
-    },
-  };
-}
-
-async function addressesOf(plane: Plane): Promise<Record<string, string>> {
-  const { items } = await plane.user.list(IPAddress, {});
-  return Object.fromEntries(items.map(({ metadata, spec }) => [metadata.name ?? "", spec.address]));
-}
-
-async function ready(plane: Plane, name: string) {
-  const found = await plane.user.get(IPAddressClaim, { namespace: NAMESPACE, name });
-  return findCondition(conditionsOf(found ?? {}), "Ready");
-}
+afterEach(closePlanes);
 
 const SMALL = { addresses: ["10.0.0.10-10.0.0.12"], prefix: 24, gateway: "10.0.0.1" };
 
 describe("in-cluster IPAM", () => {
   test("gives each claim an address of its pool, with owners, finalizers and numbers", async () => {
-    const plane = await start();
+    const plane = await startIpam();
     await plane.user.create(pool("p", SMALL));
     await plane.user.create(claim("a"));
     await plane.user.create(claim("b"));
@@ -95,7 +40,7 @@ describe("in-cluster IPAM", () => {
   });
 
   test("an empty pool is said so, and the next address that returns goes to who waited first", async () => {
-    const plane = await start();
+    const plane = await startIpam();
     await plane.user.create(pool("p", SMALL));
     for (const name of ["a", "b", "c", "d", "e"]) {
       await plane.user.create(claim(name));
@@ -113,7 +58,7 @@ describe("in-cluster IPAM", () => {
   });
 
   test("a returned address rests for the grace period", async () => {
-    const plane = await start();
+    const plane = await startIpam();
     await plane.user.create(pool("p", { ...SMALL, addresses: ["10.0.0.10"], addressReuseGracePeriodSeconds: 60 }));
     await plane.user.create(claim("a"));
     await plane.settle();
@@ -127,7 +72,7 @@ describe("in-cluster IPAM", () => {
   });
 
   test("pools that are missing, wrong or being deleted are named in the condition", async () => {
-    const plane = await start();
+    const plane = await startIpam();
     await plane.user.create(claim("a"));
     await plane.settle();
     expect(await ready(plane, "a")).toMatchObject({
@@ -151,7 +96,7 @@ describe("in-cluster IPAM", () => {
   });
 
   test("a global pool serves all namespaces; claims of other providers and paused Clusters are left alone", async () => {
-    const plane = await start();
+    const plane = await startIpam();
     await plane.user.create(pool("p", SMALL, GlobalInClusterIPPool));
     await plane.user.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } } as Unstructured);
     const global = { kind: "GlobalInClusterIPPool" };
@@ -177,7 +122,7 @@ describe("in-cluster IPAM", () => {
 
   test("ends the same when killed after any write: no address twice, none lost", async () => {
     const writes = await crashAtEveryWrite({
-      start,
+      start: startIpam,
       act: async (plane) => {
         await plane.user.create(pool("p", { ...SMALL, addresses: ["10.0.0.10-10.0.0.11"] }));
         await plane.user.create(claim("a"));
@@ -200,7 +145,7 @@ describe("in-cluster IPAM", () => {
   test("thousands of claims on a /16 get an address each, the last as fast as the first", {
     timeout: 60_000,
   }, async () => {
-    const plane = await start();
+    const plane = await startIpam();
     await plane.user.create(pool("p", { addresses: ["10.1.0.0/16"], prefix: 16 }));
     const batches: number[] = [];
     for (let batch = 0; batch < 6; batch++) {

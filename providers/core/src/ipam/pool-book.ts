@@ -1,26 +1,41 @@
-import { AddressBook, IPAddress, type PoolAddresses, poolAddresses } from "@capstan/capi";
+import {
+  AddressBook,
+  IPAddress,
+  type PoolAddresses,
+  type PoolPrefixes,
+  poolAddresses,
+  poolPrefixes,
+} from "@capstan/capi";
 import { type Cache, keyText } from "@capstan/runtime";
-import { isOurs, type Pool, poolKeyOf } from "./pools.ts";
+import { isOurs, isPrefixPool, type Pool, poolKeyOf, unitOf } from "./pools.ts";
 
-/** Who holds which address of the in-cluster pools. */
-export type PoolBook = AddressBook<Pool, PoolAddresses>;
+/** What a pool has to give: addresses or prefixes. */
+type Given = PoolAddresses | PoolPrefixes;
+
+/** Who holds which address or prefix of the in-cluster pools. */
+export type PoolBook = AddressBook<Pool, Given>;
 
 /** Opens the book over all IPAddresses there are. */
 export function openPoolBook(cache: Cache, signal: AbortSignal, onReturn: (pool: string) => void): PoolBook {
-  const book: PoolBook = new AddressBook<Pool, PoolAddresses>(
+  const book: PoolBook = new AddressBook<Pool, Given>(
     {
       key: (pool: Pool) => poolKeyOf(pool),
       version: ({ metadata }: Pool) => `${metadata.uid}/${metadata.generation}`,
-      ranges: ({ spec }: Pool) => poolAddresses(spec),
+      ranges: (pool: Pool) => (isPrefixPool(pool) ? poolPrefixes(pool.spec) : poolAddresses(pool.spec)),
     },
     onReturn,
   );
-  book.follow(cache, { kind: IPAddress, pool: poolOf, holder: holderOf, address: ({ spec }) => spec.address }, signal);
+  book.follow(cache, { kind: IPAddress, pool: poolOf, holder: holderOf, address: heldBy }, signal);
   return book;
 }
 
 function holderOf({ metadata }: IPAddress): string {
   return keyText(metadata.namespace, metadata.name ?? "");
+}
+
+/** What an object holds, in the words of the book. */
+function heldBy({ spec }: IPAddress): string {
+  return unitOf(spec.poolRef.kind) === "prefix" ? `${spec.address}/${spec.prefix}` : spec.address;
 }
 
 function poolOf({ metadata, spec }: IPAddress): string | undefined {

@@ -11,7 +11,7 @@ import {
   requeueAfter,
 } from "@capstan/runtime";
 import type { PoolBook } from "./pool-book.ts";
-import { type Pool, PROTECT_POOL_FINALIZER, poolKeyOf } from "./pools.ts";
+import { type Pool, PROTECT_POOL_FINALIZER, poolKeyOf, unitOf } from "./pools.ts";
 
 /** Numbers that change with every claim are written at most this often. */
 const STATUS_PAUSE_MS = 1000;
@@ -24,7 +24,7 @@ export interface PoolDeps {
   written: Map<string, number>;
 }
 
-/** Counts a pool's addresses and holds the pool while some are in use. */
+/** Counts what a pool has and holds the pool while some are in use. */
 export async function reconcilePool(
   kind: Kind<Pool>,
   request: Request,
@@ -96,7 +96,7 @@ function ready(pool: Pool, book: PoolBook): ConditionInput {
       type: "Ready",
       status: "False",
       reason: "Deleting",
-      message: `Waiting until ${book.counts(pool).used} addresses are released; delete the claims that hold them`,
+      message: `Waiting until ${book.counts(pool).used} ${unitOf(pool.kind)}es are released; delete the claims that hold them`,
     };
   return "problem" in addresses
     ? { type: "Ready", status: "False", reason: "InvalidSpec", message: addresses.problem }

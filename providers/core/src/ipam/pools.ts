@@ -1,8 +1,35 @@
-import { GlobalInClusterIPPool, InClusterIPPool, type IPAddressClaim } from "@capstan/capi";
-import { type Cache, keyText } from "@capstan/runtime";
+import {
+  GlobalInClusterIPPool,
+  GlobalInClusterPrefixPool,
+  InClusterIPPool,
+  InClusterPrefixPool,
+  type IPAddressClaim,
+} from "@capstan/capi";
+import { type Cache, type Kind, keyText } from "@capstan/runtime";
 
-/** A pool of either scope: both kinds have one shape. */
-export type Pool = InClusterIPPool;
+/** A pool of addresses; both scopes have one shape. */
+type AddressPool = InClusterIPPool;
+/** A pool of prefixes, each a network of its own; both scopes have one shape. */
+type PrefixPool = InClusterPrefixPool;
+/** A pool of any kind. */
+export type Pool = AddressPool | PrefixPool;
+
+/** The kinds of pools, by name. */
+export const POOL_KINDS: ReadonlyMap<string, Kind<Pool>> = new Map(
+  [InClusterIPPool, GlobalInClusterIPPool, InClusterPrefixPool, GlobalInClusterPrefixPool].map(
+    (kind) => [kind.kind, kind as Kind<Pool>] as const,
+  ),
+);
+
+/** What pools of a kind give away. */
+export function unitOf(kind: string): "address" | "prefix" {
+  return kind === InClusterPrefixPool.kind || kind === GlobalInClusterPrefixPool.kind ? "prefix" : "address";
+}
+
+/** Whether a pool gives away prefixes. */
+export function isPrefixPool(pool: Pool): pool is PrefixPool {
+  return unitOf(pool.kind) === "prefix";
+}
 
 /** Kept on a pool while addresses of it are in use. */
 export const PROTECT_POOL_FINALIZER = "ipam.cluster.x-k8s.io/ProtectPool";
@@ -20,22 +47,19 @@ export function poolKeyOf(pool: {
   kind: string;
   metadata: { namespace?: string | undefined; name?: string | undefined };
 }): string {
-  const namespace = pool.kind === InClusterIPPool.kind ? pool.metadata.namespace : undefined;
+  const namespace = POOL_KINDS.get(pool.kind)?.namespaced === true ? pool.metadata.namespace : undefined;
   return `${pool.kind}/${keyText(namespace, pool.metadata.name ?? "")}`;
 }
 
 /** Whether a claim is ours: other providers have pools of their own. */
 export function isOurs(reference: IPAddressClaim["spec"]["poolRef"]): boolean {
-  return (
-    reference.apiGroup === InClusterIPPool.group &&
-    (reference.kind === InClusterIPPool.kind || reference.kind === GlobalInClusterIPPool.kind)
-  );
+  return reference.apiGroup === InClusterIPPool.group && POOL_KINDS.has(reference.kind);
 }
 
 /** The pool a claim asks. */
 export function poolOfClaim(cache: Cache, claim: IPAddressClaim): Pool | undefined {
-  const { kind, name } = claim.spec.poolRef;
-  return kind === InClusterIPPool.kind
-    ? cache.get(InClusterIPPool, { namespace: claim.metadata.namespace, name })
-    : cache.get(GlobalInClusterIPPool, { name });
+  const { kind: name, name: pool } = claim.spec.poolRef;
+  const kind = POOL_KINDS.get(name);
+  if (kind === undefined) return undefined;
+  return cache.get(kind, kind.namespaced ? { namespace: claim.metadata.namespace, name: pool } : { name: pool });
 }
