@@ -4,11 +4,14 @@
  * the fields that the causes name. Needs `npm run build` and `npm run kubernetes`; run it again after changing or adding cases.
  */
 import { writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "@capstan/apimachinery";
 import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
 import { startKubeApiserver } from "@capstan/tests/real-kubernetes";
+import { ask } from "../../packages/manager/testdata/admission.ask.mjs";
 import { CASES } from "../../packages/manager/testdata/admission.cases.mjs";
+import { FOREIGN_CRDS } from "../../packages/manager/testdata/admission.topology-cases.mjs";
 import { startUpstream, upstreamVersion } from "./start-upstream.mjs";
 
 const target = fileURLToPath(new URL("../../packages/manager/testdata/admission.recorded.json", import.meta.url));
@@ -23,10 +26,13 @@ try {
   const config = await loadKubeconfig({ clock: systemClock, path: kubernetes.kubeconfigFile });
   const transport = httpTransport(config, { clock: systemClock });
   const client = new Client(transport, { fieldManager: "user", clock: systemClock });
+  for (const definition of FOREIGN_CRDS) await client.create(definition);
+  const ready = (given) => untilReconciled(client, given);
   const answers = {};
-  for (const [name, { create, change }] of Object.entries(CASES)) {
-    answers[name] = await answerOf(client, create, change);
-    console.log(`${name}: ${answers[name].code} ${answers[name].fields.join(" ")}`);
+  for (const [index, [name, question]] of Object.entries(CASES).entries()) {
+    const answer = await ask(client, question, { namespace: `case-${index}`, ready });
+    answers[name] = answer;
+    console.log(`${name}: ${answer.code} ${answer.fields.join(" ")}${answer.unexpected ?? ""}`);
   }
   writeFileSync(target, `${JSON.stringify({ version: upstreamVersion(), answers }, null, 2)}\n`);
   await transport.close();
@@ -38,29 +44,16 @@ try {
   await kubernetes.stop();
 }
 
-/** Tries without leaving anything that controllers would act upon: creations are dry runs unless a change follows. */
-async function answerOf(client, create, change) {
-  try {
-    await client.create(create, { dryRun: change === undefined });
-  } catch (error) {
-    return { ...answer(error), ...(change === undefined ? {} : { unexpected: "refused on creation" }) };
+/** Upstream's webhooks read classes that its controller has finished, and the rest from a cache that follows. */
+async function untilReconciled(client, given) {
+  for (const object of given.filter(({ kind }) => kind === "ClusterClass")) {
+    for (let attempt = 0; ; attempt++) {
+      const { metadata, status } = await client.get(await client.kindOf(object), object.metadata);
+      const ready = status?.conditions?.find(({ type }) => type === "VariablesReady");
+      if (status?.observedGeneration === metadata.generation && ready?.status === "True") break;
+      if (attempt > 100) throw new Error(`ClusterClass ${object.metadata.name}: ${JSON.stringify(status)}`);
+      await sleep(100);
+    }
   }
-  if (change === undefined) return { code: 201, reason: "", fields: [], message: "" };
-  try {
-    await client.patch(create, change, { dryRun: true });
-    return { code: 200, reason: "", fields: [], message: "" };
-  } catch (error) {
-    return answer(error);
-  } finally {
-    await client.patch(create, { metadata: { finalizers: null } }).catch(() => undefined);
-    await client.delete(create).catch(() => undefined);
-    await client.patch(create, { metadata: { finalizers: null } }).catch(() => undefined);
-  }
-}
-
-function answer(error) {
-  if (error.status?.code === undefined) throw error;
-  const { code, reason, message, details } = error.status;
-  const fields = new Set((details?.causes ?? []).map(({ field }) => field));
-  return { code, reason, fields: [...fields].sort((a, b) => (a < b ? -1 : 1)), message };
+  await sleep(500);
 }

@@ -2,88 +2,32 @@
  * What users write wrong, for both upstream's managers and ours: each case is an object to create, or one to create and a merge
  * patch to it. `tools/cluster-api/record-admission.mjs` writes what upstream answers to `admission.recorded.json`.
  */
-const CAPI = "cluster.x-k8s.io/v1beta2";
-const infrastructureRef = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "FooMachineTemplate", name: "x" };
-const clusterRef = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "FooCluster", name: "x" };
-const configRef = { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfigTemplate", name: "x" };
-const machineSpec = { clusterName: "c", version: "v1.34.4", bootstrap: { configRef }, infrastructureRef };
+import {
+  address,
+  check,
+  claim,
+  cluster,
+  clusterClass,
+  config,
+  controlPlane,
+  deployment,
+  drainRule,
+  infrastructureRef,
+  machine,
+  object,
+  pool,
+  resourceSet,
+  selector,
+  set,
+  template,
+  templateRef,
+  unhealthy,
+  workerClass,
+} from "./admission.objects.mjs";
+import { REPLICAS_CASES } from "./admission.replicas-cases.mjs";
+import { TOPOLOGY_CASES } from "./admission.topology-cases.mjs";
 
-const object = (kind, spec, metadata = {}, apiVersion = CAPI) => ({
-  apiVersion,
-  kind,
-  metadata: { name: "x", namespace: "default", ...metadata },
-  spec,
-});
-const cluster = (spec, metadata) => object("Cluster", { infrastructureRef: clusterRef, ...spec }, metadata);
-const machine = (spec, metadata) => object("Machine", { ...machineSpec, ...spec }, metadata);
-const template = (spec = {}, metadata = { labels: { app: "x" } }) => ({ metadata, spec: { ...machineSpec, ...spec } });
-const selector = { matchLabels: { app: "x" } };
-const set = (spec, metadata) =>
-  object("MachineSet", { clusterName: "c", selector, template: template(), ...spec }, metadata);
-const deployment = (spec, metadata) =>
-  object("MachineDeployment", { clusterName: "c", selector, template: template(), ...spec }, metadata);
-const pool = (spec) => object("MachinePool", { clusterName: "c", template: template(), ...spec });
-const check = (spec) => object("MachineHealthCheck", { clusterName: "c", selector, ...spec });
-const unhealthy = (seconds) => ({
-  checks: { unhealthyNodeConditions: [{ type: "Ready", status: "False", timeoutSeconds: seconds }] },
-});
-const controlPlane = (spec) =>
-  object(
-    "KubeadmControlPlane",
-    {
-      replicas: 3,
-      version: "v1.34.4",
-      machineTemplate: { spec: { infrastructureRef } },
-      kubeadmConfigSpec: { clusterConfiguration: { imageRepository: "registry.k8s.io" } },
-      ...spec,
-    },
-    {},
-    "controlplane.cluster.x-k8s.io/v1beta2",
-  );
-const config = (spec) => object("KubeadmConfig", spec, {}, "bootstrap.cluster.x-k8s.io/v1beta2");
-const templateRef = (kind) => ({ apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2", kind, name: "x" });
-const clusterClass = (spec) =>
-  object("ClusterClass", {
-    infrastructure: { templateRef: templateRef("FooClusterTemplate") },
-    controlPlane: { templateRef: templateRef("FooControlPlaneTemplate") },
-    ...spec,
-  });
-const workerClass = (name, more = {}) => ({
-  class: name,
-  bootstrap: { templateRef: templateRef("FooConfigTemplate") },
-  infrastructure: { templateRef: templateRef("FooMachineTemplate") },
-  ...more,
-});
-const resourceSet = (spec) =>
-  object(
-    "ClusterResourceSet",
-    { clusterSelector: selector, resources: [{ kind: "ConfigMap", name: "x" }], ...spec },
-    {},
-    "addons.cluster.x-k8s.io/v1beta2",
-  );
-const claim = (spec) =>
-  object(
-    "IPAddressClaim",
-    { poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "x" }, ...spec },
-    {},
-    "ipam.cluster.x-k8s.io/v1beta2",
-  );
-const address = (spec) =>
-  object(
-    "IPAddress",
-    {
-      address: "10.0.0.1",
-      prefix: 24,
-      claimRef: { name: "x" },
-      poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "x" },
-      ...spec,
-    },
-    {},
-    "ipam.cluster.x-k8s.io/v1beta2",
-  );
-const drainRule = (spec) => object("MachineDrainRule", { drain: { behavior: "Drain", order: 1 }, ...spec });
-
-/** @type {Record<string, { create: object; change?: object }>} */
+/** @type {Record<string, import("./admission.cases.mjs").AdmissionCase>} */
 export const CASES = {
   "Cluster is accepted": { create: cluster({}) },
   "Cluster without anything": { create: object("Cluster", { paused: false }) },
@@ -335,4 +279,55 @@ export const CASES = {
   "KubeadmControlPlane with a bad DNS tag": {
     create: controlPlane({ kubeadmConfigSpec: { clusterConfiguration: { dns: { imageTag: "v1.6.6@sha256:x" } } } }),
   },
+
+  "KubeadmControlPlane with a DNS tag that is no version": {
+    create: controlPlane({ kubeadmConfigSpec: { clusterConfiguration: { dns: { imageTag: "latest" } } } }),
+  },
+  "KubeadmControlPlane with certificates that outlive their authority": {
+    create: controlPlane({
+      kubeadmConfigSpec: {
+        clusterConfiguration: { certificateValidityPeriodDays: 100, caCertificateValidityPeriodDays: 50 },
+      },
+    }),
+  },
+  "KubeadmControlPlane that renews certificates before they are made": {
+    create: controlPlane({
+      rollout: { before: { certificatesExpiryDays: 30 } },
+      kubeadmConfigSpec: { clusterConfiguration: { certificateValidityPeriodDays: 30 } },
+    }),
+  },
+  "KubeadmControlPlane with both kinds of etcd": {
+    create: controlPlane({
+      kubeadmConfigSpec: {
+        clusterConfiguration: {
+          etcd: {
+            local: { imageTag: "3.6.1" },
+            external: { endpoints: ["https://e:2379"], caFile: "a", certFile: "b", keyFile: "c" },
+          },
+        },
+      },
+    }),
+  },
+  "KubeadmControlPlane moves to an external etcd": {
+    create: controlPlane({}),
+    change: {
+      spec: {
+        kubeadmConfigSpec: {
+          clusterConfiguration: {
+            etcd: { external: { endpoints: ["https://e:2379"], caFile: "a", certFile: "b", keyFile: "c" } },
+          },
+        },
+      },
+    },
+  },
+  "KubeadmControlPlane scales to an even number": { create: controlPlane({}), change: { spec: { replicas: 4 } } },
+  "KubeadmControlPlane with a bad name template": { create: controlPlane({ machineNaming: { template: "x" } }) },
+
+  "IPAddress of another pool than its claim's": {
+    given: [claim({})],
+    create: address({ poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "y" } }),
+  },
+
+  ...REPLICAS_CASES,
+  ...TOPOLOGY_CASES,
 };

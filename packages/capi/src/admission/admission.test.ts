@@ -330,7 +330,7 @@ describe("checks with other objects", () => {
   it.each<[string, Unstructured | undefined, Unstructured | undefined, AdmissionLookup, string]>([
     ["class in use", undefined, ofClass(classSpec), lookup(using), "used by: ns/x"],
     ["class of workers in use", ofClass(classSpec), ofClass(classSpec), lookup(using), 'class "w" cannot be deleted'],
-    ["unknown class of workers", using, undefined, lookup(ofClass(classSpec)), "workers.machineDeployments[a].class"],
+    ["unknown class of workers", using, undefined, lookup(ofClass(classSpec)), "workers.machineDeployments[0].class"],
     [
       "two minors",
       object("Cluster", { topology: { classRef: { name: "k" }, version: "v1.35.0" } }),
@@ -388,13 +388,23 @@ describe("defaults", () => {
     ["3", 1, 3],
     ["3", 4, 4],
     ["3", 9, 5],
-    ["nonsense", 9, 1],
   ])("replicas with autoscaler minimum %s, before %s: %s", async (min, before, expected) => {
     const prefix = "cluster.x-k8s.io/cluster-api-autoscaler-node-group";
     const annotations = min === undefined ? {} : { [`${prefix}-min-size`]: min, [`${prefix}-max-size`]: "5" };
     const created = object("MachinePool", setSpec, { metadata: { annotations } });
     await admit(created, before === undefined ? undefined : object("MachinePool", { ...setSpec, replicas: before }));
     expect((created["spec"] as Fields)["replicas"]).toBe(expected);
+  });
+
+  it("replicas do not follow from limits that nobody can read, and the limit is named", async () => {
+    const prefix = "cluster.x-k8s.io/cluster-api-autoscaler-node-group";
+    const annotations = { [`${prefix}-min-size`]: "few", [`${prefix}-max-size`]: "5" };
+    for (const kind of ["MachineDeployment", "MachineSet", "MachinePool"]) {
+      const said = await admit(object(kind, setSpec, { metadata: { annotations } }));
+      expect(said).toContain(`metadata.annotations.${prefix}-min-size`);
+      expect(said).not.toContain("max-size");
+      expect(await admit(object(kind, { ...setSpec, replicas: 2 }, { metadata: { annotations } }))).toBe("");
+    }
   });
 
   it.each([

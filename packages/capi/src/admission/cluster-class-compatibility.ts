@@ -1,11 +1,9 @@
-import type { schema as clusterSchema } from "../kinds/cluster.ts";
 import type { schema as classSchema } from "../kinds/cluster-class.ts";
 import type { AdmissionProblem, KindObject } from "../schema/kind.ts";
 import type { Infer } from "../schema/schema.ts";
 import { forbidden } from "./problems.ts";
 
 type ClassSpec = KindObject<Infer<typeof classSchema>>["spec"];
-type Topology = NonNullable<KindObject<Infer<typeof clusterSchema>>["spec"]["topology"]>;
 
 interface Reference {
   apiVersion: string;
@@ -13,8 +11,7 @@ interface Reference {
 }
 
 /** Objects of a cluster keep their kinds: what a cluster is made of cannot be swapped, only changed. */
-export function compatibilityProblems(before: ClassSpec, after: ClassSpec, topology?: Topology): AdmissionProblem[] {
-  const used = new Set((topology?.workers?.machineDeployments ?? []).map((deployment) => deployment.class));
+export function compatibilityProblems(before: ClassSpec, after: ClassSpec): AdmissionProblem[] {
   return [
     ...sameKind(before.infrastructure.templateRef, after.infrastructure.templateRef, "spec.infrastructure.templateRef"),
     ...sameKind(before.controlPlane.templateRef, after.controlPlane.templateRef, "spec.controlPlane.templateRef"),
@@ -23,19 +20,13 @@ export function compatibilityProblems(before: ClassSpec, after: ClassSpec, topol
       after.controlPlane.machineInfrastructure?.templateRef,
       "spec.controlPlane.machineInfrastructure.templateRef",
     ),
-    ...(before.workers?.machineDeployments ?? []).flatMap((old) => {
-      const now = after.workers?.machineDeployments?.find((deployment) => deployment.class === old.class);
-      const path = `spec.workers.machineDeployments[${old.class}]`;
-      if (now !== undefined)
-        return sameKind(
-          old.infrastructure.templateRef,
-          now.infrastructure.templateRef,
-          `${path}.infrastructure.templateRef`,
-        );
-      return used.has(old.class)
-        ? [forbidden(path, "the class is used by the Cluster and missing in the new ClusterClass")]
-        : [];
-    }),
+    ...(["machineDeployments", "machinePools"] as const).flatMap((list) =>
+      (after.workers?.[list] ?? []).flatMap((now, index) => {
+        const old = before.workers?.[list]?.find((one) => one.class === now.class);
+        const path = `spec.workers.${list}[${index}].infrastructure.templateRef`;
+        return old === undefined ? [] : sameKind(old.infrastructure.templateRef, now.infrastructure.templateRef, path);
+      }),
+    ),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { compileSchema, type JSONSchemaProps } from "@capstan/apimachinery";
+import { checkStructuralSchema, deepEqual, isObject } from "@capstan/apimachinery";
 import type { AdmissionProblem } from "../schema/kind.ts";
 import { invalid } from "./problems.ts";
 
@@ -7,37 +7,62 @@ interface Variable {
   schema: { openAPIV3Schema: object };
 }
 
-/** A class whose defaults do not fit its own schemas would refuse every cluster that relies on them. */
-export function variableSchemaProblems(variables: readonly Variable[] | undefined): AdmissionProblem[] {
-  return (variables ?? []).flatMap(({ name, schema }) =>
-    defaultProblems(schema.openAPIV3Schema as JSONSchemaProps, `spec.variables[${name}].schema.openAPIV3Schema`),
-  );
+/** The name under which patches find what the controller knows by itself. */
+const RESERVED = "builtin";
+const TYPES: readonly string[] = [
+  "FieldValueRequired",
+  "FieldValueInvalid",
+  "FieldValueForbidden",
+  "FieldValueNotSupported",
+  "FieldValueDuplicate",
+];
+
+/**
+ * Variables must have names that patches can use, each its own, and schemas that a CustomResourceDefinition could have: a class whose
+ * defaults do not fit or whose rules cannot be read would refuse every cluster. What did not change is not judged again.
+ */
+export function variableProblems(
+  variables: readonly Variable[] | undefined,
+  before: readonly Variable[] | undefined,
+): AdmissionProblem[] {
+  const names = new Set<string>();
+  return (variables ?? []).flatMap((variable) => {
+    const { name } = variable;
+    const path = `spec.variables[${name}]`;
+    const twice = names.has(name);
+    names.add(name);
+    return [
+      ...(twice ? [invalid(`${path}.name`, name, "variable name must be unique")] : []),
+      ...nameProblems(name, `${path}.name`),
+      ...(before?.some((old) => deepEqual(old, variable)) === true ? [] : schemaProblems(variable, path)),
+    ];
+  });
 }
 
-function defaultProblems(schema: JSONSchemaProps, path: string): AdmissionProblem[] {
-  const { default: fallback, properties, items, additionalProperties } = schema;
+function nameProblems(name: string, field: string): AdmissionProblem[] {
   return [
-    ...(fallback === undefined ? [] : misfits(schema, fallback, `${path}.default`)),
-    ...Object.entries(properties ?? {}).flatMap(([name, property]) =>
-      defaultProblems(property, `${path}.properties[${name}]`),
-    ),
-    ...(isSchema(items) ? defaultProblems(items, `${path}.items`) : []),
-    ...(isSchema(additionalProperties) ? defaultProblems(additionalProperties, `${path}.additionalProperties`) : []),
+    ...(name === RESERVED ? [invalid(field, name, `"${RESERVED}" is a reserved variable name`)] : []),
+    ...(name.includes(".") ? [invalid(field, name, 'variable name cannot contain "."')] : []),
   ];
 }
 
-function isSchema(value: unknown): value is JSONSchemaProps {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** Judged as a field of an object, because the schema of an object itself must be one of type object. */
+function schemaProblems({ schema }: Variable, path: string): AdmissionProblem[] {
+  const at = `${path}.schema.openAPIV3Schema`;
+  const wrapped = { type: "object", properties: { value: withoutMetadata(schema.openAPIV3Schema) } };
+  return checkStructuralSchema(wrapped, at).map(({ type, field, badValue, detail }) => ({
+    type: TYPES.includes(type) ? (type as AdmissionProblem["type"]) : "FieldValueInvalid",
+    field: field.replace(`${at}.properties[value]`, at),
+    value: badValue,
+    detail: detail ?? "does not fit",
+  }));
 }
 
-function misfits(schema: JSONSchemaProps, fallback: unknown, path: string): AdmissionProblem[] {
-  try {
-    const errors = compileSchema({ type: "object", properties: { value: schema } }).validate({ value: fallback });
-    const [first] = errors;
-    return first === undefined ? [] : [invalid(path, fallback, first.detail ?? "does not fit the schema")];
-  } catch (error) {
-    return [
-      invalid(path, fallback, `the schema cannot be used: ${error instanceof Error ? error.message : "unknown"}`),
-    ];
-  }
+/** Only Cluster API knows labels and annotations in schemas. */
+function withoutMetadata(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutMetadata);
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => (key === "x-metadata" ? [] : [[key, withoutMetadata(value)]])),
+  );
 }

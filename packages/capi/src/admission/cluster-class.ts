@@ -3,7 +3,7 @@ import type { AdmissionKind, AdmissionProblem, KindAdmission, KindObject } from 
 import type { Infer } from "../schema/schema.ts";
 import { compatibilityProblems } from "./cluster-class-compatibility.ts";
 import { patchProblems } from "./cluster-class-patches.ts";
-import { variableSchemaProblems } from "./cluster-class-variables.ts";
+import { variableProblems } from "./cluster-class-variables.ts";
 import { healthCheckProblems } from "./health-checks.ts";
 import {
   compareVersions,
@@ -16,6 +16,7 @@ import {
 } from "./problems.ts";
 import { autoscalerProblems } from "./replicas.ts";
 import { rolloutProblems } from "./rollout.ts";
+import { lostHealthProblems, type WatchedTopology } from "./topology-health.ts";
 
 type ClusterClass = KindObject<Infer<typeof classSchema>>;
 type ClassSpec = ClusterClass["spec"];
@@ -40,7 +41,7 @@ interface UsingCluster {
         machineDeployments?: { class: string; name: string; replicas?: number }[];
         machinePools?: { class: string }[];
       };
-    };
+    } & WatchedTopology;
   };
 }
 
@@ -49,8 +50,8 @@ export const clusterClassAdmission: KindAdmission<ClusterClass> = {
   validate: ({ spec }, old) => [
     ...controlPlaneProblems(spec),
     ...workerProblems(spec),
-    ...uniqueProblems(spec.variables, "spec.variables", "name"),
-    ...variableSchemaProblems(spec.variables),
+    ...templateKindProblems(spec),
+    ...variableProblems(spec.variables, old?.spec.variables),
     ...patchProblems(spec),
     ...versionsProblems(spec.kubernetesVersions),
     ...namingProblems(
@@ -64,7 +65,11 @@ export const clusterClassAdmission: KindAdmission<ClusterClass> = {
   check: async ({ metadata, spec }, old, lookup) => {
     if (old === undefined) return [];
     const users = usersOf(metadata, (await lookup.list(CLUSTERS)) as readonly UsingCluster[]);
-    return users.flatMap((cluster) => [...usedClassProblems(cluster, spec), ...autoscalerProblems(cluster, spec)]);
+    return users.flatMap((cluster) => [
+      ...usedClassProblems(cluster, spec),
+      ...autoscalerProblems(cluster, spec),
+      ...lostHealthProblems({ name: cluster.metadata.name, topology: cluster.spec?.topology ?? {} }, old.spec, spec),
+    ]);
   },
   checkDelete: async ({ metadata }, lookup) => {
     const names = usersOf(metadata, (await lookup.list(CLUSTERS)) as readonly UsingCluster[]).map(
@@ -150,13 +155,24 @@ function workerProblems({ workers }: ClassSpec): AdmissionProblem[] {
   ];
 }
 
-function uniqueProblems(list: readonly { name: string }[] | undefined, path: string, what: string): AdmissionProblem[] {
-  const seen = new Set<string>();
-  return (list ?? []).flatMap(({ name }, index) => {
-    const twice = seen.has(name);
-    seen.add(name);
-    return twice ? [invalid(`${path}[${index}].name`, name, `${what} must be unique`)] : [];
-  });
+/** What a class refers to is copied for each cluster: only templates can be. */
+function templateKindProblems({ infrastructure, controlPlane, workers }: ClassSpec): AdmissionProblem[] {
+  const references = [
+    { path: "spec.infrastructure", part: infrastructure },
+    { path: "spec.controlPlane", part: controlPlane },
+    { path: "spec.controlPlane.machineInfrastructure", part: controlPlane.machineInfrastructure },
+    ...(["machineDeployments", "machinePools"] as const).flatMap((list) =>
+      (workers?.[list] ?? []).flatMap((one, index) => [
+        { path: `spec.workers.${list}[${index}].bootstrap`, part: one.bootstrap },
+        { path: `spec.workers.${list}[${index}].infrastructure`, part: one.infrastructure },
+      ]),
+    ),
+  ];
+  return references.flatMap(({ path, part }) =>
+    part === undefined || /.Template$/.test(part.templateRef.kind)
+      ? []
+      : [invalid(`${path}.templateRef.kind`, part.templateRef.kind, 'template kind must be of form "<name>Template"')],
+  );
 }
 
 /** Upgrades go through these versions one after the other: each the same or the next minor. */

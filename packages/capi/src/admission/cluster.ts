@@ -18,6 +18,7 @@ import {
 } from "./problems.ts";
 import { autoscalerProblems } from "./replicas.ts";
 import { rolloutProblems } from "./rollout.ts";
+import { topologyHealthProblems } from "./topology-health.ts";
 import { defaultVariables, topologyVariableProblems, variableDefinitions } from "./topology-variables.ts";
 import { UNSAFE_VERSION, unfinishedUpgradeProblems } from "./topology-version.ts";
 
@@ -74,6 +75,7 @@ export const clusterAdmission: KindAdmission<Cluster> = {
     }
     return [
       ...classUseProblems(topology, found),
+      ...topologyHealthProblems(topology, found.spec),
       ...autoscalerProblems(cluster, found.spec),
       ...topologyVariableProblems(topology, old?.spec.topology, variableDefinitions(found)),
       ...ceilingProblems(cluster, old, found),
@@ -106,7 +108,7 @@ async function rebaseProblems(
   const to = classKey(cluster);
   if (from.namespace === to.namespace && from.name === to.name) return [];
   const before = await classOf(old, lookup);
-  if (before !== undefined) return compatibilityProblems(before.spec, found.spec, cluster.spec.topology);
+  if (before !== undefined) return compatibilityProblems(before.spec, found.spec);
   const detail = `ClusterClass ${from.namespace}/${from.name} is not there, so whether ${to.namespace}/${to.name} is compatible with it cannot be told; create it again first`;
   return [forbidden("spec.topology.classRef", detail)];
 }
@@ -209,10 +211,10 @@ function classUseProblems({ workers }: Topology, { spec }: ClusterClass): Admiss
     { list: "machinePools", used: workers?.machinePools, there: spec.workers?.machinePools },
   ];
   return uses.flatMap(({ list, used, there }) =>
-    (used ?? []).flatMap((group) => {
+    (used ?? []).flatMap((group, index) => {
       if (there?.some((known) => known.class === group.class) === true) return [];
       const detail = `no class of this name in spec.workers.${list} of the ClusterClass`;
-      return [invalid(`spec.topology.workers.${list}[${group.name}].class`, group.class, detail)];
+      return [invalid(`spec.topology.workers.${list}[${index}].class`, group.class, detail)];
     }),
   );
 }

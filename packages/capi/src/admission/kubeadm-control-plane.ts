@@ -26,6 +26,11 @@ type TemplateSpec = NonNullable<NonNullable<Template["spec"]>["template"]["spec"
 const NAME_VARIABLES = [".cluster.name", ".kubeadmControlPlane.name", ".random"];
 const IMAGE_TAG = /^[\w][\w.-]{0,127}$/;
 
+const DNS_VERSION = /^v?\d+(\.\d+(\.\d+(-[\w.-]+)?(_[\w.-]+)?)?)?$/;
+
+/** How long a cluster's authorities live unless said. */
+const DEFAULT_CA_DAYS = 3650;
+
 /** What of ClusterConfiguration can be changed while the cluster lives. */
 const CHANGEABLE = {
   clusterConfiguration: [
@@ -71,6 +76,7 @@ export const kubeadmControlPlaneAdmission: KindAdmission<ControlPlane> = {
     ...taintProblems(spec.machineTemplate.spec.taints, "spec.machineTemplate.spec.taints", false),
     ...sharedProblems(spec, "spec"),
     ...surgeProblems(spec),
+    ...certificateProblems(spec),
     ...(old === undefined ? [] : updateProblems(spec, old.spec)),
   ],
 };
@@ -110,6 +116,7 @@ function sharedProblems(spec: Spec | TemplateSpec, path: string): AdmissionProbl
       ? [forbidden(`${at}.clusterConfiguration.etcd.local`, "cannot have both external and local etcd")]
       : []),
     ...tagProblems(dns?.imageTag, `${at}.clusterConfiguration.dns.imageTag`),
+    ...dnsVersionProblems(dns?.imageTag, `${at}.clusterConfiguration.dns.imageTag`),
     ...tagProblems(etcd?.local?.imageTag, `${at}.clusterConfiguration.etcd.local.imageTag`),
     ...(maxSurge === undefined || maxSurge === 0 || maxSurge === 1
       ? []
@@ -119,6 +126,12 @@ function sharedProblems(spec: Spec | TemplateSpec, path: string): AdmissionProbl
 
 function tagProblems(tag: string | undefined, field: string): AdmissionProblem[] {
   return tag === undefined || IMAGE_TAG.test(tag) ? [] : [forbidden(field, `tag ${tag} is invalid`)];
+}
+
+/** CoreDNS is migrated from version to version, so its tag must begin with one: v1.12.1, or v1.12.1-something. */
+function dnsVersionProblems(tag: string | undefined, field: string): AdmissionProblem[] {
+  if (tag === undefined || !IMAGE_TAG.test(tag) || DNS_VERSION.test(tag)) return [];
+  return [invalid(field, tag, "failed to parse CoreDNS version")];
 }
 
 function replicasProblems({ replicas, kubeadmConfigSpec }: Spec): AdmissionProblem[] {
@@ -137,6 +150,35 @@ function surgeProblems({ replicas = 1, rollout }: Spec): AdmissionProblem[] {
       "spec.rollout.strategy.rollingUpdate",
       "when KubeadmControlPlane is configured to scale-in, replica count needs to be at least 3",
     ),
+  ];
+}
+
+/** Certificates end before the authority that signed them, and are renewed after they were made. */
+function certificateProblems({ rollout, kubeadmConfigSpec }: Spec): AdmissionProblem[] {
+  const { certificateValidityPeriodDays: days, caCertificateValidityPeriodDays } =
+    kubeadmConfigSpec?.clusterConfiguration ?? {};
+  if (days === undefined) return [];
+  const authorityDays = caCertificateValidityPeriodDays ?? DEFAULT_CA_DAYS;
+  const renewal = rollout?.before?.certificatesExpiryDays;
+  return [
+    ...(days > authorityDays
+      ? [
+          invalid(
+            "spec.kubeadmConfigSpec.clusterConfiguration.certificateValidityPeriodDays",
+            days,
+            `must be less than or equal to caCertificateValidityPeriodDays (${authorityDays})`,
+          ),
+        ]
+      : []),
+    ...(renewal !== undefined && renewal >= days
+      ? [
+          invalid(
+            "spec.rollout.before.certificatesExpiryDays",
+            renewal,
+            `must be less than certificateValidityPeriodDays (${days})`,
+          ),
+        ]
+      : []),
   ];
 }
 

@@ -25,7 +25,7 @@ import {
   versionProblems,
   withPrefix,
 } from "./problems.ts";
-import { defaultReplicas } from "./replicas.ts";
+import { fillReplicas, replicasProblems } from "./replicas.ts";
 import { rolloutProblems } from "./rollout.ts";
 
 type Machine = KindObject<Infer<typeof machineSchema>>;
@@ -136,12 +136,13 @@ export const machineAdmission: KindAdmission<Machine> = {
 export const machineSetAdmission: KindAdmission<MachineSet> = {
   default: (set, old) => {
     setClusterLabel(set);
-    set.spec.replicas ??= defaultReplicas(set.metadata, old?.spec.replicas, old === undefined);
+    fillReplicas(set, old);
     selectByName(set.spec, SET_NAME_LABEL, set.metadata.name ?? "");
     defaultVersion(set.spec.template.spec);
   },
   validate: (set, old) => [
     ...templateProblems(set.spec, old?.spec),
+    ...replicasProblems(set),
     ...selectorProblems(set.spec),
     ...preflightProblems(set),
     ...taintProblems(set.spec.template.spec.taints, "spec.template.spec.taints", true),
@@ -154,7 +155,7 @@ export const machineDeploymentAdmission: KindAdmission<MachineDeployment> = {
   default: (deployment, old) => {
     const { metadata, spec } = deployment;
     setClusterLabel(deployment);
-    spec.replicas ??= defaultReplicas(metadata, old?.spec.replicas, old === undefined);
+    fillReplicas(deployment, old);
     const strategy = { type: "RollingUpdate" as const, ...spec.rollout?.strategy };
     if (strategy.type === "RollingUpdate")
       strategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0, ...strategy.rollingUpdate };
@@ -170,6 +171,7 @@ export const machineDeploymentAdmission: KindAdmission<MachineDeployment> = {
     return [
       ...labelNameProblems(metadata.name),
       ...templateProblems(spec, old?.spec),
+      ...replicasProblems(deployment),
       ...selectorProblems(spec),
       ...preflightProblems(deployment),
       ...rolloutProblems(spec.rollout?.strategy, "spec.rollout.strategy"),
@@ -184,13 +186,14 @@ export const machineDeploymentAdmission: KindAdmission<MachineDeployment> = {
 export const machinePoolAdmission: KindAdmission<MachinePool> = {
   default: (pool, old) => {
     setClusterLabel(pool);
-    pool.spec.replicas ??= defaultReplicas(pool.metadata, old?.spec.replicas, old === undefined);
+    fillReplicas(pool, old);
     const { spec } = pool.spec.template;
     spec.deletion = { nodeDeletionTimeoutSeconds: NODE_DELETION_TIMEOUT_SECONDS, ...spec.deletion };
     defaultVersion(spec);
   },
-  validate: ({ spec }, old) => [
+  validate: ({ metadata, spec }, old) => [
     ...templateProblems(spec, old?.spec),
+    ...replicasProblems({ metadata, spec }),
     ...((spec.template.spec.taints ?? []).length > 0
       ? [
           invalid(

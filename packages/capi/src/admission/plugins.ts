@@ -1,4 +1,12 @@
-import { type CompiledSchema, compileSchema, deepCopy, invalid, type Unstructured } from "@capstan/apimachinery";
+import {
+  type ApiError,
+  type CompiledSchema,
+  compileSchema,
+  deepCopy,
+  forbidden,
+  invalid,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import type {
   AdmissionLookup,
   AdmissionProblem,
@@ -71,10 +79,16 @@ function pluginOf(kind: ServedKind, admission: AnyAdmission, options: KindAdmiss
       const subject = request.operation === "DELETE" ? request.oldObject : request.object;
       if (subject === undefined) return;
       const problems = await problemsOf(kind, admission, request, options);
-      if (problems.length > 0) throw invalid(kind, subject.metadata.name ?? "", problems.map(fieldError));
+      if (problems.length > 0) throw refusal(kind, request.operation, subject.metadata.name ?? "", problems);
       await warnOf(kind, admission, request, options);
     },
   };
+}
+
+/** A deletion says nothing of fields: it is forbidden, and the rest is invalid. */
+function refusal(kind: ServedKind, operation: string, name: string, problems: readonly AdmissionProblem[]): ApiError {
+  if (operation !== "DELETE") return invalid(kind, name, problems.map(fieldError));
+  return forbidden({ group: kind.group, resource: kind.plural }, name, problems.map(({ detail }) => detail).join("; "));
 }
 
 /** Fills the kind's defaults into an object of any served version, in place. */

@@ -49,18 +49,42 @@ function autoscaled(metadata: Annotated | undefined): boolean {
   return MIN_SIZE in annotations || MAX_SIZE in annotations;
 }
 
-/**
- * Replicas of an object that names none: with an autoscaler's limits the smallest for a new object, else what it had,
- * brought within the limits; otherwise 1. Limits that are no numbers count as absent.
- */
-export function defaultReplicas(metadata: ObjectMeta, before: number | undefined, isNew: boolean): number {
-  const min = size(metadata.annotations?.[MIN_SIZE]);
-  const max = size(metadata.annotations?.[MAX_SIZE]);
-  if (min === undefined || max === undefined) return 1;
-  if (isNew || before === undefined) return min;
-  return Math.min(Math.max(before, min), max);
+interface Scaled {
+  metadata: ObjectMeta;
+  spec: { replicas?: number };
 }
 
-function size(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+/**
+ * Replicas of an object that names none: with both limits of an autoscaler the smallest for a new object, else what it had, brought
+ * within the limits; otherwise 1. Limits that are no numbers leave it open, and `replicasProblems` refuses the object.
+ */
+export function fillReplicas(object: Scaled, old: Scaled | undefined): void {
+  const replicas = replicasFor(object.metadata.annotations ?? {}, old?.spec.replicas);
+  if (replicas !== undefined) object.spec.replicas ??= replicas;
+}
+
+function replicasFor(annotations: Record<string, string>, before: number | undefined): number | undefined {
+  const { [MIN_SIZE]: minText, [MAX_SIZE]: maxText } = annotations;
+  if (minText === undefined || maxText === undefined) return 1;
+  const min = size(minText);
+  const max = size(maxText);
+  if (min === undefined || max === undefined) return undefined;
+  if (before === undefined || before < min) return min;
+  return before > max ? max : before;
+}
+
+/** Limits that nobody can read, where the number of replicas was left to them. */
+export function replicasProblems({ metadata, spec }: Scaled): AdmissionProblem[] {
+  const { [MIN_SIZE]: min, [MAX_SIZE]: max } = metadata.annotations ?? {};
+  if (spec.replicas !== undefined || min === undefined || max === undefined) return [];
+  const detail = "must be a whole number, because spec.replicas is not set and follows from it";
+  return Object.entries({ [MIN_SIZE]: min, [MAX_SIZE]: max }).flatMap(([name, text]) =>
+    size(text) === undefined ? [invalid(`metadata.annotations.${name}`, text, detail)] : [],
+  );
+}
+
+/** A number of 32 bits as Go reads it. */
+function size(text: string): number | undefined {
+  const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+  return value >= -(2 ** 31) && value < 2 ** 31 ? value : undefined;
 }

@@ -187,7 +187,7 @@ describe("a Cluster that moves to another class", () => {
   test.each([
     ["compatible", ""],
     ["other-kinds", "spec.infrastructure.templateRef.kind"],
-    ["no-workers", "spec.topology.workers.machineDeployments[a].class"],
+    ["no-workers", "spec.topology.workers.machineDeployments[0].class"],
     ["missing", "spec.topology.classRef"],
   ])("%s: %s", async (name, expected) => {
     const { error } = await admit(cluster(complete, name), cluster(complete));

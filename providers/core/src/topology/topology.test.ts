@@ -434,4 +434,39 @@ describe("a topology", () => {
     });
     expect(writes).toBeGreaterThan(12);
   });
+
+  test("templates made anew leave none behind when killed after any write", async () => {
+    const writes = await crashAtEveryWrite({
+      start: async () => {
+        const plane = await start();
+        await fill(plane);
+        await settleControlPlane(plane);
+        return plane;
+      },
+      act: async (plane) =>
+        void (await plane.user.patch(cluster(), {
+          spec: { topology: { variables: [{ name: "size", value: "large" }], controlPlane: { replicas: 5 } } },
+        })),
+      wait: (plane) => plane.clock.advance(5000),
+      state: async (plane) => {
+        const templates = await owned(plane, MachineTemplate);
+        return {
+          used: (await deployments(plane)).map(({ spec }) => {
+            const { name } = spec.template.spec.infrastructureRef;
+            return templates.find(({ metadata }) => metadata.name === name)?.["spec"];
+          }),
+          templates: templates.length,
+          configTemplates: (await owned(plane, ConfigTemplate)).length,
+          controlPlanes: (await list(plane, ControlPlane)).map(({ spec }) => spec),
+          condition: (await reconciled(plane))?.status,
+        };
+      },
+      check: (actual, expected, k) => {
+        expect(actual, `crashed after write ${k}`).toEqual(expected);
+        expect(actual.used).toContainEqual({ template: { spec: { image: "i", size: "large-c-a" } } });
+        expect(actual.templates).toBe(3);
+      },
+    });
+    expect(writes).toBeGreaterThan(5);
+  });
 });
