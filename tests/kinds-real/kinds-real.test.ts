@@ -61,3 +61,23 @@ describe("written by people", () => {
     await compare(kind, object);
   });
 });
+
+it("a control plane is scaled by the same rules as it is changed", async () => {
+  const sample =
+    SAMPLES.find(({ kind, metadata }) => kind === "KubeadmControlPlane" && metadata.name === "even") ??
+    expect.fail("no sample");
+  const object = { ...sample, spec: { ...(sample["spec"] as object), replicas: 3 } };
+  for (const plane of [real, embedded]) await plane.client.create(structuredClone(object));
+  for (const [replicas, passes] of [
+    [0, false],
+    [4, false],
+    [5, true],
+  ] as const) {
+    const scale = (plane: Plane) =>
+      outcomeOf(() => plane.client.patch(object, { spec: { replicas } }, { subresource: "scale", dryRun: true }));
+    const [there, here] = await Promise.all([scale(real), scale(embedded)]);
+    expect("object" in there, `${replicas} replicas`).toBe(passes);
+    if (!passes) expect(here).toEqual(there);
+  }
+  for (const plane of [real, embedded]) await plane.client.delete(object);
+});

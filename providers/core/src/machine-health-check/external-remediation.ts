@@ -1,7 +1,8 @@
-import { isReason, ownerReference, parseGroupVersion, type Unstructured } from "@capstan/apimachinery";
+import { findCondition, isReason, ownerReference, parseGroupVersion, type Unstructured } from "@capstan/apimachinery";
 import {
   type ConditionInput,
   type ContractObject,
+  conditionsOf,
   type Machine,
   MachineHealthCheck,
   objectFromTemplate,
@@ -9,6 +10,9 @@ import {
 } from "@capstan/capi";
 import { type Kind, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
+
+/** Reasons why no repair was asked for. */
+const HINDERED = ["RemediationTemplateNotFound", "RemediationRequestCreationFailed"];
 
 /** Whether somebody outside repairs the Machines of a check, and what to say on the Machine. */
 export interface ExternalRemediation {
@@ -37,7 +41,7 @@ export async function externalRemediation(
       await context.client.delete(existing);
     return { used: true };
   }
-  if (existing !== undefined) return { used: true };
+  if (existing !== undefined) return askedBefore(machine);
   const template = context.cache.get(kinds.template, { namespace, name: reference.name });
   if (template === undefined) return notFound(`${reference.kind} ${namespace}/${reference.name} does not exist`);
   const request = objectFromTemplate({
@@ -55,6 +59,13 @@ export async function externalRemediation(
       return { used: true, condition: failed("RemediationRequestCreationFailed", error.message) };
     if (!isReason(error, "AlreadyExists")) throw error;
   }
+  return { used: true, condition: failed("WaitingForRemediation", "") };
+}
+
+/** Who repairs may have said more since. Without a word, or with what hindered the request, the last write was lost. */
+function askedBefore(machine: Machine): ExternalRemediation {
+  const said = findCondition(conditionsOf(machine), "ExternallyRemediated");
+  if (said !== undefined && !HINDERED.includes(said.reason)) return { used: true };
   return { used: true, condition: failed("WaitingForRemediation", "") };
 }
 

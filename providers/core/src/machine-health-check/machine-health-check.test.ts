@@ -256,6 +256,40 @@ describe("a MachineHealthCheck", () => {
     expect(await conditionOf(plane, "m0", "HealthCheckSucceeded")).toMatchObject({ status: "False" });
   });
 
+  test("asks for one repair from outside and says so, when killed after any write too", async () => {
+    const templateRef = { apiVersion: "infra.test/v1", kind: "RebootTemplate", name: "reboot" };
+    const kind = { group: "infra.test", version: "v1", kind: "Reboot", plural: "reboots", namespaced: true };
+    const writes = await crashAtEveryWrite({
+      start: async () => {
+        const plane = await start();
+        await plane.user.create({
+          apiVersion: "infra.test/v1",
+          kind: "RebootTemplate",
+          metadata: { namespace: NAMESPACE, name: "reboot" },
+          spec: { template: { spec: { hard: true } } },
+        } as Unstructured);
+        return plane;
+      },
+      act: async (plane) => {
+        const workload = await fleet(plane, 2, { remediation: { templateRef } });
+        await breakNode(workload, plane, "n0");
+      },
+      wait: (plane) => plane.clock.advance(330_000),
+      state: async (plane) => ({
+        repairs: (await plane.user.list(kind)).items.map(({ metadata }) => metadata.name),
+        condition: (await conditionOf(plane, "m0", "ExternallyRemediated"))?.reason,
+        other: await conditionOf(plane, "m1", "ExternallyRemediated"),
+      }),
+      check: (actual, _, k) =>
+        expect(actual, `crashed after write ${k}`).toEqual({
+          repairs: ["m0"],
+          condition: "WaitingForRemediation",
+          other: undefined,
+        }),
+    });
+    expect(writes).toBeGreaterThan(4);
+  });
+
   test("ends the same when killed after any write", async () => {
     const writes = await crashAtEveryWrite({
       start: () => start(),
