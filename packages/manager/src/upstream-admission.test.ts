@@ -110,3 +110,20 @@ test.each(Object.entries(CASES).map(([name, question], index) => ({ name, questi
     expect({ ...answer, fields: answer.fields.toSorted() }).toEqual(expected);
   },
 );
+
+test.each([
+  [0, "cannot be less than or equal to 0"],
+  [4, "cannot be an even number when etcd is stacked"],
+  [5, undefined],
+])("a control plane is scaled to %i by the rules that it is changed by", async (replicas, refusal) => {
+  const { create } = CASES["KubeadmControlPlane is accepted"] ?? expect.fail("no case");
+  const object = create as Unstructured;
+  await client.create(object);
+  try {
+    const scaled = client.patch(object, { spec: { replicas } }, { subresource: "scale" });
+    if (refusal === undefined) expect(await scaled).toMatchObject({ kind: "Scale", spec: { replicas } });
+    else await expect(scaled).rejects.toThrow(`spec.replicas: Forbidden: ${refusal}`);
+  } finally {
+    await client.delete(object);
+  }
+});

@@ -95,7 +95,7 @@ const controlPlane = (version, reached) => ({
 const owned = { "cluster.x-k8s.io/cluster-name": "c", "topology.cluster.x-k8s.io/owned": "" };
 const deploymentOf = (version) => deployment({ template: template({ version }) }, { name: "md", labels: owned });
 const machineOf = (version) =>
-  machine({ version }, { name: "m", labels: { ...owned, app: "x", "cluster.x-k8s.io/deployment-name": "md" } });
+  machine({ version }, { name: "m", labels: { ...owned, "cluster.x-k8s.io/deployment-name": "md" } });
 /** A cluster of the old version, the parts it has by now, and the wish for a new one. */
 const upgrade = (parts, version = NEW, { annotations, spec = { controlPlaneRef } } = {}) => ({
   given: [...aClass(), ...parts],
@@ -216,7 +216,11 @@ export const TOPOLOGY_CASES = {
   "Version rises while the control plane is made": upgrade([controlPlane(OLD)]),
   "Version rises while the control plane upgrades": upgrade([controlPlane(OLD, "v1.32.0")]),
   "Version rises while workers wait": upgrade([controlPlane(OLD, OLD), deploymentOf("v1.32.0")]),
-  "Version rises while a machine is old": upgrade([controlPlane(OLD, OLD), deploymentOf(OLD), machineOf("v1.32.0")]),
+  "Version rises while a machine that no workers select is old": upgrade([
+    controlPlane(OLD, OLD),
+    deploymentOf(OLD),
+    machineOf("v1.32.0"),
+  ]),
   "Version rises without a control plane": upgrade([], NEW, { spec: {} }),
   "Version rises although workers wait, by annotation": upgrade(
     [controlPlane(OLD, OLD), deploymentOf("v1.32.0")],

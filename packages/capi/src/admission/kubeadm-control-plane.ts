@@ -58,6 +58,7 @@ const CHANGEABLE = {
 
 /** KubeadmControlPlane: upstream's rules, but for CoreDNS versions that only its controller can judge. */
 export const kubeadmControlPlaneAdmission: KindAdmission<ControlPlane> = {
+  checksReplicas: true,
   default: ({ spec }) => {
     spec.replicas ??= 1;
     spec.version = withPrefix(spec.version);

@@ -70,7 +70,10 @@ function pluginOf(kind: ServedKind, admission: AnyAdmission, options: KindAdmiss
   return {
     name: `${kind.kind}.${kind.group}`,
     handles: (type, operation, subresource) =>
-      subresource === "" && operation !== "CONNECT" && type.kind === kind.kind && type.group === kind.group,
+      (subresource === "" || (subresource === "scale" && admission.checksReplicas === true)) &&
+      operation !== "CONNECT" &&
+      type.kind === kind.kind &&
+      type.group === kind.group,
     mutate: async (request) => {
       if (request.object !== undefined && request.operation !== "DELETE")
         await applyDefaults(kind, admission, request.object, request.oldObject, options);

@@ -25,7 +25,10 @@ const deployment = (version: string): Unstructured => ({
   apiVersion: "cluster.x-k8s.io/v1beta2",
   kind: "MachineDeployment",
   metadata: { namespace: "ns", name: "w", labels },
-  spec: { template: { spec: { version } } },
+  spec: {
+    selector: { matchLabels: { "cluster.x-k8s.io/deployment-name": "w" } },
+    template: { spec: { version } },
+  },
 });
 
 const machine = (version: string, ofDeployment = "w"): Unstructured => ({

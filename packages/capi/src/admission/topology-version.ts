@@ -1,16 +1,12 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import {
-  CLUSTER_NAME_LABEL,
-  DEPLOYMENT_NAME_LABEL,
-  POOL_NAME_LABEL,
-  TOPOLOGY_OWNED_LABEL,
-} from "../contract/constants.ts";
+import { CLUSTER_NAME_LABEL, POOL_NAME_LABEL, TOPOLOGY_OWNED_LABEL } from "../contract/constants.ts";
 import { field } from "../contract/fields.ts";
 import type { schema as clusterSchema } from "../kinds/cluster.ts";
 import type { AdmissionKind, AdmissionLookup, AdmissionProblem, KindObject } from "../schema/kind.ts";
 import type { Infer } from "../schema/schema.ts";
-import { invalid, withPrefix } from "./problems.ts";
+import { invalid, parseSelector, withPrefix } from "./problems.ts";
 
+type Selector = Parameters<typeof parseSelector>[0];
 type Cluster = KindObject<Infer<typeof clusterSchema>>;
 
 export const UNSAFE_VERSION = "unsafe.topology.cluster.x-k8s.io/disable-update-version-check";
@@ -38,8 +34,8 @@ export async function unfinishedUpgradeProblems(
   if (cluster.metadata.annotations?.[UNSAFE_VERSION] !== undefined) return [];
   const [controlPlane, deployments, pools] = await Promise.all([
     controlPlaneTrouble(old, before, lookup),
-    workersTrouble("MachineDeployments", DEPLOYMENTS, DEPLOYMENT_NAME_LABEL, old, before, lookup),
-    workersTrouble("MachinePools", POOLS, POOL_NAME_LABEL, old, before, lookup),
+    workersTrouble("MachineDeployments", DEPLOYMENTS, selectedBy, old, before, lookup),
+    workersTrouble("MachinePools", POOLS, labelledFor, old, before, lookup),
   ]);
   const troubles = [controlPlane, deployments, pools].filter((trouble) => trouble !== undefined);
   if (troubles.length === 0) return [];
@@ -75,7 +71,7 @@ async function controlPlaneTrouble(
 async function workersTrouble(
   name: string,
   kind: AdmissionKind,
-  label: string,
+  membersOf: (group: Unstructured) => (machine: Unstructured) => boolean,
   { metadata }: Cluster,
   before: string,
   lookup: AdmissionLookup,
@@ -89,15 +85,21 @@ async function workersTrouble(
   const upgrading = groups.filter(
     (group) =>
       !isVersion(field(group, "spec", "template", "spec", "version"), before) ||
-      machines.some(
-        (machine) =>
-          machine.metadata.labels?.[label] === group.metadata.name &&
-          !isVersion(field(machine, "spec", "version"), before),
-      ),
+      machines.filter(membersOf(group)).some((machine) => !isVersion(field(machine, "spec", "version"), before)),
   );
   if (upgrading.length === 0) return undefined;
   const names = upgrading.map((group) => group.metadata.name).join(", ");
   return `there are still ${name} completing a previous upgrade: [${names}]`;
+}
+
+/** Machines of a MachineDeployment are those that its selector finds. */
+function selectedBy(deployment: Unstructured): (machine: Unstructured) => boolean {
+  const { selector } = parseSelector(field(deployment, "spec", "selector") as Selector, "spec.selector");
+  return ({ metadata }) => selector?.matches(metadata.labels) === true;
+}
+
+function labelledFor(pool: Unstructured): (machine: Unstructured) => boolean {
+  return ({ metadata }) => metadata.labels?.[POOL_NAME_LABEL] === pool.metadata.name;
 }
 
 function isVersion(value: unknown, version: string): boolean {

@@ -73,6 +73,8 @@ export interface KindAdmission<T> {
   /** Checks that need other objects; run after `validate` found nothing. */
   check?(object: T, old: T | undefined, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
   checkDelete?(object: T, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
+  /** Whether the rules are about the number of replicas too: then they also hold for the scale subresource. */
+  checksReplicas?: true;
   /** What a client should know of an object that is accepted. */
   warnings?(object: T, lookup: AdmissionLookup): Promise<string[]>;
 }

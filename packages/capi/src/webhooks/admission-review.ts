@@ -33,7 +33,7 @@ export function admissionReviewer(
 ): (step: AdmissionStep, review: unknown) => Promise<AdmissionReviewResponse> {
   const plugins = kindAdmissionPlugins(kinds, options);
   return async (step, review) => {
-    const request = requestOf(review);
+    const request = await wholeRequest(requestOf(review), kinds, options);
     const { uid, operation, kind, requestKind, object, oldObject } = request;
     const plugin = plugins.find((p) => p.handles(kind, operation, request.subResource));
     if (plugin === undefined) return answer({ uid, allowed: true });
@@ -52,6 +52,26 @@ export function admissionReviewer(
   };
 }
 
+/** A Scale says only how many replicas there should be: the rules see the object it is of, with that number. */
+async function wholeRequest(
+  request: ReviewRequest,
+  kinds: readonly ServedKind[],
+  { lookup }: KindAdmissionOptions,
+): Promise<ReviewRequest> {
+  const { resource, subResource, object: scale } = request;
+  const served = kinds.find(({ group, plural }) => group === resource.group && plural === resource.resource);
+  if (subResource !== "scale" || served === undefined || lookup === undefined) return request;
+  const { namespace = "", name = "" } = scale?.metadata ?? {};
+  const { group, version, kind, plural } = served;
+  const found = await lookup.get({ group, version, kind, plural, namespaced: true }, namespace, name);
+  if (found === undefined) return request;
+  const { replicas } = (scale?.["spec"] ?? {}) as { replicas?: number };
+  const object = deepCopy(found);
+  object["spec"] = { ...(object["spec"] as object), replicas: replicas ?? 0 };
+  const type = { group, version, kind };
+  return { ...request, kind: type, requestKind: type, object, oldObject: found };
+}
+
 function answer(response: AdmissionReviewResponse["response"]): AdmissionReviewResponse {
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
 }
@@ -60,6 +80,7 @@ interface ReviewRequest {
   uid: string;
   operation: string;
   subResource: string;
+  resource: { group: string; resource: string };
   /** What the objects are. */
   kind: GroupVersionKind;
   /** What the client spoke. */
@@ -79,10 +100,12 @@ function requestOf(review: unknown): ReviewRequest {
     kind: text(value["kind"]),
   });
   const requestKind = request["requestKind"];
+  const resource = isObject(request["resource"]) ? request["resource"] : {};
   return {
     uid: text(request["uid"]),
     operation: text(request["operation"]),
     subResource: text(request["subResource"]),
+    resource: { group: text(resource["group"]), resource: text(resource["resource"]) },
     kind: named(kind),
     requestKind: named(isObject(requestKind) ? requestKind : kind),
     object: objectOf(request["object"]),

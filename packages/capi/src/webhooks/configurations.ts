@@ -44,6 +44,12 @@ export function crdWithoutWebhook(kind: ServedKind & { crd(): Unstructured }): U
   return crd;
 }
 
+/** Another number of replicas may come by way of the scale subresource. */
+function resourcesOf({ plural, admission }: ServedKind, step: "mutate" | "validate"): string[] {
+  const scale = step === "validate" && (admission as { checksReplicas?: true }).checksReplicas === true;
+  return scale ? [plural, `${plural}/scale`] : [plural];
+}
+
 /** Webhook configurations for the rules of kinds. */
 export function webhookConfigurations(
   kinds: readonly ServedKind[],
@@ -66,7 +72,9 @@ export function webhookConfigurations(
         // Requests in other versions come converted to this one.
         matchPolicy: "Equivalent",
         sideEffects: "None",
-        rules: [{ apiGroups: [kind.group], apiVersions: [kind.version], operations, resources: [kind.plural] }],
+        rules: [
+          { apiGroups: [kind.group], apiVersions: [kind.version], operations, resources: resourcesOf(kind, step) },
+        ],
       })),
   });
   return [make("mutate", ["CREATE", "UPDATE"]), make("validate", ["CREATE", "UPDATE", "DELETE"])];
