@@ -270,23 +270,37 @@ async function remove(
     await writeStatus({ ...base, deleting: { reason: "WaitingForInfrastructureDeletion", message } }, context);
     return done();
   }
-  const timeout = pool.spec.template.spec.deletion?.nodeDeletionTimeoutSeconds ?? 10;
-  const late =
-    timeout !== 0 && context.clock.now() > Date.parse(pool.metadata.deletionTimestamp ?? "") + timeout * 1000;
   // A cluster that goes as a whole takes its Nodes along.
-  const nodesMatter = cluster?.metadata.deletionTimestamp === undefined && !late;
-  if (nodesMatter && connection.state === "connected") {
-    const nodes = retiredNodes(pool.status?.nodeRefs ?? [], [], (name) => connection.nodes.get(name));
-    const key = { namespace: pool.metadata.namespace ?? "", name: pool.spec.clusterName };
-    const result = await callWorkload(() =>
-      inParallel(nodes, CALLS_AT_ONCE, (node) =>
-        deps.calls.run(key, (signal) => connection.client.delete(node, {}, signal)),
-      ),
-    );
-    if (result.type === "requeue") return result;
+  if (cluster !== undefined && cluster.metadata.deletionTimestamp === undefined) {
+    const result = await removeNodes(pool, connection, deps);
+    if (result.type === "requeue" && !nodesAreLate(pool, connection, context)) return result;
   }
   await releaseFinalizer(context.client, pool, FINALIZER);
   return done();
+}
+
+/** Deletes the Nodes; asks to come back when the workload cluster cannot be reached. */
+async function removeNodes(
+  pool: MachinePool,
+  connection: WorkloadConnection,
+  { calls }: MachinePoolDeps,
+): Promise<Result> {
+  const known = pool.status?.nodeRefs ?? [];
+  if (known.length === 0) return done();
+  if (connection.state !== "connected") return requeueAfter(1000);
+  const nodes = retiredNodes(known, [], (name) => connection.nodes.get(name));
+  const key = { namespace: pool.metadata.namespace ?? "", name: pool.spec.clusterName };
+  return await callWorkload(() =>
+    inParallel(nodes, CALLS_AT_ONCE, (node) => calls.run(key, (signal) => connection.client.delete(node, {}, signal))),
+  );
+}
+
+/** How long Nodes may hold up a pool; a connection that was only just begun gets that time too. */
+function nodesAreLate(pool: MachinePool, connection: WorkloadConnection, { clock }: ReconcileContext): boolean {
+  const timeout = pool.spec.template.spec.deletion?.nodeDeletionTimeoutSeconds ?? 10;
+  const deletion = Date.parse(pool.metadata.deletionTimestamp ?? "");
+  const begun = connection.state === "connecting" ? Math.max(deletion, connection.since) : deletion;
+  return timeout !== 0 && clock.now() > begun + timeout * 1000;
 }
 
 async function writeStatus(input: MachinePoolStatusInput, context: ReconcileContext): Promise<void> {

@@ -227,6 +227,29 @@ describe("a MachinePool", () => {
     expect(await workload.get(NodeKind, { name: "n0" })).toBeUndefined();
   });
 
+  test("takes its Nodes along however long its provider needed, and waits its time for a silent cluster", async () => {
+    const plane = await start();
+    const workload = await fill(plane);
+    await provision(plane, workload, ["n0", "n1"]);
+    await plane.user.patch(named(Group, "p"), { metadata: { finalizers: ["test/hold"] } });
+    await plane.user.delete(pool());
+    await plane.clock.advance(60_000);
+    await plane.user.patch(named(Group, "p"), { metadata: { finalizers: [] } });
+    await plane.clock.advance(1000);
+    expect(await find(plane)).toBeUndefined();
+    expect((await workload.list(NodeKind)).items).toEqual([]);
+
+    for (const object of [pool(), named(Config, "p"), named(Group, "p")]) await plane.user.create(object);
+    await provision(plane, workload, ["n2", "n3"]);
+    plane.setReachable(NAMESPACE, "c", false);
+    await plane.clock.advance(60_000);
+    await plane.user.delete(pool());
+    await plane.clock.advance(5000);
+    expect(await find(plane)).toBeDefined();
+    await plane.clock.advance(10_000);
+    expect(await find(plane)).toBeUndefined();
+  });
+
   test("says what it waits for", async () => {
     const plane = await start();
     await put(plane.user, readyCluster("c", formatTime(plane.clock.now())));
@@ -237,6 +260,35 @@ describe("a MachinePool", () => {
       message: "TestMachineGroup p does not exist; create it",
     });
     expect(plane.failures).toEqual([]);
+  });
+
+  test("goes with its Nodes and its provider's objects when killed after any write", async () => {
+    const workloads = new Map<Plane, Client>();
+    const writes = await crashAtEveryWrite({
+      start: async () => {
+        const plane = await start();
+        const workload = await fill(plane);
+        workloads.set(plane, workload);
+        await provision(plane, workload, ["n0", "n1"]);
+        return plane;
+      },
+      act: async (plane) => void (await plane.user.delete(pool())),
+      wait: (plane) => plane.clock.advance(15_000),
+      state: async (plane) => ({
+        pool: await find(plane),
+        group: await plane.user.get(Group, { namespace: NAMESPACE, name: "p" }),
+        config: await plane.user.get(Config, { namespace: NAMESPACE, name: "p" }),
+        nodes: (await workloads.get(plane)?.list(NodeKind))?.items.length,
+      }),
+      check: (actual, _, k) =>
+        expect(actual, `crashed after write ${k}`).toEqual({
+          pool: undefined,
+          group: undefined,
+          config: undefined,
+          nodes: 0,
+        }),
+    });
+    expect(writes).toBeGreaterThan(2);
   });
 
   test("ends the same when killed after any write", async () => {

@@ -13,7 +13,7 @@ import {
   templates,
 } from "../testing/core-plane.ts";
 import { NAMESPACE } from "../testing/objects.ts";
-import type { Plane } from "../testing/plane.ts";
+import { crashAtEveryWrite, type Plane } from "../testing/plane.ts";
 import { TestConfig, TestMachine } from "../testing/test-infrastructure.ts";
 
 const planes: Plane[] = [];
@@ -298,6 +298,37 @@ describe("deleting a Machine", () => {
     await plane.settle(20_000);
     expect(await plane.user.get(Machine, M1)).toBeUndefined();
   });
+
+  test("goes with its Pods, Node and objects when killed after any write", async () => {
+    const clients = new Map<Plane, Client>();
+    const writes = await crashAtEveryWrite({
+      start: async () => {
+        const { plane, workload } = await start();
+        clients.set(plane, workload);
+        await addMachine(plane, "m1");
+        await pod(workload, "busy", {});
+        return plane;
+      },
+      act: async (plane) => void (await plane.user.delete(M1)),
+      wait: (plane) => plane.settle(30_000),
+      state: async (plane) => ({
+        machines: (await listed(plane, Machine)).length,
+        infrastructure: (await listed(plane, TestMachine)).length,
+        configs: (await listed(plane, TestConfig)).length,
+        nodes: (await clients.get(plane)?.list(NodeKind))?.items.length,
+        pods: (await clients.get(plane)?.list(PodKind))?.items.length,
+      }),
+      check: (actual, _, k) =>
+        expect(actual, `crashed after write ${k}`).toEqual({
+          machines: 0,
+          infrastructure: 0,
+          configs: 0,
+          nodes: 0,
+          pods: 0,
+        }),
+    });
+    expect(writes).toBeGreaterThan(3);
+  }, 300_000);
 
   test("a dead workload cluster holds up its own Machines until told otherwise, and nobody else's", async () => {
     const { plane } = await start();
