@@ -288,7 +288,7 @@ describe("a MachineHealthCheck", () => {
         }),
     });
     expect(writes).toBeGreaterThan(4);
-  });
+  }, 300_000);
 
   test("ends the same when killed after any write", async () => {
     const writes = await crashAtEveryWrite({

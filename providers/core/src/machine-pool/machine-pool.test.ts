@@ -289,7 +289,7 @@ describe("a MachinePool", () => {
         }),
     });
     expect(writes).toBeGreaterThan(2);
-  });
+  }, 300_000);
 
   test("ends the same when killed after any write", async () => {
     const writes = await crashAtEveryWrite({

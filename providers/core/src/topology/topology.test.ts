@@ -468,5 +468,5 @@ describe("a topology", () => {
       },
     });
     expect(writes).toBeGreaterThan(5);
-  });
+  }, 300_000);
 });
