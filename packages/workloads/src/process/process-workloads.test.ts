@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@capstan/apimachinery";
@@ -99,10 +99,24 @@ test("a program that ends at once says why, in its own words, and backs off", as
   expect(state.message).toMatch(/starting again in [\d.]+ s/);
 });
 
-test("a missing binary is a state, not an exception", async () => {
-  await workloads.ensure({ id, command: "/nowhere/kube-apiserver", args: [] });
+test.each([
+  ["missing", undefined, 0, "ENOENT"],
+  ["not executable", "#!/bin/sh\n", 0o600, "EACCES"],
+  ["of an interpreter that is missing", "#!/nowhere/sh\n", 0o700, "ENOENT"],
+])("a program that is %s is a state, not an exception, and each try counts", async (_what, content, mode, why) => {
+  const command = join(root, "kube-apiserver");
+  if (content !== undefined) await writeFile(command, content, { mode });
+  await workloads.ensure({ id, command, args: [] });
+  const state = await until(workloads, (s) => s.phase === "Failed" && s.restarts >= 3);
+  expect(state.message).toContain(`cannot start ${command}, trying again in `);
+  expect(state.message).toContain(why);
+});
+
+test("what keeps us from starting a program is not its own failure", async () => {
+  const evil = { id, command: "/bin/true", args: [], secretFiles: { "../../evil": "x" } };
+  await workloads.ensure(evil);
   const state = await until(workloads, (s) => s.phase === "Failed");
-  expect(state.message).toContain("/nowhere/kube-apiserver");
+  expect(state.restarts).toBe(0);
 });
 
 test("a new manager adopts what an earlier one started, and notices when it ends", async () => {

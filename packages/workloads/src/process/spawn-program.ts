@@ -12,6 +12,12 @@ const openFd = promisify(openCallback);
 const closeFd = promisify(close);
 const run = promisify(execFile);
 
+/** What a machine that is short of something says: the program itself may be as it should. */
+const SHORTAGES = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE", "ENOSPC", "EDQUOT"]);
+
+/** The program is missing, may not be executed, or is none: the next try will say the same. */
+export class NotExecutableError extends Error {}
+
 /** Where the opened executable lies in the new process, when it is started through it. */
 const PROGRAM_FD = ALIVE_FD + 1;
 
@@ -27,7 +33,8 @@ export async function spawnProgram(
 ): Promise<void> {
   await rm(paths.alive, { force: true });
   await run("mkfifo", ["-m", "600", paths.alive]);
-  const executable = program.uid === undefined ? undefined : await open(program.command, "r");
+  const executable =
+    program.uid === undefined ? undefined : await open(program.command, "r").catch(notExecutable(program.command));
   const log = await open(paths.log, "a", 0o600);
   // Opened for reading and writing, so that neither side waits for the other.
   const aliveFd = await openFd(paths.alive, constants.O_RDWR | constants.O_NONBLOCK);
@@ -47,7 +54,7 @@ export async function spawnProgram(
         ...(program.uid === undefined ? {} : { uid: program.uid, gid: program.uid }),
       },
     );
-    const pid = await spawned(child);
+    const pid = await spawned(child).catch(notExecutable(program.command));
     child.unref();
     await watch(pid, (await processStartTime(pid)) ?? -1);
   } finally {
@@ -55,6 +62,15 @@ export async function spawnProgram(
     await log.close();
     await executable?.close();
   }
+}
+
+/** Rethrows what keeps a program from being executed, under its own name and not that of the file it is handed over by. */
+function notExecutable(command: string): (error: unknown) => never {
+  return (error) => {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined || SHORTAGES.has(code)) throw error;
+    throw new NotExecutableError(message.replaceAll(`/proc/self/fd/${PROGRAM_FD}`, command), { cause: error });
+  };
 }
 
 function spawned(child: ChildProcess): Promise<number> {

@@ -11,7 +11,7 @@ import { attemptProbe, type ProbeConnection, probeConnection } from "./probe.ts"
 import { processStartTime, signalProcess } from "./proc.ts";
 import { expand, filesHash, programHash, writeProgramFiles } from "./program-files.ts";
 import { type ProcessRecord, removeRecord, type StartRecord, writeRecord } from "./record.ts";
-import { spawnProgram } from "./spawn-program.ts";
+import { NotExecutableError, spawnProgram } from "./spawn-program.ts";
 
 const FIRST_BACKOFF_MS = 200;
 const LAST_BACKOFF_MS = 30_000;
@@ -184,10 +184,10 @@ export class Supervisor {
       this.scheduleProbe(STARTING_PROBE_MS);
     } catch (error) {
       this.process = undefined;
-      this.set(
-        "Failed",
-        `cannot start ${this.program.command}: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      // What cannot be executed at all counts like one that ends at once: whoever waits for it need not wait to the end.
+      if (error instanceof NotExecutableError) this.current = { ...this.current, restarts: this.current.restarts + 1 };
+      const why = error instanceof Error ? error.message : String(error);
+      this.set("Failed", `cannot start ${this.program.command}, trying again in ${this.backoffMs / 1000} s: ${why}`);
       this.scheduleRestart();
     }
   }
