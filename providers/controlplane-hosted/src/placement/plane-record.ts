@@ -1,11 +1,11 @@
 import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { EtcdChangeRecord, EtcdDescription } from "./etcd/change.ts";
+import type { EtcdChangeState } from "./etcd/change.ts";
 import type { EtcdMemberRecord } from "./etcd/membership.ts";
 import type { UpgradeRecord } from "./upgrade.ts";
 
 /** What is known of a control plane's data beside the data itself; lies in its folder and outlives the manager. */
-export interface PlaneRecord {
+export interface PlaneRecord extends EtcdChangeState {
   /** Of the HostedControlPlane object the data belongs to: another object of the same name must not get it by accident. */
   objectUid?: string;
   /** The version that serves; another one is reached by an upgrade only. */
@@ -16,11 +16,6 @@ export interface PlaneRecord {
   shared?: string;
   /** Members of etcd. */
   members?: EtcdMemberRecord[];
-  /** The etcd that has served last: what another one that fails is taken back to. */
-  etcdServes?: EtcdDescription;
-  etcdChange?: EtcdChangeRecord;
-  /** Settings of etcd that did not work; not tried again by themselves. */
-  etcdRefused?: { to: EtcdDescription; message: string };
   /** When etcd was last defragmented, or its data begun. */
   lastDefragmentMs?: number;
   /** True once etcd has held data: from then on an empty folder means loss, not a beginning. */

@@ -3,28 +3,44 @@ import type { ProgramState } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { READY_WITHIN_MS } from "../upgrade.ts";
 
-/** What of a spec says how etcd is started. */
-export type EtcdSettings = Pick<NonNullable<HostedControlPlaneSpec["etcd"]>, "extraArgs" | "quotaBytes" | "resources">;
+/** What of a spec says how etcd is started; `pods` where it runs in some. */
+export type EtcdSettings = Pick<NonNullable<HostedControlPlaneSpec["etcd"]>, "extraArgs" | "quotaBytes" | "resources"> &
+  Pick<HostedControlPlaneSpec, "pods">;
 
-/** An etcd: whose programs, and how they are started. */
+/** An etcd: which one, and how it is started. */
 export interface EtcdDescription {
+  /** The version whose programs it is of, or its image. */
   version: string;
   settings: EtcdSettings;
 }
 
+/** What is known of changes of etcd; lies beside its data. */
+export interface EtcdChangeState {
+  /** The etcd that has served last: what another one that fails is taken back to. */
+  etcdServes?: EtcdDescription;
+  etcdChange?: EtcdChangeRecord;
+  /** One that did not work; not tried again by itself. */
+  etcdRefused?: { to: EtcdDescription; message: string };
+}
+
 /**
  * How far a change of etcd is. First another etcd without data starts that way, beside the members (trial): if it does not become
- * ready nothing has happened. Then the members change (roll); if they do not become ready they are taken back (back).
+ * ready nothing has happened. Then the data is kept as it is (keep) and the members change (roll); if they do not become ready they
+ * are taken back (back).
  */
 export interface EtcdChangeRecord {
   to: EtcdDescription;
-  stage: "trial" | "roll" | "back";
+  stage: "trial" | "keep" | "roll" | "back";
   /** When the stage began. */
   sinceMs: number;
   /** How often the members had ended by themselves when they began to change. */
   restartsBefore?: number;
-  /** A copy of the data as it was lies beside it. */
+  /** The data as it was is kept, since the other etcd may make it unreadable for this one. */
   kept?: boolean;
+  /** The backup that it is kept as, where it is no copy beside it. */
+  backup?: string;
+  /** Members do not run with the data they have: the backup takes its place. */
+  restores?: boolean;
   /** Why it is taken back, in etcd's words; nothing when it is not wanted any more. */
   failure?: string;
 }

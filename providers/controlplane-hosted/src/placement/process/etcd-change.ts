@@ -1,15 +1,8 @@
 import { access, cp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "@capstan/apimachinery";
 import type { ProgramState } from "@capstan/workloads";
-import {
-  type EtcdChangeRecord,
-  type EtcdDescription,
-  judgeRoll,
-  judgeTrial,
-  restartsOf,
-  sameEtcd,
-} from "../etcd/change.ts";
+import { type EtcdChangeRecord, type EtcdDescription, restartsOf } from "../etcd/change.ts";
+import type { EtcdGround } from "../etcd/changes.ts";
 import type { PlaneRecord } from "../plane-record.ts";
 import type { ProcessInputs } from "./inputs.ts";
 import { etcdName, etcdProgram, type ProgramInput } from "./programs.ts";
@@ -18,195 +11,114 @@ import type { LocalWorkloads } from "./workloads.ts";
 /** An etcd without data, to see whether it starts as described. */
 export const ETCD_TRIAL = "etcd-next";
 
-export interface EtcdChangesOptions {
-  root: string;
-  workloads: LocalWorkloads;
-  clock: Clock;
-  inputs: ProcessInputs;
-}
-
-/** What a change works on. */
+/** What a change of etcd's processes works on. */
 export interface EtcdChangeScope {
   owner: string;
   record: PlaneRecord;
   input: ProgramInput;
   /** Folder of a version's programs. */
   binDir(version: string): Promise<string>;
-  /** Writes the record, before what it tells is done. */
   save(): Promise<void>;
 }
 
-interface Trouble {
-  reason: string;
-  message: string;
+export interface ProcessGroundOptions {
+  root: string;
+  workloads: LocalWorkloads;
+  inputs: ProcessInputs;
 }
 
-/** How the members are to run now. */
-export interface EtcdChoice {
-  description: EtcdDescription;
-  pending?: Trouble;
-  recheckMs?: number;
-}
+/** Where etcd's processes change: the trial is one more of them, and the data is kept as a copy beside it. */
+export class ProcessGround implements EtcdGround {
+  readonly record: PlaneRecord;
+  private readonly options: ProcessGroundOptions;
+  private readonly owner: string;
+  private readonly scope: Omit<EtcdChangeScope, "record" | "owner"> | undefined;
 
-/** Another etcd takes the place of one that serves only after it was tried, and gives it back when it fails with the data. */
-export class EtcdChanges {
-  private readonly options: EtcdChangesOptions;
-
-  constructor(options: EtcdChangesOptions) {
+  /** Without a scope all that can be done is putting back. */
+  constructor(options: ProcessGroundOptions, owner: string, record: PlaneRecord, scope?: EtcdChangeScope) {
     this.options = options;
+    this.owner = owner;
+    this.record = record;
+    this.scope = scope;
   }
 
-  /** What the members run as, on the way to what is wanted. */
-  async choose(scope: EtcdChangeScope, wanted: EtcdDescription): Promise<EtcdChoice> {
-    const { record, owner } = scope;
-    await this.takeBack(owner, record);
-    const serves = record.etcdServes;
-    // Until it has served there is nothing to lose.
-    if (serves === undefined) return { description: wanted };
-    let change = record.etcdChange;
-    // With the data in its hands it may serve already: that is found out before anything else.
-    if (change?.kept === true) return { description: change.to };
-    if (change !== undefined && !sameEtcd(change.to, wanted)) {
-      await this.abandon(scope, change);
-      change = undefined;
-    }
-    if (sameEtcd(serves, wanted)) {
-      delete record.etcdRefused;
-      return { description: serves };
-    }
-    const { etcdRefused } = record;
-    if (etcdRefused !== undefined && sameEtcd(etcdRefused.to, wanted))
-      return { description: serves, pending: refusal(etcdRefused.message) };
-    delete record.etcdRefused;
-    change ??= { to: wanted, stage: "trial", sinceMs: this.options.clock.now() };
-    record.etcdChange = change;
-    if (change.stage === "trial") {
-      const waits = await this.onTrial(scope, change);
-      if (waits !== undefined) return { description: serves, ...waits };
-    }
-    if (!(await this.keepData(scope, change, serves))) return { description: serves };
-    return { description: change.to };
+  async save(): Promise<void> {
+    await this.scope?.save();
   }
 
-  /** Looks at the members after they were told to run; another description when they must run as before. */
-  async judge(scope: EtcdChangeScope, ran: EtcdDescription, states: readonly ProgramState[]): Promise<EtcdChoice> {
-    const { record, owner } = scope;
-    const change = record.etcdChange;
-    if (change === undefined || change.stage !== "roll") {
-      if (states.length > 0 && states.every(({ phase }) => phase === "Ready")) record.etcdServes ??= ran;
-      return { description: ran };
-    }
-    const verdict = judgeRoll(change, states, this.options.clock.now());
-    if (verdict.type === "wait") {
-      const message = `etcd restarts as ${nameOf(change.to, record)}: ${states.find(({ phase }) => phase !== "Ready")?.message ?? ""}`;
-      return { description: ran, pending: { reason: "EtcdChanging", message }, recheckMs: verdict.recheckMs };
-    }
-    if (verdict.type === "passed") {
-      await rm(this.before(owner), { recursive: true, force: true });
-      record.etcdServes = change.to;
-      delete record.etcdChange;
-      return { description: ran };
-    }
-    await this.giveUp(scope, change, verdict.why);
-    const message = record.etcdRefused?.message ?? record.refused?.message ?? verdict.why;
-    return { description: record.etcdServes ?? ran, pending: refusal(message) };
-  }
-
-  /** Ends a change that failed or is not wanted any more, with the data as it was before. After a crash it is done again. */
-  async takeBack(owner: string, record: PlaneRecord): Promise<void> {
-    const change = record.etcdChange;
-    const serves = record.etcdServes;
-    if (change?.stage !== "back" || serves === undefined) return;
-    if (change.kept === true && (await exists(this.before(owner)))) {
-      await this.options.workloads.stop({ owner, name: etcdName(0) });
-      await rm(this.data(owner), { recursive: true, force: true });
-      await rename(this.before(owner), this.data(owner));
-    }
-    const { failure, to } = change;
-    if (failure !== undefined && to.version !== serves.version)
-      record.refused = { version: to.version, message: `etcd of ${to.version} does not become ready: ${failure}` };
-    else if (failure !== undefined) record.etcdRefused = { to, message: failure };
-    if (record.etcdVersion === to.version) record.etcdVersion = serves.version;
-    delete record.etcdChange;
-  }
-
-  /** Nothing when the trial was passed. */
-  private async onTrial(
-    scope: EtcdChangeScope,
-    change: EtcdChangeRecord,
-  ): Promise<Omit<EtcdChoice, "description"> | undefined> {
-    const { workloads, clock, inputs } = this.options;
-    const { owner, record } = scope;
+  async tryOut(to: EtcdDescription): Promise<ProgramState> {
+    const { owner, scope } = this;
+    if (scope === undefined) throw new Error("an etcd cannot be tried without what it is made of");
+    const member = await this.options.inputs.trialMember(owner);
+    const dir = await scope.binDir(to.version);
     const id = { owner, name: ETCD_TRIAL };
-    const member = await inputs.trialMember(owner);
-    const dir = await scope.binDir(change.to.version);
-    const program = { ...etcdProgram(described(scope.input, change.to), dir, 0, member), id };
-    const state = await workloads.ensure(program);
-    const verdict = judgeTrial(change, state, clock.now());
-    if (verdict.type === "wait") {
-      const message = `an etcd on trial starts as ${nameOf(change.to, record)}; what ran before goes on serving: ${state.message}`;
-      return { pending: { reason: "EtcdChanging", message }, recheckMs: verdict.recheckMs };
+    return await this.options.workloads.ensure({
+      ...etcdProgram(described(scope.input, to), dir, 0, member),
+      id,
+    });
+  }
+
+  async endTrial(): Promise<void> {
+    await this.options.workloads.remove({ owner: this.owner, name: ETCD_TRIAL });
+  }
+
+  async restarts(): Promise<number> {
+    const states = await this.options.workloads.list(this.owner);
+    return restartsOf(states.filter(({ id: { name } }) => name === "etcd" || /^etcd-\d+$/.test(name)));
+  }
+
+  async keep(change: EtcdChangeRecord, serves: EtcdDescription): Promise<{ failure: string } | undefined> {
+    // Several members raise the version of their data only when all of them have changed.
+    const needed = change.to.version !== serves.version && (this.record.members ?? []).length === 1;
+    if (!needed) return undefined;
+    await this.stop();
+    try {
+      await this.letGo();
+      await cp(this.data, this.before, { recursive: true, errorOnExist: true });
+    } catch (error) {
+      await this.letGo();
+      const why = error instanceof Error ? error.message : String(error);
+      return { failure: `its data cannot be kept before: ${why}` };
     }
-    await workloads.remove(id);
-    if (verdict.type === "failed") {
-      await this.giveUp(scope, change, verdict.why);
-      return { pending: refusal(verdict.why) };
-    }
-    const states = await workloads.list(owner);
-    change.stage = "roll";
-    change.sinceMs = clock.now();
-    change.restartsBefore = restartsOf(states.filter(({ id: { name } }) => name === "etcd" || /^etcd-\d+$/.test(name)));
-    await scope.save();
+    change.kept = true;
     return undefined;
   }
 
-  /** Another version may write data that the old one does not read: a single member's is kept as it is. False when it cannot be. */
-  private async keepData(scope: EtcdChangeScope, change: EtcdChangeRecord, serves: EtcdDescription): Promise<boolean> {
-    const { owner, record } = scope;
-    // Several members raise the version of their data only when all of them have changed.
-    const needed = change.to.version !== serves.version && (record.members ?? []).length === 1;
-    if (!needed || change.kept === true) return true;
-    await this.options.workloads.stop({ owner, name: etcdName(0) });
-    try {
-      await rm(this.before(owner), { recursive: true, force: true });
-      await cp(this.data(owner), this.before(owner), { recursive: true, errorOnExist: true });
-    } catch (error) {
-      await rm(this.before(owner), { recursive: true, force: true });
-      const why = error instanceof Error ? error.message : String(error);
-      await this.giveUp(scope, change, `its data cannot be kept before: ${why}`);
-      return false;
+  async letGo(): Promise<void> {
+    await rm(this.before, { recursive: true, force: true });
+  }
+
+  async putBack(change: EtcdChangeRecord): Promise<undefined> {
+    if (change.kept !== true || !(await exists(this.before))) return;
+    await this.stop();
+    await rm(this.data, { recursive: true, force: true });
+    await rename(this.before, this.data);
+  }
+
+  refuse(to: EtcdDescription, failure: string, serves: EtcdDescription): void {
+    const { record } = this;
+    if (to.version === serves.version) {
+      record.etcdRefused = { to, message: failure };
+      return;
     }
-    change.kept = true;
-    await scope.save();
-    return true;
+    record.refused = { version: to.version, message: `etcd of ${to.version} does not become ready: ${failure}` };
+    if (record.etcdVersion === to.version) record.etcdVersion = serves.version;
   }
 
-  private async giveUp(scope: EtcdChangeScope, change: EtcdChangeRecord, failure: string): Promise<void> {
-    change.stage = "back";
-    change.failure = failure;
-    await scope.save();
-    await this.takeBack(scope.owner, scope.record);
-    await scope.save();
+  nameOf(to: EtcdDescription): string {
+    return to.version === this.record.etcdServes?.version ? "spec.etcd has it now" : `of ${to.version}`;
   }
 
-  /** Something else is wanted by now. */
-  private async abandon(scope: EtcdChangeScope, change: EtcdChangeRecord): Promise<void> {
-    const { owner, record } = scope;
-    const { etcdVersion } = record;
-    await this.options.workloads.remove({ owner, name: ETCD_TRIAL });
-    change.stage = "back";
-    await scope.save();
-    await this.takeBack(owner, record);
-    // Which version is wanted is not decided here.
-    if (etcdVersion !== undefined) record.etcdVersion = etcdVersion;
+  private async stop(): Promise<void> {
+    await this.options.workloads.stop({ owner: this.owner, name: etcdName(0) });
   }
 
-  private data(owner: string): string {
-    return join(this.options.root, owner, etcdName(0), "data");
+  private get data(): string {
+    return join(this.options.root, this.owner, etcdName(0), "data");
   }
 
-  private before(owner: string): string {
-    return `${this.data(owner)}.before`;
+  private get before(): string {
+    return `${this.data}.before`;
   }
 }
 
@@ -215,17 +127,6 @@ export function described(input: ProgramInput, { settings }: EtcdDescription): P
   const { extraArgs: _args, quotaBytes: _quota, resources: _resources, ...rest } = input.plan.spec.etcd ?? {};
   const spec = { ...input.plan.spec, etcd: { ...rest, ...settings } };
   return { ...input, plan: { ...input.plan, spec }, context: { ...input.context, spec } };
-}
-
-function nameOf(to: EtcdDescription, { etcdServes }: PlaneRecord): string {
-  return to.version === etcdServes?.version ? "spec.etcd has it now" : `of ${to.version}`;
-}
-
-function refusal(message: string): Trouble {
-  return {
-    reason: "ConfigurationRefused",
-    message: `etcd does not become ready: ${message}; what ran before goes on serving. Correct spec.etcd`,
-  };
 }
 
 function exists(path: string): Promise<boolean> {

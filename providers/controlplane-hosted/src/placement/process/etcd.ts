@@ -4,6 +4,7 @@ import type { Clock } from "@capstan/apimachinery";
 import type { ProgramState } from "@capstan/workloads";
 import type { EtcdMember } from "../../components/context.ts";
 import { type EtcdDescription, etcdSettings } from "../etcd/change.ts";
+import { EtcdChanges } from "../etcd/changes.ts";
 import { type EtcdClient, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
 import {
   damageOf,
@@ -16,7 +17,7 @@ import {
 import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import type { PlaneRecord } from "../plane-record.ts";
-import { described, ETCD_TRIAL, type EtcdChangeScope, EtcdChanges } from "./etcd-change.ts";
+import { described, ETCD_TRIAL, type EtcdChangeScope, ProcessGround } from "./etcd-change.ts";
 import type { ProcessInputs } from "./inputs.ts";
 import { etcdName, etcdProgram, type ProgramInput } from "./programs.ts";
 import type { LocalWorkloads } from "./workloads.ts";
@@ -63,16 +64,16 @@ export class ProcessEtcd {
   constructor(options: ProcessEtcdOptions, inputs: ProcessInputs) {
     this.options = options;
     this.inputs = inputs;
-    const { root, workloads, clock } = options;
-    this.changes = new EtcdChanges({ root, workloads, clock, inputs });
+    this.changes = new EtcdChanges(options.clock);
   }
 
   /** Lets the members run as wanted, or as they ran before where that was not proved or did not work. */
   async run(plan: ControlPlanePlan, version: string, scope: Omit<EtcdChangeScope, "owner">): Promise<EtcdRun> {
     const all = { ...scope, owner: plan.owner };
-    const choice = await this.changes.choose(all, { version, settings: etcdSettings(plan.spec) });
+    const ground = this.ground(plan.owner, scope.record, all);
+    const choice = await this.changes.choose(ground, { version, settings: etcdSettings(plan.spec) });
     const ran = await this.runAs(plan, all, choice.description);
-    const after = await this.changes.judge(all, choice.description, ran.states);
+    const after = await this.changes.judge(ground, choice.description, ran.states);
     const last = after.description === choice.description ? ran : await this.runAs(plan, all, after.description);
     const restarting = after.pending ?? choice.pending ?? last.restarting;
     const recheckMs = after.recheckMs ?? choice.recheckMs;
@@ -84,8 +85,12 @@ export class ProcessEtcd {
   }
 
   /** Ends a change that was being taken back, before anybody looks at the data. */
-  takeBack(owner: string, record: PlaneRecord): Promise<void> {
-    return this.changes.takeBack(owner, record);
+  async takeBack(owner: string, record: PlaneRecord): Promise<void> {
+    await this.changes.takeBack(this.ground(owner, record));
+  }
+
+  private ground(owner: string, record: PlaneRecord, scope?: EtcdChangeScope): ProcessGround {
+    return new ProcessGround({ ...this.options, inputs: this.inputs }, owner, record, scope);
   }
 
   /** Lets every member run that has data or may begin it; a changed description restarts one at a time. */
