@@ -10,7 +10,8 @@ import {
   requeueAfter,
 } from "@capstan/runtime";
 import { ensureAuthorities } from "./authorities.ts";
-import { backupStore, reconcileBackups, takeBackup } from "./backup/backups.ts";
+import { reconcileBackups } from "./backup/backups.ts";
+import { ownBackups } from "./backup/own-backups.ts";
 import { restoreSource } from "./backup/restore.ts";
 import { trusted } from "./certificates.ts";
 import { ENCRYPTION_FILE } from "./components/settings.ts";
@@ -179,17 +180,14 @@ export async function reconcileHostedControlPlane(
     ...(initialized ? { initialized: true } : {}),
   };
   const { backupDir } = planes;
-  if (backupDir !== undefined)
-    plan.backUp = async (label) => {
-      const store = await backupStore(object, backupDir, context);
-      if ("problem" in store) throw new Error(store.problem);
-      await takeBackup(plan, placement, store, backupDir, context.clock.now(), label);
-    };
+  const own = backupDir === undefined ? undefined : ownBackups(object, plan, placement, backupDir, context);
+  if (own !== undefined) Object.assign(plan, { backUp: own.backUp, openBackup: own.open });
   let state: PlacementState;
   try {
     state = await placement.ensure(plan);
   } finally {
     await source?.release();
+    await own?.release();
   }
   if (state.problem !== undefined) {
     await report({ step: "waiting", ...state.problem });

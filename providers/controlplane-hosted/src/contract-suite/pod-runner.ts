@@ -18,9 +18,12 @@ interface Controller extends PodController {
     selector: { matchLabels: Record<string, string> };
     template: { metadata: KubeObject["metadata"]; spec: object };
     volumeClaimTemplates?: KubeObject[];
+    updateStrategy?: { type: string };
   };
 }
 
+/** What StatefulSets mark their pods with; here Deployments too. */
+const REVISION_LABEL = "controller-revision-hash";
 const SUCCEEDED: PodStatus = { phase: "Succeeded" };
 const RECEIVING: PodStatus = {
   phase: "Pending",
@@ -36,6 +39,8 @@ export class PodRunner {
   readonly #real: boolean;
   /** Status of a pod by name, or of all of a component by label `app.kubernetes.io/component`; ready unless said otherwise. */
   readonly statuses = new Map<string, PodStatus>();
+  /** How a pod fares by what it is made of; goes before what is set by name. */
+  fate: (pod: Pod) => PodStatus | undefined = () => undefined;
   /** Names of pods that were handed a backup to restore. */
   readonly received = new Set<string>();
   /** Names of pods whose status stays as it is. */
@@ -75,7 +80,7 @@ export class PodRunner {
     const component = pod.metadata.labels?.["app.kubernetes.io/component"] ?? "";
     const name = pod.metadata.name ?? "";
     const own = component === "etcd-restore" ? (this.received.has(name) ? SUCCEEDED : RECEIVING) : undefined;
-    const status = own ?? this.statuses.get(name) ?? this.statuses.get(component) ?? READY;
+    const status = own ?? this.fate(pod) ?? this.statuses.get(name) ?? this.statuses.get(component) ?? READY;
     const same = (a: PodStatus, b: PodStatus): boolean =>
       a.phase === b.phase && JSON.stringify(a.conditions ?? []) === JSON.stringify(b.conditions ?? []);
     if (same(pod.status ?? {}, status)) return;
@@ -98,11 +103,14 @@ export class PodRunner {
       stateful ? `${metadata.name}-${index}` : `${metadata.name}-${revision}-${index}`,
     );
     const pods = (await this.#ours(Pod)).filter((pod) => pod.metadata.ownerReferences?.[0]?.uid === metadata.uid);
-    const isCurrent = (pod: Pod): boolean => pod.metadata.labels?.["revision"] === revision;
+    const isCurrent = (pod: Pod): boolean => pod.metadata.labels?.[REVISION_LABEL] === revision;
     for (const pod of pods) {
       const old = !names.includes(pod.metadata.name ?? "") || (stateful && !isCurrent(pod));
       const replaced = pods.filter((each) => isCurrent(each) && isReady(each)).length >= wanted;
-      if (old && (stateful || replaced)) await this.#client.delete(pod, { gracePeriodSeconds: 0 });
+      // As the real one: a pod that is not ready keeps its StatefulSet from replacing it.
+      const stays = !isReady(pod) || spec.updateStrategy?.type === "OnDelete";
+      const stuck = stateful && names.includes(pod.metadata.name ?? "") && stays;
+      if (old && !stuck && (stateful || replaced)) await this.#client.delete(pod, { gracePeriodSeconds: 0 });
     }
     for (const name of names) {
       if (stateful) await this.#claims(controller, name);
@@ -163,7 +171,7 @@ function podOf(controller: Controller, name: string, revision: string): Unstruct
       ...template.metadata,
       namespace: metadata.namespace ?? "",
       name,
-      labels: { ...template.metadata.labels, revision },
+      labels: { ...template.metadata.labels, [REVISION_LABEL]: revision },
       ownerReferences: [
         {
           apiVersion: controller.apiVersion,

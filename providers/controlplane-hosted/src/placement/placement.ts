@@ -79,8 +79,10 @@ export interface ControlPlanePlan {
   restore?: { name: string; snapshotFile(): Promise<string> };
   /** Asked once before an upgrade begins: what keeps it from that, with the cure. */
   upgradeRefusal?(): { reason: string; message: string } | undefined;
-  /** Keeps a backup before an upgrade changes anything. */
-  backUp?(label: string): Promise<void>;
+  /** Keeps a backup before an upgrade changes anything, and tells its name. */
+  backUp?(label: string): Promise<string>;
+  /** A backup of this control plane as a local file. */
+  openBackup?(name: string): Promise<string>;
   /** With what data is encrypted at rest, when it is or once was. */
   encryption?: EncryptionKey;
   /** Files of `spec.<component>.files`, read from their Secrets, and the encryption keys of kube-apiserver. */

@@ -57,6 +57,14 @@ export function etcdSettings(spec: HostedControlPlaneSpec): EtcdSettings {
   };
 }
 
+/** A spec whose etcd is started otherwise. */
+export function withSettings(spec: HostedControlPlaneSpec, settings: EtcdSettings): HostedControlPlaneSpec {
+  const { pods: _pods, etcd, ...others } = spec;
+  const { extraArgs: _args, quotaBytes: _quota, resources: _resources, ...rest } = etcd ?? {};
+  const { pods, ...own } = settings;
+  return { ...others, ...(pods === undefined ? {} : { pods }), etcd: { ...rest, ...own } };
+}
+
 export function sameEtcd(a: EtcdDescription, b: EtcdDescription): boolean {
   return stableStringify(a) === stableStringify(b);
 }

@@ -183,12 +183,12 @@ test("a changed description replaces members one at a time, each when all others
       .filter((each) => JSON.stringify(each).includes("heartbeat"))
       .map(({ metadata }) => metadata.name ?? "");
   };
-  const state = await world.placement.ensure(plan);
+  expect((await world.placement.ensure(plan)).upgrade?.message).toContain("an etcd on trial starts");
+  expect(await changed()).toEqual([]);
+  world.runner.statuses.set("c1-etcd-0-0", { phase: "Pending" });
+  const state = await settled(6);
   expect(await changed()).toEqual(["c1-etcd-0"]);
-  expect(state.upgrade).toMatchObject({ reason: "EtcdRestarting" });
-  world.runner.statuses.set("c1-etcd-0-0", crashing("unknown flag"));
-  await settled(6);
-  expect(await changed()).toEqual(["c1-etcd-0"]);
+  expect(state.upgrade).toMatchObject({ reason: "EtcdChanging" });
   world.runner.statuses.delete("c1-etcd-0-0");
   expect((await settled(20)).upgrade).toBeUndefined();
   expect(await changed()).toEqual(["c1-etcd-0", "c1-etcd-1", "c1-etcd-2"]);
@@ -236,7 +236,7 @@ test("no upgrade without a backup, and one backup per upgrade", async () => {
     version: "v1.34.4",
     upgrade: { reason: "BackupFailed", message: expect.stringContaining("the bucket is gone") },
   });
-  plan = { ...plan, backUp: (label) => Promise.resolve(void made.push(label)) };
+  plan = { ...plan, backUp: (label) => Promise.resolve(String(made.push(label))) };
   expect(await settled(20)).toMatchObject({ version: "v1.35.4" });
   expect(made).toEqual(["before-v1.35.4"]);
 });

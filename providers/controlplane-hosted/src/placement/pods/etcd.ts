@@ -1,8 +1,14 @@
 import type { Clock } from "@capstan/apimachinery";
 import { forwardPort, type HostCluster, HostSecret, PersistentVolumeClaim, StatefulSet } from "@capstan/workloads";
+import { type EtcdDescription, sameEtcd } from "../etcd/change.ts";
+import { EtcdChanges } from "../etcd/changes.ts";
 import { type EtcdClient, type EtcdConnect, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
 import { describeStep, type MembershipStep, membershipStep } from "../etcd/membership.ts";
 import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
+import type { ControlPlanePlan } from "../placement.ts";
+import { describedPods, PodsGround } from "./etcd-change.ts";
+import { endTrial } from "./etcd-trial.ts";
+import { wantedEtcd } from "./inputs.ts";
 import { type MemberSight, memberSights } from "./members.ts";
 import { memberClaim, memberName } from "./names.ts";
 import {
@@ -13,7 +19,7 @@ import {
   type PodsInput,
   TEMPLATE_ANNOTATION,
 } from "./objects.ts";
-import type { PodsMember } from "./record.ts";
+import { membersChange, type PodsMember, type PodsRecord } from "./record.ts";
 
 /** A step that could not be taken, or waits for a member to catch up, is tried again after this. */
 const STEP_AGAIN_MS = 3000;
@@ -37,13 +43,24 @@ export interface PodsEtcdReport {
   recheckAtMs: number;
 }
 
+/** Members as they run. */
+export interface PodsEtcdRun {
+  /** Why they do not run as wanted. */
+  restarting?: Trouble;
+  /** kube-apiservers do not go to another version yet. */
+  holdsUpgrade: boolean;
+  recheckAtMs: number;
+}
+
 /** etcd of control planes in pods: members run, change their number, are replaced, and are kept from filling up. */
 export class PodsEtcd {
   readonly #options: PodsEtcdOptions;
   readonly #space = new EtcdSpaceKeeper();
+  readonly #changes: EtcdChanges;
 
   constructor(options: PodsEtcdOptions) {
     this.#options = options;
+    this.#changes = new EtcdChanges(options.clock);
   }
 
   forget(owner: string): void {
@@ -66,12 +83,54 @@ export class PodsEtcd {
     await host.ensure(HostSecret, filesSecret(input, "etcd"));
   }
 
+  /** Lets the members run as wanted, or as they ran before where that was not proved or did not work. */
+  async run(host: HostCluster, input: PodsInput, serving: string | undefined): Promise<PodsEtcdRun> {
+    const { record, plan } = input;
+    const save = (): Promise<void> => this.save(host, input);
+    const ground = new PodsGround({ host, input, serving, nowMs: this.#options.clock.now(), save });
+    const { aim, wanted, fixed } = this.#wanted(input);
+    const choice = await this.#changes.choose(ground, wanted);
+    let waits = await this.#runAs(host, input, choice.description);
+    const after = await this.#changes.judge(ground, choice.description, ground.states(choice.description));
+    if (!sameEtcd(after.description, choice.description)) waits = await this.#runAs(host, input, after.description);
+    if (record.etcdChange?.stage !== "trial") await endTrial(host, input.names);
+    await this.save(host, input);
+    const pending = after.pending ?? choice.pending;
+    const recheckMs = after.recheckMs ?? choice.recheckMs;
+    // kube-apiservers of another version follow when the etcd that belongs to it serves.
+    const holds = record.etcdChange !== undefined || aim.version !== (record.etcdServes ?? aim).version;
+    const told = holds ? upgradeFailed(plan, record, serving) : undefined;
+    const trouble = told ?? pending ?? waits ?? fixed;
+    return {
+      holdsUpgrade: holds || waits !== undefined,
+      ...(trouble === undefined ? {} : { restarting: trouble }),
+      recheckAtMs: this.#options.clock.now() + (recheckMs ?? Infinity),
+    };
+  }
+
+  /** The etcd that is aimed at, and what of it can be had now. */
+  #wanted({ plan, record }: PodsInput): { aim: EtcdDescription; wanted: EtcdDescription; fixed?: Trouble } {
+    const aim = wantedEtcd(plan, record);
+    const serves = record.etcdServes;
+    if (serves === undefined) return { aim, wanted: aim };
+    if (record.storage.type === "EmptyDir") {
+      if (sameEtcd({ ...aim, version: serves.version }, serves)) return { aim: serves, wanted: serves };
+      const message =
+        "spec.etcd.storage.type EmptyDir keeps no data without its pod, so etcd stays as it was started; set spec.etcd and spec.pods back, or make a control plane with PersistentVolumeClaim";
+      return { aim: serves, wanted: serves, fixed: { reason: "DataWouldBeLost", message } };
+    }
+    return { aim, wanted: record.etcdChange === undefined && membersChange(record) ? serves : aim };
+  }
+
   /** Lets every member run; a changed description replaces one pod at a time, when all others are ready. */
-  async run(host: HostCluster, input: PodsInput, sights: readonly MemberSight[]): Promise<Trouble | undefined> {
+  async #runAs(host: HostCluster, input: PodsInput, as: EtcdDescription): Promise<Trouble | undefined> {
+    input.record.etcdImage = as.version;
+    const own = describedPods(input, as);
+    const sights = this.sights(host, input);
     const waiting: string[] = [];
     let busy = false;
     for (const { record: member, live, ready } of sights) {
-      const desired = etcdStatefulSet(input, member);
+      const desired = etcdStatefulSet(own, member);
       const { metadata } = desired;
       const runs = live !== undefined && (live.spec?.replicas ?? 0) > 0;
       const digest = live?.metadata.annotations?.[TEMPLATE_ANNOTATION];
@@ -88,12 +147,23 @@ export class PodsEtcd {
       await host.ensure(StatefulSet, desired);
       if (changes || !ready) busy = true;
     }
+    await this.#freeStuck(host, input);
     await this.#removeOthers(host, input);
     if (waiting.length === 0) return undefined;
     return {
       reason: "EtcdRestarting",
       message: `${waiting.join(", ")}: replaced when all other members of etcd are ready`,
     };
+  }
+
+  /** A StatefulSet waits for a pod to become ready before it replaces it: one that never will is taken away by us. */
+  async #freeStuck(host: HostCluster, input: PodsInput): Promise<void> {
+    if (input.record.storage.type === "EmptyDir") return;
+    for (const { live, pod, ready, podCurrent } of this.sights(host, input)) {
+      const seen = (live?.status?.observedGeneration ?? 0) >= (live?.metadata.generation ?? 0);
+      if (pod === undefined || ready || podCurrent || !seen || pod.metadata.deletionTimestamp !== undefined) continue;
+      await host.client.delete(pod);
+    }
   }
 
   /** Brings number and health of the members a step forward. `settled`: kube-apiservers run with the list of members as it is. */
@@ -105,6 +175,8 @@ export class PodsEtcd {
   ): Promise<PodsEtcdReport> {
     const { plan, record } = input;
     const nowMs = this.#options.clock.now();
+    // What fails while it changes is taken back, which says more than what it fails with.
+    if (record.etcdChange !== undefined && record.etcdChange.stage !== "trial") return { recheckAtMs: Infinity };
     const wanted = plan.spec.etcd?.replicas ?? 1;
     const step = membershipStep(sights, wanted, settled, nowMs);
     const report: PodsEtcdReport = { recheckAtMs: Infinity };
@@ -247,4 +319,18 @@ async function leave(client: EtcdClient, endpoint: string, id: string, own: stri
   const stays = await client.status(endpoint);
   if (stays.leader === id) await client.moveLeader(own, stays.memberId);
   await client.removeMember(endpoint, id);
+}
+
+/** An upgrade whose etcd did not work. */
+function upgradeFailed(
+  plan: ControlPlanePlan,
+  { etcdRefused, etcdChange }: PodsRecord,
+  serving: string | undefined,
+): Trouble | undefined {
+  if (etcdRefused === undefined || etcdChange !== undefined || serving === undefined || serving === plan.version)
+    return undefined;
+  return {
+    reason: "UpgradeFailed",
+    message: `etcd of ${plan.version} does not become ready: ${etcdRefused.message}; ${serving} goes on serving. Set spec.version back to it, correct what is wrong and try again`,
+  };
 }

@@ -4,8 +4,10 @@ import { type HostCluster, HostSecret, type Service } from "@capstan/workloads";
 import { coerce, lt } from "semver";
 import { certificateSpecs } from "../../certificates.ts";
 import type { ComponentContext } from "../../components/context.ts";
+import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { hostPort } from "../../network.ts";
 import { componentFiles } from "../component-files.ts";
+import { type EtcdDescription, type EtcdSettings, etcdSettings } from "../etcd/change.ts";
 import { firstMembers } from "../etcd/membership.ts";
 import { type LeafStorage, LeafStore } from "../leaf-store.ts";
 import type { ControlPlanePlan } from "../placement.ts";
@@ -98,20 +100,34 @@ export function authorityOf(plan: ControlPlanePlan): string {
 }
 
 function recordOf(plan: ControlPlanePlan, known: PodsRecord | undefined): PodsRecord {
-  const wanted = imageOf("etcd", plan.spec, plan.version);
+  const served = known?.members.some(({ started }) => started === true) === true;
   return {
     ...known,
+    // Of one whose record does not tell.
+    ...(known !== undefined && known.etcdServes === undefined && served
+      ? { etcdServes: { version: known.etcdImage, settings: podsSettings(plan.spec) } }
+      : {}),
     ...(plan.objectUid === undefined ? {} : { objectUid: plan.objectUid }),
     authority: authorityOf(plan),
     members: structuredClone(known?.members) ?? firstMembers(plan.spec.etcd?.replicas ?? 1),
     storage: known?.storage ?? plan.spec.etcd?.storage ?? {},
-    etcdImage: known !== undefined && keepsImage(known, wanted) ? known.etcdImage : wanted,
+    etcdImage: known?.etcdImage ?? imageOf("etcd", plan.spec, plan.version),
   };
 }
 
-/** Data is not handed to an older etcd, and what lies in a pod is lost with another image. */
-function keepsImage(known: PodsRecord, wanted: string): boolean {
-  return known.storage.type === "EmptyDir" || isOlder(wanted, known.etcdImage);
+/** The etcd that a plan asks for; data is not handed to an older one than has served. */
+export function wantedEtcd(plan: ControlPlanePlan, known: PodsRecord | undefined): EtcdDescription {
+  const image = imageOf("etcd", plan.spec, plan.version);
+  const used = known?.members.some(({ started }) => started === true) === true;
+  const serves = known?.etcdServes?.version ?? (used ? known?.etcdImage : undefined);
+  return {
+    version: serves !== undefined && isOlder(image, serves) ? serves : image,
+    settings: podsSettings(plan.spec),
+  };
+}
+
+function podsSettings(spec: HostedControlPlaneSpec): EtcdSettings {
+  return { ...etcdSettings(spec), ...(spec.pods === undefined ? {} : { pods: spec.pods }) };
 }
 
 function isOlder(image: string, than: string): boolean {

@@ -16,12 +16,17 @@ import { type ComponentView, isSettled } from "./state.ts";
 const LOST =
   /could not retrieve cluster information|has already been bootstrapped|(permanently|been) removed from the cluster/;
 
+/** What StatefulSets mark their pods with. */
+const REVISION_LABEL = "controller-revision-hash";
+
 /** One member as the watch last showed it. */
 export interface MemberSight extends MemberView {
   record: PodsMember;
   live: PodController | undefined;
   pod: Pod | undefined;
   settled: boolean;
+  /** Its pod is of the description that its StatefulSet has now. */
+  podCurrent: boolean;
   /** Its volume itself is gone, not only what was on it. */
   claimLost: boolean;
 }
@@ -42,18 +47,26 @@ export function memberSights(host: HostCluster, names: PodNames, members: readon
       pod === undefined || ready || runs
         ? undefined
         : damageOf({ phase: "Failed", restarts: podRestarts(pod), message: `its last error: ${words}` });
+    const podCurrent = live !== undefined && pod !== undefined && isCurrent(live, pod);
     return {
       record,
       live,
       pod,
       claimLost,
-      settled: live !== undefined && isSettled(live),
+      podCurrent,
+      settled: live !== undefined && isSettled(live) && podCurrent,
       // One without a vote never says that it is ready: whether it caught up is found out by its promotion.
       ready: ready || (record.learner === true && runs),
       hasData: record.replacing === undefined && !claimLost && !LOST.test(words),
       damage,
     };
   });
+}
+
+/** Whether a pod was made from what its StatefulSet says now. */
+function isCurrent({ metadata, status }: PodController, pod: Pod): boolean {
+  const seen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  return seen && pod.metadata.labels?.[REVISION_LABEL] === status?.updateRevision;
 }
 
 /** All members as one component. */

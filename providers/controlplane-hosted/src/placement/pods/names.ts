@@ -44,6 +44,11 @@ export function restorePodName(names: PodNames, index: number): string {
   return `${memberName(names, index)}-restore`;
 }
 
+/** The pod of an etcd without data, to see whether it starts as described. */
+export function trialPodName(names: PodNames): string {
+  return `${nameOf(names, "etcd")}-next`;
+}
+
 /** Which member a pod is. */
 const MEMBER_LABEL = "capstan.dev/etcd-member";
 

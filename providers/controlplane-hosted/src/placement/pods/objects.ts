@@ -138,48 +138,66 @@ function digestOf(files: Record<string, string>, component: PodComponent): strin
 /** Changes when the pod of a member must be replaced. */
 export const TEMPLATE_ANNOTATION = "capstan.dev/template-digest";
 
+/** What differs between a member of etcd and one on trial. */
+interface EtcdPod {
+  member: EtcdMember;
+  labels: Record<string, string>;
+  env?: readonly object[];
+  volumes: readonly object[];
+}
+
+/** The pod of an etcd; a new version of Kubernetes with the same etcd leaves it as it is. */
+export function etcdTemplate(input: PodsInput, { member, labels, env, volumes }: EtcdPod): object {
+  const { names, plan, context, record } = input;
+  const files = componentSecretFiles(input, "etcd");
+  const args = etcdArguments(context, member);
+  return withoutVersion(
+    podTemplate({
+      names,
+      component: "etcd",
+      labels,
+      // The image that was chosen for the data, which may not be the version's own.
+      spec: { ...plan.spec, etcd: { ...plan.spec.etcd, image: record.etcdImage } },
+      version: plan.version,
+      args: env === undefined ? args : args.filter((argument) => !argument.startsWith("--initial-cluster=")),
+      files,
+      digest: digestOf(files, "etcd"),
+      ports: [
+        { name: "client", containerPort: ETCD_PORTS.client },
+        { name: "peer", containerPort: ETCD_PORTS.peer },
+        { name: "metrics", containerPort: ETCD_PORTS.metrics },
+      ],
+      probes: probesOf(ETCD_PORTS.metrics, "HTTP", { live: "/livez", ready: "/readyz" }),
+      ...(env === undefined ? {} : { env }),
+      volumeMounts: [{ name: "data", mountPath: "/var/lib/etcd" }],
+      volumes,
+      stopSeconds: 30,
+    }),
+  );
+}
+
 /** One member of etcd with a volume that outlives its pod; each has a StatefulSet of its own, to be stopped and replaced alone. */
 export function etcdStatefulSet(input: PodsInput, member: PodsMember): PodController {
-  const { names, plan, context, record } = input;
+  const { names, record } = input;
   const { index } = member;
-  const files = componentSecretFiles(input, "etcd");
   const name = memberName(names, index);
-  const args = etcdArguments(context, etcdMember(names, index)).filter(
-    (argument) => !argument.startsWith("--initial-cluster="),
-  );
   const fromSecret = (variable: string, key: string): object => ({
     name: variable,
     valueFrom: { secretKeyRef: { name: filesSecretName(names, "etcd"), key } },
   });
   const persistent = record.storage.type !== "EmptyDir";
   const labels = memberLabels(names, index);
-  const template = podTemplate({
-    names,
-    component: "etcd",
+  const template = etcdTemplate(input, {
+    member: etcdMember(names, index),
     labels,
-    // The image that the data was last used with, when the spec asks for an older one.
-    spec: { ...plan.spec, etcd: { ...plan.spec.etcd, image: record.etcdImage } },
-    version: plan.version,
-    args,
-    files,
-    digest: digestOf(files, "etcd"),
-    ports: [
-      { name: "client", containerPort: ETCD_PORTS.client },
-      { name: "peer", containerPort: ETCD_PORTS.peer },
-      { name: "metrics", containerPort: ETCD_PORTS.metrics },
-    ],
-    probes: probesOf(ETCD_PORTS.metrics, "HTTP", { live: "/livez", ready: "/readyz" }),
     env: [
       fromSecret("ETCD_INITIAL_CLUSTER", clusterKey(index)),
       fromSecret("ETCD_INITIAL_CLUSTER_STATE", stateKey(index)),
     ],
-    volumeMounts: [{ name: "data", mountPath: "/var/lib/etcd" }],
     volumes: persistent ? [] : [{ name: "data", emptyDir: {} }],
-    stopSeconds: 30,
   });
   const metadata = ownMetadata(names, name, "etcd");
-  const kept = withoutVersion(template);
-  const digest = createHash("sha256").update(JSON.stringify(kept)).digest("hex").slice(0, 16);
+  const digest = createHash("sha256").update(JSON.stringify(template)).digest("hex").slice(0, 16);
   return {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
@@ -192,7 +210,7 @@ export function etcdStatefulSet(input: PodsInput, member: PodsMember): PodContro
       replicas: member.replacing === undefined ? 1 : 0,
       serviceName: nameOf(names, "etcd"),
       selector: { matchLabels: labels },
-      template: kept,
+      template,
       // A pod that is replaced begins without what lay in an EmptyDir.
       updateStrategy: { type: persistent ? "RollingUpdate" : "OnDelete" },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
@@ -211,7 +229,6 @@ export function memberVolume(input: PodsInput, index: number): PersistentVolumeC
   } as PersistentVolumeClaim;
 }
 
-/** A new version of Kubernetes with the same etcd leaves etcd's pods alone. */
 function withoutVersion(template: object): object {
   const { metadata, ...rest } = template as { metadata: { annotations: Record<string, string> } };
   const { [VERSION_ANNOTATION]: _version, ...annotations } = metadata.annotations;

@@ -23,10 +23,11 @@ import type {
 } from "../placement.ts";
 import { fixedProblem, refuseForeignData, refuseToBeginAnew } from "./checks.ts";
 import { PodsEtcd, type PodsEtcdOptions, type PodsEtcdReport } from "./etcd.ts";
+import { BACKUP_AGAIN_MS, backupFailed } from "./etcd-change.ts";
 import { apiService, endpointOf, konnectivityEndpoint } from "./exposure.ts";
 import { disruptionBudget, etcdNetworkPolicy, etcdService } from "./guards.ts";
 import { asPodsProblem, PodHosts, PodsProblem } from "./host.ts";
-import { PodsInputs } from "./inputs.ts";
+import { PodsInputs, wantedEtcd } from "./inputs.ts";
 import { etcdView, type MemberSight } from "./members.ts";
 import { filesSecretName, nameOf, type PodComponent, type PodNames, podNames } from "./names.ts";
 import {
@@ -58,8 +59,6 @@ export interface PodsPlacementOptions {
 
 /** A host cluster that does not answer, or pods that do not end, hold a deletion up no longer than this. */
 const GIVE_UP_MS = 2 * 60_000;
-/** A backup that failed before an upgrade is tried again after this. */
-const BACKUP_AGAIN_MS = 60_000;
 const COMPONENTS: readonly PodComponent[] = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
 /** A control plane as pods of the management cluster or of another one. All state is in that cluster. */
@@ -173,20 +172,19 @@ export class PodsPlacement implements Placement {
     const input = await this.inputs.of(host, names, plan, service, known);
     const running = serving(host, names);
     if (running === undefined || running === plan.version) delete input.record.backedUpFor;
-    else input.record.backedUpFor = plan.version;
+    else if (!etcdChanges(plan, known)) input.record.backedUpFor = plan.version;
     const restoring = await this.goOnRestoring(host, input);
     if (restoring !== undefined) return { components: [], apiReady: false, problem: restoring };
-    const sights = this.etcd.sights(host, input);
     await this.ensureGuards(host, input);
 
-    const restarting = await this.etcd.run(host, input, sights);
+    const ran = await this.etcd.run(host, input, running);
+    const sights = this.etcd.sights(host, input);
     const etcd = etcdView(sights);
     const hasQuorum = etcd.ready > input.record.members.length / 2;
     const before = viewOf(host, names, "kube-apiserver");
     // Without etcd it would end again and again, and be kept back longer each time.
     if (hasQuorum || before.live !== undefined) {
-      const version =
-        etcd.settled && restarting === undefined ? plan.version : (annotatedVersion(before) ?? plan.version);
+      const version = etcd.settled && !ran.holdsUpgrade ? plan.version : (annotatedVersion(before) ?? plan.version);
       await host.ensure(Deployment, apiserverDeployment(input, version, Math.max(plan.spec.replicas ?? 1, 1)));
     }
     const apiserver = viewOf(host, names, "kube-apiserver");
@@ -199,13 +197,13 @@ export class PodsPlacement implements Placement {
       await host.ensure(Deployment, schedulerDeployment(input, others, replicas));
     }
     const kept = await this.etcd.keep(host, input, sights, apiserver.settled);
-    const pending = held?.problem ?? kept.pending ?? restarting;
+    const pending = held?.problem ?? kept.pending ?? ran.restarting;
     const state = this.stateOf(host, input, service, version, {
       ...kept,
       ...(pending === undefined ? {} : { pending }),
     });
     const againMs = held === undefined ? Infinity : this.options.clock.now() + BACKUP_AGAIN_MS;
-    return { ...state, recheckAtMs: Math.min(state.recheckAtMs ?? Infinity, againMs) };
+    return { ...state, recheckAtMs: Math.min(state.recheckAtMs ?? Infinity, ran.recheckAtMs, againMs) };
   }
 
   /** Asks whether it may begin, and keeps a backup before an upgrade changes anything; otherwise the version that runs stays. */
@@ -219,15 +217,13 @@ export class PodsPlacement implements Placement {
     if (version === undefined || version === plan.version || known?.backedUpFor === plan.version) return undefined;
     const problem = plan.upgradeRefusal?.();
     if (problem !== undefined) return { version, problem };
+    // Another etcd is tried first; the backup is made when the data is about to be its.
+    if (etcdChanges(plan, known)) return undefined;
     try {
       await plan.backUp?.(`before-${plan.version}`);
       return undefined;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return {
-        version,
-        problem: { reason: "BackupFailed", message: `No upgrade without a backup, and that failed: ${why}` },
-      };
+      return { version, problem: backupFailed(error) };
     }
   }
 
@@ -237,7 +233,10 @@ export class PodsPlacement implements Placement {
     input: PodsInput,
   ): Promise<{ reason: string; message: string } | undefined> {
     const { plan, names, record } = input;
-    const { restore } = plan;
+    const asked = plan.restore?.name !== record.restored ? plan.restore : undefined;
+    // What a person asks for goes before what a failed change of etcd has to go back to.
+    const back = asked === undefined ? backOf(plan, record) : undefined;
+    const restore = back ?? plan.restore;
     const sights = this.etcd.sights(host, input);
     const allLost =
       sights.length > 0 && sights.every(({ hasData, record: member }) => !hasData && member.started === true);
@@ -251,7 +250,7 @@ export class PodsPlacement implements Placement {
       await this.restore.clear(host, names);
       return undefined;
     }
-    if (restore.name === record.restored && !allLost && record.restoring === undefined) {
+    if (back === undefined && restore.name === record.restored && !allLost && record.restoring === undefined) {
       await this.restore.clear(host, names);
       return undefined;
     }
@@ -263,7 +262,8 @@ export class PodsPlacement implements Placement {
     const waiting = (message: string) => ({ reason: "Restoring", message: `Backup ${restore.name}: ${message}` });
     if (record.restoring !== restore.name) {
       record.restoring = restore.name;
-      record.members = firstMembers(plan.spec.etcd?.replicas ?? 1);
+      if (back === undefined) forgetEtcd(record, wantedEtcd(plan, record).version);
+      record.members = firstMembers(back === undefined ? (plan.spec.etcd?.replicas ?? 1) : record.members.length);
     }
     await this.etcd.save(host, input);
     const left = await stopAll(host, names);
@@ -273,7 +273,8 @@ export class PodsPlacement implements Placement {
     const step = await this.restore.step(host, input, restore);
     if (step !== undefined) return waiting(step);
     for (const member of record.members) member.started = true;
-    record.restored = restore.name;
+    if (back === undefined) record.restored = restore.name;
+    else endRestores(record);
     delete record.restoring;
     await this.etcd.save(host, input);
     return waiting((await this.restore.clear(host, names)) ? "etcd starts" : "the volumes are filled");
@@ -331,10 +332,39 @@ export class PodsPlacement implements Placement {
   }
 }
 
+/** The backup that a failed change of etcd goes back to. */
+function backOf(plan: ControlPlanePlan, { etcdChange }: PodsRecord): ControlPlanePlan["restore"] {
+  const { openBackup } = plan;
+  const name = etcdChange?.backup;
+  if (etcdChange?.restores !== true || name === undefined || openBackup === undefined) return undefined;
+  return { name: `${plan.owner}/${name}`, snapshotFile: () => openBackup(name) };
+}
+
+/** The backup is in its place: nothing else of the change has to be put back. */
+function endRestores({ etcdChange }: PodsRecord): void {
+  delete etcdChange?.restores;
+  delete etcdChange?.backup;
+}
+
+/** With other data an earlier change of etcd says nothing any more. */
+function forgetEtcd(record: PodsRecord, image: string): void {
+  delete record.etcdServes;
+  delete record.etcdChange;
+  delete record.etcdRefused;
+  record.etcdImage = image;
+}
+
 /** What is known of a control plane's data. */
 function recordOf(host: HostCluster, names: PodNames): PodsRecord | undefined {
   const key = { namespace: names.namespace, name: filesSecretName(names, "etcd") };
   return readPodsRecord(host.get(HostSecret, key));
+}
+
+/** Whether an upgrade brings another etcd. */
+function etcdChanges(plan: ControlPlanePlan, known: PodsRecord | undefined): boolean {
+  const serves = known?.etcdServes;
+  if (serves === undefined || known?.storage.type === "EmptyDir") return false;
+  return wantedEtcd(plan, known).version !== serves.version;
 }
 
 /** The version that kube-apiservers are told to run. */

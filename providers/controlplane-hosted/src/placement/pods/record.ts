@@ -1,16 +1,17 @@
 import type { HostSecret } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
+import type { EtcdChangeState } from "../etcd/change.ts";
 import type { EtcdMemberRecord } from "../etcd/membership.ts";
 
 /** What is known of etcd's data beside the data itself; lies in an annotation of etcd's Secret and moves with the pods. */
-export interface PodsRecord {
+export interface PodsRecord extends EtcdChangeState {
   /** Of the HostedControlPlane the data belongs to. */
   objectUid?: string;
   /** Fingerprint of the cluster's authority: it tells the same control plane after a move gave it another uid. */
   authority: string;
   members: PodsMember[];
   storage: NonNullable<NonNullable<HostedControlPlaneSpec["etcd"]>["storage"]>;
-  /** Reference of the image of etcd that last used the data: never replaced by an older one. */
+  /** Reference of the image that members of etcd run. */
   etcdImage: string;
   /** When etcd was last defragmented, or its data begun. */
   lastDefragmentMs?: number;
@@ -26,6 +27,14 @@ export interface PodsRecord {
 export interface PodsMember extends EtcdMemberRecord {
   /** It is stopped to be taken in again; `wipe`: its volume is given up. */
   replacing?: { why: string; wipe: boolean };
+}
+
+/** Whether members come, go or are taken in again: nothing else changes meanwhile. */
+export function membersChange({ members }: PodsRecord): boolean {
+  return members.some(
+    ({ learner, joining, leaving, replacing }) =>
+      learner === true || joining === true || leaving === true || replacing !== undefined,
+  );
 }
 
 export const RECORD_ANNOTATION = "capstan.dev/plane";

@@ -1,5 +1,6 @@
 import type { KubeObject } from "@capstan/apimachinery";
 import { Deployment, type HostCluster, Pod, type PodController, StatefulSet } from "@capstan/workloads";
+import { endTrial } from "./etcd-trial.ts";
 import { type PodComponent, type PodNames, podNames, selectorLabels } from "./names.ts";
 import { viewOf } from "./state.ts";
 
@@ -14,6 +15,7 @@ export async function stopAll(host: HostCluster, names: PodNames): Promise<strin
     if (component === "kube-apiserver" && view.pods.length > 0) return podNamesOf(view.pods);
   }
   for (const member of host.of(StatefulSet, names.owner)) await scaleToZero(host, member);
+  await endTrial(host, names);
   const components = [...STOP_ORDER, "etcd"] as const;
   return podNamesOf(components.flatMap((component) => podsOf(host, names, component)));
 }

@@ -202,7 +202,7 @@ test("an upgrade that nodes refuse changes nothing; one that has begun is not as
   workloads.news();
   const refused = { upgradeRefusal: () => ({ reason: "KubeletTooOld", message: "n1" }) };
   const backedUp: string[] = [];
-  const backUp = async (label: string): Promise<void> => void backedUp.push(label);
+  const backUp = async (label: string): Promise<string> => String(backedUp.push(label));
   expect((await pass({ version: NEW }, { ...refused, backUp })).upgrade?.reason).toBe("KubeletTooOld");
   expect([workloads.news(), backedUp]).toEqual([[], []]);
   workloads.fate = ({ id }) => (id.name === "etcd-next" ? { phase: "Starting" } : undefined);

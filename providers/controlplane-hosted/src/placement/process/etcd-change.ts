@@ -1,7 +1,7 @@
 import { access, cp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProgramState } from "@capstan/workloads";
-import { type EtcdChangeRecord, type EtcdDescription, restartsOf } from "../etcd/change.ts";
+import { type EtcdChangeRecord, type EtcdDescription, restartsOf, withSettings } from "../etcd/change.ts";
 import type { EtcdGround } from "../etcd/changes.ts";
 import type { PlaneRecord } from "../plane-record.ts";
 import type { ProcessInputs } from "./inputs.ts";
@@ -124,8 +124,7 @@ export class ProcessGround implements EtcdGround {
 
 /** The input of programs with another description of etcd than that of the spec. */
 export function described(input: ProgramInput, { settings }: EtcdDescription): ProgramInput {
-  const { extraArgs: _args, quotaBytes: _quota, resources: _resources, ...rest } = input.plan.spec.etcd ?? {};
-  const spec = { ...input.plan.spec, etcd: { ...rest, ...settings } };
+  const spec = withSettings(input.plan.spec, settings);
   return { ...input, plan: { ...input.plan, spec }, context: { ...input.context, spec } };
 }
 

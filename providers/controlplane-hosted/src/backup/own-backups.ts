@@ -1,0 +1,39 @@
+import type { ReconcileContext } from "@capstan/runtime";
+import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
+import type { ControlPlanePlan, Placement } from "../placement/placement.ts";
+import type { BackupStore } from "./backup-store.ts";
+import { backupStore, takeBackup } from "./backups.ts";
+
+/** Backups that a placement makes before it changes something, and goes back to when that fails. */
+export interface OwnBackups {
+  backUp: NonNullable<ControlPlanePlan["backUp"]>;
+  open: NonNullable<ControlPlanePlan["openBackup"]>;
+  /** Lets go of the files that were opened. */
+  release(): Promise<void>;
+}
+
+export function ownBackups(
+  object: HostedControlPlane,
+  plan: ControlPlanePlan,
+  placement: Placement,
+  dir: string,
+  context: ReconcileContext,
+): OwnBackups {
+  const opened: { release(): Promise<void> }[] = [];
+  const store = async (): Promise<BackupStore> => {
+    const found = await backupStore(object, dir, context);
+    if ("problem" in found) throw new Error(found.problem);
+    return found;
+  };
+  return {
+    backUp: async (label) => await takeBackup(plan, placement, await store(), dir, context.clock.now(), label),
+    open: async (name) => {
+      const snapshot = await (await store()).snapshot(plan.owner, name);
+      opened.push(snapshot);
+      return snapshot.file;
+    },
+    release: async () => {
+      for (const each of opened.splice(0)) await each.release();
+    },
+  };
+}

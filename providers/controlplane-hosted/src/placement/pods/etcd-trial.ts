@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import type { KubeObject } from "@capstan/apimachinery";
+import {
+  type HostCluster,
+  OWNER_ANNOTATION,
+  Pod,
+  type ProgramState,
+  podRestarts,
+  podTrouble,
+} from "@capstan/workloads";
+import type { EtcdMember } from "../../components/context.ts";
+import { ownMetadata, type PodNames, selectorLabels, trialPodName } from "./names.ts";
+import { ETCD_PORTS, etcdMember, etcdTemplate, type PodsInput, TEMPLATE_ANNOTATION } from "./objects.ts";
+
+const COMPONENT = "etcd-trial";
+
+/** Runs an etcd without data as described, in a pod of its own that no Service leads to, and tells how it is. */
+export async function tryOut(host: HostCluster, input: PodsInput): Promise<ProgramState> {
+  const { names } = input;
+  const key = { namespace: names.namespace, name: trialPodName(names) };
+  const state = (phase: ProgramState["phase"], message: string, restarts = 0): ProgramState => ({
+    id: { owner: names.owner, name: key.name },
+    phase,
+    restarts,
+    since: 0,
+    message,
+  });
+  const desired = trialPod(input);
+  const pod = host.get(Pod, key);
+  if (pod === undefined) {
+    await host.ensure(Pod, desired as Pod);
+    return state("Starting", "its pod is made");
+  }
+  if (pod.metadata.deletionTimestamp !== undefined) return state("Starting", "an earlier one ends");
+  const same = pod.metadata.annotations?.[TEMPLATE_ANNOTATION] === desired.metadata.annotations?.[TEMPLATE_ANNOTATION];
+  const trouble = podTrouble(pod, new Map());
+  // A node that lost it says nothing of etcd.
+  if (!same || pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded") {
+    await endTrial(host, names);
+    return state("Starting", trouble ?? "an earlier one ends");
+  }
+  return trouble === undefined ? state("Ready", "") : state("Starting", trouble, podRestarts(pod));
+}
+
+/** Takes the pod of a trial away; nothing when there is none. */
+export async function endTrial(host: HostCluster, names: PodNames): Promise<void> {
+  const pod = host.get(Pod, { namespace: names.namespace, name: trialPodName(names) });
+  if (pod !== undefined && pod.metadata.deletionTimestamp === undefined)
+    await host.client.delete(pod, { gracePeriodSeconds: 1 });
+}
+
+/** A cluster of one that nobody knows of; it only speaks with itself. */
+function trialMember(names: PodNames): EtcdMember {
+  const member: EtcdMember = {
+    ...etcdMember(names, 0),
+    clientUrl: `https://127.0.0.1:${ETCD_PORTS.client}`,
+    peerUrl: `https://127.0.0.1:${ETCD_PORTS.peer}`,
+  };
+  return { ...member, initialCluster: `${member.name}=${member.peerUrl}` };
+}
+
+function trialPod(input: PodsInput): KubeObject {
+  const { names } = input;
+  const template = etcdTemplate(input, {
+    member: trialMember(names),
+    labels: { "app.kubernetes.io/component": COMPONENT },
+    volumes: [{ name: "data", emptyDir: {} }],
+  }) as { metadata: KubeObject["metadata"]; spec: object };
+  const digest = createHash("sha256").update(JSON.stringify(template)).digest("hex").slice(0, 16);
+  const metadata = ownMetadata(names, trialPodName(names));
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...template.metadata.labels },
+      annotations: {
+        ...template.metadata.annotations,
+        [OWNER_ANNOTATION]: names.owner,
+        [TEMPLATE_ANNOTATION]: digest,
+      },
+    },
+    spec: {
+      ...template.spec,
+      terminationGracePeriodSeconds: 1,
+      topologySpreadConstraints: [],
+      // Where a member runs the image will be needed.
+      affinity: { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [besideMembers(names)] } },
+    },
+  };
+  return pod;
+}
+
+function besideMembers(names: PodNames): object {
+  const labelSelector = { matchLabels: selectorLabels(names, "etcd") };
+  return { weight: 100, podAffinityTerm: { topologyKey: "kubernetes.io/hostname", labelSelector } };
+}
