@@ -340,6 +340,52 @@ describe("restoring", () => {
   });
 });
 
+describe("another etcd", () => {
+  it("is tried in a pod of the strictest profile; one that fails with the data goes back, and its StatefulSet is freed of it", async () => {
+    const world = host.world({ expose: { type: "ClusterIP" }, etcd: { storage: { size: "1Gi" } } });
+    const owner = "restricted/c3";
+    const image = "example.org/etcd:3.6.9-0";
+    world.runner.fate = ({ metadata, spec }) =>
+      metadata.name === "c3-etcd-0-0" && JSON.stringify(spec).includes(image) ? CRASHING : undefined;
+    const plan = await makePlan(world, owner);
+    const until = async (change: typeof plan, done: (reason: string | undefined) => boolean): Promise<string[]> => {
+      const seen = new Set<string>();
+      for (let turn = 0; turn < 400; turn++) {
+        const { components, upgrade } = await world.placement.ensure(change);
+        for (const { kind, metadata } of await podObjects(host.client, owner))
+          if (kind === "Pod") seen.add(metadata.name ?? "");
+        if (components.filter(({ ready }) => ready).length === 4 && done(upgrade?.reason)) return [...seen];
+        await world.progress();
+      }
+      return expect.fail("not after 400 steps");
+    };
+    await until(plan, (reason) => reason === undefined);
+    const other = { ...plan, spec: { ...plan.spec, etcd: { ...plan.spec.etcd, image } } };
+    expect(await until(other, (reason) => reason === "ConfigurationRefused")).toContain("c3-etcd-next");
+    const left = await podObjects(host.client, owner);
+    expect(left.filter((object) => JSON.stringify(object["spec"] ?? {}).includes(image))).toEqual([]);
+    expect(left.map(({ metadata }) => metadata.name)).not.toContain("c3-etcd-next");
+    while ((await world.placement.remove(owner, { spec: plan.spec })).length > 0) await world.progress();
+    await world.close();
+  });
+});
+
+const CRASHING = {
+  phase: "Running",
+  conditions: [{ type: "Ready", status: "False" }],
+  containerStatuses: [
+    {
+      name: "etcd",
+      ready: false,
+      restartCount: 3,
+      image: "",
+      imageID: "",
+      state: { waiting: { reason: "CrashLoopBackOff" } },
+      lastState: { terminated: { exitCode: 1, message: "panic" } },
+    },
+  ],
+};
+
 interface Container {
   name: string;
   image: string;

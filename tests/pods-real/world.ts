@@ -38,7 +38,7 @@ export class RealHost {
   }
 
   /** The placement over this cluster, and what its tests need. */
-  world(spec: Spec): PlacementWorld & { placement: PodsPlacement } {
+  world(spec: Spec): PlacementWorld & { placement: PodsPlacement; runner: PodRunner } {
     const { client } = this;
     const runner = new PodRunner(client, { controllerManager: true });
     const opened: HostClusters[] = [];
@@ -59,6 +59,7 @@ export class RealHost {
     };
     return {
       placement,
+      runner,
       clock: systemClock,
       spec,
       again: () => Promise.resolve(make()),
