@@ -37,6 +37,11 @@ test.each([
   expect(args.join(" ")).not.toContain("PRIVATE KEY");
 });
 
+test("kube-apiserver does not serve the machine's logs", () => {
+  expect(kubeApiserverArguments({ ...context, version: "v1.28.1" })).toContain("--enable-logs-handler=false");
+  expect(kubeApiserverArguments({ ...context, version: "v1.35.4" }).join()).not.toContain("enable-logs-handler");
+});
+
 test("there is a scheduler, and the controllers that kubeadm join relies on are on", () => {
   expect(kubeSchedulerArguments(context)).toContain("--leader-elect=false");
   expect(kubeControllerManagerArguments(context)).toContain("--controllers=*,bootstrapsigner,tokencleaner");

@@ -1,3 +1,4 @@
+import { minor } from "semver";
 import { isIPAddress } from "../network.ts";
 import { type ComponentContext, type Flag, renderFlags } from "./context.ts";
 import { apiServerSettingFlags, ENCRYPTION_FILE } from "./settings.ts";
@@ -42,6 +43,8 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
     // Without it a stop waits a minute for open watches.
     ["shutdown-watch-termination-grace-period", "2s"],
   ];
+  // It served /var/log of the machine to a tenant's administrators; versions without it, or with it off, need not be told.
+  if (minor(context.version) < 35) flags.push(["enable-logs-handler", "false"]);
   if (context.drainSeconds !== undefined) flags.push(["shutdown-delay-duration", `${context.drainSeconds}s`]);
   // Of an etcd that others use too it may touch nothing outside its prefix, so that it cannot compact.
   if (context.etcdPrefix !== undefined)

@@ -5,7 +5,11 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "data-dir",
     "wal-dir",
     "config-file",
-    "discovery",
+    "auth-token",
+    "enable-pprof",
+    "experimental-peer-skip-client-san-verification",
+    "socket-reuse-port",
+    "socket-reuse-address",
     "initial-cluster",
     "initial-cluster-state",
     "initial-cluster-token",
@@ -42,7 +46,15 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "token-auth-file",
     "tls-sni-cert-key",
     "audit-log-path",
+    // Another program would sign tokens, or hand out what this one holds.
+    "service-account-signing-endpoint",
+    "debug-socket-path",
+    // It serves /var/log of the machine it runs on.
+    "enable-logs-handler",
+    // The configuration of authorization takes the place of authorization-mode, which is looked at below.
+    "authorization-config",
     // spec.apiServer.admission sets them, and keeps NodeRestriction.
+    "admission-control",
     "enable-admission-plugins",
     "disable-admission-plugins",
     "encryption-provider-config",
@@ -64,6 +76,10 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "cluster-cidr",
     "service-cluster-ip-range",
     "cloud-config",
+    // It runs what it finds there.
+    "flex-volume-plugin-dir",
+    // It makes folders on the machine it runs on.
+    "enable-hostpath-provisioner",
   ]),
   scheduler: new Set([
     "master",
@@ -73,12 +89,16 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "kubeconfig",
     "authentication-kubeconfig",
     "authorization-kubeconfig",
+    "client-ca-file",
+    "requestheader-client-ca-file",
+    "write-config-to",
   ]),
 };
 
 /** Prefixes of flags that always name files or addresses of the placement. */
 const OWNED_PREFIXES = [
   "tls-",
+  "discovery",
   "etcd-ca",
   "etcd-cert",
   "etcd-key",
@@ -112,12 +132,21 @@ export function extraArgumentProblem(
 }
 
 function cureOf(flag: string): string {
-  return flag.endsWith("-admission-plugins") ? "use spec.apiServer.admission" : "remove it";
+  if (flag === "authorization-config") return "use --authorization-mode";
+  return /^admission-control$|-admission-plugins$/.test(flag) ? "use spec.apiServer.admission" : "remove it";
 }
+
+/** Flags whose value is the name of a file, by how the programs call them; `tests/pods-real` holds their own help against it. */
+const NAMES_A_FILE =
+  /(^|-)(file|config|kubeconfig|manifest|path|dir|cert|cacert|certificate|certificate-authority|key)$|-filepath-/;
+const NAMES_NO_FILE = new Set(["runtime-config"]);
 
 /** A value may name a file of `files`, and no other: else a tenant could have another tenant's keys read to it. */
 function fileProblem(argument: { name: string; value?: string }, fileNames: readonly string[]): string | undefined {
   const value = argument.value ?? "";
+  // A relative name is looked for where the program runs, which is where its own keys are.
+  if (NAMES_A_FILE.test(argument.name) && !NAMES_NO_FILE.has(argument.name) && !value.startsWith("$FILES/"))
+    return `--${argument.name} names a path outside files; add the file to files and write $FILES/NAME`;
   for (const [, name] of value.matchAll(/\$FILES\/([^,;:]*)/g))
     if (name === undefined || !fileNames.includes(name))
       return `--${argument.name} names $FILES/${name ?? ""}, which is not in files; add it there`;
