@@ -258,7 +258,11 @@ test("replicas 0 hibernates; deletion takes everything away and waits for what i
   await told("Available", /^False Hibernated/);
   expect(placement.hibernated).toContain("default/c1");
   placement.left = ["etcd"];
+  const remove = placement.remove.bind(placement);
+  placement.remove = () => Promise.reject(new Error("EBUSY: resource busy, rmdir 'data'"));
   await plane.user.delete(await get());
+  await told("Deleting", "True Deleting: Removing it failed and is tried again: EBUSY: resource busy, rmdir 'data'");
+  placement.remove = remove;
   await told("Deleting", "True Deleting: Waiting for etcd to end");
   placement.left = [];
   placement.report({ components: [], apiReady: false });

@@ -19,18 +19,23 @@ export async function removeControlPlane(
 ): Promise<Result> {
   const finalizers = object.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) return done();
-  const left = (await placement?.remove(owner, placedObject(object))) ?? [];
+  const tell = async (message: string): Promise<void> => {
+    const paused = pausedCondition(object, undefined);
+    const progress = { step: "deleting", message } as const;
+    const status = controlPlaneStatus({ object, progress, paused, nowMs: context.clock.now() });
+    const desired = { ...identity(object), status } as HostedControlPlane;
+    await context.client.ensure(desired, object, { subresource: "status" });
+  };
+  let left: string[];
+  try {
+    left = (await placement?.remove(owner, placedObject(object))) ?? [];
+  } catch (error) {
+    await tell(`Removing it failed and is tried again: ${error instanceof Error ? error.message : String(error)}`);
+    throw error;
+  }
   planes.prepared.delete(owner);
   if (left.length > 0) {
-    const status = controlPlaneStatus({
-      object,
-      progress: { step: "deleting", message: `Waiting for ${left.join(", ")} to end` },
-      paused: pausedCondition(object, undefined),
-      nowMs: context.clock.now(),
-    });
-    await context.client.ensure({ ...identity(object), status } as HostedControlPlane, object, {
-      subresource: "status",
-    });
+    await tell(`Waiting for ${left.join(", ")} to end`);
     return requeueAfter(RECHECK_MS);
   }
   await context.client.patch(object, {

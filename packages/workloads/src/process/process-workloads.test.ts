@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@capstan/apimachinery";
+import { type Clock, systemClock } from "@capstan/apimachinery";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Program, ProgramState } from "../types.ts";
 import { PortAllocator } from "./ports.ts";
@@ -170,6 +170,21 @@ test("remove stops the process and leaves nothing", async () => {
   expect(await processStartTime(state.pid ?? 0)).toBeUndefined();
   await workloads.removeOwner(id.owner);
   expect(await readdir(join(root, "default"))).toEqual([]);
+});
+
+test("what a program has started and left behind does not keep it from being stopped", async () => {
+  // Its own clock runs a hundred times as fast: what is waited for takes twenty seconds.
+  const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) };
+  const own = new ProcessWorkloads({ root, clock: hasty });
+  const script = 'sleep 600 & echo $! > "$1/child"; wait';
+  await own.ensure({ id, command: "/bin/sh", args: ["-c", script, "sh", "$DATA"], dataDir: true });
+  const file = join(root, "default/c1/web/data/child");
+  let child = 0;
+  while (child === 0) child = Number(await readFile(file, "utf8").catch(() => ""));
+  const pid = (await own.list(id.owner))[0]?.pid ?? 0;
+  await own.stop(id);
+  expect(await processStartTime(pid)).toBeUndefined();
+  process.kill(child, "SIGKILL");
 });
 
 test("ports are remembered and never given to two owners", async () => {

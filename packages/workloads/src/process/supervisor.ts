@@ -21,6 +21,8 @@ const STARTING_PROBE_MS = 50;
 /** The pipe tells at once when a program has ended; this is for one that hangs. */
 const READY_PROBE_MS = 30_000;
 const DEFAULT_STOP_TIMEOUT_MS = 10_000;
+/** What is killed ends at once, unless a disk or a network file system does not answer it. */
+const KILLED_WITHIN_MS = 10_000;
 
 const openFd = promisify(openCallback);
 
@@ -290,9 +292,17 @@ export class Supervisor {
       this.process = undefined;
       await signalProcess(record.pid, record.startTime, "SIGTERM");
       const timeout = this.program.stopTimeoutMs ?? DEFAULT_STOP_TIMEOUT_MS;
-      const cancel = this.clock.after(timeout, () => void signalProcess(record.pid, record.startTime, "SIGKILL"));
-      await this.gone;
-      cancel();
+      const kill = this.clock.after(timeout, () => void signalProcess(record.pid, record.startTime, "SIGKILL"));
+      let tooLong = (): void => undefined;
+      const stuck = new Promise<"stuck">((resolve) => {
+        tooLong = this.clock.after(timeout + KILLED_WITHIN_MS, () => resolve("stuck"));
+      });
+      const how = await Promise.race([this.gone, stuck]);
+      kill();
+      tooLong();
+      // What it started may hold the pipe open after it. If it is there itself, whoever asked tries again, and the record leads to it.
+      if (how === "stuck" && (await processStartTime(record.pid)) === record.startTime)
+        throw new Error(`${this.program.id.name} (pid ${record.pid}) was killed and is not gone: the kernel holds it`);
     }
     this.alive?.destroy();
     this.alive = undefined;

@@ -6,15 +6,18 @@ import { expect, test } from "vitest";
 import { signatureKey, signClusterInfo } from "./cluster-info.ts";
 import { TokenSigner } from "./token-signer.ts";
 
-const token = (id: string, usage: string): Unstructured => ({
+const token = (id: string, usage: string, more: Record<string, string> = {}): Unstructured => ({
   apiVersion: "v1",
   kind: "Secret",
   metadata: { namespace: "kube-system", name: `bootstrap-token-${id}` },
   type: "bootstrap.kubernetes.io/token",
   data: Object.fromEntries(
-    Object.entries({ "token-id": id, "token-secret": "0123456789abcdef", "usage-bootstrap-signing": usage }).map(
-      ([key, value]) => [key, Buffer.from(value).toString("base64")],
-    ),
+    Object.entries({
+      "token-id": id,
+      "token-secret": "0123456789abcdef",
+      "usage-bootstrap-signing": usage,
+      ...more,
+    }).map(([key, value]) => [key, Buffer.from(value).toString("base64")]),
   ),
 });
 
@@ -50,7 +53,7 @@ async function start(hosted: boolean) {
     const { kubeconfig: _text, ...rest } = (await client.get(ConfigMap, info))?.data ?? {};
     return rest;
   };
-  return { client, signatures, stop: () => stopping.abort() };
+  return { client, clock, signatures, stop: () => stopping.abort() };
 }
 
 test("a token is signed for the moment it appears, as kube-controller-manager would", async () => {
@@ -73,4 +76,14 @@ test("tokens that are not for signing, and clusters of others, are left alone", 
   expect(await foreign.signatures()).toEqual({});
   own.stop();
   foreign.stop();
+});
+
+test("a token that has expired is not signed for, nor one whose time cannot be read", async () => {
+  const { client, clock, signatures, stop } = await start(true);
+  const at = (ms: number): string => new Date(clock.now() + ms).toISOString();
+  await client.create(token("aaaaaa", "true", { expiration: at(-1000) }));
+  await client.create(token("bbbbbb", "true", { expiration: "soon" }));
+  await client.create(token("cccccc", "true", { expiration: at(60_000) }));
+  expect(Object.keys(await signatures())).toEqual([signatureKey("cccccc")]);
+  stop();
 });

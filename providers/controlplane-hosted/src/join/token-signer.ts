@@ -55,7 +55,7 @@ export class TokenSigner {
     const tokens = new Cache(client, { clock, random, log });
     tokens.restrict(Secret, { namespace: "kube-system", fieldSelector: `type=${TOKEN_TYPE}` });
     const sign = (secret: Secret): void => {
-      signToken(client, secret).catch((error: unknown) =>
+      signToken(client, secret, clock.now()).catch((error: unknown) =>
         log.info("cluster-info is left to kube-controller-manager to sign", { cluster: key, error }),
       );
     };
@@ -71,12 +71,15 @@ export class TokenSigner {
   }
 }
 
-/** Adds a token's signature to cluster-info unless it is there already. */
-export async function signToken(client: Client, secret: Secret): Promise<void> {
+/** Adds a token's signature to cluster-info unless it is there already, or the token has expired. */
+export async function signToken(client: Client, secret: Secret, nowMs: number): Promise<void> {
   const id = secretText(secret, "token-id");
   const tokenSecret = secretText(secret, "token-secret");
   const forSigning = secretText(secret, "usage-bootstrap-signing") === "true";
   if (id === undefined || tokenSecret === undefined || !forSigning || secret.type !== TOKEN_TYPE) return;
+  const expiration = secretText(secret, "expiration");
+  // A time that cannot be read has passed, as kube-controller-manager has it.
+  if (expiration !== undefined && !(Date.parse(expiration) > nowMs)) return;
   const info = await client.get(ConfigMap, CLUSTER_INFO);
   const kubeconfig = info?.data?.["kubeconfig"];
   if (info === undefined || kubeconfig === undefined) return;
