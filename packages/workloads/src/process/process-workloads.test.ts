@@ -176,7 +176,7 @@ test("what a program has started and left behind does not keep it from being sto
   // Its own clock runs a hundred times as fast: what is waited for takes twenty seconds.
   const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) };
   const own = new ProcessWorkloads({ root, clock: hasty });
-  const script = 'sleep 600 & echo $! > "$1/child"; wait';
+  const script = `setsid sh -c 'echo $$ > "$0/child"; exec sleep 600' "$1" & wait`;
   await own.ensure({ id, command: "/bin/sh", args: ["-c", script, "sh", "$DATA"], dataDir: true });
   const file = join(root, "default/c1/web/data/child");
   let child = 0;
