@@ -1,5 +1,6 @@
-import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
+import { seededRandom, type Transport, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { Secret } from "@capstan/capi";
 import {
   ByoHost,
   byoHost,
@@ -12,7 +13,7 @@ import {
 import { createCertificateAuthority, createCertificateRequest, parseCertificate } from "@capstan/pki";
 import { Cache, Client, type Recorder, silentLogger, startControllers } from "@capstan/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { hostCertificateController } from "./approve-hosts.ts";
+import { hostCertificateController, USED_ANNOTATION } from "./approve-hosts.ts";
 import { Hosts } from "./hosts.ts";
 
 const TOKEN = { id: "abcdef", secret: "0123456789abcdef" };
@@ -33,6 +34,8 @@ let server: ApiServer;
 let client: Client;
 let stop: () => Promise<void>;
 let count = 0;
+/** What somebody else does once, after the controller has read what is called so. */
+let afterRead: { name: string; act(): Promise<unknown> } | undefined;
 /** `REASON HOST: NOTE` of every event. */
 let told: string[];
 
@@ -47,7 +50,7 @@ beforeEach(async () => {
   for (const role of enrolmentRoles()) await client.apply(role);
   await add("b");
   await client.apply(enrolmentSecret(TOKEN, await add("a"), clock));
-  const cache = new Cache(client, { clock, random });
+  const cache = new Cache(new Client(interfered(server.admin()), { fieldManager: "test", clock }), { clock, random });
   cache.informer(ByoHost);
   const hosts = new Hosts();
   hosts.bind(cache);
@@ -68,6 +71,20 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
+function interfered(inner: Transport): Transport {
+  return {
+    request: async (request, signal) => {
+      const response = await inner.request(request, signal);
+      const due = request.method === "GET" && request.path.endsWith(`/${afterRead?.name}`) ? afterRead : undefined;
+      if (due !== undefined) afterRead = undefined;
+      await due?.act();
+      return response;
+    },
+    watch: (request, signal) => inner.watch(request, signal),
+    close: () => inner.close(),
+  };
+}
+
 const add = (name: string) => client.apply(byoHost("default", name, {}));
 
 /** Whether somebody can act as the agent of a host. */
@@ -85,13 +102,29 @@ interface Asked {
   user?: { name: string; groups: string[] };
   host?: string;
   request?: Partial<Parameters<typeof createCertificateRequest>[0]>;
+  /** Instead of one that is made from `request`. */
+  csrPem?: string;
   spec?: object;
 }
 
+/** `openssl req -subj "/O=byoh:hosts/CN=byoh:host:default\\/a:abcdef" -addext "subjectAltName=email:ops@example.com,URI:spiffe://example/ops"` */
+const WITH_OTHER_NAMES = `-----BEGIN CERTIFICATE REQUEST-----
+MIIBODCB3wIBADA6MRMwEQYDVQQKDApieW9oOmhvc3RzMSMwIQYDVQQDDBpieW9o
+Omhvc3Q6ZGVmYXVsdC9hOmFiY2RlZjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IA
+BLGDoVv4Fc+EX7uqOJEejMhvMWpE6AKbOGV0QjzF10IljEfIEPpLz08eezFVylJn
+o/yaLpGHS6yiDiiRoYu2xRGgQzBBBgkqhkiG9w0BCQ4xNDAyMDAGA1UdEQQpMCeB
+D29wc0BleGFtcGxlLmNvbYYUc3BpZmZlOi8vZXhhbXBsZS9vcHMwCgYIKoZIzj0E
+AwIDSAAwRQIgDxst8nU8D8KS2K2HDLW3VAb4C+ZNXqQ5qJh4x649HlICIQC0rP8T
+wZH3vVUf1iA91R/7c9GSVewTcaSvyFFFysB/2w==
+-----END CERTIFICATE REQUEST-----
+`;
+
 /** Sends a request as somebody and gives back what became of it. */
-async function ask({ user = HOLDER, host = "a", request = {}, spec = {} }: Asked): Promise<[string, string, string]> {
+async function ask(asked: Asked): Promise<[string, string, string]> {
+  const { user = HOLDER, host = "a", request = {}, spec = {} } = asked;
   const commonName = hostUser("default", host, TOKEN.id);
-  const { csrPem } = await createCertificateRequest({ commonName, organizations: [HOST_GROUP], ...request });
+  const made = await createCertificateRequest({ commonName, organizations: [HOST_GROUP], ...request });
+  const { csrPem = made.csrPem } = asked;
   const name = `csr-${++count}`;
   const sent = {
     request: Buffer.from(csrPem).toString("base64"),
@@ -175,10 +208,49 @@ test.each<[string, Asked, string]>([
   ["a further usage", { spec: { usages: ["client auth", "digital signature"] } }, "the only usage must be client auth"],
   ["a DNS name", { request: { dnsNames: ["api.example"] } }, "there must be no alternative names"],
   ["an address", { request: { ipAddresses: ["192.0.2.1"] } }, "there must be no alternative names"],
+  ["a mail address and a URI", { csrPem: WITH_OTHER_NAMES }, "there must be no alternative names"],
+  [
+    "another signer",
+    { spec: { signerName: "example.com/other" } },
+    "the signer must be kubernetes.io/kube-apiserver-client",
+  ],
 ])("%s is refused, and leaves the token good", async (_, asked, message) => {
   expect(await ask(asked)).toEqual(["Denied", message, ""]);
   if (asked.host !== "gone") expect(told).toEqual([expect.stringContaining(`was refused: ${message}`)]);
   expect((await ask({}))[0]).toBe("Approved");
+});
+
+test("a token that another manager spends at the same moment is good for one of the two requests", async () => {
+  const token = { kind: Secret, namespace: "kube-system", name: `bootstrap-token-${TOKEN.id}` };
+  const spent = { metadata: { annotations: { [USED_ANNOTATION]: "another" } } };
+  afterRead = { name: token.name, act: () => client.patch(token, spent) };
+  expect(await ask({})).toEqual(["Denied", USED, ""]);
+});
+
+test("a token that is spent lives only until its certificate is fetched", async () => {
+  await ask({});
+  const secret = await client.get(Secret, { namespace: "kube-system", name: `bootstrap-token-${TOKEN.id}` });
+  const ends = Date.parse(Buffer.from(secret?.data?.["expiration"] ?? "", "base64").toString());
+  expect(ends - clock.now()).toBeGreaterThan(0);
+  expect(ends - clock.now()).toBeLessThanOrEqual(10 * 60_000);
+});
+
+test("a request that its token was spent on before the manager was killed is granted by the next one", async () => {
+  const annotations = { [USED_ANNOTATION]: `csr-${count + 1}` };
+  const token = { kind: Secret, namespace: "kube-system", name: `bootstrap-token-${TOKEN.id}` };
+  await client.patch(token, { metadata: { annotations } });
+  expect((await ask({}))[0]).toBe("Approved");
+});
+
+test("an agent does not become one of another enrolment by its certificate", async () => {
+  await ask({});
+  const request = { commonName: hostUser("default", "a", "zzzzzz") };
+  expect(await ask({ user: agentOf("a"), request })).toEqual([
+    "Denied",
+    "byoh:host:default/a:abcdef may not become byoh:host:default/a:zzzzzz",
+    "",
+  ]);
+  expect(await canAct(agentOf("a"))).toBe(true);
 });
 
 describe("a host that was removed and added under the same name", () => {
@@ -216,6 +288,18 @@ describe("a host that was removed and added under the same name", () => {
       "",
     ]);
   });
+});
+
+test("a host that is removed and added anew while it is asked for is not enrolled by the earlier one's token", async () => {
+  const replace = async (): Promise<unknown> => {
+    await client.delete({ kind: ByoHost, namespace: "default", name: "a" });
+    return await add("a");
+  };
+  afterRead = { name: "a", act: replace };
+  expect((await ask({}))[0]).toBe("Denied");
+  const host = await client.get(ByoHost, { namespace: "default", name: "a" });
+  expect(host?.metadata.annotations?.[ENROLMENT_ANNOTATION]).toBeUndefined();
+  expect(await canAct(agentOf("a"))).toBe(false);
 });
 
 test("a host that enrols anew keeps working until then, and its earlier certificate is worth nothing after", async () => {

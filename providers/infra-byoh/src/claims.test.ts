@@ -1,4 +1,6 @@
+import { ByoHost } from "@capstan/host-agent";
 import { afterEach, expect, test, vi } from "vitest";
+import { MACHINE_ID_ANNOTATION } from "./machine-ids.ts";
 import { Fleet } from "./testing/fleet.ts";
 
 const FAULTS = { refused: 0.05, answerLost: 0.1, contended: 0.3 };
@@ -108,4 +110,25 @@ test("a host whose machine vanished without a word is cleaned and free again", a
   await fleet.pass(90);
   expect(fleet.world.agents.host("host1")?.spec).toEqual({});
   expect(fleet.world.agents.running.size).toBe(0);
+});
+
+test("a claim that came through late is given back; the host that the machine knows stays with it", async () => {
+  fleet = await Fleet.start();
+  await fleet.addHosts("host2");
+  await fleet.addMachines("m1");
+  await fleet.restartManager();
+  await fleet.pass(30);
+  expect(fleet.withReason("Ready")).toEqual(["m1"]);
+  // With the claim, not only once it was seen for a while.
+  expect(fleet.world.agents.host("host2")?.metadata.annotations?.[MACHINE_ID_ANNOTATION]).toBe("id-of-host2");
+  const node = fleet.world.agents.running.get("host2");
+  await fleet.addHosts("host1");
+  const { machineRef, bootstrapSecret } = fleet.world.agents.host("host2")?.spec ?? {};
+  const late = { spec: { machineRef, bootstrapSecret, providerID: "byoh://host1/late" } };
+  await fleet.client.patch({ kind: ByoHost, namespace: "default", name: "host1" }, late);
+  await fleet.pass(30);
+  expect(fleet.world.agents.host("host1")?.spec).toEqual({});
+  expect(fleet.world.agents.running).toEqual(new Map([["host2", node]]));
+  expect(fleet.world.agents.host("host2")?.spec?.machineRef).toEqual(machineRef);
+  expect(fleet.withReason("Ready")).toEqual(["m1"]);
 });

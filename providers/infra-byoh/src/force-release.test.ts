@@ -14,7 +14,16 @@ afterEach(() => fleet.close());
 
 const host = () => fleet.world.agents.host("host1");
 
-test("a host that answers is cleaned before its machine goes", async () => {
+/** The Secrets that the agent of host1 may read. */
+function readable(): string[] {
+  const roles = { group: "rbac.authorization.k8s.io", plural: "roles" };
+  const role = fleet.world.server.internal.get(roles, "default", "byoh-host-host1") as
+    | { rules?: { resources: string[]; resourceNames: string[] }[] }
+    | undefined;
+  return (role?.rules ?? []).flatMap((rule) => (rule.resources.includes("secrets") ? rule.resourceNames : []));
+}
+
+test("a host that answers is cleaned before its machine goes, and is the next one's then", async () => {
   await fleet.deleteMachine("m1");
   await fleet.pass(1);
   expect(fleet.machine("m1")?.status?.conditions).toContainEqual(
@@ -24,6 +33,9 @@ test("a host that answers is cleaned before its machine goes", async () => {
   expect(fleet.machine("m1")).toBeUndefined();
   expect(host()?.spec).toEqual({});
   expect(fleet.world.agents.running.size).toBe(0);
+  await fleet.addMachines("m2");
+  await fleet.pass(20);
+  expect(fleet.withReason("Ready")).toEqual(["m2"]);
 });
 
 test("a host that fell silent is given up, claimed by nobody until its agent has cleaned it, and then free", async () => {
@@ -67,4 +79,16 @@ test("a host that returns while it is waited for is cleaned in the usual way", a
   await fleet.pass(10);
   expect(fleet.machine("m1")).toBeUndefined();
   expect(host()?.spec).toEqual({});
+});
+
+test.each([
+  ["has cleaned it", () => undefined],
+  ["fell silent", () => fleet.world.agents.silence("host1")],
+])("an agent that %s may not read the Secrets of the machine that left", async (_, happens) => {
+  expect(readable()).toEqual(["m1"]);
+  happens();
+  await fleet.deleteMachine("m1");
+  await fleet.pass(300);
+  expect(fleet.machine("m1")).toBeUndefined();
+  expect(readable()).toEqual([]);
 });

@@ -80,3 +80,16 @@ test("a host on which nothing runs goes at once", async () => {
   await deleteHost();
   expect(host()).toBeUndefined();
 });
+
+test("deleted after its rights, as when its namespace ends: they are not made again, which nobody could", async () => {
+  const rights = ["roles", "rolebindings"].map((plural) => ({ group: "rbac.authorization.k8s.io", plural }));
+  for (const kind of rights) await fleet.world.server.internal.delete(kind, "default", "byoh-host-host1");
+  const made: string[] = [];
+  for (const kind of rights)
+    fleet.world.server.internal.watch(kind, ({ object, name }) => void (object === undefined || made.push(name)));
+  await deleteHost();
+  await fleet.pass(30);
+  expect(host()).toBeUndefined();
+  expect(fleet.world.agents.running.size).toBe(0);
+  expect(made).toEqual([]);
+});

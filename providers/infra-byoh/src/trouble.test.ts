@@ -143,7 +143,9 @@ describe("a stolen certificate of a claimed host names the Node of another machi
     return found;
   };
   const victim = () => connection().nodes.get("victim");
-  const join = () => connection().client.create({ apiVersion: "v1", kind: "Node", metadata: { name: "victim" } });
+  const join = (spec = {}) =>
+    connection().client.create({ apiVersion: "v1", kind: "Node", metadata: { name: "victim" }, spec });
+  const joinElsewhere = () => join({ providerID: "kvm://other" });
   const claims = (phase: string) => async () => {
     await fleet.world.agents.make("host1", {
       hostname: "victim",
@@ -168,17 +170,24 @@ describe("a stolen certificate of a claimed host names the Node of another machi
   const old = "was there before this machine: if no other host is that Node, delete that Node";
 
   test.each<[string, string, (() => Promise<unknown>)[], string]>([
-    ["older", "Succeeded", [join, () => fleet.pass(120), claims("Succeeded")], old],
-    ["older", "Failed", [join, () => fleet.pass(120), claims("Failed")], "it did not work"],
-    ["bound", "Succeeded", [claims("Succeeded"), join, bind], "is that of Machine other: give host host1 a name"],
-    ["bound", "Failed", [claims("Failed"), join, bind], "it did not work"],
+    ["older", "Succeeded", [() => join(), () => fleet.pass(120), claims("Succeeded")], old],
+    ["older", "Failed", [() => join(), () => fleet.pass(120), claims("Failed")], "it did not work"],
+    [
+      "bound",
+      "Succeeded",
+      [claims("Succeeded"), () => join(), bind],
+      "is that of Machine other: give host host1 a name",
+    ],
+    ["bound", "Failed", [claims("Failed"), () => join(), bind], "it did not work"],
+    ["of another provider", "Succeeded", [claims("Succeeded"), joinElsewhere], "is kvm://other, not byoh://host1/"],
+    ["of another provider", "Failed", [claims("Failed"), joinElsewhere], "it did not work"],
   ])("%s, with a bootstrap that %s: it is left alone", async (_, _phase, steps, message) => {
     for (const step of steps) await step();
-    const { uid } = victim()?.metadata ?? {};
+    const before = victim();
     await fleet.pass(30);
     expect(ready()).toContain(message);
-    expect(victim()?.metadata.uid).toBe(uid);
-    expect(victim()?.spec?.providerID).toBeUndefined();
+    expect(victim()?.metadata.uid).toBe(before?.metadata.uid);
+    expect(victim()?.spec?.providerID).toBe(before?.spec?.providerID);
   });
 
   test("while an older Node of the same machine id is what an earlier machine on this host left", async () => {
