@@ -13,9 +13,13 @@ export const HOST_FINALIZER = "byohost.infrastructure.cluster.x-k8s.io";
 const RECORD_MS = 60_000;
 
 const BY_MACHINE = "machine-uid";
+const BY_PROVIDER_ID = "provider-id";
 const BY_CLUSTER = "cluster";
 const BY_MACHINE_ID = "machine-id";
 const FREE = "free";
+
+/** A machine that may have a host. */
+type Claimant = KubeObject & { spec?: { providerID?: string } };
 
 /** The hosts as machines see them: through their ByoHost objects alone. */
 export class Hosts {
@@ -36,6 +40,9 @@ export class Hosts {
     this.#bound = { cache, client: cache.client.withFieldManager("capstan-byoh") };
     cache.addIndex(ByoHost, BY_MACHINE, (host) =>
       host.spec?.machineRef === undefined ? [] : [host.spec.machineRef.uid],
+    );
+    cache.addIndex(ByoHost, BY_PROVIDER_ID, (host) =>
+      host.spec?.machineRef === undefined || host.spec.providerID === undefined ? [] : [host.spec.providerID],
     );
     cache.addIndex(ByoHost, BY_MACHINE_ID, (host) =>
       host.status?.machineID === undefined ? [] : [`${host.metadata.namespace}/${host.status.machineID}`],
@@ -124,8 +131,8 @@ export class Hosts {
   }
 
   /** The host a machine has claimed. */
-  of(machine: KubeObject & { spec?: { providerID?: string } }): ByoHost | undefined {
-    const all = this.#cache.byIndex(ByoHost, BY_MACHINE, machine.metadata.uid ?? "");
+  of(machine: Claimant): ByoHost | undefined {
+    const all = this.#claimedBy(machine);
     if (all.length <= 1) return all[0];
     // More than one only when a claim that seemed lost came through late: the rest is given back.
     const known = machine.spec?.providerID;
@@ -134,8 +141,19 @@ export class Hosts {
   }
 
   /** All hosts that name a machine, as requests. */
-  allOf(machine: KubeObject): Request[] {
-    return this.#cache.byIndex(ByoHost, BY_MACHINE, machine.metadata.uid ?? "").map(requestOf);
+  allOf(machine: Claimant): Request[] {
+    return this.#claimedBy(machine).map(requestOf);
+  }
+
+  /** A machine that was moved or restored has another UID; then its name and its provider ID say that it is the one. */
+  #claimedBy(machine: Claimant): ByoHost[] {
+    const { namespace, name, uid = "" } = machine.metadata;
+    const own = this.#cache.byIndex(ByoHost, BY_MACHINE, uid);
+    const known = machine.spec?.providerID;
+    if (own.length > 0 || known === undefined) return own;
+    return this.#cache
+      .byIndex(ByoHost, BY_PROVIDER_ID, known)
+      .filter(({ spec }) => spec?.machineRef?.namespace === namespace && spec?.machineRef?.name === name);
   }
 
   /** All hosts of a Cluster, as requests. */

@@ -32,7 +32,7 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const host = backend.of(object);
   // A machine that had its host does not become another one: its host was taken away.
   if (host === undefined) return object.spec?.providerID === undefined ? await claim(scope) : gone();
-  const uid = object.metadata.uid ?? "";
+  const uid = claimUid(host);
   const bootstrap = host.status?.bootstrap;
   if (bootstrap?.machineUID === uid && bootstrap.phase === "Succeeded") return await joined(scope, host);
   if (isPaused(host)) return pausedHost(host);
@@ -61,6 +61,9 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
     `host ${host.metadata.name} runs its bootstrap data${last === undefined ? "" : `, last: ${last}`}`,
   );
 }
+
+/** The UID that the host's agent knows its machine by: that of the claim, also when the machine was moved since. */
+const claimUid = (host: ByoHost): string => host.spec?.machineRef?.uid ?? "";
 
 const pausedHost = (host: ByoHost): Outcome =>
   wait(
@@ -159,7 +162,7 @@ export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): P
     const earlier = await backend.doubtful(object, signal);
     return earlier === undefined ? gone() : wait("ReleasingHost", `host ${earlier} is being released`, CONTENDED_MS);
   }
-  const uid = object.metadata.uid ?? "";
+  const uid = claimUid(host);
   if (isPaused(host)) return pausedHost(host);
   const asked = { machineUID: uid, requestedAt: formatTime(clock.now()) };
   if (host.spec?.release === undefined) await backend.release(host, asked, signal);
