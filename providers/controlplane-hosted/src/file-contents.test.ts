@@ -16,6 +16,7 @@ test.each([
   ["its own key", user("client-key: sa.key"), "has a client-key that"],
   ["a file by an anchor", `a: &a /etc/shadow\nuser: {client-certificate: *a}`, "has a client-certificate that"],
   ["a way up", user("client-key: ./../x"), "has a client-key that"],
+  ["another file of the same name", user("client-key: /etc/hook.key"), "has a client-key that"],
   ["a file elsewhere", "cluster: {certificate-authority: /etc/shadow}", "has a certificate-authority that"],
   ["a kubeconfig elsewhere", "imagePolicy: {kubeconfigfile: /root/.kube/config}", "has a kubeconfigfile that"],
   ["a kubeconfig of the scheduler", "clientConnection: {kubeconfig: scheduler.conf}", "has a kubeconfig that"],

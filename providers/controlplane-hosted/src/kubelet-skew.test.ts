@@ -1,6 +1,6 @@
-import type { Node } from "@capstan/capi";
+import type { Node, WorkloadClusters } from "@capstan/capi";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { kubeletProblem } from "./kubelet-skew.ts";
+import { kubeletProblem, nodesRefuse } from "./kubelet-skew.ts";
 import { HostedPlane } from "./testing/hosted-plane.ts";
 
 let hosted: HostedPlane;
@@ -78,4 +78,11 @@ test("a node that is newer than the control plane is told, and does not keep it 
   await hosted.eventually(async () => expect(hosted.placement.plans.at(-1)?.version).toBe("v1.35.0"));
   hosted.placement.report({ ...hosted.placement.state, version: "v1.35.0" });
   await hosted.told("NodesSupported", "none");
+});
+
+test("a node that is newer than the version to come does not keep the control plane from coming closer", () => {
+  const nodes = { list: () => [node("early", "v1.36.1")] };
+  const clusters = { get: () => ({ state: "connected", nodes }), subscribe: () => () => undefined };
+  const cluster = { namespace: "default", name: "c1" };
+  expect(nodesRefuse(clusters as unknown as WorkloadClusters, cluster, "v1.35.0")).toBeUndefined();
 });

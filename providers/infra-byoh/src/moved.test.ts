@@ -17,7 +17,7 @@ afterEach(() => fleet.close());
 async function move(): Promise<void> {
   await fleet.stopManager();
   const { metadata, spec } = fleet.machine("m1") ?? expect.fail("there is no m1");
-  const { namespace, name, labels, ownerReferences, finalizers } = metadata;
+  const { namespace = "", name = "", labels, ownerReferences, finalizers } = metadata;
   const at = { kind: ByoMachine, namespace, name };
   await fleet.client.patch(at, { metadata: { finalizers: null } });
   await fleet.client.delete(at);

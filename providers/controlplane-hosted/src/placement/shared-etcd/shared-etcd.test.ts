@@ -1,16 +1,17 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { createCertificateAuthority, createServiceAccountKey, parseCertificate } from "@capstan/pki";
-import { PortAllocator } from "@capstan/workloads";
+import { PortAllocator, UserIds } from "@capstan/workloads";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Authorities } from "../../certificates.ts";
 import { FakeEtcd } from "../../contract-suite/fake-etcd.ts";
 import { clusterNetwork } from "../../network.ts";
 import { FakeTenants } from "../../testing/fake-tenants.ts";
 import { FakeWorkloads } from "../../testing/fake-workloads.ts";
+import { leafFile } from "../leaf-store.ts";
 import type { ControlPlanePlan, PlacementState } from "../placement.ts";
 import { ProcessPlacement } from "../process/process.ts";
 import type { SharedEtcdRecord } from "./record.ts";
@@ -68,6 +69,7 @@ function restartManager(): void {
         return { dir };
       },
     },
+    userIds: new UserIds(root, join(programs, "user-ids")),
     defaultAddress: "127.0.0.1",
     clock,
     random,
@@ -126,6 +128,11 @@ test("two control planes share one etcd, each below a prefix of its own and with
         expect(parseCertificate(text).subject.commonName, `${name}: nothing that poses as etcd`).not.toMatch(
           /^(etcd|root)$/,
         );
+  // Nor is one made for it: the shared authority signs nothing else for a tenant.
+  const made = await leafFile(join(root, "default/c1")).load();
+  expect(Object.keys(JSON.parse(made ?? "{}")).filter((name) => name.includes("etcd"))).toEqual([
+    "apiserver-etcd-client",
+  ]);
   workloads.news();
   await ensure("default/c1");
   restartManager();
@@ -159,6 +166,7 @@ test("a tenant that goes takes its data along and no other's; with the last one 
   await remove("default/c10");
   expect(workloads.running.size).toBe(0);
   expect(existsSync(join(root, store))).toBe(false);
+  expect(await readdir(join(programs, "user-ids")), "no user id is left taken").toEqual([]);
 });
 
 test("deletion does not wait for an etcd that is down; the data goes when it is back, before the name is used again", async () => {
@@ -167,6 +175,8 @@ test("deletion does not wait for an etcd that is down; the data goes when it is 
   tenants.data.set("/default/c1/secret", "old");
   tenants.down = true;
   expect(await remove("default/c1")).toEqual([]);
+  const reserved = await placement.reserve(plan("default/c1", {}, { objectUid: "another" }));
+  expect(reserved, "what is on its way out is nobody's").not.toHaveProperty("problem");
   tenants.down = false;
   const state = await ensure("default/c1", {}, { objectUid: "another" });
   expect(state.apiReady).toBe(true);

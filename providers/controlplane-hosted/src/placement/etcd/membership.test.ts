@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { type EtcdMemberRecord, firstMembers, type MemberView, membershipStep } from "./membership.ts";
+
+const NOW = 1_000_000_000;
+
+/** Members `0` to `count - 1`, all ready, with what is different about some. */
+function views(count: number, different: Record<number, Partial<MemberView> & Partial<EtcdMemberRecord>> = {}) {
+  return firstMembers(count).map((record): MemberView => {
+    const { ready = true, hasData = true, damage, ...more } = different[record.index] ?? {};
+    return { record: { ...record, started: true, ...more }, ready, hasData, damage };
+  });
+}
+
+const gone = { ready: false, hasData: false };
+const damaged = { ready: false, damage: "crc mismatch" };
+
+test.each<[string, MemberView[], number, boolean, object]>([
+  ["all is well", views(3), 3, true, { type: "none" }],
+  ["lost data with a quorum of others: replaced", views(3, { 1: gone }), 3, true, { type: "replace", index: 1 }],
+  ["damaged data with a quorum of others: replaced", views(3, { 2: damaged }), 3, true, { type: "replace", index: 2 }],
+  [
+    "lost data without a quorum of others: nothing that could cost the rest",
+    views(3, { 0: { ready: false }, 1: gone }),
+    3,
+    true,
+    { type: "wait", reason: "EtcdQuorumLost" },
+  ],
+  ["lost data of one of two: the other alone is no quorum", views(2, { 1: gone }), 2, true, { type: "wait" }],
+  ["lost data of the only one: nobody could take it in again", views(1, { 0: gone }), 1, true, { type: "none" }],
+  [
+    "replaced just now and damaged again: another trouble than its data",
+    views(3, { 1: { ...damaged, replacedMs: NOW - 60_000 } }),
+    3,
+    true,
+    { type: "none" },
+  ],
+  [
+    "replaced long ago and damaged again: replaced",
+    views(3, { 1: { ...damaged, replacedMs: NOW - 3_600_000 } }),
+    3,
+    true,
+    { type: "replace", index: 1 },
+  ],
+  ["more are wanted: one is added", views(1), 3, true, { type: "add", index: 1 }],
+  [
+    "more are wanted and not all are ready: first they must be",
+    views(3, { 2: { ready: false } }),
+    5,
+    true,
+    { type: "wait" },
+  ],
+  [
+    "fewer are wanted and not all are ready: first they must be",
+    views(5, { 4: { ready: false } }),
+    3,
+    true,
+    { type: "wait" },
+  ],
+  [
+    "one that learns and runs: it gets its vote",
+    views(2, { 1: { learner: true } }),
+    3,
+    true,
+    { type: "promote", index: 1 },
+  ],
+  [
+    "one that learns and does not run: waited for",
+    views(2, { 1: { learner: true, ready: false } }),
+    3,
+    true,
+    { type: "wait" },
+  ],
+  [
+    "new ones that all vote: kube-apiservers may ask them",
+    views(3, { 2: { joining: true } }),
+    3,
+    true,
+    { type: "serve" },
+  ],
+  ["fewer are wanted: those from there on leave", views(3), 1, true, { type: "leave", index: 1 }],
+  [
+    "leaving while kube-apiservers still ask it: it stays",
+    views(3, { 2: { leaving: true } }),
+    2,
+    false,
+    { type: "wait", reason: "EtcdMembersChanging" },
+  ],
+  [
+    "leaving, the last one first",
+    views(3, { 1: { leaving: true }, 2: { leaving: true } }),
+    1,
+    true,
+    { type: "remove", index: 2 },
+  ],
+  [
+    "leaving without a quorum of others: it stays",
+    views(3, { 0: { ready: false }, 2: { leaving: true } }),
+    2,
+    true,
+    { type: "wait", reason: "EtcdMembersChanging" },
+  ],
+  ["the second of two leaves", views(2, { 1: { leaving: true } }), 1, true, { type: "remove", index: 1 }],
+])("%s", (_, members, wanted, settled, step) => {
+  expect(membershipStep(members, wanted, settled, NOW)).toMatchObject(step);
+});
