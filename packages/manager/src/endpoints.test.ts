@@ -71,4 +71,5 @@ test.each<[string, WantedAddress]>([
   expect(await read(metricsUrl)).toBe(401);
   expect(await read(metricsUrl, "made-up")).toBe(401);
   expect(await read(metricsUrl, "good")).toBe(200);
+  expect(await read(metricsUrl.replace(/metrics$/, "debug"), "good")).toBe(404);
 });

@@ -18,7 +18,7 @@ async function start() {
   cleanups.push(() => server.close());
   const leading: string[] = [];
   const reasons: unknown[] = [];
-  const candidate = (identity: string, way: Transport = server.admin()) => {
+  const candidate = (identity: string, way: Transport = server.admin(), stopsAfterMs = 0) => {
     const transport = new FaultyTransport(way, random);
     const client = new Client(transport, { fieldManager: identity, clock });
     const elector = new LeaderElector({ client, clock, random, namespace: "default", name: "lock", identity });
@@ -26,6 +26,7 @@ async function start() {
     const result = elector.run(async (signal) => {
       leading.push(identity);
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      if (stopsAfterMs > 0) await sleep(clock, stopsAfterMs);
       leading.splice(leading.indexOf(identity), 1);
       reasons.push(signal.reason);
     }, stop.signal);
@@ -153,6 +154,82 @@ test("a stop while the claim is under way gives the lease back", async () => {
   expect(await a.result).toBe("stopped");
   expect(leading).toEqual([]);
   expect((await lease())?.spec?.holderIdentity ?? "").toBe("");
+});
+
+test("a leader whose work takes long to stop holds the lease until it has", async () => {
+  const { server, clock, leading, candidate } = await start();
+  const a = candidate("a", server.admin(), 40_000);
+  await clock.advance(10);
+  const b = candidate("b");
+  await clock.advance(5_000);
+  a.stop.abort();
+  let most = 0;
+  for (let i = 0; i < 60; i++) {
+    await clock.advance(1000);
+    most = Math.max(most, leading.length);
+  }
+  expect(most).toBe(1);
+  expect([await a.result, leading]).toEqual(["stopped", ["b"]]);
+  b.stop.abort();
+  await clock.advance(10);
+});
+
+test("a renewal that hangs is given up at the deadline", async () => {
+  const { server, clock, leading, candidate } = await start();
+  const inner = server.admin();
+  let hangs = false;
+  const hanging: Transport = {
+    watch: (request, signal) => inner.watch(request, signal),
+    close: () => inner.close(),
+    request: (request, signal) => (hangs ? new Promise(() => undefined) : inner.request(request, signal)),
+  };
+  const a = candidate("a", hanging);
+  await clock.advance(10);
+  hangs = true;
+  await clock.advance(9_000);
+  expect(leading).toEqual(["a"]);
+  await clock.advance(2_000);
+  expect(leading).toEqual([]);
+  expect(await a.result).toBe("lost");
+});
+
+test("nobody takes a lease over before its whole duration has passed without a renewal", async () => {
+  const { clock, leading, candidate } = await start();
+  const a = candidate("a");
+  await clock.advance(10);
+  const b = candidate("b");
+  await clock.advance(10_000);
+  a.transport.down = true;
+  // The last renewal was at most a retry period ago.
+  await clock.advance(12_900);
+  expect([await a.result, leading]).toEqual(["lost", []]);
+  await clock.advance(10_000);
+  expect(leading).toEqual(["b"]);
+  b.stop.abort();
+  await clock.advance(10);
+});
+
+test("who led does not take a lease back that others had and gave back meanwhile", async () => {
+  const { clock, client, leading, candidate, lease } = await start();
+  const a = candidate("a");
+  await clock.advance(3000);
+  const held = (await lease()) ?? expect.fail("no lease");
+  await client.update({ ...held, spec: { ...held.spec, holderIdentity: "" } });
+  await clock.advance(2100);
+  expect([await a.result, leading]).toEqual(["lost", []]);
+  expect((await lease())?.spec?.holderIdentity ?? "").toBe("");
+});
+
+test("who stops does not give back a lease that is another's by now", async () => {
+  const { clock, client, candidate, lease } = await start();
+  const a = candidate("a");
+  await clock.advance(3000);
+  const held = (await lease()) ?? expect.fail("no lease");
+  await client.update({ ...held, spec: { ...held.spec, holderIdentity: "b" } });
+  a.stop.abort();
+  await clock.advance(10);
+  await a.result;
+  expect((await lease())?.spec?.holderIdentity).toBe("b");
 });
 
 test("impossible times are refused", async () => {

@@ -31,6 +31,20 @@ describe("WorkQueue", () => {
     expect(queue.take()).toBeUndefined();
   });
 
+  test("of several adds while a key is worked on, or to come later, the highest priority counts", async () => {
+    const { clock, queue } = makeQueue();
+    queue.add("again");
+    expect(queue.take()).toBe("again");
+    queue.add("again");
+    queue.add("again", PRIORITY_LOW);
+    queue.addAfter("later", 1000);
+    queue.addAfter("later", 900, PRIORITY_LOW);
+    queue.add("low", PRIORITY_LOW);
+    queue.done("again");
+    await clock.advance(1000);
+    expect([queue.take(), queue.take(), queue.take()]).toEqual(["again", "later", "low"]);
+  });
+
   test("work that comes back again and again does not pile up delayed adds, and none is lost", async () => {
     const { clock, queue } = makeQueue();
     for (let i = 0; i < 5000; i++) {
