@@ -51,8 +51,10 @@ async function until(what: string, is: () => boolean | Promise<boolean>): Promis
   throw new Error(`waited in vain for: ${what}`);
 }
 
-async function manager(name: string) {
+/** `closing`: what its work needs to come to an end. */
+async function manager(name: string, closing: Promise<void> = Promise.resolve()) {
   const transport = new FaultyTransport(await managerTransport(server, clock), random);
+  const toLease = new FaultyTransport(await managerTransport(server, clock), random);
   const stop = new AbortController();
   const state = { leads: false, endpoints: undefined as ManagerEndpoints | undefined };
   const ended = runElected(
@@ -61,7 +63,7 @@ async function manager(name: string) {
       apiHost: "embedded",
       kinds: "in-process",
       dataDir: join(dir, name),
-      election: { namespace: MANAGER_NAMESPACE, identity: name, transport },
+      election: { namespace: MANAGER_NAMESPACE, identity: name, transport: toLease },
       health: { host: "127.0.0.1", port: 0 },
       metricsAddress: { host: "127.0.0.1", port: 0 },
       version: "0.1.0",
@@ -74,6 +76,7 @@ async function manager(name: string) {
       onLead: async () => {
         state.leads = true;
         return async () => {
+          await closing;
           state.leads = false;
         };
       },
@@ -82,7 +85,7 @@ async function manager(name: string) {
   );
   await until(`${name} to serve`, () => state.endpoints !== undefined);
   const get = async (url = ""): Promise<string> => await (await fetch(url)).text();
-  return { state, stop, ended, transport, get };
+  return { state, stop, ended, transport, toLease, get };
 }
 
 async function makeCluster(name: string): Promise<void> {
@@ -127,6 +130,7 @@ test("of two managers one works, the other waits, tells so and takes over when t
   await until("a to end", () => !a.state.leads);
   await until("b to lead", () => b.state.leads);
   expect([await a.ended, await holder()]).toEqual(["stopped", "b"]);
+  await expect(a.get(`${a.state.endpoints?.healthUrl}/healthz`), "nothing listens any more").rejects.toThrow();
   await makeCluster("second");
   await until("work on the second cluster", () => isWorkedOn("second"));
   b.stop.abort();
@@ -140,6 +144,7 @@ test("a leader that loses the API ends as lost before the other begins", async (
   const b = await manager("b");
   await clock.advance(5000);
   a.transport.down = true;
+  a.toLease.down = true;
   let together = false;
   await until("b to lead", () => {
     together ||= a.state.leads && b.state.leads;
@@ -149,4 +154,28 @@ test("a leader that loses the API ends as lost before the other begins", async (
   b.stop.abort();
   await until("b to end", () => !b.state.leads);
   await b.ended;
+});
+
+test("a leader that lost the lease and cannot stop is left behind, and writes nothing any more", async () => {
+  let letGo = (): void => undefined;
+  const closing = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const a = await manager("a", closing);
+  await until("a to lead", () => a.state.leads);
+  await makeCluster("first");
+  await until("work on the first cluster", () => isWorkedOn("first"));
+  a.toLease.down = true;
+  let outcome: string | undefined;
+  void a.ended.then((ended) => {
+    outcome = ended;
+  });
+  await until("a to end", () => outcome !== undefined);
+  expect([outcome, a.state.leads]).toEqual(["lost", true]);
+  await makeCluster("second");
+  for (let i = 0; i < 50; i++) await clock.advance(100);
+  expect(await isWorkedOn("second")).toBe(false);
+  letGo();
+  await until("its work to end", () => !a.state.leads);
+  await clock.advance(1000);
 });

@@ -107,9 +107,9 @@ afterAll(() => {
   for (const close of closers) close();
 });
 
-async function ask(proxyUrl: string, host = NAME): Promise<unknown> {
+async function ask(proxyUrl: string, host = NAME, trusted = caPem): Promise<unknown> {
   through = [];
-  const ca = Buffer.from(caPem).toString("base64");
+  const ca = Buffer.from(trusted).toString("base64");
   const text = JSON.stringify({
     "current-context": "a",
     clusters: [
@@ -168,3 +168,18 @@ test("SOCKS5, a server that accepts and never agrees on TLS is given up", async 
   });
   expect(String(error)).toMatch(/no answer within 50 ms|before TLS was agreed on/);
 });
+test.each([
+  ["SOCKS5", (): string => `socks5://us%3Aer:pass@127.0.0.1:${socksPort}`],
+  ["HTTP", (): string => `http://us:pass@127.0.0.1:${connectPort}`],
+])(
+  "%s proxy: a server that another authority vouches for is not trusted, whoever stands in between",
+  async (_, proxy) => {
+    const stranger = await createCertificateAuthority({
+      commonName: "ca",
+      notBeforeMs: systemClock.now() - DAY_MS,
+      validMs: DAY_MS,
+      random: systemRandom,
+    });
+    await expect(ask(proxy(), NAME, stranger.certPem)).rejects.toThrow(/certificate|signature/i);
+  },
+);
