@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { createCertificateAuthority, createServiceAccountKey } from "@capstan/pki";
 import { PortAllocator, type Program, type ProgramId, type ProgramState } from "@capstan/workloads";
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { Authorities } from "../../certificates.ts";
 import { FakeEtcd } from "../../contract-suite/fake-etcd.ts";
 import { clusterNetwork } from "../../network.ts";
 import { FakeWorkloads } from "../../testing/fake-workloads.ts";
 import type { PlacementState } from "../placement.ts";
 import { ProcessPlacement } from "./process.ts";
+
+// Each moment has a control plane of its own, whose keys take their time: 10 s on a busy machine, and the default is 20 s.
+vi.setConfig({ testTimeout: 60_000 });
 
 const owner = "default/c1";
 const OLD = "v1.33.9";
@@ -154,15 +157,4 @@ test("an etcd that serves keeps the data, whenever the manager is killed", async
     expect(await readdir(join(root, owner, "etcd"))).toEqual(["data"]);
   });
   expect(moments).toBeGreaterThan(3);
-});
-
-test("what was written to the new etcd before anybody looked is not lost to the copy when the old version is wanted again", async () => {
-  for (let moment = 1; commandOf("etcd") !== `/programs/${NEW}/etcd`; moment++) {
-    await rm(root, { recursive: true, force: true });
-    await begin();
-    expect(await killedAt(moment), "the new one starts at some moment").toBe(true);
-  }
-  await writeFile(data("member/written"), "since");
-  for (let turn = 0; turn < 4; turn++) await pass(OLD);
-  expect(await readFile(data("member/written"), "utf8")).toBe("since");
 });
