@@ -78,6 +78,8 @@ test("an id comes back when its owner is gone; a copied folder gets one of its o
   await rm(join(root, "clusters/default/a"), { recursive: true });
   await ids.release("default/a");
   expect(await userIds(join(root, "other")).allocate("default/x")).toBe(a);
+  const next = await userIds(join(root, "other")).allocate("default/y");
+  expect([a, b, copied], "those of others are not given back with it").not.toContain(next);
 });
 
 test("a manager killed before it has written an id down takes the one it had claimed", async () => {
