@@ -127,6 +127,7 @@ export {
   type WorkerGroup,
 } from "./plan/cluster-plan.ts";
 export { builtInTemplate, clusterTemplates } from "./plan/cluster-template.ts";
+export { NEWEST_MINOR, OLDEST_MINOR, versionProblem } from "./plan/supported-versions.ts";
 export {
   type ProviderName,
   WORKER_PROVIDERS,

@@ -1,10 +1,11 @@
+import { NEWEST_MINOR, OLDEST_MINOR } from "@capstan/capi";
 import { expect, test } from "vitest";
 import { OWN_FILES } from "./components/own-files.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { clusterNetwork } from "./network.ts";
 import { konnectivityFiles } from "./placement/pods/konnectivity.ts";
 import { specProblem } from "./validation.ts";
-import { upgradeProblem } from "./versions.ts";
+import { upgradeProblem, versionFacts } from "./versions.ts";
 
 const network = clusterNetwork(undefined);
 const spec = { version: "v1.34.4" };
@@ -136,4 +137,10 @@ test("a file named like one of the control plane's own is refused, by the placem
   expect(crd).toContain("!(self in ['ca.crt',");
   const fine = { files: [{ name: "issuer-ca.crt", content: "x" }] };
   expect(specProblem({ ...spec, apiServer: fine }, network, "Pods")).toBeUndefined();
+});
+
+test("there are facts about every version that is supported", () => {
+  for (let minor = OLDEST_MINOR; minor <= NEWEST_MINOR; minor++)
+    expect(versionFacts(`v1.${minor}.0`).etcd, `v1.${minor}`).toMatch(/^3\./);
+  expect(() => versionFacts(`v1.${NEWEST_MINOR + 1}.0`)).toThrow("is not supported");
 });

@@ -1,3 +1,4 @@
+import { versionProblem } from "@capstan/capi";
 import { parseCron } from "./backup/cron.ts";
 import { OWN_FILES } from "./components/own-files.ts";
 import { extraArgumentProblem } from "./components/owned-flags.ts";
@@ -5,7 +6,6 @@ import { quantityProblem, settingsProblem } from "./components/settings.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 import { type ClusterNetwork, cidrsOverlap, parseCidr } from "./network.ts";
 import type { PlacementType } from "./planes.ts";
-import { versionProblem } from "./versions.ts";
 
 /** Something a person must change before a control plane can run. */
 export interface SpecProblem {

@@ -1,3 +1,4 @@
+import { versionProblem } from "@capstan/capi";
 import { minor, parse } from "semver";
 
 /** What goes with a Kubernetes minor version, as its kubeadm has it. */
@@ -22,18 +23,6 @@ const FACTS: Record<number, VersionFacts> = {
   35: { etcd: "3.6.6-0", konnectivity: "v0.35.0", coreDNS: "v1.13.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
   36: { etcd: "3.6.8-0", konnectivity: "v0.36.0", coreDNS: "v1.14.2", pause: "3.10.2", kubeadmApi: "v1beta4" },
 };
-
-export const OLDEST_MINOR = 28;
-export const NEWEST_MINOR = 36;
-
-/** Why a version cannot be run, or undefined when it can. */
-export function versionProblem(version: string): string | undefined {
-  const parsed = parse(version);
-  if (parsed === null || !version.startsWith("v")) return `${version} is not a version like v1.34.4`;
-  if (parsed.major !== 1 || FACTS[parsed.minor] === undefined)
-    return `Kubernetes ${version} is not supported; use v1.${OLDEST_MINOR} to v1.${NEWEST_MINOR}`;
-  return undefined;
-}
 
 export function versionFacts(version: string): VersionFacts {
   const facts = FACTS[minor(version)];

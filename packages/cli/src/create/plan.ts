@@ -6,12 +6,12 @@ import {
   type PoolShare,
   WORKER_PROVIDERS as PROVIDERS,
   type ProviderName,
+  versionProblem,
   type WorkerGroup,
 } from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
 import { namespaceOf, textOption } from "../options.ts";
 
-const VERSION = /^v\d+\.\d+\.\d+([-+].*)?$/;
 /** Of a group that is a member of a pool. */
 const SHARE_KEYS = ["min", "max", "cost", "weight"];
 const EXAMPLE = "e.g. --workers name=racks,provider=metal3,replicas=2,image=http://images/node.qcow2";
@@ -21,7 +21,9 @@ export function parsePlan(input: CommandInput, defaultVersion: string): ClusterP
   const [name = ""] = input.arguments;
   checkName(name);
   const version = textOption(input, "kubernetesVersion") ?? defaultVersion;
-  if (!VERSION.test(version)) throw usageError(`--kubernetes-version ${version} is not a version like v1.34.4`);
+  const unusable = versionProblem(version);
+  if (unusable !== undefined)
+    throw usageError(`--kubernetes-version: ${unusable}`, "see what is installed: capstan kubernetes list");
   const replicas = textOption(input, "controlPlaneReplicas");
   const endpoint = textOption(input, "endpoint");
   const workers = (input.lists["workers"] ?? []).map(parseWorkers);
@@ -73,10 +75,16 @@ function defaultPlacement(workers: readonly WorkerGroup[]): string | undefined {
 /** Refuses what cannot be a cluster's name. */
 export function checkName(name: string): void {
   // It becomes a label's value and a part of host names.
-  if (isDns1123Label(name).length > 0)
-    throw usageError(
-      `${JSON.stringify(name)} cannot be a cluster's name: lower-case letters, digits and dashes, at most 63`,
-    );
+  if (isDns1123Label(name).length === 0) return;
+  const near = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 63)
+    .replaceAll(/^-|-$/g, "");
+  throw usageError(
+    `${JSON.stringify(name)} cannot be a cluster's name: lower-case letters, digits and dashes, at most 63`,
+    near === "" ? undefined : `for example ${near}`,
+  );
 }
 
 /** `name=racks,provider=metal3,replicas=2,select.rack=1,KEY=VALUE`. */

@@ -4,6 +4,7 @@ import {
   type PoolShare,
   type PoolStrategy,
   type ProviderName,
+  versionProblem,
   type WorkerGroup,
 } from "@capstan/capi";
 
@@ -47,7 +48,6 @@ export type ShareKey = keyof PoolShare;
 export type FormProblems = Readonly<Record<string, string>>;
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const VERSION = /^v\d+\.\d+\.\d+([-+].*)?$/;
 const COUNT = /^\d{1,4}$/;
 const COST = /^\d+(\.\d+)?$/;
 const PAIR = /^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?=[-A-Za-z0-9_.]*$/;
@@ -90,7 +90,8 @@ export function problemsOf(form: PlanForm, required: (provider: ProviderName) =>
   };
   label("name", form.name, 63);
   label("namespace", form.namespace, 63);
-  if (!VERSION.test(form.version)) problems["version"] = "A version like v1.34.4";
+  const unusable = versionProblem(form.version);
+  if (unusable !== undefined) problems["version"] = unusable;
   if (form.pooled) {
     label("pool.name", form.pool.name, 40);
     if (!COUNT.test(form.pool.replicas)) problems["pool.replicas"] = "A number up to 9999";
