@@ -21,6 +21,8 @@ let browser: Browser;
 let instance: Instance;
 let page: Page;
 let errors: string[];
+/** Machines of the wizard's cluster on hosts in memory, which forget them when the server ends. */
+let lost: string[] = [];
 
 const accessible = async (): Promise<void> => expect(await accessibilityProblems(page)).toEqual([]);
 
@@ -309,6 +311,8 @@ test("restart of the server during use: no reload, no new sign-in", async () => 
   await page.goto(`${instance.url}/clusters`);
   await page.getByRole("link", { name: "shop" }).waitFor(WAIT);
   await page.evaluate("window.stillHere = true");
+  const machines = await (await instance.client()).list(Machine, { namespace: "edge" });
+  lost = machines.items.map(({ metadata: { name = "" } }) => name);
   await instance.down("SIGKILL");
   await page.getByText("Connection lost").waitFor(WAIT);
   await instance.up();
@@ -323,6 +327,21 @@ test("after the restart the demo's hosts, which are in memory, have joined again
   await page.getByRole("link", { name: "demo" }).click();
   await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
   await page.getByRole("region", { name: "Workers" }).getByText("5 of 5").waitFor({ timeout: 120_000 });
+  await page.getByRole("link", { name: "Clusters" }).click();
+});
+
+test("the hosts of the wizard's cluster have joined again too, as new machines", async () => {
+  const client = await instance.client();
+  const running = async (): Promise<string[]> => {
+    const { items } = await client.list(Machine, { namespace: "edge" });
+    return items.flatMap(({ metadata: { name = "" }, status }) =>
+      status?.phase === "Running" && !lost.includes(name) ? name : [],
+    );
+  };
+  expect(lost).toHaveLength(2);
+  await expect.poll(running, { timeout: 120_000 }).toHaveLength(2);
+  await page.goto(`${instance.url}/clusters/edge/rack`);
+  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
   await page.getByRole("link", { name: "Clusters" }).click();
 });
 

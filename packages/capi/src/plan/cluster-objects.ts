@@ -85,6 +85,14 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
       template: { spec: { version: plan.version } },
       members: plan.workers.map((group) => ({ name: group.name, ...group.share, ...references(group) })),
     });
+  // Hosts in memory forget their cluster when the program ends: machines whose nodes are gone are replaced after the next start. A host
+  // that is only silent is left to people.
+  const replaceLost = object(CORE, "MachineHealthCheck", name, {
+    clusterName: name,
+    selector: { matchLabels: { "cluster.x-k8s.io/cluster-name": name } },
+    checks: { nodeStartupTimeoutSeconds: 0 },
+  });
+  const forgetful = plan.placement === "Embedded" && plan.workers.some(({ provider }) => provider !== "memory");
   return [
     cluster,
     ...(providers.length > 1 ? [meta] : []),
@@ -98,5 +106,6 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
     ...(plan.pool === undefined
       ? plan.workers.flatMap((group) => [...templates(group), deployment(group)])
       : [...plan.workers.flatMap(templates), pool(plan.pool)]),
+    ...(forgetful ? [replaceLost] : []),
   ];
 }
