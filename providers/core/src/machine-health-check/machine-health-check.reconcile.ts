@@ -1,4 +1,11 @@
-import { deepEqual, findCondition, type LabelSelector, ownerReference, selectorOrProblem } from "@capstan/apimachinery";
+import {
+  deepEqual,
+  findCondition,
+  isReason,
+  type LabelSelector,
+  ownerReference,
+  selectorOrProblem,
+} from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
@@ -213,14 +220,19 @@ async function writeStatus(
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
   if (deepEqual(check.status, status)) return;
-  await context.client.ensure(
-    {
-      apiVersion: MachineHealthCheck.apiVersion,
-      kind: MachineHealthCheck.kind,
-      metadata: { namespace, name },
-      status,
-    } as unknown as MachineHealthCheck,
-    context.cache.get(MachineHealthCheck, { namespace, name: name ?? "" }),
-    { subresource: "status" },
-  );
+  await context.client
+    .ensure(
+      {
+        apiVersion: MachineHealthCheck.apiVersion,
+        kind: MachineHealthCheck.kind,
+        metadata: { namespace, name },
+        status,
+      } as unknown as MachineHealthCheck,
+      context.cache.get(MachineHealthCheck, { namespace, name: name ?? "" }),
+      { subresource: "status" },
+    )
+    .catch((error: unknown) => {
+      // It went with its Cluster while this ran: nobody is left to be told.
+      if (!isReason(error, "NotFound")) throw error;
+    });
 }
