@@ -29,15 +29,20 @@ describe("help", () => {
   });
 
   test.each([
-    [["gett"], "Did you mean get?"],
-    [["describe", "clsuter", "x"], "Did you mean cluster?"],
-    [["get", "clusters", "--slector", "a=b"], "Did you mean --selector?"],
-    [["why"], "missing required argument 'name'"],
-    [["completion", "tcsh"], "Allowed choices are bash, zsh, fish."],
-  ])("%j is refused with a suggestion", async (args, text) => {
+    [["gett"], "Did you mean get?", "capstan --help"],
+    [["describe", "clsuter", "x"], "Did you mean cluster?", "capstan describe cluster"],
+    [["get", "clusters", "--slector", "a=b"], "Did you mean --selector?", "capstan get --help"],
+    [["why"], "missing required argument 'name'", "capstan why --help"],
+    [["host", "add"], "missing required argument 'name'", "capstan host add --help"],
+    [["completion", "tcsh"], "Allowed choices are bash, zsh, fish.", "capstan completion --help"],
+    [["up", "--listen", "nonsense"], "is not an address like", "capstan up --help"],
+    [["create", "cluster", "Bad_Name"], "cannot be a cluster's name", "for example bad-name"],
+    [["create", "cluster", "x", "--kubernetes-version", "v1.99.0"], "is not supported", "capstan kubernetes list"],
+  ])("%j is refused with a suggestion", async (args, text, next) => {
     const { code, out, err } = await help(args);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(text);
+    expect(err.trimEnd().split("\n").at(-1)).toMatch(new RegExp(`^next: .*${next}$`));
   });
 
   test("every command of a group has a heading", () => {

@@ -104,7 +104,7 @@ const LOOK_MS = 500;
 const GIVE_UP_MS = 180_000;
 
 /** Builds the demo cluster and shows how it comes up. A second time it finds what is there. */
-export async function runDemo(kubeconfig: string, io: CommandIo): Promise<void> {
+export async function runDemo(kubeconfig: string, io: CommandIo, dataFlag: string): Promise<void> {
   const transport = httpTransport(await loadKubeconfig({ clock: systemClock, path: kubeconfig }), {
     clock: systemClock,
   });
@@ -129,7 +129,7 @@ export async function runDemo(kubeconfig: string, io: CommandIo): Promise<void> 
       live.draw(picture(false));
       await sleep(systemClock, LOOK_MS);
     }
-    io.out(nextSteps(io));
+    io.out(nextSteps(io, dataFlag));
   } finally {
     await transport.close();
   }
@@ -147,8 +147,10 @@ const STEPS: readonly [command: string, does: string][] = [
   ["demo repair own-1", "and bring it back"],
 ];
 
-function nextSteps(io: CommandIo): string {
-  const lines = STEPS.map(([words, does]) => `  ${`${commandName(io)} ${words}`.padEnd(54)}${does}\n`);
+function nextSteps(io: CommandIo, dataFlag: string): string {
+  const steps = STEPS.map(([words, does]) => [`${commandName(io)} ${words}${dataFlag}`, does] as const);
+  const width = Math.max(...steps.map(([command]) => command.length)) + 2;
+  const lines = steps.map(([command, does]) => `  ${command.padEnd(width)}${does}\n`);
   return `\nTry, in a second terminal:\n${lines.join("")}`;
 }
 

@@ -61,6 +61,11 @@ export function dataDirOf({ options, io }: Pick<CommandInput, "options" | "io">)
   return String(options["data"] ?? defaultDataDir(io.env));
 }
 
+/** What a command of that instance needs beside its name: nothing if its data is where commands look by themselves. */
+export function dataFlag({ options }: Pick<CommandInput, "options">): string {
+  return typeof options["data"] === "string" ? ` --data ${options["data"]}` : "";
+}
+
 /** The text of an option, undefined when it was not given. */
 export function textOption(input: CommandInput, name: string): string | undefined {
   const value = input.options[name];

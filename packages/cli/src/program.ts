@@ -1,5 +1,12 @@
 import { type Argument, Command, CommanderError, Option } from "commander";
-import { type ArgumentDefinition, type CommandDefinition, type CommandIo, INTERRUPTED, UserError } from "./command.ts";
+import {
+  type ArgumentDefinition,
+  type CommandDefinition,
+  type CommandInput,
+  type CommandIo,
+  INTERRUPTED,
+  UserError,
+} from "./command.ts";
 import { COMMANDS, GROUPS } from "./commands/index.ts";
 import { GLOBAL_OPTIONS } from "./options.ts";
 import { VERSION } from "./version.ts";
@@ -7,6 +14,8 @@ import { VERSION } from "./version.ts";
 /** Parses and runs a command line; returns the exit code. */
 export async function runProgram(args: string[], io: CommandIo): Promise<number> {
   let exitCode = 0;
+  /** The command that runs. */
+  let asked = "capstan";
   const [first = ""] = args;
   if (/^[a-z]/.test(first) && first !== "help" && !COMMANDS.some(({ name }) => name.split(" ")[0] === first)) {
     // Programs called capstan-WORD are commands too, as kubectl's users know it.
@@ -18,31 +27,32 @@ export async function runProgram(args: string[], io: CommandIo): Promise<number>
     .description("Kubernetes clusters that mix infrastructure")
     .version(VERSION)
     .helpCommand("help [command]", "Show what a command does and takes");
-  settle(program, io);
+  settle(program, io, "capstan");
   for (const option of GLOBAL_OPTIONS) program.addOption(optionOf(option));
-  const done = (code: number): void => {
-    exitCode = code;
+  const run = async (definition: CommandDefinition, input: CommandInput): Promise<void> => {
+    asked = `capstan ${definition.name}`;
+    exitCode = await definition.run(input);
   };
   for (const definition of COMMANDS) {
     // Only what the line is about is built in full: the list of commands needs no more than their names.
-    if (args.includes("help") || args.includes(definition.name.split(" ")[0] ?? "")) add(program, definition, io, done);
+    if (args.includes("help") || args.includes(definition.name.split(" ")[0] ?? "")) add(program, definition, io, run);
     else announce(program, definition, io);
   }
   program.addHelpText("after", "\nMore about one: capstan COMMAND --help");
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    return await report(error, io);
+    return await report(error, io, asked);
   }
   return exitCode;
 }
 
 /** Where it writes, and that it never ends the process by itself. */
-function settle(command: Command, io: CommandIo): Command {
+function settle(command: Command, io: CommandIo, name: string): Command {
   return command
     .exitOverride()
     .showSuggestionAfterError()
-    .showHelpAfterError("(see: --help)")
+    .showHelpAfterError(`next: ${name} --help`)
     .configureOutput({ writeOut: io.out, writeErr: io.err, getOutHelpWidth: () => 100, getErrHelpWidth: () => 100 });
 }
 
@@ -54,7 +64,7 @@ function announce(
 ): void {
   const [first = "", second] = name.split(" ");
   if (root.commands.some((known) => known.name() === first)) return;
-  const command = settle(root.command(first, { hidden: hidden === true }), io);
+  const command = settle(root.command(first, { hidden: hidden === true }), io, `capstan ${first}`);
   command.description(second === undefined ? summary : (GROUPS[first] ?? ""));
   if (second !== undefined) return;
   for (const word of words) command.addArgument(argumentOf(command, word));
@@ -67,13 +77,20 @@ function argumentOf(command: Command, { name, summary, required, variadic, choic
   return choices === undefined ? argument : argument.choices(choices);
 }
 
-function add(root: Command, definition: CommandDefinition, io: CommandIo, done: (code: number) => void): void {
+function add(
+  root: Command,
+  definition: CommandDefinition,
+  io: CommandIo,
+  run: (definition: CommandDefinition, input: CommandInput) => Promise<void>,
+): void {
   const words = definition.name.split(" ");
   const parent = words.slice(0, -1).reduce((command, word) => {
     const known = command.commands.find((c) => c.name() === word);
-    return known ?? settle(command.command(word).description(GROUPS[word] ?? ""), io).showHelpAfterError(partsOf(word));
+    if (known !== undefined) return known;
+    return settle(command.command(word).description(GROUPS[word] ?? ""), io, word).showHelpAfterError(partsOf(word));
   }, root);
-  const command = settle(parent.command(words.at(-1) ?? "", { hidden: definition.hidden === true }), io);
+  const made = parent.command(words.at(-1) ?? "", { hidden: definition.hidden === true });
+  const command = settle(made, io, `capstan ${definition.name}`);
   command.description(definition.summary);
   for (const word of definition.arguments ?? []) command.addArgument(argumentOf(command, word));
   for (const option of definition.options ?? []) command.addOption(optionOf(option));
@@ -88,14 +105,14 @@ function add(root: Command, definition: CommandDefinition, io: CommandIo, done: 
       if (Array.isArray(value)) lists[name] = value;
       else options[name] = value;
     }
-    done(await definition.run({ arguments: command.args, options, lists, io: coloured(io, options["color"]) }));
+    await run(definition, { arguments: command.args, options, lists, io: coloured(io, options["color"]) });
   });
 }
 
 /** What there is below a word that is no command by itself, for who left a word out: `describe demo`. */
 function partsOf(word: string): string {
   const names = COMMANDS.flatMap(({ name, hidden }) => (name.startsWith(`${word} `) && hidden !== true ? name : []));
-  return `(there ${names.length === 1 ? "is" : "are"}: ${names.map((name) => `capstan ${name}`).join(", ")})`;
+  return `next: ${names.map((name) => `capstan ${name}`).join(", ")}`;
 }
 
 /** Colours as `--color` wants them. */
@@ -125,12 +142,14 @@ function examplesText({ examples }: CommandDefinition): string | undefined {
   return `Examples:\n${examples.map(({ command, does }) => `  # ${does}\n  ${command}`).join("\n")}`;
 }
 
-async function report(error: unknown, io: CommandIo): Promise<number> {
+/** Tells an error and the next step; for a command line that cannot be meant that is at least the command's help. */
+async function report(error: unknown, io: CommandIo, asked: string): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (io.interrupted?.().aborted === true) return INTERRUPTED;
   const { message, hint, exitCode, prefix } =
     error instanceof UserError ? error : await import("./explain-error.ts").then((m) => m.explainError(error, io.env));
   io.err(`${prefix}: ${message}\n`);
-  if (hint !== undefined) io.err(`next: ${hint}\n`);
+  const next = hint ?? (exitCode === 2 ? `${asked} --help` : undefined);
+  if (next !== undefined) io.err(`next: ${next}\n`);
   return exitCode;
 }

@@ -11,7 +11,7 @@ export async function runBackup(input: CommandInput): Promise<number> {
   const dataDir = dataDirOf(input);
   if ((await readInstance(dataDir)) === undefined)
     throw new UserError(`capstan does not run on ${dataDir}`, {
-      hint: "start it with: capstan up, or copy its stopped data directory",
+      hint: "start it with: capstan up, name its directory with --data, or copy that while it is stopped",
     });
   await requestBackup(dataDir, resolve(dir)).catch(withCure);
   io.out(`Backup written to ${resolve(dir)}\n`);

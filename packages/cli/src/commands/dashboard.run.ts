@@ -5,7 +5,9 @@ import { dataDirOf } from "../options.ts";
 export async function runDashboard(input: CommandInput): Promise<number> {
   const dataDir = dataDirOf(input);
   if ((await readInstance(dataDir)) === undefined)
-    throw new UserError(`capstan does not run on ${dataDir}`, { hint: "start it with: capstan up" });
+    throw new UserError(`capstan does not run on ${dataDir}`, {
+      hint: "start it with: capstan up, or name its directory with --data",
+    });
   const link = await requestSignInLink(dataDir);
   if (link === undefined)
     throw new UserError("this instance serves no dashboard", { hint: "start it without --dashboard off" });

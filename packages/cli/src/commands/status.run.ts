@@ -1,6 +1,6 @@
 import { readInstance } from "@capstan/manager/instance";
 import type { CommandInput } from "../command.ts";
-import { dataDirOf } from "../options.ts";
+import { dataDirOf, dataFlag } from "../options.ts";
 
 export async function runStatus(input: CommandInput): Promise<number> {
   const { io } = input;
@@ -8,7 +8,7 @@ export async function runStatus(input: CommandInput): Promise<number> {
   const instance = await readInstance(dataDir);
   if (instance === undefined) {
     io.out(`capstan does not run on ${dataDir}\n`);
-    io.err("Start it with: capstan up\n");
+    io.err(`Start it with: capstan up${dataFlag(input)}\n`);
     return 1;
   }
   io.out(`capstan ${instance.version} runs since ${instance.startedAt} (pid ${instance.pid})\n`);
@@ -28,6 +28,6 @@ export async function runDown(input: CommandInput): Promise<number> {
   process.kill(instance.pid, "SIGTERM");
   io.err(`Stopping capstan (pid ${instance.pid}) …\n`);
   while ((await readInstance(dataDir)) !== undefined) await new Promise((resolve) => setTimeout(resolve, 100));
-  io.err("Stopped. Start it again with: capstan up\n");
+  io.err(`Stopped. Start it again with: capstan up${dataFlag(input)}\n`);
   return 0;
 }

@@ -5,7 +5,7 @@ import { type CommandInput, UserError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
 import { commandName, runDemo } from "../demo.ts";
-import { dataDirOf, metalHostsOf } from "../options.ts";
+import { dataDirOf, dataFlag, metalHostsOf } from "../options.ts";
 import { VERSION } from "../version.ts";
 import { DEFAULT_LISTEN } from "./up.ts";
 import { oidcOf } from "./up-oidc.run.ts";
@@ -55,7 +55,7 @@ export async function runUp(input: CommandInput): Promise<number> {
     random: systemRandom,
     log,
   }).catch((error: unknown) => {
-    throw explain(error, dataDir);
+    throw explain(error, dataDir, dataFlag(input));
   });
   // From here on there is something to stop; before, the usual end of a program does.
   const stop = untilSignal();
@@ -66,23 +66,23 @@ export async function runUp(input: CommandInput): Promise<number> {
   io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n`);
   if (standalone.dashboard !== undefined)
     io.out(
-      `Dashboard:  ${standalone.dashboard.signInLink()}\n            (signs in once; a new link: ${commandName(io)} dashboard)\n`,
+      `Dashboard:  ${standalone.dashboard.signInLink()}\n            (signs in once; a new link: ${commandName(io)} dashboard${dataFlag(input)})\n`,
     );
   io.out("\nNext:\n");
   io.out(`  export KUBECONFIG=${standalone.kubeconfig}\n`);
   io.out(`  ${commandName(io)} create cluster first --workers provider=memory,replicas=2\n`);
   io.out("  kubectl get clusters -A\n");
-  if (options["demo"] === true) await runDemo(standalone.kubeconfig, io);
+  if (options["demo"] === true) await runDemo(standalone.kubeconfig, io, dataFlag(input));
   const signal = await stop;
   io.err(`\n${signal}: stopping the controllers and the hosted control planes; their data stays in ${dataDir}\n`);
   await standalone.close(true);
   return 0;
 }
 
-function explain(error: unknown, dataDir: string): unknown {
+function explain(error: unknown, dataDir: string, flag: string): unknown {
   if (error instanceof AlreadyRunningError)
     return new UserError(error.message, {
-      hint: `use it (capstan status), stop it (capstan down), or choose another directory with --data`,
+      hint: `use it (capstan status${flag}), stop it (capstan down${flag}), or choose another directory with --data`,
     });
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "EADDRINUSE")
