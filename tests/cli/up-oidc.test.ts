@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseYaml } from "@capstan/apimachinery";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Reader } from "../docs/reader.ts";
+import { Shell } from "../docs/shell.ts";
 import { type OidcIssuer, startOidcIssuer } from "../e2e/oidc-issuer.ts";
 
 /** `capstan up` with an issuer of ID tokens on loopback, asked over HTTPS as people's programs ask. */
@@ -15,18 +17,24 @@ let dir: string;
 let issuer: OidcIssuer;
 const started: ChildProcess[] = [];
 
+const OURS = "--listen 127.0.0.1:0 --dashboard off";
+
 async function up(name: string, ...args: string[]): Promise<{ dataDir: string; text(): string }> {
   const dataDir = join(dir, name);
-  const listen = ["--listen", "127.0.0.1:0", "--dashboard", "off"];
-  const child = spawn(process.execPath, [MAIN, "up", "--data", dataDir, ...listen, ...args], { stdio: "pipe" });
+  const child = spawn(process.execPath, [MAIN, "up", "--data", dataDir, ...OURS.split(" "), ...args]);
+  return { dataDir, text: await upText(child) };
+}
+
+/** What a process prints, once it is up. */
+async function upText(child: ChildProcess): Promise<() => string> {
   started.push(child);
   let text = "";
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => {
+    stream?.on("data", (chunk: Buffer) => {
       text += chunk.toString();
     });
   await vi.waitFor(() => expect(text).toContain("Next:"), { timeout: 30_000 });
-  return { dataDir, text: () => text };
+  return () => text;
 }
 
 /** Who the API takes the bearer of a token for. */
@@ -80,6 +88,27 @@ test("people sign in with tokens of the issuer that the options name", async () 
   expect(await whoIs(dataDir, issuer.token("another", claims))).toMatchObject({ status: 401 });
   expect(await whoIs(dataDir, issuer.token("capstan", { ...claims, hd: "evil.com" }))).toMatchObject({ status: 401 });
   expect(await whoIs(dataDir, issuer.token("capstan", { ...claims, exp: 1 }))).toMatchObject({ status: 401 });
+}, 60_000);
+
+test("the guide's command does it", async () => {
+  const shell = await Shell.make(MAIN);
+  try {
+    const reader = new Reader("docs/guides/security.md", "tests/cli/up-oidc.test.ts");
+    const command = reader.command("Secure", "capstan up", {
+      own: { "https://login.example.com": issuer.url },
+      more: `--oidc-ca-file ${join(dir, "issuer.crt")} ${OURS}`,
+    });
+    await upText(spawn("bash", ["-c", `exec ${command}`], { cwd: shell.dir, env: shell.environment }));
+    const token = issuer.token("capstan", { sub: "1", email: "ada@example.com", groups: ["ops"] });
+    expect(await whoIs(shell.dataDir, token)).toEqual({
+      status: 201,
+      user: { username: "ada@example.com", groups: ["idp:ops", "system:authenticated"] },
+    });
+    expect(reader.untyped()).toEqual([]);
+  } finally {
+    started.pop()?.kill("SIGKILL");
+    await shell.close();
+  }
 }, 60_000);
 
 test("an issuer whose certificate is not trusted is told at the start, and its tokens are refused", async () => {

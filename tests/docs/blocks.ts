@@ -1,6 +1,13 @@
+import { fileURLToPath } from "node:url";
+
+/** The checkout. */
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+
 /** A block of code in a page. */
 export interface Block {
   readonly page: string;
+  /** The heading it stands below. */
+  readonly section: string;
   readonly line: number;
   /** What its fence says: the language, then how its commands are proved. */
   readonly info: string;
@@ -14,13 +21,15 @@ const NO_COMMANDS = new Set(["text", "yaml", "json", "ts"]);
 export function codeBlocks(page: string, text: string): Block[] {
   const blocks: Block[] = [];
   const lines = text.split("\n");
+  let section = "";
   for (let at = 0; at < lines.length; at++) {
+    section = /^#+ (.*)$/.exec(lines[at] ?? "")?.[1] ?? section;
     const hidden = /^<!-- run: (.*) -->$/.exec(lines[at] ?? "")?.[1];
-    if (hidden !== undefined) blocks.push({ page, line: at + 1, info: "sh run", text: hidden });
+    if (hidden !== undefined) blocks.push({ page, section, line: at + 1, info: "sh run", text: hidden });
     const info = /^\s*```(.*)$/.exec(lines[at] ?? "")?.[1]?.trim();
     if (info === undefined) continue;
     const end = lines.findIndex((line, index) => index > at && line.trim() === "```");
-    blocks.push({ page, line: at + 2, info, text: lines.slice(at + 1, end).join("\n") });
+    blocks.push({ page, section, line: at + 2, info, text: lines.slice(at + 1, end).join("\n") });
     at = end;
   }
   return blocks;
@@ -44,11 +53,13 @@ export function scriptOf({ info, text }: Block): string {
     .join("\n");
 }
 
-/** Of every command in a script the word that says what it does: `host` of `capstan host add`, `bundle.mjs` of a program's path. */
-export function verbsOf(script: string): string[] {
-  return [
-    ...script.matchAll(/(?:^|[|&;] *)(?:npx )?(?:capstan|kubectl|node|npm)(?: --kubeconfig \S+)? ([\w./-]+)/gm),
-  ].map(([, word = ""]) => word.split("/").at(-1) ?? "");
+/** The commands of a block one by one: without comments, lines that end in a backslash joined. */
+export function commandsOf(block: Block): string[] {
+  return scriptOf(block)
+    .replaceAll(/ *\\\n */g, " ")
+    .split("\n")
+    .map((line) => line.replace(/(^|\s+)# .*$/, "").trim())
+    .filter((line) => line !== "");
 }
 
 /** Addresses of links to files of the repository, without what follows a `#`. Pictures are made by the browser tests and left out. */

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
-import { COMMANDS, commandReference } from "capstan";
+import { COMMANDS, commandReference, GLOBAL_OPTIONS } from "capstan";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { codeBlocks, fileLinks, proofOf, scriptOf, verbsOf } from "./blocks.ts";
+import { codeBlocks, commandsOf, fileLinks, proofOf, root, scriptOf } from "./blocks.ts";
+import { typedIn } from "./reader.ts";
 import { KUBECTL, Shell } from "./shell.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const main = join(root, "dist/capstan/capstan.js");
 
 const pages = [
@@ -16,6 +15,13 @@ const pages = [
     .filter((path) => path.endsWith(".md"))
     .map((path) => join(root, "docs", path)),
 ].map((file) => ({ page: relative(root, file), text: readFileSync(file, "utf8") }));
+
+/** What follows `capstan` in blocks and in the text of a page, up to where the command ends. */
+function capstanLines(text: string): string[] {
+  return [...text.matchAll(/(?:^|[`(] ?|[|&;] )(?:\$ )?(?:npx )?capstan ([a-z][^`\n|&;>#]*)/gm)].map(([, line = ""]) =>
+    line.trim(),
+  );
+}
 
 /** The reference is made from the definitions of commands and kinds, which have tests of their own. */
 const written = pages.filter(({ page }) => !page.startsWith("docs/reference/"));
@@ -35,20 +41,31 @@ describe("pages", () => {
     expect(unknown).toEqual([]);
   });
 
+  test.each(pages)("options of capstan named in $page exist", ({ text }) => {
+    const unknown = capstanLines(text).flatMap((line) => {
+      const [first = "", second = "", ...rest] = line.split(/\s+/);
+      const definition = COMMANDS.find(({ name }) => name === `${first} ${second}` || name === first);
+      const known = new Set(
+        [...(definition?.options ?? []), ...GLOBAL_OPTIONS].flatMap(({ flags }) => flags.match(/--?[\w-]+/g) ?? []),
+      );
+      // `--wait=false`, `--no-wait`, `-n=x`; a lone `--` ends the options.
+      const used = [second, ...rest].flatMap((word) => /^(--?[a-z][\w-]*)(?:=.*)?$/.exec(word)?.[1] ?? []);
+      return used.filter((flag) => flag !== "--help" && !known.has(flag)).map((flag) => `capstan ${first}: ${flag}`);
+    });
+    expect(unknown).toEqual([]);
+  });
+
   test("the reference of commands is that of the definitions", () => {
     const file = join(root, "docs/reference/cli.md");
     expect(readFileSync(file, "utf8"), "npm run generate").toBe(commandReference());
   });
 });
 
-/** What the e2e tests do is partly in files they share. */
-const helpers = readdirSync(join(root, "tests/e2e"), { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
-  .map((path) => readFileSync(join(root, "tests/e2e", path), "utf8"))
-  .join("\n");
-
-/** A fence says `sh run` (here), `sh by FILE …` (what needs real hosts or programs), or a language without commands. */
-describe("every command is proved", () => {
+/**
+ * A fence says `sh run` (here), `sh by FILE` (what needs real hosts or programs: that test reads the commands out of the page and types
+ * them, or CI has the very command), or a language without commands.
+ */
+describe("every command is run as it is written", () => {
   const blocks = written.flatMap(({ page, text }) =>
     codeBlocks(page, text).map((block) => ({ ...block, whole: text })),
   );
@@ -56,19 +73,25 @@ describe("every command is proved", () => {
   test.each(blocks)("$page, line $line", (block) => {
     const proof = proofOf(block);
     if (proof === undefined || proof === "run") return;
-    expect(proof, "mark the block: sh run, console run, sh by FILE, or text").not.toEqual([]);
-    const texts = proof.map((file) => readFileSync(join(root, file), "utf8"));
-    const all = [...texts, ...(proof.some((file) => file.startsWith("tests/e2e/")) ? [helpers] : [])].join("\n");
-    const missing = verbsOf(scriptOf(block)).filter((verb) => !new RegExp(`\\b${verb}\\b`).test(all));
-    expect(missing, `commands that ${proof.join(", ")} do not use`).toEqual([]);
-    for (const file of proof.filter((path) => path.startsWith("tests/e2e/"))) {
-      const [, name = ""] = /([\w-]+)\.test\.ts$/.exec(file) ?? [];
+    expect(proof, "mark the block: sh run, console run, sh by FILE, or text").toHaveLength(1);
+    const [file = ""] = proof;
+    const source = readFileSync(join(root, file), "utf8");
+    if (file.endsWith(".test.ts")) expect(source, `${file} reads the page`).toContain(`"${block.page}"`);
+    expect(commandsOf(block).filter((command) => !isRun(command, block.section, file, source))).toEqual([]);
+    const [, name] = /^tests\/e2e\/([\w-]+)\.test\.ts$/.exec(file) ?? [];
+    if (name !== undefined)
       expect(block.whole, "the page tells which test runs this").toMatch(
         new RegExp(`${file.replaceAll(".", "\\.")}|npm run e2e -- ${name}\\b(?!-)`),
       );
-    }
   });
 });
+
+function isRun(command: string, section: string, file: string, source: string): boolean {
+  if (file.endsWith(".test.ts"))
+    return typedIn(source).some((typed) => typed.section === section && command.includes(typed.words));
+  // A script of CI: each part of the command ends a line of it.
+  return command.split(" && ").every((part) => source.split("\n").some((line) => line.endsWith(` ${part}`)));
+}
 
 /** Every block marked `run`, in the order of the pages, against one instance with the demo. */
 describe("blocks", () => {
@@ -79,7 +102,7 @@ describe("blocks", () => {
     // The command as it is installed, which also starts twice as fast.
     const { status } = spawnSync(process.execPath, [join(root, "tools/cli/bundle.mjs")], { stdio: "inherit" });
     expect(status).toBe(0);
-    shell = await Shell.make(main, root);
+    shell = await Shell.make(main);
     up = spawn(process.execPath, [main, "up", "--demo", "--listen", "127.0.0.1:0", "--dashboard", "off"], {
       env: shell.environment,
       cwd: shell.dir,

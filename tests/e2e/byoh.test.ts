@@ -2,12 +2,18 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { root } from "../docs/blocks.ts";
+import { Reader } from "../docs/reader.ts";
+import { Shell } from "../docs/shell.ts";
 import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
-import { Capstan } from "./capstan/instance.ts";
+import { Capstan, CLI } from "./capstan/instance.ts";
 import { eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
 
 /** Two hosts of one's own without Node: from their enrolment to Ready nodes, through kills, and back to clean, free hosts, twice. */
 let lab: Lab;
+let shell: Shell;
+/** Types the commands of the page about hosts of one's own. */
+let reader: Reader;
 let capstan: Capstan;
 let one: Node;
 let two: Node;
@@ -22,7 +28,13 @@ const hostJson = async (name: string, query: string): Promise<string> =>
 const ready = (name: string) => hostJson(name, "{.status.conditions[?(@.type=='Ready')].status}");
 
 beforeAll(async () => {
-  await timed("agent's program", () => mustRun(process.execPath, [path("../../tools/agent/executable.mjs")]));
+  shell = await Shell.make(CLI);
+  reader = new Reader("docs/own-hosts.md", "tests/e2e/byoh.test.ts", shell);
+  await timed("agent's program", async () => {
+    await reader.type("1. What a host needs", "npm run build", { cwd: root });
+    await reader.type("1. What a host needs", "executable.mjs", { cwd: root });
+    await reader.type("1. What a host needs", "bundle.mjs", { cwd: root });
+  });
   lab = await Lab.open({ extraPackages: ["openssh-server"] });
   [one, two] = [lab.addNode("one"), lab.addNode("two")];
   one.writeFile(`root/${AGENT}`, readFileSync(program), 0o755);
@@ -31,7 +43,10 @@ beforeAll(async () => {
     host.writeFile(`etc/systemd/system/${AGENT}.service.d/fast.conf`, "[Service]\nRestartSec=200ms\n");
   await mustRun("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", join(lab.dir, "key")]);
   two.writeFile("root/.ssh/authorized_keys", readFileSync(join(lab.dir, "key.pub")), 0o600);
-  capstan = await timed("capstan up", () => Capstan.start(lab.gateway, lab.gateway));
+  await reader.type("1. What a host needs", "capstan kubernetes install", { more: `--from ${kubernetesBin()}` });
+  const command = reader.command("1. What a host needs", "capstan up", { own: { "192.168.10.5": lab.gateway } });
+  capstan = await timed("capstan up", () => Capstan.typed(shell, command));
+  await reader.type("1. What a host needs", "export KUBECONFIG");
   await timed("hosts booted, images imported", async () => {
     for (const host of [one, two]) {
       await host.start({ allowFailedUnits: true });
@@ -43,6 +58,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await capstan?.close();
   await lab?.close();
+  await shell?.close();
 });
 
 test("one line enrols a host without Node, once, with rights to its own objects only", async () => {
@@ -75,9 +91,9 @@ test("one line enrols a host without Node, once, with rights to its own objects 
 });
 
 test("one command enrols a host over SSH", async () => {
-  const options = `-i ${join(lab.dir, "key")} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null`;
+  const key = `${join(lab.dir, "key")} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null`;
   const said = await timed("host add --ssh", () =>
-    capstan.cli("host", "add", "two", "--ssh", `root@${two.address}`, `--ssh-args=${options}`),
+    reader.type("2. Enrol", "--ssh", { own: { "10.0.0.12": two.address, "~/.ssh/key": key } }),
   );
   expect(said).toContain(`host default/two enrolled over root@${two.address}`);
   await eventually("a Ready host", async () => (await ready("two")) === "True");
@@ -147,7 +163,7 @@ async function running(count: number): Promise<void> {
   );
 }
 
-test("nodes join by real kubeadm, with agent and manager killed in the middle of every step", async () => {
+test("the example as it is: one of the hosts becomes a node, and is given back", async () => {
   await capstan.kubectl("create", "configmap", "cni", `--from-file=cni.yaml=${path("cni.yaml")}`);
   const resourceSet = {
     apiVersion: "addons.cluster.x-k8s.io/v1beta2",
@@ -156,6 +172,18 @@ test("nodes join by real kubeadm, with agent and manager killed in the middle of
     spec: { clusterSelector: { matchLabels: { cni: "small" } }, resources: [{ kind: "ConfigMap", name: "cni" }] },
   };
   await capstan.kubectlWithInput(JSON.stringify(resourceSet), "apply", "-f", "-");
+  await reader.type("3. Use", "kubectl apply");
+  await timed("applied to a Machine Running", () => running(1));
+  await capstan.kubectl("wait", "--for=condition=Available", "cluster/own", "--timeout=120s");
+  expect(await reader.type("3. Use", "capstan describe")).toMatch(/^Cluster\/own .* True +Available/m);
+  expect(await reader.type("3. Use", "kubectl get byohost")).toContain("exitCode: 0");
+  expect(await reader.type("3. Use", "capstan host logs")).toContain("This node has joined the cluster");
+  await timed("cluster deleted", () => capstan.kubectl("delete", "cluster", "own", "--timeout=180s"));
+  await expectClean("one", one);
+  expect(reader.untyped()).toEqual([]);
+});
+
+test("nodes join by real kubeadm, with agent and manager killed in the middle of every step", async () => {
   await timed("applied to two Machines Running", async () => {
     await capstan.kubectlWithInput(manifest("own", { pauses: true }), "apply", "-f", "-");
     const moments = [/^Running:/, /^Running:write/, /^Running:sleep 5$/, /^Running:kubeadm join/];

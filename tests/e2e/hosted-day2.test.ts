@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
+import { Reader } from "../docs/reader.ts";
+import { Shell } from "../docs/shell.ts";
+import { CLI } from "./capstan/instance.ts";
 import { eventually, timed } from "./harness/index.ts";
 import { HostedPlanes } from "./hosted-planes.ts";
 import { type OidcIssuer, startOidcIssuer } from "./oidc-issuer.ts";
@@ -10,12 +13,17 @@ import { type OidcIssuer, startOidcIssuer } from "./oidc-issuer.ts";
 /** What happens to a hosted control plane over the years, with real components and without nodes. */
 let planes: HostedPlanes;
 let issuer: OidcIssuer;
+let shell: Shell;
+/** Types what the page says about more than one of each. */
+let reader: Reader;
 const scratch = mkdtempSync(join(tmpdir(), "capstan-day2-"));
 const config = join(scratch, "kubeconfig");
 
 beforeAll(async () => {
   planes = await HostedPlanes.start();
   issuer = await startOidcIssuer();
+  shell = await Shell.make(CLI, planes.capstan.dataDir);
+  reader = new Reader("docs/hosted-control-planes.md", "tests/e2e/hosted-day2.test.ts", shell);
   await planes.create("demo", { replicas: 1 });
   await planes.told("demo", "Available", /^True/);
   await connect();
@@ -24,6 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await planes?.close();
   await issuer?.close();
+  await shell?.close();
   rmSync(scratch, { recursive: true, force: true });
 });
 
@@ -134,12 +143,13 @@ test("people log in elsewhere, requests are recorded, Secrets are encrypted, and
 
 test("etcd grows from one member to three, and what was written is there", async () => {
   await kubectl("create", "configmap", "from-one");
-  await planes.patch("demo", { spec: { etcd: { replicas: 3 } } });
+  await reader.type("More than one of each", '"replicas":3');
   await timed("three members", () =>
     eventually("three members", async () => pidOf("etcd-2") !== undefined, { timeout: 120_000 }),
   );
   await upToDate();
   await planes.told("demo", "EtcdClusterHealthy", /^True/);
+  expect(await reader.type("More than one of each", "kubectl get hcp")).toBe("");
   await kubectl("create", "configmap", "from-three");
   expect(readFileSync(`/proc/${pidOf("kube-apiserver")}/cmdline`, "utf8").match(/127\.0\.0\.1:\d+,/g)).toHaveLength(2);
 });
@@ -177,7 +187,7 @@ test("a member whose files are damaged is taken in again", async () => {
 });
 
 test("etcd shrinks from three members to one, and what was written is there", async () => {
-  await planes.patch("demo", { spec: { etcd: { replicas: 1 } } });
+  await reader.type("More than one of each", '"replicas":1');
   await timed("one member", () =>
     eventually("one member", async () => pidOf("etcd-1") === undefined && pidOf("etcd-2") === undefined, {
       timeout: 120_000,
@@ -187,6 +197,7 @@ test("etcd shrinks from three members to one, and what was written is there", as
   await planes.told("demo", "EtcdClusterHealthy", /^True/);
   await kubectl("get", "configmap", "from-one", "from-three");
   await kubectl("create", "configmap", "from-one-again");
+  expect(reader.untyped()).toEqual([]);
 });
 
 test("all authorities are rotated in three steps, and whoever trusts the bundle is never turned away", async () => {

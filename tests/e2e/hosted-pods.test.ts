@@ -2,12 +2,17 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Capstan } from "./capstan/instance.ts";
+import { Reader } from "../docs/reader.ts";
+import { Shell } from "../docs/shell.ts";
+import { Capstan, CLI } from "./capstan/instance.ts";
 import { controlPlaneImages, eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
 import { HostedWorld } from "./hosted-world.ts";
 
 /** A hosted cluster hosts another one: its real nodes run the pods of a second control plane, which a real node joins. */
 let lab: Lab;
+let shell: Shell;
+/** Types the commands of the page about control planes as pods. */
+let reader: Reader;
 let capstan: Capstan;
 let host: HostedWorld;
 let tenant: HostedWorld;
@@ -16,7 +21,6 @@ let tenantNode: Node;
 let booted: Promise<unknown>;
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const example = fileURLToPath(new URL("../../docs/examples/hosted.yaml", import.meta.url));
 const OURS = "capstan.dev/hosted=tenant";
 const NEXT = "v1.34.5-capstan.1";
 
@@ -25,6 +29,8 @@ beforeAll(async () => {
   hostNode = lab.addNode("h1");
   tenantNode = lab.addNode("t1");
   capstan = await timed("capstan up", () => Capstan.start(lab.gateway));
+  shell = await Shell.make(CLI, capstan.dataDir);
+  reader = new Reader("docs/hosted-control-planes.md", "tests/e2e/hosted-pods.test.ts", shell);
   host = new HostedWorld(capstan, lab);
   tenant = new HostedWorld(capstan, lab, "tenant");
 });
@@ -35,6 +41,7 @@ afterAll(async () => {
   await lab?.close();
   host?.close();
   tenant?.close();
+  await shell?.close();
 });
 
 /** Asks for a backup as a user does and gives back its name. */
@@ -67,7 +74,8 @@ test("a cluster by processes gets a real node", async () => {
     await hostNode.importImages(images([...workerImages, ...controlPlaneImages, "proxy-server"]));
     await tenantNode.importImages(images([...workerImages, "proxy-agent"]));
   });
-  await capstan.kubectl("apply", "-f", example, "-f", file("hosted-kind.yaml"));
+  await reader.type("Pods", "docs/examples/hosted.yaml");
+  await capstan.kubectl("apply", "-f", file("hosted-kind.yaml"));
   await timed("host cluster Available", () => host.available());
   await host.connect();
   await host.kubectl("apply", "-f", file("cni.yaml"), "-f", file("hosted-pods-volume.yaml"));
@@ -79,10 +87,13 @@ test("a cluster by processes gets a real node", async () => {
 });
 
 test("a second control plane runs as pods on that node, its address known before any of them", async () => {
-  await capstan.kubectl("apply", "-f", file("hosted-pods.yaml"));
+  await reader.type("Pods", "tests/e2e/hosted-pods.yaml");
   await eventually("the endpoint", async () => (await tenant.hcp("{.spec.controlPlaneEndpoint.port}")) !== "");
   expect(await tenant.hcp("{.spec.controlPlaneEndpoint.host}")).toBe(hostNode.address);
-  await timed("applied to Available", () => tenant.available(180_000));
+  await timed("applied to Available", () => reader.type("Pods", "kubectl wait"));
+  await reader.type("Pods", "capstan kubeconfig");
+  expect(await reader.type("Pods", "get namespaces")).toContain("kube-system");
+  expect(reader.untyped()).toEqual([]);
   await tenant.connect();
   expect(await tenant.kubectl("get", "--raw", "/readyz")).toBe("ok");
   expect(Object.keys(await pods()).toSorted()).toEqual([

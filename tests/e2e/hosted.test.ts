@@ -2,13 +2,18 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeF
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
-import { Capstan } from "./capstan/instance.ts";
+import { Reader } from "../docs/reader.ts";
+import { Shell } from "../docs/shell.ts";
+import { freePorts, kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
+import { Capstan, CLI } from "./capstan/instance.ts";
 import { eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
 import { HostedWorld } from "./hosted-world.ts";
 
 /** The story of the mission: one file, a control plane that costs no machine, and ordinary hosts that join it. */
 let lab: Lab;
+let shell: Shell;
+/** Types the commands of the page about hosted control planes. */
+let reader: Reader;
 let capstan: Capstan;
 let world: HostedWorld;
 let nodes: Node[];
@@ -16,7 +21,6 @@ let booted: Promise<unknown>;
 let firewall: string;
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const example = fileURLToPath(new URL("../../docs/examples/hosted.yaml", import.meta.url));
 const COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 /** The next minor version, built by run.mjs. */
 const NEXT = "v1.35.4";
@@ -27,7 +31,13 @@ beforeAll(async () => {
   firewall = await iptables();
   lab = await Lab.open();
   nodes = ["n1", "n2"].map((name) => lab.addNode(name));
-  capstan = await timed("capstan up", () => Capstan.start(lab.gateway));
+  shell = await Shell.make(CLI);
+  reader = new Reader("docs/hosted-control-planes.md", "tests/e2e/hosted.test.ts", shell);
+  await reader.type("Hosted control planes", "capstan kubernetes install", { more: `--from ${kubernetesBin()}` });
+  const [port] = await freePorts(1, "127.0.0.1");
+  const typing = { own: { "192.168.10.5": lab.gateway }, more: `--listen 127.0.0.1:${port}` };
+  const command = reader.command("Hosted control planes", "capstan up", typing);
+  capstan = await timed("capstan up", () => Capstan.typed(shell, command));
   world = new HostedWorld(capstan, lab);
 });
 
@@ -36,6 +46,7 @@ afterAll(async () => {
   await capstan?.close();
   await lab?.close();
   world?.close();
+  await shell?.close();
 });
 
 test("one file with Cluster and HostedControlPlane leads to a ready API", async () => {
@@ -43,10 +54,11 @@ test("one file with Cluster and HostedControlPlane leads to a ready API", async 
     await Promise.all(nodes.map((node) => node.start()));
     await Promise.all(nodes.map((node) => node.importImages(workerImages.map((name) => lab.images[name]))));
   });
-  await capstan.kubectl("apply", "-f", example);
-  await timed("applied to Available", () =>
-    capstan.kubectl("wait", "--for=condition=Available", "cluster/demo", "--timeout=60s"),
-  );
+  await reader.type("Hosted control planes", "export KUBECONFIG");
+  await reader.type("Hosted control planes", "kubectl apply");
+  await timed("applied to Available", () => reader.type("Hosted control planes", "kubectl wait"));
+  await reader.type("Hosted control planes", "capstan kubeconfig");
+  expect(await reader.type("Hosted control planes", "get namespaces")).toContain("kube-system");
   await world.connect();
   expect(await world.kubectl("get", "--raw", "/readyz")).toBe("ok");
   await booted;
@@ -135,10 +147,10 @@ test("kill -9 of the manager: nothing happens to the cluster, and a new manager 
 
 test("scaled to zero it costs nothing, scaled back its data is there and nodes come back", async () => {
   const pods = await world.pods();
-  await capstan.kubectl("scale", "hcp/demo", "--replicas=0");
+  await reader.type("Hibernate", "--replicas=0");
   await timed("hibernated", () => eventually("no process", async () => Object.keys(world.pids()).length === 0));
   await eventually("the reason", async () => (await world.condition("Available")).startsWith("False Hibernated"));
-  await capstan.kubectl("scale", "hcp/demo", "--replicas=1");
+  await reader.type("Hibernate", "--replicas=1");
   await timed("awake", () => world.available());
   await world.kubectl("get", "configmap", "without-manager");
   await timed("nodes Ready", () => eventually("two Ready nodes", async () => (await world.readyNodes()) === 2));
@@ -181,12 +193,14 @@ test("the control plane is upgraded while API and pods answer", async () => {
   if (first === undefined) throw new Error("no node");
   const stopWeb = world.askWeb(first);
   const stopApi = world.askApi();
-  await world.patch({ spec: { version: NEXT } });
+  await reader.type("Upgrade", "capstan kubernetes install", { more: `--from ${kubernetesBin(NEXT)}` });
+  await reader.type("Upgrade", "kubectl patch");
   await timed(`upgraded to ${NEXT}`, () =>
     eventually("the new version", async () => (await world.hcp("{.status.version}")) === NEXT, { timeout: 240_000 }),
   );
   await eventually("UpToDate", async () => (await world.condition("UpToDate")).startsWith("True"));
   await world.available();
+  expect(await reader.type("Upgrade", "kubectl get")).toContain(NEXT);
   // A kube-apiserver listens before it accepts: connections that the kernel gives to it wait until it has started. Then it knows no
   // rights for some tenths of a second, and one that stops resets connections that it has not accepted yet. Clients try again: what
   // counts is that none has to for longer than a start.
@@ -205,8 +219,7 @@ test("the control plane is upgraded while API and pods answer", async () => {
 test("the CA is rotated in three steps with nodes that follow in place; pods answer all the while", async () => {
   const [first] = nodes;
   if (first === undefined) throw new Error("no node");
-  const step = async (phase: string, told: string): Promise<void> => {
-    await world.patch({ spec: { certificates: { rotation: { phase } } } });
+  const done = async (phase: string, told: string): Promise<void> => {
     await timed(`phase ${phase}`, () =>
       eventually(phase, async () => {
         const [current, upToDate] = [await world.condition("AuthoritiesCurrent"), await world.condition("UpToDate")];
@@ -224,19 +237,23 @@ test("the CA is rotated in three steps with nodes that follow in place; pods ans
     for (const pod of pods) expect(await world.kubectl("logs", pod)).toContain("serving as");
   };
   const stopWeb = world.askWeb(first);
-  await step("Trust", "False NewTrusted");
+  await reader.type("Rotate", '"Trust"');
+  await done("Trust", "False NewTrusted");
+  expect(await reader.type("Rotate", "kubectl get hcp")).not.toBe("");
   const script = readFileSync(fileURLToPath(new URL("../../docs/examples/rotate-node.sh", import.meta.url)), "utf8");
   for (const node of nodes) expect(await node.must(["sh", "-c", script])).toContain("has a certificate of the new one");
-  for (const what of ["daemonset/kube-proxy", "deployment/coredns"]) {
-    await world.kubectl("-n", "kube-system", "rollout", "restart", what);
+  await reader.type("Rotate", "rollout restart");
+  for (const what of ["daemonset/kube-proxy", "deployment/coredns"])
     await timed(`${what} anew`, () => world.kubectl("-n", "kube-system", "rollout", "status", what, "--timeout=120s"));
-  }
-  await step("Issue", "False NewInUse");
+  await reader.type("Rotate", '"Issue"');
+  await done("Issue", "False NewInUse");
+  await reader.type("Rotate", "capstan kubeconfig");
   await eventually("logs through a certificate of the new CA", async () => {
     await logs();
     return true;
   });
-  await step("Retire", "True");
+  await reader.type("Rotate", '"Retire"');
+  await done("Retire", "True");
   await logs();
   const web = await stopWeb();
   expect(web.asked).toBeGreaterThan(10);
@@ -244,7 +261,7 @@ test("the CA is rotated in three steps with nodes that follow in place; pods ans
 });
 
 test("a snapshot, the data lost, restored: everything is back and nodes need not join again", async () => {
-  await capstan.kubectl("annotate", "hcp", "demo", "capstan.dev/backup=now");
+  await reader.type("Back up", "kubectl annotate");
   const backup = await timed("backup", () =>
     eventually("a backup", async () => {
       const [name = "", annotation = ""] = (
@@ -253,13 +270,14 @@ test("a snapshot, the data lost, restored: everything is back and nodes need not
       return name !== "" && !name.includes("-before-") && annotation === "" ? name : undefined;
     }),
   );
+  expect(await reader.type("Back up", "kubectl get")).toContain(backup);
   await world.kubectl("create", "configmap", "after-the-backup");
   await capstan.kubectl("scale", "hcp/demo", "--replicas=0");
   await eventually("no process", async () => Object.keys(world.pids()).length === 0);
   rmSync(join(world.folder, "etcd/data"), { recursive: true });
   await capstan.kubectl("scale", "hcp/demo", "--replicas=1");
   await eventually("the loss told", async () => (await world.condition("Available")).startsWith("False DataLost"));
-  await world.patch({ spec: { etcd: { restoreFrom: { backup } } } });
+  await reader.type("Restore", "kubectl patch", { own: { "20261116T030000Z": backup } });
   await timed("restored", () => world.available());
   await eventually("an answer", async () => (await world.kubectl("get", "--raw", "/readyz")) === "ok");
   expect(await world.kubectl("get", "configmaps", "-o", "name")).not.toContain("after-the-backup");
@@ -269,6 +287,10 @@ test("a snapshot, the data lost, restored: everything is back and nodes need not
   await timed("nodes Ready", () => eventually("two Ready nodes", async () => (await world.readyNodes()) === 2));
   await world.kubectl("scale", "deployment/web", "--replicas=3");
   await timed("a third pod", () => world.kubectl("rollout", "status", "deployment/web", "--timeout=120s"));
+});
+
+test("every command of the page has been typed", () => {
+  expect(reader.untyped()).toEqual([]);
 });
 
 test("deleting the Cluster leaves no process, port, file, mount or iptables rule", async () => {

@@ -1,33 +1,46 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Shell } from "../../docs/shell.ts";
 import { freePorts, kubernetesBin, mustRun, runCommand } from "../../real-kubernetes/index.ts";
 import { eventually } from "../harness/index.ts";
 
-const CLI = fileURLToPath(new URL("../../../packages/cli/dist/main.js", import.meta.url));
+export const CLI = fileURLToPath(new URL("../../../packages/cli/dist/main.js", import.meta.url));
+
+const STDIO: StdioOptions = ["ignore", "pipe", "pipe"];
 
 /** A `capstan up` as a user starts it: the built command in a process of its own. */
 export class Capstan {
   readonly dataDir: string;
   readonly kubeconfig: string;
-  readonly #nodeAddress: string;
-  readonly #listen: string;
+  readonly #spawn: () => ChildProcess;
   #process: ChildProcess | undefined;
   #output = "";
 
-  private constructor(dataDir: string, nodeAddress: string, listen: string) {
+  private constructor(dataDir: string, start: () => ChildProcess) {
     this.dataDir = dataDir;
     this.kubeconfig = join(dataDir, "kubeconfig");
-    this.#nodeAddress = nodeAddress;
-    this.#listen = listen;
+    this.#spawn = start;
   }
 
   /** `host` is where its API listens; hosts with an agent must be able to reach it. */
   static async start(nodeAddress: string, host = "127.0.0.1"): Promise<Capstan> {
     const [port = 0] = await freePorts(1, host);
-    const capstan = new Capstan(mkdtempSync(join(tmpdir(), "capstan-e2e-")), nodeAddress, `${host}:${port}`);
+    const dataDir = mkdtempSync(join(tmpdir(), "capstan-e2e-"));
+    const args = [CLI, "up", "--data", dataDir, "--listen", `${host}:${port}`, "--node-address", nodeAddress];
+    const capstan = new Capstan(dataDir, () => spawn(process.execPath, args, { stdio: STDIO }));
+    await capstan.up();
+    return capstan;
+  }
+
+  /** Started by a command that a page says, with its data where `capstan up` puts it in the reader's home. */
+  static async typed(shell: Shell, command: string): Promise<Capstan> {
+    const { dir: cwd, environment: env } = shell;
+    const capstan = new Capstan(shell.dataDir, () =>
+      spawn("bash", ["-c", `exec ${command}`], { cwd, env, stdio: STDIO }),
+    );
     await capstan.up();
     return capstan;
   }
@@ -35,15 +48,12 @@ export class Capstan {
   /** Starts it (again) on the same data directory and waits until it says that it is up. */
   async up(): Promise<void> {
     this.#output = "";
-    const args = [CLI, "up", "--data", this.dataDir, "--listen", this.#listen, "--node-address", this.#nodeAddress];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = this.#spawn();
     this.#process = child;
-    child.stdout.on("data", (chunk: Buffer) => {
-      this.#output += chunk.toString();
-    });
-    child.stderr.on("data", (chunk: Buffer) => {
-      this.#output += chunk.toString();
-    });
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (chunk: Buffer) => {
+        this.#output += chunk.toString();
+      });
     await eventually("capstan up", async () => {
       if (child.exitCode !== null) throw new Error(`capstan ended with ${child.exitCode}: ${this.#output}`);
       return this.#output.includes("Capstan is up");
