@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+import workspace from "../../vitest.config.ts";
+
+/** `npm run first-run`: a fresh clone and the README. Not part of `npm test`, as it installs all packages anew. */
+export default defineConfig({
+  resolve: workspace.resolve,
+  test: {
+    include: ["tests/first-run/**/*.test.ts"],
+    pool: "forks",
+    testTimeout: 480_000,
+    hookTimeout: 60_000,
+    disableConsoleIntercept: true,
+    reporters: ["default", "./tools/test/plain-reporter.ts"],
+  },
+});
