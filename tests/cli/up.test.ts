@@ -43,7 +43,9 @@ afterAll(async () => {
 test("a second up on the same data explains itself and ends", async () => {
   const { code, text } = await run("up", "--listen", "127.0.0.1:0", "--dashboard", "off");
   expect(code).toBe(1);
-  expect(text).toMatch(/^error: capstan already runs on .* \(pid \d+, https:\/\/127\.0\.0\.1:\d+\)\nnext: use it/);
+  expect(text).toMatch(
+    /^error: capstan already runs on .* \(pid \d+, https:\/\/127\.0\.0\.1:\d+\)\nnext: use it \(capstan status --data \S+\), stop it \(capstan down --data \S+\)/,
+  );
 });
 
 test("status tells about the first, commands use it, down ends it", async () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { deepEqual, isReason, type Unstructured } from "@capstan/apimachinery";
-import { type ClusterPlan, clusterObjects, isTroubled, PLAN_ANNOTATION } from "@capstan/capi";
+import { type ClusterPlan, clusterObjects, isTroubled, PLAN_ANNOTATION, versionProblem } from "@capstan/capi";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
 import { parsePlan } from "../create/plan.ts";
@@ -22,7 +22,8 @@ const PLAN_FLAGS = ["kubernetesVersion", "placement", "controlPlaneReplicas", "e
 export async function runCreateCluster(input: CommandInput): Promise<number> {
   const dryRun = dryRunMode(input);
   const folders = [join(dataDirOf(input), "kubernetes"), ...kubernetesCacheDirs(input.io.env)];
-  const newest = (await installedVersions(folders)).at(-1) ?? FALLBACK_VERSION;
+  const usable = (await installedVersions(folders)).filter((version) => versionProblem(version) === undefined);
+  const newest = usable.at(-1) ?? FALLBACK_VERSION;
   const asked = input.arguments.length === 0 ? await askForPlan(input, newest) : input;
   // Mistakes are told before anything is asked of a server.
   const plan = parsePlan(asked, newest);

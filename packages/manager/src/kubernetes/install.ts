@@ -121,13 +121,11 @@ async function inPlace(target: string, fill: (dir: string) => Promise<void>): Pr
 export async function listKubernetes(into: string): Promise<string[]> {
   const entries = await readdir(into, { withFileTypes: true }).catch(() => []);
   const versions: string[] = [];
-  for (const entry of entries)
-    if (
-      entry.isDirectory() &&
-      VERSION.test(entry.name) &&
-      (await isExecutable(join(into, entry.name, "bin", "kube-apiserver")))
-    )
-      versions.push(entry.name);
+  for (const entry of entries) {
+    if (!entry.isDirectory() || !VERSION.test(entry.name)) continue;
+    const programs = [...KUBERNETES, "etcd"].map((name) => isExecutable(join(into, entry.name, "bin", name)));
+    if ((await Promise.all(programs)).every(Boolean)) versions.push(entry.name);
+  }
   return versions.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }
 
