@@ -1,6 +1,7 @@
 import type { Clock } from "@capstan/apimachinery";
 import type { WorkloadClusters } from "@capstan/capi";
 import type { Cache, Controller } from "@capstan/runtime";
+import { clusterResourceSetBindingController } from "./cluster-resource-set/binding.controller.ts";
 import { clusterResourceSetController } from "./cluster-resource-set/cluster-resource-set.controller.ts";
 import { addClusterResourceSetIndexes } from "./cluster-resource-set/indexes.ts";
 import { addIpamIndexes, ipamControllers } from "./ipam/ipam.controllers.ts";
@@ -25,6 +26,7 @@ export function supportingControllers({ workload, clock }: SupportingDeps): Cont
   return [
     machineHealthCheckController(workload),
     clusterResourceSetController(workload, clock),
+    clusterResourceSetBindingController(),
     ...ipamControllers(),
     machinePoolController(workload, clock),
     ...topologyControllers(),

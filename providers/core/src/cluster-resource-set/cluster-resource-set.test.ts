@@ -5,6 +5,7 @@ import type { Client } from "@capstan/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { NAMESPACE, put, readyCluster } from "../testing/objects.ts";
 import { crashAtEveryWrite, Plane } from "../testing/plane.ts";
+import { clusterResourceSetBindingController } from "./binding.controller.ts";
 import { clusterResourceSetController } from "./cluster-resource-set.controller.ts";
 import { addClusterResourceSetIndexes } from "./indexes.ts";
 
@@ -20,7 +21,10 @@ async function start(): Promise<Plane> {
   const plane = await Plane.start({
     crds: [Cluster.crd(), ClusterResourceSet.crd(), ClusterResourceSetBinding.crd()],
     indexes: addClusterResourceSetIndexes,
-    controllers: ({ workload, clock }) => [clusterResourceSetController(workload, clock)],
+    controllers: ({ workload, clock }) => [
+      clusterResourceSetController(workload, clock),
+      clusterResourceSetBindingController(),
+    ],
   });
   planes.push(plane);
   return plane;
@@ -194,6 +198,25 @@ describe("a ClusterResourceSet", () => {
     expect(await binding(plane)).toBeUndefined();
     expect(await inside(workload)).toBeDefined();
     expect(await plane.user.get(ClusterResourceSet, { namespace: NAMESPACE, name: "other" })).toBeUndefined();
+  });
+
+  test("forgets a Cluster that goes: another one of that name gets everything anew", async () => {
+    const plane = await start();
+    const workload = await cluster(plane);
+    await plane.user.create(configMap("p", { a: payload("1") }));
+    await plane.user.create(set("crs", [{ kind: "ConfigMap", name: "p" }]));
+    await plane.settle();
+    expect(await binding(plane)).toBeDefined();
+    const ready = readyCluster("c", formatTime(plane.clock.now()), { cni: "on" });
+    await plane.user.delete(ready);
+    await plane.settle();
+    expect(await binding(plane)).toBeUndefined();
+    // The other one, empty.
+    await workload.delete({ ...configMap("inside", {}), metadata: { namespace: "default", name: "inside" } });
+    await put(plane.user, ready);
+    await plane.settle();
+    expect((await inside(workload))?.data).toEqual({ value: "1" });
+    expect(plane.failures).toEqual([]);
   });
 
   test("an empty selector selects nothing; Clusters without the label are left alone", async () => {
