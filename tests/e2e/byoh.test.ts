@@ -163,6 +163,15 @@ async function running(count: number): Promise<void> {
   );
 }
 
+/** Waits for a cluster to be available; when it does not become so, the error says why. */
+async function available(name: string): Promise<void> {
+  await capstan
+    .kubectl("wait", "--for=condition=Available", `cluster/${name}`, "--timeout=120s")
+    .catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${await capstan.cli("why", name)}`, { cause: error });
+    });
+}
+
 test("the example as it is: one of the hosts becomes a node, and is given back", async () => {
   await capstan.kubectl("create", "configmap", "cni", `--from-file=cni.yaml=${path("cni.yaml")}`);
   const resourceSet = {
@@ -174,7 +183,7 @@ test("the example as it is: one of the hosts becomes a node, and is given back",
   await capstan.kubectlWithInput(JSON.stringify(resourceSet), "apply", "-f", "-");
   await reader.type("3. Use", "kubectl apply");
   await timed("applied to a Machine Running", () => running(1));
-  await capstan.kubectl("wait", "--for=condition=Available", "cluster/own", "--timeout=120s");
+  await available("own");
   expect(await reader.type("3. Use", "capstan describe")).toMatch(/^Cluster\/own .* True +Available/m);
   expect(await reader.type("3. Use", "kubectl get byohost")).toContain("exitCode: 0");
   expect(await reader.type("3. Use", "capstan host logs")).toContain("This node has joined the cluster");
@@ -202,9 +211,7 @@ test("nodes join by real kubeadm, with agent and manager killed in the middle of
     await killManager();
     await running(2);
   });
-  await timed("Cluster Available", () =>
-    capstan.kubectl("wait", "--for=condition=Available", "cluster/own", "--timeout=120s"),
-  );
+  await timed("Cluster Available", () => available("own"));
   const ids = await capstan.kubectl("get", "machines", "-o", "jsonpath={.items[*].spec.providerID}");
   expect(ids.split(" ").sort()).toEqual([
     expect.stringMatching(/^byoh:\/\/one\//),
@@ -272,7 +279,7 @@ test("a second cluster uses the hosts again: Kubernetes installed from a folder,
     await capstan.kubectlWithInput(manifest("again", { installer: true }), "apply", "-f", "-");
     await running(2);
   });
-  await capstan.kubectl("wait", "--for=condition=Available", "cluster/again", "--timeout=120s");
+  await available("again");
   expect((await one.must(["sh", "-c", "pgrep -x kubelet"])).trim()).not.toBe("");
   const before = (await one.must(["sh", "-c", "pgrep -x kubelet"])).trim();
   await killAgent(one);
