@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import workspace from "../../vitest.config.ts";
 
@@ -10,6 +11,6 @@ export default defineConfig({
     testTimeout: 480_000,
     hookTimeout: 60_000,
     disableConsoleIntercept: true,
-    reporters: ["default", "./tools/test/plain-reporter.ts"],
+    reporters: ["default", fileURLToPath(new URL("../../tools/test/plain-reporter.ts", import.meta.url))],
   },
 });
