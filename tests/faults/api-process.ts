@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { get } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { Agent, type RequestOptions, request } from "node:https";
+import type { Stall } from "./stall-meter.ts";
 
 const SERVER = new URL("./api-server.js", import.meta.url).pathname;
 
@@ -56,25 +57,25 @@ export class ApiProcess {
   }
 
   /** The longest the server's event loop stood still since the last call, in milliseconds. */
-  longestStall(): Promise<number> {
-    return this.#stalls("/reset");
+  async longestStall(): Promise<number> {
+    return (await this.#stalls("/reset")).clockMs;
   }
 
-  /** The longest stretch of processor time that the server's event loop spent on one thing during `work`, in milliseconds. */
-  async longestBlock(work: () => Promise<unknown>): Promise<number> {
+  /** The longest stretch that the server's event loop spent on one thing during `work`. */
+  async longestBlock(work: () => Promise<unknown>): Promise<Stall> {
     await this.#stalls("/start");
     await work();
     return this.#stalls("/stop");
   }
 
-  #stalls(path: string): Promise<number> {
+  #stalls(path: string): Promise<Stall> {
     return new Promise((resolve, reject) => {
       const call = get({ host: "127.0.0.1", port: this.#stallsPort, path }, (response) => {
         let text = "";
         response.on("data", (chunk: Buffer) => {
           text += chunk.toString();
         });
-        response.on("end", () => resolve(Number(text)));
+        response.on("end", () => resolve(JSON.parse(text) as Stall));
       });
       call.on("error", reject);
     });

@@ -1,6 +1,7 @@
 /**
  * The HTTPS server on a data directory: `node api-server.js DIRECTORY PORT HISTORY`. Prints READY with how to reach it. A second port tells
- * how long the event loop stood still at most, in milliseconds: since the last /reset, or between /start and /stop in processor time.
+ * how long the event loop stood still at most, in milliseconds: by the clock since the last /reset,
+ * or also in processor time between /start and /stop.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -10,7 +11,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { createApiServer, openLmdbStore } from "@capstan/apiserver";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
-import { stallMeter } from "./stall-meter.ts";
+import { type Stall, stallMeter } from "./stall-meter.ts";
 
 const [directory = "", port = "0", history = "10000"] = process.argv.slice(2);
 const DAY_MS = 86_400_000;
@@ -65,11 +66,11 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const meter = stallMeter();
 const stalls = createServer((call, response) => {
-  let longest = delay.max / 1e6;
+  let longest: Stall = { cpuMs: 0, clockMs: delay.max / 1e6 };
   if (call.url === "/reset") delay.reset();
   if (call.url === "/start") meter.start();
   if (call.url === "/stop") longest = meter.stop();
-  response.end(String(longest));
+  response.end(JSON.stringify(longest));
 });
 await new Promise<void>((resolve) => stalls.listen(0, "127.0.0.1", resolve));
 const endpoint = {

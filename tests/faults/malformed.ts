@@ -24,12 +24,18 @@ const PATHS = [
   "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
   "/apis/faults.example/v1/namespaces/default/gears",
   "/apis/faults.example/v1/namespaces/default/gears/g/scale",
+  "/api/v1/namespaces/default/pods",
+  "/apis/authentication.k8s.io/v1/tokenreviews",
+  "/apis/certificates.k8s.io/v1/certificatesigningrequests",
+  "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
   "/openapi/v3/api/v1",
   "/openapi/v2",
   "/version",
   "/metrics",
   "/readyz",
 ];
+/** How many of them objects are posted to. */
+const WRITABLE = PATHS.indexOf("/openapi/v3/api/v1");
 const TYPES = [
   "application/json",
   "application/yaml",
@@ -52,6 +58,8 @@ const QUERIES = [
   "continue=AAAA",
   "resourceVersion=-1",
   "resourceVersion=x",
+  "resourceVersionMatch=Exact&resourceVersion=1",
+  "sendInitialEvents=x",
   "labelSelector=%28%28%28",
   "labelSelector=a+in+%28",
   "fieldSelector=%3D%3D",
@@ -67,6 +75,7 @@ const HEADERS: readonly [string, readonly string[]][] = [
   ["authorization", ["Bearer", "Bearer a.b.c", `Bearer ${"x".repeat(5000)}`, "Basic eDp5", "\u00ff"]],
   ["impersonate-user", ["x", "system:serviceaccount:a:b", ""]],
   ["impersonate-group", ["g"]],
+  ["impersonate-uid", ["7"]],
   ["impersonate-extra-%zz", ["v"]],
   ["accept-encoding", ["gzip;q=0, *", "br", "gzip"]],
   ["content-encoding", ["gzip", "deflate"]],
@@ -80,8 +89,8 @@ const chance = (random: Random, percent: number): boolean => randomInt(random, 1
 
 /** Requests of the right form, of which only the body is bent: they get farthest. */
 const TARGETS: readonly (readonly [method: string, path: string, type: string])[] = [
-  ...PATHS.slice(0, 12).map((path) => ["POST", path, "application/json"] as const),
-  ...PATHS.slice(0, 12).map((path) => ["POST", path, "application/yaml"] as const),
+  ...PATHS.slice(0, WRITABLE).map((path) => ["POST", path, "application/json"] as const),
+  ...PATHS.slice(0, WRITABLE).map((path) => ["POST", path, "application/yaml"] as const),
   ...PATHS.slice(0, 6).map((path) => ["POST", path, "application/vnd.kubernetes.protobuf"] as const),
   ...TYPES.slice(3, 7).flatMap((type) =>
     [
@@ -91,7 +100,12 @@ const TARGETS: readonly (readonly [method: string, path: string, type: string])[
     ].map((path) => ["PATCH", `${path}?fieldManager=faults&force=true`, type] as const),
   ),
   ["PUT", "/apis/faults.example/v1/namespaces/default/gears/g", "application/json"],
+  ["PUT", "/apis/faults.example/v1/namespaces/default/gears/g/status", "application/json"],
+  ["PUT", "/apis/faults.example/v1/namespaces/default/gears/g/scale", "application/json"],
   ["PUT", "/api/v1/namespaces/default/configmaps/x", "application/json"],
+  ["PUT", "/api/v1/namespaces/default/configmaps/kube-root-ca.crt", "application/json"],
+  ["PUT", "/api/v1/namespaces/default/finalize", "application/json"],
+  ["POST", "/api/v1/namespaces/default/pods/p/eviction", "application/json"],
   ["DELETE", "/api/v1/namespaces/default/configmaps/x", "application/json"],
 ];
 

@@ -14,7 +14,7 @@ import { fullDiskRound, killRound } from "./kill.ts";
 import { killServerRounds } from "./kill-server.ts";
 import { Ledger } from "./ledger.ts";
 import { malformedRounds } from "./malformed-rounds.ts";
-import { worstRounds } from "./worst.ts";
+import { milliseconds, worstRounds } from "./worst.ts";
 
 const rounds = Number(process.argv[2] ?? 100);
 const seed = Number(process.env["FAULTS_SEED"] ?? randomInt(systemRandom, 1_000_000));
@@ -63,7 +63,7 @@ try {
   try {
     const { requests, longest, at } = await worstRounds(loaded, rounds < 100 ? 3_000 : 10_000);
     console.log(
-      `  ${requests} requests that ask for the most work, none holds the event loop above 100 ms of processor time (longest: ${longest.toFixed(0)} ms, ${at})`,
+      `  ${requests} requests that ask for the most work, none holds the event loop up for 100 ms (longest: ${milliseconds(longest).trim()}, ${at})`,
     );
   } finally {
     await loaded.kill("SIGKILL");
@@ -73,7 +73,9 @@ try {
   try {
     const statuses = await malformedRounds(api, rounds * 100, random);
     const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
-    console.log(`  ${rounds * 100} malformed requests, no crash, no stall above 100 ms (${counts.join(", ")})`);
+    console.log(
+      `  ${rounds * 100} malformed requests, none answered with a 5xx, no crash, no stall above 100 ms (${counts.join(", ")})`,
+    );
   } finally {
     await api.kill("SIGKILL");
   }

@@ -84,6 +84,18 @@ const bigCrd = (name: string, schema: () => Json, more?: Json): WorstRequest =>
 
 const spec = (properties: Json): Json => ({ properties: { spec: { type: "object", properties } } });
 
+const BIG = `${CRDS}/bigs.worst.example`;
+const manyFields = (count: number): Json =>
+  spec(Object.fromEntries(repeat(count, (i) => [`f${i}`, { type: "string" }])));
+const bigBefore = (fields: number): Pick<WorstRequest, "before"> => ({
+  before: [clear(BIG), bigCrd("", () => manyFields(fields))],
+});
+const ADD_FIELD = {
+  op: "add",
+  path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/f1/description",
+  value: "x",
+};
+
 /** The worst of every kind. */
 export const WORST: readonly WorstRequest[] = [
   post("JSON: one value of 2.9 MB", MAPS, () => map("one", { data: { k: "x".repeat(2_900_000) } })),
@@ -208,7 +220,19 @@ export const WORST: readonly WorstRequest[] = [
   ),
   patch("apply: none of the items", `${GEARS}/applied`, APPLY, () => gear("applied", { byName: [] })),
   ...gears(),
-  bigCrd("28,000 fields", () => spec(Object.fromEntries(repeat(28_000, (i) => [`f${i}`, { type: "string" }])))),
+  bigCrd("28,000 fields", () => manyFields(28_000)),
+  patch(
+    "a label of a CRD with 28,000 fields",
+    BIG,
+    MERGE,
+    () => ({ metadata: { labels: { a: "b" } } }),
+    bigBefore(28_000),
+  ),
+  patch("a field of a CRD with 28,000 fields", BIG, JSON_PATCH, () => [ADD_FIELD], bigBefore(28_000)),
+  patch("apply: a CRD with 28,000 fields", BIG, APPLY, () => bigCrd("", () => manyFields(28_000)).body?.() ?? "", {
+    ...bigBefore(27_999),
+    path: `${BIG}?fieldManager=worst&force=true`,
+  }),
   bigCrd("2.5 MB of descriptions", () =>
     spec(Object.fromEntries(repeat(2_500, (i) => [`f${i}`, { type: "string", description: "x".repeat(1000) }]))),
   ),

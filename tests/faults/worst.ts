@@ -1,52 +1,72 @@
 import type { ApiProcess } from "./api-process.ts";
 import { slowness } from "./machine-speed.ts";
+import type { Stall } from "./stall-meter.ts";
 import { repeat } from "./worst-bodies.ts";
 import { crd, GEAR_CRD } from "./worst-kinds.ts";
 import { WORST, type WorstRequest } from "./worst-requests.ts";
 
-const LIMIT_MS = 100;
-const ATTEMPTS = 6;
+/** Of processor time: it leaves room for what the clock counts besides, so that nobody waits for more than 100 ms. */
+const LIMIT_MS = 80;
+const ATTEMPTS = 3;
+const MORE_ATTEMPTS = 7;
 const KINDS = 60;
 const AT_ONCE = 50;
 const WATCHERS = 3_000;
 
+/** What the requests that ask for the most work did to the event loop. */
+interface WorstOutcome {
+  readonly requests: number;
+  /** The longest stall that a request causes again and again, and which one. */
+  readonly longest: Stall;
+  readonly at: string;
+}
+
 /** Sends the requests that ask for the most work; none may keep the event loop from the others for more than 100 ms. */
-export async function worstRounds(
-  api: ApiProcess,
-  objects: number,
-  only = "",
-): Promise<{ requests: number; longest: number; at: string }> {
+export async function worstRounds(api: ApiProcess, objects: number, only = ""): Promise<WorstOutcome> {
   await prepare(api, objects);
   const limit = LIMIT_MS * slowness();
-  let longest = 0;
+  let longest: Stall = { cpuMs: 0, clockMs: 0 };
   let at = "";
   const failures: string[] = [];
   const end = await api.watchMany("/api/v1/namespaces/watched/configmaps?watch=1", WATCHERS);
   for (const one of WORST) {
     if (!one.name.includes(only)) continue;
-    for (const step of one.before ?? []) await send(api, step);
     let status = 0;
-    let ms = Number.POSITIVE_INFINITY;
-    // A busy machine, or its garbage collector, is slow once; a bad request every time.
-    for (let attempt = 0; attempt < ATTEMPTS && ms > limit; attempt++) {
-      if (attempt > 0) for (const step of one.before ?? []) await send(api, step);
-      const block = await api.longestBlock(async () => {
-        status = await send(api, one);
-      });
-      ms = Math.min(ms, block);
+    const stalls: Stall[] = [];
+    let usual = longest;
+    // A busy machine, or its garbage collector, is slow once; a bad request every time: what counts is the middle one.
+    for (let most = ATTEMPTS; stalls.length < most; ) {
+      for (const step of one.before ?? []) await send(api, step);
+      stalls.push(
+        await api.longestBlock(async () => {
+          status = await send(api, one);
+        }),
+      );
+      if (stalls.length < most) continue;
+      usual = middle(stalls);
+      if (usual.cpuMs > limit) most = MORE_ATTEMPTS;
     }
-    if (process.env["FAULTS_VERBOSE"] !== undefined)
-      console.log(`    ${ms.toFixed(0).padStart(5)} ms  ${status}  ${one.name}`);
+    if (process.env["FAULTS_VERBOSE"] !== undefined) console.log(`    ${milliseconds(usual)}  ${status}  ${one.name}`);
     if (status === 0 || status >= 500) failures.push(`${one.name}: ${status === 0 ? "no answer" : status}`);
-    if (ms > limit) failures.push(`${one.name}: ${ms.toFixed(0)} ms`);
-    if (ms > longest) {
-      longest = ms;
+    if (usual.cpuMs > limit) failures.push(`${one.name}: ${milliseconds(usual)}`);
+    if (usual.cpuMs > longest.cpuMs) {
+      longest = usual;
       at = one.name;
     }
   }
   end();
   if (failures.length > 0) throw new Error(`requests that hold up the others:\n  ${failures.join("\n  ")}`);
   return { requests: WORST.length, longest, at };
+}
+
+function middle(stalls: readonly Stall[]): Stall {
+  const sorted = stalls.toSorted((a, b) => a.cpuMs - b.cpuMs);
+  return sorted[sorted.length >> 1] ?? { cpuMs: 0, clockMs: 0 };
+}
+
+/** Both measures as text. */
+export function milliseconds({ cpuMs, clockMs }: Stall): string {
+  return `${cpuMs.toFixed(0).padStart(4)} ms of processor time, ${clockMs.toFixed(0).padStart(4)} by the clock`;
 }
 
 async function send(api: ApiProcess, one: WorstRequest): Promise<number> {

@@ -39,6 +39,7 @@ export function* structuralSteps(schema: unknown, fieldPath: string): Steps<Fiel
   structural.push(...checkCompleteness(root, fieldPath));
   yield;
   const unsupported = hasUnsupported(root);
+  yield;
   let rulesToo = false;
   if (unsupported) {
     // Reported by the keyword checks below: the structural form is not defined then.

@@ -1,4 +1,4 @@
-import { badRequest, internalError, type UserInfo } from "@capstan/apimachinery";
+import { badRequest, type UserInfo } from "@capstan/apimachinery";
 import type { Authorizer, RequestAttributes } from "../types.ts";
 import { goStrings } from "./policy-rule.ts";
 import { forbiddenFor } from "./rbac-authorizer.ts";
@@ -23,7 +23,7 @@ export function impersonate(
   const extra = extraOf(headers);
   if (name === "") {
     if (groups.length === 0 && uid === "" && extra.size === 0) return user;
-    throw internalError(`${JSON.stringify(path)}: requested ${goStrings(groups)} without impersonating a user`);
+    throw badRequest(`${JSON.stringify(path)}: requested ${goStrings(groups)} without impersonating a user`);
   }
 
   const check = (group: string, resource: string, subresource: string, namespace: string, object: string): void => {

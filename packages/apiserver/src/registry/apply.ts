@@ -1,5 +1,4 @@
 import {
-  ApiError,
   type ApplyInput,
   applyPatch,
   applySteps,
@@ -16,7 +15,6 @@ import { apiVersionOf, groupResource, type WriteOutcome, type WriteRequest } fro
 import { createObject } from "./create.ts";
 import { isCustom } from "./custom-type.ts";
 import { type FieldValidation, finishDecoding } from "./decode.ts";
-import { bareError } from "./errors.ts";
 import { managerInput } from "./ownership.ts";
 import { type Change, updateObject } from "./update.ts";
 
@@ -67,18 +65,10 @@ function merge(
     if (pause === undefined) return applyPatch(patch).object;
     return inSteps(applySteps(patch), pause).then(({ object }) => object);
   };
-  try {
-    const merged = withConversions(write.type, work, "fail");
-    if (!(merged instanceof Promise)) return finishMerge(write.type, merged);
-    return merged.then((object) => finishMerge(write.type, object), refuseUntyped);
-  } catch (error) {
-    return refuseUntyped(error);
-  }
-}
-
-function refuseUntyped(error: unknown): never {
-  const untyped = error instanceof ApiError && error.message.startsWith("failed to create typed patch object");
-  throw untyped ? bareError(error.message) : error;
+  const merged = withConversions(write.type, work, "fail");
+  return merged instanceof Promise
+    ? merged.then((object) => finishMerge(write.type, object))
+    : finishMerge(write.type, merged);
 }
 
 function finishMerge(type: ResourceType, draft: Unstructured): Unstructured {

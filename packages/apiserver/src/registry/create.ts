@@ -1,5 +1,6 @@
 import {
   alreadyExists,
+  badRequest,
   forbidden,
   generateNameConflict,
   methodNotSupported,
@@ -9,7 +10,6 @@ import {
 import { type Admission, admissionFor, runMutating, runValidating } from "./admission.ts";
 import { groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
 import { isCustom } from "./custom-type.ts";
-import { bareError } from "./errors.ts";
 import { isolateCreate } from "./isolation.ts";
 import { storageKey } from "./keys.ts";
 import { ownCreated } from "./ownership.ts";
@@ -33,7 +33,7 @@ export async function createObject(write: WriteRequest, draft: Unstructured, own
   }
   settleNamespace(type, meta, write.namespace);
   if (meta.resourceVersion !== undefined && meta.resourceVersion !== "0") {
-    throw bareError("resourceVersion should not be set on objects to be created");
+    throw badRequest("resourceVersion should not be set on objects to be created");
   }
   delete meta.resourceVersion;
   fillSystemMetadata(core, type, meta);
@@ -75,6 +75,7 @@ async function storeNew(write: WriteRequest, admission: Admission, draft: Unstru
     validateCreate(type, draft);
     for (const text of type.strategy.warnings?.(draft) ?? []) write.warn(text);
     if (type.createWarning !== undefined) write.warn(type.createWarning);
+    if (write.pause !== undefined) await write.pause();
     const name = draft.metadata.name ?? "";
     const validating = runValidating(admission);
     if (validating !== undefined) await validating;

@@ -1,6 +1,6 @@
 import { ApiError, type Status } from "@capstan/apimachinery";
 
-/** A failure without a reason: upstream answers some mistakes of clients with a bare 500, and tools compare the text. */
+/** 500 without a reason: how upstream reports a conversion between versions that failed. Mistakes of clients are never 5xx. */
 export function bareError(message: string): ApiError {
   return new ApiError(failure(500, undefined, message, undefined));
 }

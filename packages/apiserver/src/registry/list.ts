@@ -1,4 +1,4 @@
-import { ApiError, expired, type ListMeta, notFound, tooLargeResourceVersion } from "@capstan/apimachinery";
+import { ApiError, badRequest, expired, type ListMeta, notFound, tooLargeResourceVersion } from "@capstan/apimachinery";
 import { breathe } from "../breathe.ts";
 import { type ListOptions, parseResourceVersion, resourceVersionProblem } from "../server/query-options.ts";
 import type { StoredObject } from "../store/object-store.types.ts";
@@ -7,7 +7,6 @@ import type { ResourceType } from "../types.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import { groupResource, type RegistryCore } from "./core.ts";
 import { derivedViews } from "./derived.ts";
-import { bareError } from "./errors.ts";
 import { storageKey, storagePrefix } from "./keys.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { type View, viewOf, viewsOf } from "./views.ts";
@@ -30,7 +29,7 @@ export async function getObject(
   resourceVersion: string,
 ): Promise<View> {
   if (resourceVersion !== "") {
-    if (!/^\d{1,20}$/.test(resourceVersion)) throw bareError(resourceVersionProblem(resourceVersion));
+    if (!/^\d{1,20}$/.test(resourceVersion)) throw badRequest(resourceVersionProblem(resourceVersion));
     await reach(core, Number(resourceVersion));
   }
   if (type.derived !== undefined) {

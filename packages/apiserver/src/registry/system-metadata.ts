@@ -10,7 +10,6 @@ import {
 } from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import { groupResource, type RegistryCore, type WriteRequest } from "./core.ts";
-import { bareError } from "./errors.ts";
 
 /** Checks the body's namespace against the path's and fills it in. */
 export function settleNamespace(type: ResourceType, meta: ObjectMeta, namespace: string): void {
@@ -68,7 +67,7 @@ export function checkResourceVersion(write: WriteRequest, draft: Unstructured, o
     return;
   }
   if (!/^\d+$/.test(resourceVersion)) {
-    throw bareError(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+    throw badRequest(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
   }
   if (resourceVersion === "0" && write.type.strategy.allowUnconditionalUpdate) return;
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(groupResource(write.type), write.name);

@@ -117,12 +117,14 @@ async function finish(
   const next = admission.request.object ?? old;
   type.strategy.prepareForUpdate?.(next, old, write.subresource);
   if (write.subresource === "") type.strategy.settleAmongOthers?.(next, old);
+  if (write.pause !== undefined) await write.pause();
   if (write.subresource !== "status") raiseGeneration(type, next, old);
   if (write.pause !== undefined) await type.strategy.judgeAhead?.(next, write.pause, old);
   // Parts that are shared with an object of another schema must be looked at: a copy shares nothing.
   const passed = !isCustom(type) || isCurrent(type, base);
   validateUpdate(type, next, passed ? old : deepCopy(old), write.subresource);
   for (const text of type.strategy.warnings?.(next, old) ?? []) write.warn(text);
+  if (write.pause !== undefined) await write.pause();
   const validating = runValidating(admission);
   if (validating !== undefined) await validating;
   refuseVast(write, next);

@@ -15,7 +15,7 @@ import { isCustom } from "../registry/custom-type.ts";
 import { decodeObject, type FieldValidation, textOf } from "../registry/decode.ts";
 import { deleteObject } from "../registry/delete.ts";
 import { deleteCollection } from "../registry/delete-collection.ts";
-import { bareError, methodNotAllowed, notServed, routerRefusal } from "../registry/errors.ts";
+import { methodNotAllowed, notServed, routerRefusal } from "../registry/errors.ts";
 import { getObject, listObjects } from "../registry/list.ts";
 import { applyOf, patchObject, patchTypeOf } from "../registry/patch.ts";
 import { type Presentation, presentEvents, presentList, presentObject } from "../registry/representations.ts";
@@ -383,7 +383,7 @@ async function readDeleteOptions(request: Request): Promise<DeleteOptions> {
   const { kind } = value;
   if (kind !== undefined && kind !== "DeleteOptions") {
     const version = textOf(value["apiVersion"]);
-    throw bareError(
+    throw badRequest(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:110"`,
     );
   }
