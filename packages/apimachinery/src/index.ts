@@ -64,6 +64,7 @@ export {
   type JsonObject,
   MAX_DEPTH,
   setOwn,
+  shareEqualParts,
   stableStringify,
 } from "./json.ts";
 export { compileJsonPath, type JsonPath } from "./jsonpath.ts";

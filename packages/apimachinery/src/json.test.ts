@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deepCopy, deepEqual, deepFreeze, isObject, setOwn, stableStringify } from "./json.ts";
+import { deepCopy, deepEqual, deepFreeze, isObject, setOwn, shareEqualParts, stableStringify } from "./json.ts";
 import { ApiError } from "./status.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 });
@@ -25,6 +25,23 @@ test("equality agrees with the sorted text", () => {
       expect(deepEqual(a, b)).toBe(stableStringify(a) === stableStringify(b));
     }),
   );
+});
+
+test("sharing equal parts changes nothing, and leaves only what differs to be compared", () => {
+  fc.assert(
+    fc.property(json, json, json, (a, b, same) => {
+      const old = deepFreeze({ a, same, list: [same, a] });
+      const next = { a: b, same: deepCopy(same), list: [deepCopy(same), b] };
+      const text = stableStringify(next);
+      const shared = shareEqualParts(next, old) as typeof next;
+      expect(stableStringify(shared)).toBe(text);
+      expect(shared === old).toBe(deepEqual(a, b));
+      expect(shared.same).toBe(old.same);
+      expect(shared.list[0]).toBe(old.list[0]);
+    }),
+  );
+  const frozen = deepFreeze({ a: { b: 1 } });
+  expect(shareEqualParts(frozen, { a: { b: 1 }, c: 2 })).toBe(frozen);
 });
 
 test.each([
@@ -63,6 +80,7 @@ test("deep nesting ends in an error that says so", () => {
     () => deepFreeze(deep),
     () => stableStringify(deep),
     () => deepEqual(deep, same),
+    () => shareEqualParts(deep, same),
   ]) {
     expect(run).toThrow(ApiError);
     expect(run).toThrow("nested deeper than 1000 levels");

@@ -88,6 +88,30 @@ function equalObjects(a: JsonObject, b: JsonObject, depth: number): boolean {
   return true;
 }
 
+/**
+ * Puts what `old` has in the place of each equal part of `next`, which is changed, and returns `old` itself when all is equal: comparing
+ * the two again costs little then. Frozen parts of `next` stay as they are.
+ */
+export function shareEqualParts(next: unknown, old: unknown): unknown {
+  return share(next, old, 0);
+}
+
+function share(next: unknown, old: unknown, depth: number): unknown {
+  if (next === old || typeof next !== "object" || typeof old !== "object" || next === null || old === null) return next;
+  if (Array.isArray(next) !== Array.isArray(old)) return next;
+  if (depth > MAX_DEPTH) throw tooDeep();
+  if (Object.isFrozen(next)) return deepEqual(next, old) ? old : next;
+  const [to, from] = [next as JsonObject, old as JsonObject];
+  let same = true;
+  for (const key of Object.keys(to)) {
+    const before = Object.hasOwn(from, key) ? from[key] : undefined;
+    const shared = share(to[key], before, depth + 1);
+    if (shared !== to[key]) setOwn(to, key, shared);
+    if (shared !== before) same = false;
+  }
+  return same && Object.keys(to).length === Object.keys(from).length ? old : next;
+}
+
 /** Freezes a JSON value and everything in it; stops at parts that are frozen already, which are taken to be deeply so. */
 export function deepFreeze<T>(value: T): T {
   freeze(value, 0);

@@ -1,4 +1,4 @@
-import { type Clock, deepEqual, formatTime, isObject, type Unstructured } from "@capstan/apimachinery";
+import { type Clock, formatTime, isObject, shareEqualParts, type Unstructured } from "@capstan/apimachinery";
 import { CREATED_AT, NAME } from "../builtin/columns.ts";
 import { defineBuiltin } from "../builtin/define.ts";
 import { prefixOf } from "../store/keys.ts";
@@ -24,14 +24,14 @@ function applyDefaults(object: Unstructured): void {
   if (!spec.names.listKind) spec.names.listKind = `${kind}List`;
 }
 
-/** Takes schemas that did not change from the stored CRD: whatever compares the two later is done at once. */
+/** Takes what did not change in schemas from the stored CRD: whatever compares the two later is done soon. */
 function shareSchemas(crd: CustomResourceDefinition, old: CustomResourceDefinition): void {
   if (!isObject(crd.spec) || !Array.isArray(crd.spec.versions)) return;
   for (const version of crd.spec.versions) {
     if (!isObject(version)) continue;
     const before = old.spec.versions.find((v) => v.name === version.name)?.schema;
     if (before === undefined || before === version.schema) continue;
-    if (deepEqual(version.schema, before)) version.schema = before;
+    version.schema = shareEqualParts(version.schema, before) as typeof before;
   }
 }
 
