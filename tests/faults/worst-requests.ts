@@ -1,5 +1,6 @@
 import { type Json, pbConfigMap, pbNoise, repeat, wide } from "./worst-bodies.ts";
 import { crd, deep, laughs, rules, versions } from "./worst-kinds.ts";
+import { webhookRequests } from "./worst-webhooks.ts";
 
 /** A request that asks for as much work as it may. */
 export interface WorstRequest {
@@ -272,6 +273,7 @@ export const WORST: readonly WorstRequest[] = [
   get("OpenAPI v2, JSON", "/openapi/v2"),
   get("OpenAPI v2, protobuf", "/openapi/v2", { accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" }),
   get("metrics", "/metrics"),
+  ...webhookRequests(),
   post(
     "role of 1,500 rules, escalated by a user of as many",
     "/apis/rbac.authorization.k8s.io/v1/namespaces/worst/roles",

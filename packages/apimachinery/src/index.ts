@@ -5,7 +5,13 @@ export type { FieldManagerInput } from "./apply/field-manager.ts";
 export { OBJECT_META_SCHEMA } from "./apply/object-meta-schema.ts";
 export { trackSteps, trackUpdate } from "./apply/track-update.ts";
 export { builtinZeroObject } from "./apply/zero-objects.ts";
-export { type CelCompilation, type CelProgram, type CelVariableType, compileCel } from "./cel/compile-cel.ts";
+export {
+  type CelBudget,
+  type CelCompilation,
+  type CelProgram,
+  type CelVariableType,
+  compileCel,
+} from "./cel/compile-cel.ts";
 export { type AskAccess, authorizerVariables } from "./cel/lib-authorizer.ts";
 export { type Clock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export { findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";

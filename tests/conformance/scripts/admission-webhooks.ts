@@ -5,6 +5,15 @@ const API = "/apis/admissionregistration.k8s.io/v1";
 const CM = "/api/v1/namespaces/<ns>/configmaps";
 const GADGETS = "/apis/admission.example/v1/namespaces/<ns>/gadgets";
 
+const NOBODY = "authorizer.serviceAccount('default', 'nobody')";
+
+/** Match conditions each of which costs more than an expression may. */
+function dear(count: number): object[] {
+  const numbers = "[1,2,3,4,5,6,7,8,9,10]";
+  const expression = [..."abcdef"].reduce((inner, name) => `${numbers}.all(${name}, ${inner})`, "true");
+  return Array.from({ length: count }, (_, i) => ({ name: `dear-${i}`, expression }));
+}
+
 /** A webhook in few words; asked about ConfigMaps with the label `ask: <ask>`. */
 interface Hook extends Readonly<Record<string, unknown>> {
   readonly ask: string;
@@ -126,6 +135,39 @@ const VALIDATING: readonly Hook[] = [
     ask: "match-user",
     does: denial({ message: "admins only" }),
     matchConditions: [{ name: "who", expression: "!('system:masters' in request.userInfo.groups)" }],
+  },
+  ...["Fail", "Ignore"].map((failurePolicy) => ({
+    ask: `match-dear-${failurePolicy.toLowerCase()}`,
+    does: denial(),
+    failurePolicy,
+    // What all of them cost is too much, which counts more than that the first does not hold.
+    matchConditions: [{ name: "no", expression: "false" }, ...dear(3)],
+  })),
+  { ask: "match-dear-two", does: denial(), matchConditions: dear(2) },
+  {
+    ask: "match-may",
+    does: denial({ message: "may" }),
+    matchConditions: [{ name: "may", expression: "authorizer.requestResource.check('create').allowed()" }],
+  },
+  {
+    ask: "match-may-not",
+    does: denial(),
+    matchConditions: [{ name: "may", expression: `${NOBODY}.group('').resource('secrets').check('get').allowed()` }],
+  },
+  {
+    ask: "match-reason",
+    does: denial({ message: "no reason" }),
+    matchConditions: [
+      { name: "reason", expression: `${NOBODY}.path('/metrics').check('get').reason() == ''` },
+      { name: "errored", expression: `!${NOBODY}.path('/metrics').check('get').errored()` },
+    ],
+  },
+  {
+    ask: "match-bad-account",
+    does: denial(),
+    matchConditions: [
+      { name: "may", expression: "authorizer.serviceAccount('a b', 'c').path('/x').check('get').allowed()" },
+    ],
   },
 ];
 

@@ -6,10 +6,15 @@ import { CelUint, keyText, ListValue, MapValue, type Value } from "./values.ts";
 
 /** An expression that can be evaluated. */
 export interface CelProgram {
-  /** Evaluates with JSON values for the variables; throws an Error on run-time failures and when the budget is used up. */
-  evaluate(variables: Readonly<Record<string, unknown>>, options?: { readonly costLimit?: number }): unknown;
+  /** Evaluates with JSON values for the variables; throws an Error on run-time failures and when it costs too much. */
+  evaluate(variables: Readonly<Record<string, unknown>>, budget?: CelBudget): unknown;
   /** What the expression gives: `bool`, `string`, `dyn`… */
   readonly resultType: string;
+}
+
+/** What several expressions may cost together; evaluating takes from it, and whoever counts sees when it is below zero. */
+export interface CelBudget {
+  left: number;
 }
 
 /** The result of compiling: a program or the texts of what is wrong. */
@@ -20,7 +25,8 @@ export type CelVariableType =
   | string
   | { readonly name: string; readonly fields: Readonly<Record<string, CelVariableType>> };
 
-const DEFAULT_LIMIT = 1_000_000;
+/** Cost of one evaluation at most. */
+const PER_CALL_LIMIT = 1_000_000;
 
 /**
  * Compiles an expression over named variables, such as the match conditions of webhooks
@@ -36,9 +42,14 @@ export function compileCel(expression: string, variables: Readonly<Record<string
   const step = compileProgram(compiled.checked, new Map(names.map((name, i) => [name, i])));
   return {
     resultType: formatType(compiled.checked.type),
-    evaluate(values, options = {}) {
+    evaluate(values, budget) {
       const slots = names.map((name) => (Object.hasOwn(values, name) ? convertDyn(values[name]) : undefined));
-      return toJson(step({ slots, cost: 0, limit: options.costLimit ?? DEFAULT_LIMIT }));
+      const frame = { slots, cost: 0, limit: PER_CALL_LIMIT };
+      try {
+        return toJson(step(frame));
+      } finally {
+        if (budget !== undefined) budget.left -= frame.cost;
+      }
     },
   };
 }

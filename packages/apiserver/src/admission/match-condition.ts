@@ -1,6 +1,7 @@
 import { type AskAccess, authorizerVariables, type CelVariableType, compileCel } from "@capstan/apimachinery";
 import { authenticated, serviceAccountGroups, serviceAccountUser } from "../auth/users.ts";
 import type { Authorizer, RequestAttributes } from "../types.ts";
+import type { MatchCondition } from "./webhook.types.ts";
 
 const KIND = { name: "kubernetes.GroupVersionKind", fields: { group: "string", version: "string", kind: "string" } };
 const RESOURCE = {
@@ -40,10 +41,10 @@ export function matchConditionProblem(expression: string): string | undefined {
 }
 
 /** The condition as a function; throws when it does not compile. */
-export function compileCondition(expression: string): (variables: Readonly<Record<string, unknown>>) => unknown {
+export function compileCondition(expression: string): MatchCondition["evaluate"] {
   const compiled = compileCel(expression, { object: "dyn", oldObject: "dyn", request: "dyn", ...ACCESS });
   if ("errors" in compiled) throw new Error(compiled.errors.join("; "));
-  return (variables) => compiled.evaluate(variables);
+  return (variables, budget) => compiled.evaluate(variables, budget);
 }
 
 /** The variables that ask what the request's user, or a ServiceAccount, may do. */

@@ -113,6 +113,32 @@ it.each([
   expect((await create("bad")).status).toBe(status);
 });
 
+it.each(["Fail", "Ignore"])(
+  "match conditions that cost too much together are a failure: policy %s",
+  async (failurePolicy) => {
+    const numbers = "[1,2,3,4,5,6,7,8,9,10]";
+    const dear = [..."abcdef"].reduce((inner, name) => `${numbers}.all(${name}, ${inner})`, "true");
+    const matchConditions = ["false", dear, dear, dear].map((expression, i) => ({ name: `c${i}`, expression }));
+    await configure("validating", { failurePolicy, matchConditions });
+    const { status, body } = await create("bad");
+    expect(status).toBe(failurePolicy === "Fail" ? 403 : 201);
+    if (failurePolicy === "Fail") expect(JSON.stringify(body)).toContain("running out of cost budget");
+  },
+);
+
+it("match conditions of a large configuration are judged like those of a small one", async () => {
+  const matchConditions = Array.from({ length: 60 }, (_, i) => ({
+    name: `c${i}`,
+    expression: `object.metadata.name != "${"x".repeat(600)}${i}"`,
+  }));
+  const bad = { name: "bad", expression: "object.metadata.name" };
+  const refused = await configure("validating", { matchConditions: [...matchConditions, bad] });
+  expect(refused.status).toBe(422);
+  expect(JSON.stringify(refused.body)).toContain("webhooks[0].matchConditions[60].expression");
+  expect((await configure("validating", { matchConditions })).status).toBe(201);
+  expect((await create("bad")).status).toBe(400);
+});
+
 it("a match condition that fails refuses in the real server's words", async () => {
   const matchConditions = [{ name: "x", expression: `object.data.zzz == "1"` }];
   await configure("validating", { matchConditions });

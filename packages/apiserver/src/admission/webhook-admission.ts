@@ -59,8 +59,8 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
   const cares = (webhook: Webhook, type: ResourceType, operation: string, subresource: string): boolean =>
     wantedType(webhook, type, operation, subresource, deps.registry) !== undefined;
 
-  /** Asks one webhook, unless it does not care; undefined = nothing to do. */
-  const ask = async (webhook: Webhook, request: AdmissionRequest): Promise<Asked | undefined> => {
+  /** How to ask one webhook; undefined = it does not care. */
+  const prepare = async (webhook: Webhook, request: AdmissionRequest): Promise<Ask | undefined> => {
     const { type, attributes } = request;
     const shown = wantedType(webhook, type, request.operation, attributes.subresource, deps.registry);
     if (shown === undefined || !selectorsMatch(webhook, request, deps.api)) return undefined;
@@ -70,19 +70,21 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
     const review = reviewRequest(request, shown, uid, { object, oldObject });
     const variables = { object: review["object"], oldObject: review["oldObject"], request: review };
     const access = webhook.conditions.length === 0 ? {} : accessVariables(deps.authorizer, attributes);
-    if (!conditionsMatch(webhook, request, { ...variables, ...access })) return undefined;
+    if (!(await conditionsMatch(webhook, request, { ...variables, ...access }))) return undefined;
     if (request.dryRun && webhook.sideEffects !== "None" && webhook.sideEffects !== "NoneOnDryRun")
       throw badRequest(`admission webhook ${goQuote(webhook.name)} does not support dry run`);
-    const answer = await call(client, webhook, uid, review);
-    for (const warning of answer.warnings) request.warn(warning);
-    if (!answer.allowed) throw deniedError(webhook.name, answer.status);
-    return { answer, object, shown };
+    return async () => {
+      const answer = await call(client, webhook, uid, review);
+      for (const warning of answer.warnings) request.warn(warning);
+      if (!answer.allowed) throw deniedError(webhook.name, answer.status);
+      return { answer, object, shown };
+    };
   };
 
   /** The same with failurePolicy applied. */
-  const askByPolicy = async (webhook: Webhook, request: AdmissionRequest): Promise<Asked | undefined> => {
+  const askByPolicy = async (webhook: Webhook, ask: Ask | undefined): Promise<Asked | undefined> => {
     try {
-      return await ask(webhook, request);
+      return await ask?.();
     } catch (error) {
       if (!(error instanceof CallFailed)) throw error;
       if (webhook.failurePolicy === "Ignore") return undefined;
@@ -103,7 +105,7 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
       const again = new Set<Webhook>();
       const round = async (due: (webhook: Webhook) => boolean): Promise<void> => {
         for (const webhook of webhooks) {
-          const asked = due(webhook) ? await askByPolicy(webhook, request) : undefined;
+          const asked = due(webhook) ? await askByPolicy(webhook, await prepare(webhook, request)) : undefined;
           if (asked === undefined) continue;
           if (await applyAnswer(webhook, request, asked)) {
             for (const earlier of invoked) again.add(earlier);
@@ -118,8 +120,21 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
     },
 
     async validate(request) {
-      const results = await Promise.allSettled(index.validating().map((webhook) => askByPolicy(webhook, request)));
-      for (const result of results) if (result.status === "rejected") throw result.reason;
+      // Their conditions one after the other, so that nobody is held up; the webhooks themselves all at once.
+      const outcomes: Promise<{ error: unknown } | undefined>[] = [];
+      for (const webhook of index.validating()) {
+        const asked = prepare(webhook, request).then((ask) => ({ asking: askByPolicy(webhook, ask) }));
+        outcomes.push(
+          asked
+            .then(({ asking }) => asking)
+            .then(
+              () => undefined,
+              (error: unknown) => ({ error }),
+            ),
+        );
+        await asked.catch(() => {});
+      }
+      for (const outcome of await Promise.all(outcomes)) if (outcome !== undefined) throw outcome.error;
     },
 
     close: async () => {
@@ -128,6 +143,8 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
     },
   };
 }
+
+type Ask = () => Promise<Asked>;
 
 interface Asked {
   readonly answer: ReviewAnswer;

@@ -58,9 +58,12 @@ function readCondition(condition: unknown, compile: CompileCondition): MatchCond
   return {
     name: text(at(condition, "name")),
     expression,
-    evaluate(variables) {
+    compile() {
       compiled ??= compile(expression);
-      return compiled(variables);
+    },
+    evaluate(variables, budget) {
+      compiled ??= compile(expression);
+      return compiled(variables, budget);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { forbidden, notFound, type Unstructured } from "@capstan/apimachinery";
 import { aggregate } from "../auth/rbac-authorizer.ts";
+import { breathe } from "../breathe.ts";
 import type { AdmissionRequest, InternalApi, ResourceRegistry, ResourceType } from "../types.ts";
 import type { Webhook, WebhookRule } from "./webhook.types.ts";
 
@@ -62,21 +63,51 @@ export function selectorsMatch(webhook: Webhook, request: AdmissionRequest, api:
   return webhook.namespaceSelector.matches(found.metadata.labels);
 }
 
+/** What the conditions of one webhook may cost together, as upstream. */
+const COST_BUDGET = 2_500_000;
+/** Work in units of cost that takes some milliseconds: others are let in after it. */
+const COST_AT_ONCE = 50_000;
+/** What compiling one character of a condition costs in that measure, and whatever else is done for one. */
+const COST_PER_CHARACTER = 10;
+const COST_PER_CONDITION = 3_000;
+/** Characters of a condition that takes long to compile. */
+const LONG = 10_000;
+const OVER_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run";
+
 /** Whether all match conditions hold. An expression that fails refuses the request, or skips the webhook with policy Ignore. */
-export function conditionsMatch(
+export async function conditionsMatch(
   webhook: Webhook,
   request: AdmissionRequest,
   variables: Readonly<Record<string, unknown>>,
-): boolean {
-  const errors: string[] = [];
+): Promise<boolean> {
+  const budget = { left: COST_BUDGET };
+  let errors: string[] = [];
+  let matches = true;
+  let sincePause = 0;
   for (const condition of webhook.conditions) {
+    const before = budget.left;
     try {
-      if (condition.evaluate(variables) === false) return false;
+      if (condition.expression.length > LONG) {
+        condition.compile();
+        await breathe();
+      }
+      // All are evaluated, also after one that does not hold: what they cost together decides first.
+      if (condition.evaluate(variables, budget) === false) matches = false;
     } catch (error) {
       const cause = error instanceof Error ? error.message : "unknown";
       errors.push(`expression '${condition.expression}' resulted in error: ${cause}`);
     }
+    if (budget.left < 0) {
+      errors = [OVER_BUDGET];
+      matches = true;
+      break;
+    }
+    sincePause += before - budget.left + COST_PER_CONDITION + condition.expression.length * COST_PER_CHARACTER;
+    if (sincePause < COST_AT_ONCE) continue;
+    sincePause = 0;
+    await breathe();
   }
+  if (!matches) return false;
   if (errors.length === 0) return true;
   if (webhook.failurePolicy === "Ignore") return false;
   const { type, attributes, object } = request;

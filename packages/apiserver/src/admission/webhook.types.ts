@@ -1,4 +1,4 @@
-import type { LabelSelector } from "@capstan/apimachinery";
+import type { CelBudget, LabelSelector } from "@capstan/apimachinery";
 
 /** One webhook of a configuration, read and defaulted. */
 export interface Webhook {
@@ -21,8 +21,10 @@ export interface Webhook {
 export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
+  /** Gets ready to evaluate, which is done at first use otherwise; throws when the expression cannot be compiled. */
+  compile(): void;
   /** Throws when the expression fails. */
-  evaluate(variables: Readonly<Record<string, unknown>>): unknown;
+  evaluate(variables: Readonly<Record<string, unknown>>, budget: CelBudget): unknown;
 }
 
 /** Turns a CEL expression over `object`, `oldObject` and `request` into a function; throws with the reason when it cannot. */

@@ -20,6 +20,7 @@ import { webhookRuleErrors } from "./webhook-rules.ts";
 
 const VERSIONS = ["v1", "v1beta1"];
 const SIDE_EFFECTS = ["None", "NoneOnDryRun"];
+const MAX_MATCH_CONDITIONS = 64;
 
 /** admissionregistration.k8s.io/v1 MutatingWebhookConfiguration. */
 export const mutatingWebhookConfiguration = configuration("MutatingWebhookConfiguration", true);
@@ -37,9 +38,35 @@ function configuration(kind: string, mutating: boolean): ReturnType<typeof defin
     strategy: {
       allowUnconditionalUpdate: false,
       applyDefaults: (object) => applyDefaults(object, mutating),
+      judgeAhead: judgeConditions,
       validate,
     },
   });
+}
+
+/** What judgeConditions found, by condition. */
+const judged = new WeakMap<object, string | undefined>();
+/** Compiling that many characters takes some milliseconds. */
+const CHARACTERS_AT_ONCE = 10_000;
+
+/** Compiles the match conditions of a large configuration in pieces; `validate` finds the outcome. */
+async function judgeConditions(object: Unstructured, pause: () => Promise<void>): Promise<void> {
+  let characters = 0;
+  for (const hook of objects(object.webhooks))
+    for (const condition of objects(hook.matchConditions).slice(0, MAX_MATCH_CONDITIONS)) {
+      const expression = text(condition.expression).trim();
+      if (expression === "") continue;
+      judged.set(condition, matchConditionProblem(expression));
+      // A short one costs as much as its surroundings.
+      characters += expression.length + 200;
+      if (characters < CHARACTERS_AT_ONCE) continue;
+      characters = 0;
+      await pause();
+    }
+}
+
+function problemOf(condition: unknown, expression: string): string | undefined {
+  return isObject(condition) && judged.has(condition) ? judged.get(condition) : matchConditionProblem(expression);
 }
 
 function applyDefaults(object: Unstructured, mutating: boolean): void {
@@ -118,8 +145,6 @@ function clientConfigErrors(config: unknown, path: string): FieldError[] {
   return errors;
 }
 
-const MAX_MATCH_CONDITIONS = 64;
-
 function matchConditionErrors(conditions: readonly unknown[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (conditions.length > MAX_MATCH_CONDITIONS) return [tooMany(path, conditions.length, MAX_MATCH_CONDITIONS)];
@@ -127,7 +152,7 @@ function matchConditionErrors(conditions: readonly unknown[], path: string): Fie
   conditions.forEach((condition, i) => {
     const expression = text(at(condition, "expression")).trim();
     const name = text(at(condition, "name"));
-    const problem = expression === "" ? undefined : matchConditionProblem(expression);
+    const problem = expression === "" ? undefined : problemOf(condition, expression);
     if (expression === "") errors.push(required(`${path}[${i}].expression`));
     else if (problem !== undefined) errors.push(invalidValue(`${path}[${i}].expression`, expression, problem));
     if (name === "") errors.push(required(`${path}[${i}].name`));
