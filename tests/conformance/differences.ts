@@ -9,6 +9,7 @@ const MESSAGES = ["body.message", "body.details.causes.*.message"];
 /** All expected differences by name. A difference that no longer shows makes the suite fail. */
 export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "json-order": { at: MESSAGES },
+  "bare-mistakes-are-400": { at: ["status", "body.code", "body.reason"] },
   "mistakes-are-400": { at: ["status", "body.code", "body.reason", "body.message"] },
   "yaml-errors": { at: ["body.message", "headers.warning"] },
   descriptions: { at: ["body.**.description"] },
@@ -24,7 +25,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "fewer-subresources": { at: ["body.items.*.versions.*.resources.*.subresources"] },
   "server-address": { at: ["body.serverAddressByClientCIDRs", "body.jwks_uri"] },
   "workload-warning": { at: ["headers.warning"] },
-  "bare-impersonation": { at: ["headers.content-type", "body"] },
+  "bare-impersonation": { at: ["status", "headers.content-type", "body"] },
   "scale-ownership": { at: ["body.**.managedFields"] },
   "protobuf-answers": { at: ["headers.content-type", "body"] },
   "protobuf-unknown": { at: ["status", "body.code", "body.reason", "body.message"] },

@@ -141,6 +141,12 @@ export const access: Script = {
     },
     { do: "POST /api/v1/namespaces/<ns>/serviceaccounts/default/token", body: { spec: { expirationSeconds: 5 } } },
     { do: "POST /api/v1/namespaces/<ns>/serviceaccounts/nobody/token", body: { spec: {} } },
+    {
+      do: "POST /api/v1/namespaces/<ns>/serviceaccounts/default/token",
+      body: { kind: "DeleteOptions", apiVersion: "v1" },
+    },
+    { do: "POST /api/v1/namespaces/<ns>/serviceaccounts/default/token", body: "" },
+    { do: "POST /api/v1/namespaces/<ns>/pods/none/eviction", body: { kind: "DeleteOptions", apiVersion: "v1" } },
     { do: `GET ${CM}`, credentials: { token: "<token.status.token>" } },
     { do: `POST ${AUTHN}/selfsubjectreviews`, body: {}, credentials: { token: "<token.status.token>" } },
     { do: `POST ${AUTHN}/tokenreviews`, body: { spec: { token: "<token.status.token>" } }, mask: [/eyJ[\w.-]+/] },

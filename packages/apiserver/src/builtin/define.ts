@@ -77,6 +77,19 @@ export function defineBuiltin(spec: BuiltinSpec): ResourceType {
   });
 }
 
+const bodyTypes = new WeakMap<SubresourceType, ResourceType>();
+
+/** The type of what is posted to a subresource with a kind of its own (TokenRequest, Eviction). */
+export function bodyType(type: ResourceType, subresource: SubresourceType): ResourceType {
+  let made = bodyTypes.get(subresource);
+  if (made === undefined) {
+    const { group = type.group, kind } = subresource;
+    made = defineBuiltin({ group, kind, namespaced: type.namespaced, columns: [], strategy: {} });
+    bodyTypes.set(subresource, made);
+  }
+  return made;
+}
+
 /** The same type with a handler for one of its subresources; the schema stays unexpanded. */
 export function withSubresource(type: ResourceType, name: string, handle: SubresourceHandler): ResourceType {
   const subresources = type.subresources.map((s) => (s.name === name ? { ...s, handle } : s));

@@ -5,6 +5,7 @@ import {
   badRequest,
   conflict,
   isObject,
+  type JsonObject,
   type Unstructured,
 } from "@capstan/apimachinery";
 import { inSteps } from "../breathe.ts";
@@ -104,7 +105,7 @@ function checkedConfig(write: WriteRequest, body: unknown, validation: FieldVali
     );
   }
   const config = { ...body } as Unstructured;
-  checkType(type, config);
+  checkAppliedType(config, apiVersionOf(type), type.kind);
   if (validation.duplicates.length > 0) {
     if (validation.mode === "Strict")
       throw badRequest(`error strict decoding YAML: ${validation.duplicates.join(", ")}`);
@@ -119,10 +120,11 @@ function checkedConfig(write: WriteRequest, body: unknown, validation: FieldVali
   return config;
 }
 
-function checkType(type: ResourceType, config: Unstructured): void {
-  const apiVersion = String(config.apiVersion ?? "");
-  const kind = String(config.kind ?? "");
-  if (apiVersion === apiVersionOf(type) && kind === type.kind) return;
+/** What is applied must say that it is what the endpoint takes. */
+export function checkAppliedType(config: JsonObject, takenVersion: string, takenKind: string): void {
+  const apiVersion = String(config["apiVersion"] ?? "");
+  const kind = String(config["kind"] ?? "");
+  if (apiVersion === takenVersion && kind === takenKind) return;
   const slash = apiVersion.indexOf("/");
   const gv = slash < 0 ? `/${apiVersion}` : apiVersion;
   throw badRequest(`invalid object type: ${gv}, Kind=${kind}`);

@@ -39,7 +39,9 @@ export function isLarge(body: RequestBody): boolean {
 export function mediaTypeOf(contentType: string | undefined): string {
   if (contentType === undefined) return "";
   const end = contentType.indexOf(";");
-  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+  const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+  // Only a header that says nothing at all means JSON.
+  return type === "" ? contentType.trim() : type;
 }
 
 const OBJECT_TYPES = "application/json, application/yaml";

@@ -6,7 +6,7 @@ import type { ApiCall } from "./api-call.ts";
 import { readBody } from "./http-body.ts";
 import { type HttpResponse, writeReply } from "./http-reply.ts";
 import { writeWatch } from "./http-watch.ts";
-import { type Reply, statusReply } from "./reply.ts";
+import { type Reply, statusReply, textReply } from "./reply.ts";
 import { wantsWatch } from "./request-info.ts";
 import { addWarning } from "./warnings.ts";
 
@@ -30,6 +30,7 @@ const MAX_OPEN_WATCHES = 10_000;
 /** Upstream answers 504 after a minute; a write that took longer may still have happened. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_AUDIT_ID = 64;
+const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i;
 const NO_QUERY = new URLSearchParams();
 
 /** Serves HTTP requests of one API server; `prefix` is cut from paths when many servers share a listener. */
@@ -97,6 +98,8 @@ export class HttpHandler {
   }
 
   private replyTo(call: ApiCall): Promise<Reply> {
+    // Go's server refuses such a request before anybody sees it.
+    if (BROKEN_ESCAPE.test(call.path)) return Promise.resolve(textReply(400, "400 Bad Request"));
     if (call.method === "GET" && wantsWatch(call.query)) return this.deps.handle(call);
     return new Promise((resolve) => {
       const cancel = this.deps.clock.after(REQUEST_TIMEOUT_MS, () =>

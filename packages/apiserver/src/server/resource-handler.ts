@@ -8,7 +8,8 @@ import {
   type UserInfo,
 } from "@capstan/apimachinery";
 import { breathe } from "../breathe.ts";
-import { applyObject } from "../registry/apply.ts";
+import { bodyType } from "../builtin/define.ts";
+import { applyObject, checkAppliedType } from "../registry/apply.ts";
 import { groupResource, type RegistryCore, type WriteOutcome, type WriteRequest } from "../registry/core.ts";
 import { createObject } from "../registry/create.ts";
 import { isCustom } from "../registry/custom-type.ts";
@@ -20,6 +21,7 @@ import { getObject, listObjects } from "../registry/list.ts";
 import { applyOf, patchObject, patchTypeOf } from "../registry/patch.ts";
 import { type Presentation, presentEvents, presentList, presentObject } from "../registry/representations.ts";
 import { scaleOf, updateScale } from "../registry/subresource-scale.ts";
+import { settleNamespace } from "../registry/system-metadata.ts";
 import { updateObject } from "../registry/update.ts";
 import { openWatch } from "../registry/watch.ts";
 import type { RequestAttributes, ResourceType, SubresourceType, Verb } from "../types.ts";
@@ -162,23 +164,24 @@ async function handleUpdate(request: Request, subresource: string): Promise<Repl
   const { type, info } = request;
   const options = parseWriteOptions(request.call.query, "UpdateOptions", false);
   const { draft, copy, large } = await readObject(request, options);
+  settleNamespace(type, draft.metadata, request.namespace);
+  checkName(draft.metadata.name, info.name);
   const write = writeRequest(request, options, subresource, large);
   const create = type.strategy.allowCreateOnUpdate && subresource === "";
   const outcome = await updateObject(
     write,
     () => ({ draft: copy(), owned: false }),
-    create
-      ? () => {
-          const { name } = draft.metadata;
-          if (name !== undefined && name !== info.name) {
-            throw badRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`);
-          }
-          draft.metadata.name = info.name;
-          return createObject(write, draft);
-        }
-      : undefined,
+    create ? () => createObject(write, draft) : undefined,
   );
   return present(request, outcome, how);
+}
+
+/** What is put must name the object in the path. */
+function checkName(given: string | undefined, name: string): void {
+  if (given === undefined || given === "")
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (given !== name)
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }
 
 async function handlePatch(request: Request, subresource: string): Promise<Reply> {
@@ -260,6 +263,7 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
     patchType === "apply"
       ? await parseApplyBody(await call.body(), "Scale", request.core.clock)
       : parseJsonPatchBody(await call.body(), "Scale");
+  if (patchType === "apply" && isObject(value)) checkAppliedType(value, "autoscaling/v1", "Scale");
   const outcome = await updateScale(write, scale, (current) =>
     patchType === "apply" ? value : applyOf(type, patchType, current, value),
   );
@@ -286,18 +290,10 @@ async function handleOther(request: Request, subresource: SubresourceType, verb:
   }
   const { call, core, user, namespace, info } = request;
   let body: Unstructured | undefined;
-  const raw = verb === "create" || verb === "update" || verb === "patch" ? await call.body() : undefined;
-  if (raw !== undefined && raw.type !== "none") {
-    const { value } = await parseObjectBody(
-      raw,
-      mediaTypeOf(call.headers["content-type"]),
-      subresource.kind,
-      true,
-      request.core.clock,
-    );
-    if (!isObject(value)) throw badRequest("the body is not an object");
-    body = value as Unstructured;
-  }
+  if (verb === "create" || verb === "update") {
+    const options = parseWriteOptions(call.query, verb === "create" ? "CreateOptions" : "UpdateOptions", false);
+    body = (await readObject({ ...request, type: bodyType(request.type, subresource) }, options)).draft;
+  } else if (verb === "patch") body = await patchedBody(request);
   const dryRun = call.query.getAll("dryRun").includes("All");
   const result = await subresource.handle({
     verb,
@@ -309,6 +305,17 @@ async function handleOther(request: Request, subresource: SubresourceType, verb:
     api: core.internal(),
   });
   return objectReply(result.status, result.object);
+}
+
+/** What a patch of a subresource that shows the object itself would put there. */
+async function patchedBody({ core, call, type, namespace, info }: Request): Promise<Unstructured> {
+  const patchType = patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
+  const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
+  if (patchType === "apply") throw routerRefusal(415);
+  const { value, duplicates } = parseJsonPatchBody(await call.body(), patchType === "json" ? "JSON patch" : type.kind);
+  const { object } = await getObject(core, type, namespace, info.name, "");
+  const patched = applyOf(type, patchType, object, value);
+  return decodeObject(type, patched, { mode: options.fieldValidation, duplicates, warn: call.warn });
 }
 
 function writeRequest(request: Request, options: WriteOptions, subresource: string, large = false): WriteRequest {
