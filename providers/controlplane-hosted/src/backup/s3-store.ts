@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
+import { type IncomingMessage, request as plainRequest } from "node:http";
+import { request as secureRequest } from "node:https";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "@capstan/apimachinery";
-import { request } from "undici";
 import { type Backup, type BackupStore, backupTimeMs, DESCRIPTION, SNAPSHOT } from "./backup-store.ts";
 import { encode, sha256, signRequest } from "./sigv4.ts";
 
@@ -22,10 +23,8 @@ export interface S3Options {
   clock: Clock;
 }
 
-interface Answer {
-  status: number;
-  body: Readable & { text(): Promise<string>; dump(): Promise<void> };
-}
+/** A store that says nothing for this long is given up. */
+const SILENCE_MS = 75_000;
 
 /** Backups in an S3-compatible object store: `PREFIX/NAMESPACE/NAME/BACKUP/{snapshot.db,control-plane.json}`. */
 export class S3Store implements BackupStore {
@@ -43,8 +42,7 @@ export class S3Store implements BackupStore {
     let token: string | undefined;
     do {
       const query = { "list-type": "2", prefix: `${this.key(owner)}/`, ...(token && { "continuation-token": token }) };
-      const answer = await this.send("GET", "", { query });
-      const text = await answer.body.text();
+      const text = await textOf(await this.send("GET", "", { query }));
       for (const [, content = ""] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
         const [name = "", file] = (element(content, "Key") ?? "").slice(this.key(owner).length + 1).split("/");
         if (file === SNAPSHOT) sizes.set(name, Number(element(content, "Size")));
@@ -79,14 +77,14 @@ export class S3Store implements BackupStore {
   }
 
   async description(owner: string, name: string): Promise<string> {
-    return await (await this.send("GET", `${this.key(owner)}/${name}/${DESCRIPTION}`)).body.text();
+    return await textOf(await this.send("GET", `${this.key(owner)}/${name}/${DESCRIPTION}`));
   }
 
   async snapshot(owner: string, name: string): Promise<{ file: string; release(): Promise<void> }> {
     await mkdir(this.options.scratchDir, { recursive: true, mode: 0o700 });
     const file = join(this.options.scratchDir, `${owner.replace("/", "_")}-${name}.db`);
     const answer = await this.send("GET", `${this.key(owner)}/${name}/${SNAPSHOT}`);
-    await pipeline(answer.body, createWriteStream(file, { mode: 0o600 }));
+    await pipeline(answer, createWriteStream(file, { mode: 0o600 }));
     return { file, release: () => rm(file, { force: true }) };
   }
 
@@ -100,8 +98,8 @@ export class S3Store implements BackupStore {
     return this.options.prefix === undefined ? owner : `${this.options.prefix}/${owner}`;
   }
 
-  private async done(answer: Promise<Answer>): Promise<void> {
-    await (await answer).body.dump();
+  private async done(answer: Promise<IncomingMessage>): Promise<void> {
+    await textOf(await answer);
   }
 
   private async send(
@@ -113,7 +111,7 @@ export class S3Store implements BackupStore {
       body?: string | Readable;
       bodyHash?: string;
     } = {},
-  ): Promise<Answer> {
+  ): Promise<IncomingMessage> {
     const { endpoint, bucket, region, accessKeyId, secretAccessKey, clock } = this.options;
     const path = [bucket, ...key.split("/").filter(Boolean)].map(encode).join("/");
     const url = new URL(`${endpoint.replace(/\/+$/, "")}/${path}`);
@@ -128,21 +126,46 @@ export class S3Store implements BackupStore {
       secretAccessKey,
       nowMs: clock.now(),
     });
-    const answer = await request(url, { method, headers, body: what.body ?? null });
-    if (answer.statusCode >= 200 && answer.statusCode < 300) return { status: answer.statusCode, body: answer.body };
-    const text = await answer.body.text();
-    const why = `${element(text, "Code") ?? answer.statusCode}: ${element(text, "Message") ?? text.slice(0, 200)}`;
+    const answer = await exchange(url, method, headers, what.body);
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status < 300) return answer;
+    const text = await textOf(answer);
+    const why = `${element(text, "Code") ?? status}: ${element(text, "Message") ?? text.slice(0, 200)}`;
     throw Object.assign(
       new Error(`${method} ${url.origin}${url.pathname}: ${why}`),
-      answer.statusCode === 404 ? { code: "ENOENT" } : {},
+      status === 404 ? { code: "ENOENT" } : {},
     );
   }
 }
 
+/** By Node's own client: undici 7 ends the whole process when a store closes the connection before all of a snapshot is written. */
+function exchange(
+  url: URL,
+  method: string,
+  headers: Record<string, string>,
+  body: string | Readable | undefined,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const open = url.protocol === "https:" ? secureRequest : plainRequest;
+    const call = open(url, { method, headers, timeout: SILENCE_MS }, resolve);
+    call.once("error", reject);
+    call.once("timeout", () => call.destroy(new Error(`${url.origin} says nothing`)));
+    if (body === undefined || typeof body === "string") call.end(body);
+    else pipeline(body, call).catch(reject);
+  });
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
 /** The text of the first element of a name; S3's answers need no more of XML than that. */
 function element(xml: string, name: string): string | undefined {
-  const match = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml);
-  return match?.[1]
+  const match = new RegExp(`<${name}>(?:<!\\[CDATA\\[(.*?)\\]\\]>|([^<]*))</${name}>`, "s").exec(xml);
+  if (match?.[1] !== undefined) return match[1];
+  return match?.[2]
     ?.replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")
     .replaceAll("&quot;", '"')
