@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { cacheDir, freePorts, mustRun } from "../../real-kubernetes/index.ts";
-import { eventually, timed } from "./timing.ts";
+import { freePorts, mustRun } from "../../real-kubernetes/index.ts";
+import { pythonPrograms } from "./python.ts";
+import { eventually } from "./timing.ts";
 
 const SUSHY_TOOLS = "2.2.0";
 
@@ -58,7 +59,7 @@ export class Bmc {
   }
 
   static async start(options: BmcOptions): Promise<Bmc> {
-    const home = await sushyTools();
+    const home = await pythonPrograms(`sushy-tools-${SUSHY_TOOLS}`, [`sushy-tools==${SUSHY_TOOLS}`]);
     mkdirSync(options.dir, { recursive: true });
     const listener = await notifications((state) => options.changed?.(state));
     const [port = 0] = await freePorts(1);
@@ -113,18 +114,6 @@ export class Bmc {
       call.end();
     });
   }
-}
-
-/** sushy-tools in an environment of its own, made once. */
-async function sushyTools(): Promise<string> {
-  const home = join(cacheDir(), "e2e", `sushy-tools-${SUSHY_TOOLS}`);
-  if (existsSync(join(home, "installed"))) return home;
-  await timed("sushy-tools is installed", async () => {
-    await mustRun("python3", ["-m", "venv", "--clear", home]);
-    await mustRun(join(home, "bin/pip"), ["install", "--quiet", `sushy-tools==${SUSHY_TOOLS}`], { timeout: 300_000 });
-    writeFileSync(join(home, "installed"), "");
-  });
-  return home;
 }
 
 async function writeConfiguration(

@@ -26,6 +26,16 @@ export async function ensureHostPrograms(): Promise<void> {
   const packages = [...new Set(missing.map((program) => needs[program] ?? program))];
   if (!onPath("apt-get"))
     throw new Error(`missing on this machine: ${missing.join(", ")}; install ${packages.join(", ")}`);
+  await aptInstall(packages);
+}
+
+/** Installs one package with apt. */
+export async function ensureHostPackage(name: string): Promise<void> {
+  if (!onPath("apt-get")) throw new Error(`missing on this machine: ${name}`);
+  await aptInstall([name]);
+}
+
+async function aptInstall(packages: readonly string[]): Promise<void> {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   await mustRun("apt-get", ["update", "-qq"], { env });
   await mustRun("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], { env });
