@@ -5,47 +5,52 @@ import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { ProcessPlacement } from "@capstan/controlplane-hosted";
 import { type PlacementWorld, placementCases } from "@capstan/controlplane-hosted/contract-suite";
 import { PortAllocator, ProcessWorkloads } from "@capstan/workloads";
-import { test } from "vitest";
+import { afterAll, test } from "vitest";
 import { kubernetesBin } from "../real-kubernetes/index.ts";
 import { sleep } from "./harness/index.ts";
 
-/** The contract of placements with real programs as processes; Embedded has it in `npm test`, Pods on a real kube-apiserver too. */
-function open(): Promise<PlacementWorld> {
-  const root = mkdtempSync(join(tmpdir(), "capstan-placements-"));
-  let workloads = new ProcessWorkloads({ root, clock: systemClock });
-  const make = (): ProcessPlacement =>
-    new ProcessPlacement({
-      root,
-      workloads,
-      ports: new PortAllocator(root),
-      binaries: { find: () => Promise.resolve({ dir: kubernetesBin() }) },
-      defaultAddress: "127.0.0.1",
-      clock: systemClock,
-      random: systemRandom,
-    });
-  return Promise.resolve({
-    placement: make(),
+/**
+ * The contract of placements with real programs as processes; Embedded has it in `npm test`, Pods on a real kube-apiserver too. All cases
+ * have one world, since a start takes seconds.
+ */
+const root = mkdtempSync(join(tmpdir(), "capstan-placements-"));
+let workloads = new ProcessWorkloads({ root, clock: systemClock });
+let placement = makePlacement();
+
+function makePlacement(): ProcessPlacement {
+  return new ProcessPlacement({
+    root,
+    workloads,
+    ports: new PortAllocator(root),
+    binaries: { find: () => Promise.resolve({ dir: kubernetesBin() }) },
+    defaultAddress: "127.0.0.1",
     clock: systemClock,
-    spec: {},
-    again: async () => {
-      // What kill -9 of a manager comes to: nobody watches until the next one adopts.
-      workloads.release();
-      workloads = new ProcessWorkloads({ root, clock: systemClock });
-      await workloads.adoptAll();
-      return make();
-    },
-    progress: () => sleep(100),
-    things: (owner) => Promise.resolve(processes(join(root, owner))),
-    dataOf: (owner) => {
-      const data = join(root, owner, "etcd/data/member");
-      return Promise.resolve(existsSync(data) ? String(statSync(data).ino) : undefined);
-    },
-    close: async () => {
-      await workloads.stopAll(() => 0);
-      rmSync(root, { recursive: true, force: true });
-    },
+    random: systemRandom,
   });
 }
+
+const world: PlacementWorld = {
+  get placement() {
+    return placement;
+  },
+  clock: systemClock,
+  spec: {},
+  again: async () => {
+    // What kill -9 of a manager comes to: nobody watches until the next one adopts.
+    workloads.release();
+    workloads = new ProcessWorkloads({ root, clock: systemClock });
+    await workloads.adoptAll();
+    placement = makePlacement();
+    return placement;
+  },
+  progress: () => sleep(100),
+  things: (owner) => Promise.resolve(processes(join(root, owner))),
+  dataOf: (owner) => {
+    const data = join(root, owner, "etcd/data/member");
+    return Promise.resolve(existsSync(data) ? String(statSync(data).ino) : undefined);
+  },
+  close: () => Promise.resolve(),
+};
 
 /** `process NAME PID` of what runs, `folder` when there is one without. */
 function processes(folder: string): string[] {
@@ -62,4 +67,9 @@ function processes(folder: string): string[] {
   return running.length === 0 ? ["folder"] : running.toSorted();
 }
 
-for (const { name, run } of placementCases(open)) test(`Process: ${name}`, run);
+afterAll(async () => {
+  await workloads.stopAll(() => 0);
+  rmSync(root, { recursive: true, force: true });
+});
+
+for (const { name, run } of placementCases(() => Promise.resolve(world))) test(`Process: ${name}`, run);
