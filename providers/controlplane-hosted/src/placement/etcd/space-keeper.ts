@@ -2,12 +2,18 @@ import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts
 import type { EtcdClient, MemberStatus } from "./client.ts";
 import { hasAlarm, planSpace, spaceProblem } from "./space.ts";
 
-/** After a failure the space is looked at again after this. */
+/** After a failure, and as long as nothing helps, the space is looked at again after this. */
 const ASK_AGAIN_MS = 15_000;
 
 interface Trouble {
   reason: string;
   message: string;
+}
+
+interface Seen {
+  nextCheckMs: number;
+  trouble: Trouble | undefined;
+  quotaBytes: number | undefined;
 }
 
 export interface SpaceKeeping {
@@ -24,10 +30,10 @@ export interface SpaceKeeping {
 /** Keeps etcd from filling up: old revisions thrown away, members defragmented, alarms lifted; what it cannot solve it tells. */
 export class EtcdSpaceKeeper {
   /** What was seen last and when to look again; lost with the manager, found again at once. */
-  readonly #seen = new Map<string, { nextCheckMs: number; trouble: Trouble | undefined }>();
+  readonly #seen = new Map<string, Seen>();
 
   /** What was seen last of a control plane's space. */
-  seen(owner: string): { nextCheckMs: number; trouble: Trouble | undefined } | undefined {
+  seen(owner: string): Seen | undefined {
     return this.#seen.get(owner);
   }
 
@@ -38,7 +44,9 @@ export class EtcdSpaceKeeper {
   /** Looks at the space when that is due and does what follows. All members must be there. */
   async keep({ owner, spec, client, endpoints, nowMs, record }: SpaceKeeping): Promise<void> {
     const seen = this.#seen.get(owner);
-    if (seen !== undefined && nowMs < seen.nextCheckMs) return;
+    const quotaBytes = spec?.quotaBytes;
+    // Another quota may be the cure of a trouble, or the beginning of one.
+    if (seen !== undefined && nowMs < seen.nextCheckMs && seen.quotaBytes === quotaBytes) return;
     const ask = (): Promise<MemberStatus[]> => Promise.all(endpoints.map((endpoint) => client.status(endpoint)));
     try {
       const statuses = await ask();
@@ -57,11 +65,13 @@ export class EtcdSpaceKeeper {
         trouble = spaceProblem(await ask(), spec) ?? trouble;
         if (trouble === undefined) await client.disarm(first);
       }
-      this.#seen.set(owner, { nextCheckMs: next.nextCheckMs, trouble });
+      // Every look at a full etcd is a pause: it is defragmented.
+      const nextCheckMs = trouble === undefined ? next.nextCheckMs : Math.max(next.nextCheckMs, nowMs + ASK_AGAIN_MS);
+      this.#seen.set(owner, { nextCheckMs, trouble, quotaBytes });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const trouble = { reason: "EtcdNotAsked", message: `The space of etcd is not known: ${why}; asked again soon` };
-      this.#seen.set(owner, { nextCheckMs: nowMs + ASK_AGAIN_MS, trouble });
+      this.#seen.set(owner, { nextCheckMs: nowMs + ASK_AGAIN_MS, trouble, quotaBytes });
     }
   }
 }

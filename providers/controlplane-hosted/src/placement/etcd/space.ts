@@ -14,7 +14,8 @@ const DEFRAGMENT_AGAIN_MS = 10 * 60_000;
 /** With this much of the quota in use an alarm cannot be lifted: it would come back at once. */
 const FULL_SHARE = 0.95;
 const CALM_CHECK_MS = 60_000;
-const CROWDED_CHECK_MS = 15_000;
+/** A full etcd takes no heartbeats of nodes: it must be found before their 40 s are over. */
+const CROWDED_CHECK_MS = 5_000;
 
 export interface SpaceView {
   statuses: readonly MemberStatus[];

@@ -278,6 +278,27 @@ test("an etcd that is full of what is in use says so until there is room, and is
   expect(etcd.news()).toContain("disarm");
 });
 
+test("with more than half of the quota in use etcd is looked at every 5 s, and at once when the quota changes", async () => {
+  const changedTo = async (quotaBytes: number): Promise<PlacementState> => {
+    for (let pass = 0; pass < 10; pass++) {
+      const state = await ensure({ etcd: { quotaBytes } });
+      if (state.upgrade === undefined) return state;
+      await clock.advance(100);
+    }
+    throw new Error("does not come to rest");
+  };
+  await settled({ etcd: { quotaBytes: 2 ** 29 } });
+  Object.assign(etcd, { dbSize: 2 ** 27, dbSizeInUse: 2 ** 27 });
+  const crowded = await changedTo(2 ** 28);
+  expect((crowded.recheckAtMs ?? 0) - clock.now()).toBe(5000);
+  Object.assign(etcd, { dbSize: 2 ** 28, compacted: 2 ** 28, alarms: ["memberID:1 alarm:NOSPACE"] });
+  await clock.advance(5000);
+  const full = await ensure({ etcd: { quotaBytes: 2 ** 28 } });
+  expect(full.etcd?.reason).toBe("NoSpace");
+  expect((full.recheckAtMs ?? 0) - clock.now(), "a defragmentation is a pause").toBe(15_000);
+  expect((await changedTo(2 ** 29)).etcd, "raised, it is well").toBeUndefined();
+});
+
 test("unused space is given back by schedule and by share, the leader last", async () => {
   const spec = { etcd: { replicas: 3, defragment: { schedule: "0 * * * *" } } };
   await settled(spec);
