@@ -14,6 +14,7 @@ export const SOCKET_TIMERS = new Map([
     "how long a real client may take to say what it wants: Node's own limits end slow ones",
   ],
   ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
+  ["providers/controlplane-hosted/src/backup/s3-store.ts", "silence of the store that backups are in"],
   ["providers/controlplane-hosted/src/placement/etcd/tools.ts", "etcd's tools are killed when they hang"],
   ["providers/infra-metal3/src/media/download.ts", "silence of the server an image is downloaded from"],
   [
