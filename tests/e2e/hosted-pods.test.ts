@@ -4,11 +4,26 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Reader } from "../docs/reader.ts";
 import { Shell } from "../docs/shell.ts";
+import { freePorts } from "../real-kubernetes/index.ts";
 import { Capstan, CLI } from "./capstan/instance.ts";
-import { controlPlaneImages, eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
+import { CapstanManager } from "./capstan/manager.ts";
+import {
+  controlPlaneImages,
+  eventually,
+  type Image,
+  type ImageName,
+  Lab,
+  leftovers,
+  type Node,
+  timed,
+  workerImages,
+} from "./harness/index.ts";
 import { HostedWorld } from "./hosted-world.ts";
 
-/** A hosted cluster hosts another one: its real nodes run the pods of a second control plane, which a real node joins. */
+/**
+ * A hosted cluster hosts another one: its real nodes run the pods of a second control plane, which a real node joins. First its
+ * objects are in `capstan up` and name the host cluster, then the hosted cluster is the management cluster itself.
+ */
 let lab: Lab;
 let shell: Shell;
 /** Types the commands of the page about control planes as pods. */
@@ -16,6 +31,7 @@ let reader: Reader;
 let capstan: Capstan;
 let host: HostedWorld;
 let tenant: HostedWorld;
+let manager: CapstanManager | undefined;
 let hostNode: Node;
 let tenantNode: Node;
 let booted: Promise<unknown>;
@@ -23,6 +39,22 @@ let booted: Promise<unknown>;
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const OURS = "capstan.dev/hosted=tenant";
 const NEXT = "v1.34.5-capstan.1";
+const KINDS = "deployments,statefulsets,pods,services,poddisruptionbudgets,networkpolicies,secrets,pvc";
+/** As in hosted-pods.yaml, but for the management cluster's own nodes: no host cluster, three members whose data may go. */
+const HERE = {
+  apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
+  kind: "HostedControlPlane",
+  metadata: { name: "tenant", namespace: "default" },
+  spec: { version: "v1.34.4", expose: { type: "NodePort" }, etcd: { replicas: 3, storage: { type: "EmptyDir" } } },
+};
+const CLUSTER = {
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "Cluster",
+  metadata: { name: "tenant", namespace: "default" },
+  spec: {
+    controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name: "tenant" },
+  },
+};
 
 beforeAll(async () => {
   lab = await Lab.open();
@@ -37,12 +69,21 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await booted?.catch(() => undefined);
+  await manager?.close();
   await capstan?.close();
   await lab?.close();
   host?.close();
   tenant?.close();
   await shell?.close();
 });
+
+const images = (names: readonly ImageName[]): Image[] => names.map((name) => lab.images[name]);
+
+/** Boots the machine that joins the tenant. */
+async function bootTenantNode(): Promise<void> {
+  await tenantNode.start();
+  await tenantNode.importImages(images([...workerImages, "proxy-agent"]));
+}
 
 /** Asks for a backup as a user does and gives back its name. */
 async function backUp(): Promise<string> {
@@ -68,18 +109,19 @@ async function pods(): Promise<Record<string, string>> {
 }
 
 test("a cluster by processes gets a real node", async () => {
-  booted = timed("two nodes booted, images imported", async () => {
-    await Promise.all([hostNode.start(), tenantNode.start()]);
-    const images = (names: readonly (keyof typeof lab.images)[]) => names.map((name) => lab.images[name]);
+  const hostBooted = timed("host's node booted, images imported", async () => {
+    await hostNode.start();
     await hostNode.importImages(images([...workerImages, ...controlPlaneImages, "proxy-server"]));
-    await tenantNode.importImages(images([...workerImages, "proxy-agent"]));
   });
+  // The other one has time until it is to join.
+  booted = hostBooted.then(bootTenantNode);
+  booted.catch(() => undefined);
   await reader.type("Pods", "docs/examples/hosted.yaml");
   await capstan.kubectl("apply", "-f", file("hosted-kind.yaml"));
   await timed("host cluster Available", () => host.available());
   await host.connect();
   await host.kubectl("apply", "-f", file("cni.yaml"), "-f", file("hosted-pods-volume.yaml"));
-  await booted;
+  await hostBooted;
   await hostNode.must(["install", "-d", "-o", "65532", "-g", "65532", "-m", "0700", "/var/lib/by-hand"]);
   await timed("node joins", () => host.join(hostNode));
   await timed("node Ready", () => eventually("a Ready node", async () => (await host.readyNodes()) === 1));
@@ -105,6 +147,7 @@ test("a second control plane runs as pods on that node, its address known before
 });
 
 test("a real node joins it with plain kubeadm join and becomes Ready", async () => {
+  await booted;
   await tenant.kubectl("apply", "-f", file("cni.yaml"));
   const output = await timed("user data", () => tenant.join(tenantNode));
   expect(output).toContain("This node has joined the cluster");
@@ -168,8 +211,8 @@ test("an upgrade replaces kube-apiserver, then the others, while the API answers
     return true;
   };
   await timed(`upgraded to ${NEXT}`, () => eventually("the new version", upgraded, { timeout: 180_000 }));
-  const images = await host.kubectl("get", "deployments", "-l", OURS, "-o", "jsonpath={..containers[0].image}");
-  expect(images.split(" ").filter((image) => image.endsWith(`:${NEXT}`))).toHaveLength(3);
+  const run = await host.kubectl("get", "deployments", "-l", OURS, "-o", "jsonpath={..containers[0].image}");
+  expect(run.split(" ").filter((image) => image.endsWith(`:${NEXT}`))).toHaveLength(3);
   expect((await pods())["etcd"]).toBe(etcd);
   expect((await stop()).longestOutageMs).toBeLessThan(3000);
 });
@@ -211,9 +254,83 @@ test("scaled to zero there is no pod and the volume stays; scaled back the data 
 
 test("deleting the tenant leaves nothing of it in the host cluster", async () => {
   await timed("tenant deleted", () => capstan.kubectl("delete", "cluster", "tenant", "--timeout=120s"));
-  const kinds = "deployments,statefulsets,pods,services,poddisruptionbudgets,networkpolicies,secrets,pvc";
-  expect(await host.kubectl("get", kinds, "-A", "-l", "capstan.dev/hosted", "-o", "name")).toBe("");
+  expect(await host.kubectl("get", KINDS, "-A", "-l", "capstan.dev/hosted", "-o", "name")).toBe("");
   expect(await host.readyNodes()).toBe(1);
+  tenant.close();
+});
+
+test("as management cluster: a control plane that says nothing of its place runs as pods beside its own objects", async () => {
+  booted = timed("the tenant's node made anew", async () => {
+    await tenantNode.remove();
+    await bootTenantNode();
+  });
+  booted.catch(() => undefined);
+  const [port = 0] = await freePorts(1, lab.gateway);
+  manager = await timed("capstan manager", () => CapstanManager.start(host.kubeconfig, `${lab.gateway}:${port}`));
+  tenant = new HostedWorld(manager, lab, "tenant");
+  await manager.kubectl("apply", "-f", file("hosted-kind.yaml"));
+  for (const object of [CLUSTER, HERE]) await manager.kubectlWithInput(JSON.stringify(object), "apply", "-f", "-");
+  await timed("applied to Available", () => tenant.available(180_000));
+  const names = await host.kubectl("get", "pods", "-l", OURS, "-o", "name");
+  expect(names.trim().split("\n")).toHaveLength(6);
+});
+
+test("as management cluster: a real node joins and becomes Ready", async () => {
+  await booted;
+  await tenant.connect();
+  await tenant.kubectl("apply", "-f", file("cni.yaml"));
+  expect(await timed("user data", () => tenant.join(tenantNode))).toContain("This node has joined the cluster");
+  await timed("node Ready", () => eventually("a Ready node", async () => (await tenant.readyNodes()) === 1));
+});
+
+/** Ids of etcd's members that have started. */
+async function members(): Promise<string[]> {
+  const key = (name: string): string => `/etc/kubernetes/pki/etcd/${name}`;
+  const keys = [`--cacert=${key("ca.crt")}`, `--cert=${key("peer.crt")}`, `--key=${key("peer.key")}`];
+  const list = ["etcdctl", "--endpoints=https://127.0.0.1:2379", ...keys, "member", "list"];
+  const lines = (await host.kubectl("exec", "tenant-etcd-0-0", "--", ...list)).trim().split("\n");
+  return lines.flatMap((line) => (line.includes(", started,") ? (line.split(",")[0] ?? []) : [])).toSorted();
+}
+
+test("a member whose data went with its pod is taken in again, while the API answers", async () => {
+  await tenant.kubectl("create", "configmap", "before");
+  const before = await members();
+  expect(before).toHaveLength(3);
+  const stop = tenant.askApi();
+  await host.kubectl("delete", "pod", "tenant-etcd-2-0");
+  await timed("taken in again", () =>
+    eventually(
+      "another member",
+      async () => {
+        const now = await members();
+        if (now.length !== 3 || now.join() === before.join()) throw new Error(await tenant.condition("UpToDate"));
+        return (await tenant.condition("EtcdClusterHealthy")).startsWith("True");
+      },
+      { timeout: 120_000 },
+    ),
+  );
+  expect((await members()).filter((id) => before.includes(id))).toHaveLength(2);
+  expect((await stop()).longestOutageMs).toBeLessThan(5000);
+  expect(await tenant.kubectl("get", "cm", "before", "-o", "name")).toContain("before");
+});
+
+test("without a manager it goes on; the next one keeps it and replaces nothing", async () => {
+  const uids = (): Promise<string> =>
+    host.kubectl("get", "pods", "-l", OURS, "-o", "jsonpath={.items[*].metadata.uid}");
+  const before = await uids();
+  await manager?.stop();
+  expect(await tenant.kubectl("get", "--raw", "/readyz")).toBe("ok");
+  await host.kubectl("delete", "poddisruptionbudget", "tenant-etcd");
+  await timed("another manager", () => manager?.up() ?? Promise.reject(new Error("no manager")));
+  await eventually("what was missing", () => host.kubectl("get", "poddisruptionbudget", "tenant-etcd"));
+  expect(await tenant.condition("Available")).toMatch(/^True/);
+  expect(await uids()).toBe(before);
+});
+
+test("deleting everything leaves nothing of it", async () => {
+  await timed("tenant deleted", () => host.kubectl("delete", "cluster", "tenant", "--timeout=120s"));
+  expect(await host.kubectl("get", KINDS, "-A", "-l", "capstan.dev/hosted", "-o", "name")).toBe("");
+  await manager?.close();
   await timed("host deleted", () => capstan.kubectl("delete", "cluster", "demo", "--timeout=120s"));
   await capstan.close();
   await lab.close();

@@ -19,28 +19,36 @@ export interface Management {
 export class CapstanManager implements Management {
   readonly dataDir = mkdtempSync(join(tmpdir(), "capstan-manager-"));
   readonly #kubeconfig: string;
+  readonly #webhooks: string;
   #process: ChildProcess | undefined;
   #output = "";
 
-  private constructor(kubeconfig: string) {
+  private constructor(kubeconfig: string, webhooks: string) {
     this.#kubeconfig = kubeconfig;
+    this.#webhooks = webhooks;
   }
 
   /** Starts it and waits until it works; `webhooks` is an address that the cluster's kube-apiserver reaches this machine at. */
   static async start(kubeconfig: string, webhooks: string): Promise<CapstanManager> {
-    const manager = new CapstanManager(kubeconfig);
-    const options = ["--kubeconfig", kubeconfig, "--data", manager.dataDir, "--webhook-listen", webhooks];
+    const manager = new CapstanManager(kubeconfig, webhooks);
+    await manager.up();
+    return manager;
+  }
+
+  /** Starts it (again) and waits until its controllers run. */
+  async up(): Promise<void> {
+    this.#output = "";
+    const options = ["--kubeconfig", this.#kubeconfig, "--data", this.dataDir, "--webhook-listen", this.#webhooks];
     const child = spawn(process.execPath, [CLI, "manager", ...options], { stdio: ["ignore", "pipe", "pipe"] });
-    manager.#process = child;
+    this.#process = child;
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => {
-        manager.#output += chunk.toString();
+        this.#output += chunk.toString();
       });
     await eventually("capstan manager", async () => {
-      if (child.exitCode !== null) throw new Error(`capstan manager ended with ${child.exitCode}: ${manager.#output}`);
-      return manager.#output.includes("Controllers run on");
+      if (child.exitCode !== null) throw new Error(`capstan manager ended with ${child.exitCode}: ${this.#output}`);
+      return this.#output.includes("Controllers run on");
     });
-    return manager;
   }
 
   kubectl(...args: string[]): Promise<string> {
@@ -53,13 +61,17 @@ export class CapstanManager implements Management {
   }
 
   /** Stops the controllers; what they made stays. */
-  async close(): Promise<void> {
+  async stop(): Promise<void> {
     const child = this.#process;
-    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
-      const ended = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGINT");
-      await ended;
-    }
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGINT");
+    await ended;
+  }
+
+  /** Stops it and removes its own data. */
+  async close(): Promise<void> {
+    await this.stop();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 }
