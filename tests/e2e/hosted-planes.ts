@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { request } from "node:https";
 import { join } from "node:path";
 import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
+import { statusOf } from "./ask.ts";
 import { Capstan } from "./capstan/instance.ts";
 import { eventually, timed } from "./harness/index.ts";
 
@@ -51,15 +51,18 @@ export class HostedPlanes {
   /** `STATUS REASON MESSAGE` of a condition. */
   condition(name: string, type: string): Promise<string> {
     const path = `{range .status.conditions[?(@.type=="${type}")]}{.status} {.reason} {.message}{end}`;
-    return this.capstan.kubectl("get", "hcp", name, "-o", `jsonpath=${path}`);
+    return this.#get(name, path);
   }
 
-  /** Waits for a condition that reads so. */
+  /** Waits for a condition that reads so and is of the spec as it is now. */
   told(name: string, type: string, text: RegExp): Promise<unknown> {
-    return timed(`${name}: ${text.source}`, () =>
+    return timed(`${name}: ${type} ${text.source}`, () =>
       eventually(
         `${type} of ${name} like ${text.source}`,
         async () => {
+          const path = `{.metadata.generation} {.status.conditions[?(@.type=="${type}")].observedGeneration}`;
+          const [wanted, seen] = (await this.#get(name, path)).split(" ");
+          if (wanted !== seen) throw new Error(`generation ${seen} of ${wanted} was looked at`);
           const found = await this.condition(name, type);
           if (!text.test(found)) throw new Error(found);
           return true;
@@ -115,45 +118,15 @@ export class HostedPlanes {
 
   /** Status of a GET as nobody. */
   async anonymous(name: string, path: string): Promise<number> {
-    return Number(await status(`${await this.server(name)}${path}`, undefined));
+    return Number(await statusOf(`${await this.server(name)}${path}`));
   }
 
   /** Status of a GET with a bearer token. */
   async withToken(name: string, path: string, token: string): Promise<number | string> {
-    return await status(`${await this.server(name)}${path}`, undefined, { authorization: `Bearer ${token}` });
+    return await statusOf(`${await this.server(name)}${path}`, undefined, { authorization: `Bearer ${token}` });
   }
 
-  /** Asks /version over a new connection again and again, trusting `ca` and nothing else; gives back what failed. */
-  ask(url: string, ca: string): () => Promise<{ asked: number; failures: string[] }> {
-    const failures: string[] = [];
-    let asked = 0;
-    let going = true;
-    const asking = (async () => {
-      while (going) {
-        const answer = await status(`${url}/version`, ca);
-        asked++;
-        if (answer !== 200) failures.push(`${asked}: ${answer}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    })();
-    return async () => {
-      going = false;
-      await asking;
-      return { asked, failures };
-    };
+  #get(name: string, jsonpath: string): Promise<string> {
+    return this.capstan.kubectl("get", "hcp", name, "-o", `jsonpath=${jsonpath}`);
   }
-}
-
-/** Status of a GET, or why there was none; without a CA nothing is verified. */
-function status(url: string, ca: string | undefined, headers: Record<string, string> = {}): Promise<number | string> {
-  return new Promise((resolve) => {
-    const trust = ca === undefined ? { rejectUnauthorized: false } : { ca };
-    const call = request(url, { ...trust, headers, agent: false, timeout: 5000 }, (response) => {
-      response.resume();
-      response.on("end", () => resolve(response.statusCode ?? 0));
-    });
-    call.on("timeout", () => call.destroy(new Error("timeout")));
-    call.on("error", (error) => resolve(error.message));
-    call.end();
-  });
 }

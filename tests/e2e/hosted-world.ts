@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
+import { type Asked, askAgainAndAgain } from "./ask.ts";
 import type { Management } from "./capstan/manager.ts";
 import { applyUserData, eventually, type Lab, type Node } from "./harness/index.ts";
 
@@ -151,34 +151,20 @@ export class HostedWorld {
     await this.capstan.kubectl(...args);
   }
 
-  /** Asks the API again and again, each time over a new connection, until told to stop; gives back what failed. */
-  askApi(): () => Promise<{ failures: string[]; longestOutageMs: number }> {
-    const failures: string[] = [];
-    let longestOutageMs = 0;
-    let lastAnswer = Date.now();
-    let asked = 0;
-    let going = true;
-    const endpoint = this.hcp("https://{.spec.controlPlaneEndpoint.host}:{.spec.controlPlaneEndpoint.port}/version");
-    const asking = endpoint.then(async (url) => {
-      while (going) {
-        const answer = await get(url);
-        asked++;
-        if (answer === 200) lastAnswer = Date.now();
-        else {
-          failures.push(`${asked}: ${answer}`);
-          longestOutageMs = Math.max(longestOutageMs, Date.now() - lastAnswer);
-        }
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    });
-    return async () => {
-      going = false;
-      await asking;
-      console.log(
-        `          asked the API ${asked} times, ${failures.length} failures, longest outage ${longestOutageMs} ms`,
-      );
-      return { failures, longestOutageMs };
-    };
+  /** Address of its API. */
+  server(): Promise<string> {
+    return this.hcp("https://{.spec.controlPlaneEndpoint.host}:{.spec.controlPlaneEndpoint.port}");
+  }
+
+  /** The CAs in the kubeconfig as it was last fetched. */
+  ca(): string {
+    const data = /certificate-authority-data: (\S+)/.exec(readFileSync(this.kubeconfig, "utf8"))?.[1] ?? "";
+    return Buffer.from(data, "base64").toString("utf8");
+  }
+
+  /** Asks the API again and again until told to stop; gives back what failed. */
+  askApi(): () => Promise<Asked> {
+    return askAgainAndAgain(this.server());
   }
 
   /** Asks the web Service from inside a host until told to stop; gives back how often it did not answer. */
@@ -204,17 +190,4 @@ export class HostedWorld {
   close(): void {
     rmSync(this.#scratch, { recursive: true, force: true });
   }
-}
-
-/** Status of a GET as nobody, or why there was none. */
-function get(url: string): Promise<number | string> {
-  return new Promise((resolve) => {
-    const call = request(url, { rejectUnauthorized: false, agent: false, timeout: 5000 }, (response) => {
-      response.resume();
-      response.on("end", () => resolve(response.statusCode ?? 0));
-    });
-    call.on("timeout", () => call.destroy(new Error("timeout")));
-    call.on("error", (error) => resolve(error.message));
-    call.end();
-  });
 }

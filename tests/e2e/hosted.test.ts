@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Reader } from "../docs/reader.ts";
 import { Shell } from "../docs/shell.ts";
 import { freePorts, kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
+import { askAgainAndAgain, statusOf } from "./ask.ts";
 import { Capstan, CLI } from "./capstan/instance.ts";
 import { eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
 import { HostedWorld } from "./hosted-world.ts";
@@ -236,10 +237,14 @@ test("the CA is rotated in three steps with nodes that follow in place; pods ans
     const pods = (await world.kubectl("get", "pods", "-l", "app=web", "-o", "name")).trim().split("\n");
     for (const pod of pods) expect(await world.kubectl("logs", pod)).toContain("serving as");
   };
+  const old = world.ca();
   const stopWeb = world.askWeb(first);
   await reader.type("Rotate", '"Trust"');
   await done("Trust", "False NewTrusted");
   expect(await reader.type("Rotate", "kubectl get hcp")).not.toBe("");
+  const bundle = world.ca();
+  expect(bundle.match(/BEGIN/g)).toHaveLength(2);
+  const stopApi = askAgainAndAgain(world.server(), bundle);
   const script = readFileSync(fileURLToPath(new URL("../../docs/examples/rotate-node.sh", import.meta.url)), "utf8");
   for (const node of nodes) expect(await node.must(["sh", "-c", script])).toContain("has a certificate of the new one");
   await reader.type("Rotate", "rollout restart");
@@ -248,13 +253,20 @@ test("the CA is rotated in three steps with nodes that follow in place; pods ans
   await reader.type("Rotate", '"Issue"');
   await done("Issue", "False NewInUse");
   await reader.type("Rotate", "capstan kubeconfig");
+  const server = await world.server();
+  await eventually("a certificate of the new CA", async () => /certif/.test(String(await statusOf(server, old))));
   await eventually("logs through a certificate of the new CA", async () => {
     await logs();
     return true;
   });
   await reader.type("Rotate", '"Retire"');
   await done("Retire", "True");
+  expect(world.ca().match(/BEGIN/g)).toHaveLength(1);
+  expect(bundle).toContain(world.ca().trim());
   await logs();
+  // A kube-apiserver that begins to listen knows no rights for some tenths of a second: 403, and never a certificate.
+  const refused = (await stopApi()).failures.filter((failure) => /certificate|signed|verify/i.test(failure));
+  expect(refused, "who trusts the bundle").toEqual([]);
   const web = await stopWeb();
   expect(web.asked).toBeGreaterThan(10);
   expect(web.failed).toBe(0);
