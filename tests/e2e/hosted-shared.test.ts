@@ -44,7 +44,7 @@ const etcdctl = (name: string, ...args: string[]): Promise<string> => planes.etc
 
 test("two control planes come up with one etcd", async () => {
   const etcd = { shared: { name: "main" } };
-  await planes.create("one", { etcd: { ...etcd, quotaBytes: QUOTA } });
+  await planes.create("one", { etcd });
   await planes.create("two", { etcd });
   for (const name of ["one", "two"]) {
     await planes.told(name, "Available", /^True/);
@@ -136,6 +136,7 @@ test("who has more than it may can only read, and writes again when it may have 
     writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { text } }));
     await kubectl("one", "create", "-f", file);
   }
+  await planes.patch("one", { spec: { etcd: { quotaBytes: QUOTA } } });
   await planes.told("one", "EtcdClusterHealthy", /^False QuotaExceeded .*spec\.etcd\.quotaBytes/);
   await expect(kubectl("one", "create", "configmap", "one-more")).rejects.toThrow(/permission denied/);
   await kubectl("one", "get", "configmap", "big-1", "-o", "name");
