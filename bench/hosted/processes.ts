@@ -5,8 +5,8 @@ import { type Figure, percentile } from "../lib/result.ts";
 import { cpuSeconds, residentMiB, sleep } from "../lib/usage.ts";
 import { ManagerProcess } from "./manager.ts";
 
-/** Until leases, probes and caches of new control planes have settled. */
-const SETTLE_MS = 20_000;
+/** Until caches have settled and V8 has compiled what runs again and again: its threads alone take 0.006 of a core for two minutes. */
+const SETTLE_MS = 150_000;
 
 /** Control planes as processes: how soon they answer beside a bare start of the same programs, and what idle ones cost. */
 export async function processes(options: {
