@@ -77,7 +77,7 @@ describe("kinds on the embedded API", () => {
   });
 
   it("looks at other objects", async () => {
-    const template = { apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2", kind: "T", name: "t" };
+    const template = { apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2", kind: "MemoryTemplate", name: "t" };
     const spec = { infrastructure: { templateRef: template }, controlPlane: { templateRef: template } };
     const named = { namespace: "default", name: "k" };
     await client.create({ apiVersion: ClusterClass.apiVersion, kind: "ClusterClass", metadata: named, spec });
