@@ -224,7 +224,9 @@ test("the CA is rotated in three steps with nodes that follow in place; pods ans
     await timed(`phase ${phase}`, () =>
       eventually(phase, async () => {
         const [current, upToDate] = [await world.condition("AuthoritiesCurrent"), await world.condition("UpToDate")];
-        return current.startsWith(told) && upToDate.startsWith("True");
+        if (!current.startsWith(told) || !upToDate.startsWith("True"))
+          throw new Error(`AuthoritiesCurrent ${current}; UpToDate ${upToDate}`);
+        return true;
       }),
     );
     await eventually("the kubeconfig", async () => {
