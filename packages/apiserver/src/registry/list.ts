@@ -138,8 +138,8 @@ function from(items: readonly StoredObject[], start: string): readonly StoredObj
   return items.slice(low);
 }
 
-/** A selector may have thousands of terms: matching so many objects with it is work for several turns. */
-const MATCHED_AT_ONCE = 500;
+/** A selector may have thousands of terms: so many comparisons are work for a turn, some milliseconds. */
+const COMPARED_AT_ONCE = 40_000;
 
 async function page(
   snapshot: Snapshot,
@@ -150,10 +150,11 @@ async function page(
   const meta: ListMeta = { resourceVersion: String(snapshot.revision) };
   if (selection.all && (limit <= 0 || views.length <= limit)) return { meta, items: views };
   const items: View[] = [];
+  const atOnce = Math.ceil(COMPARED_AT_ONCE / (selection.terms + 1));
   let next = 0;
   while (next < views.length && (limit <= 0 || items.length < limit)) {
     if (next > 0 && !selection.all) await breathe();
-    next = pick(views, next, Math.min(next + MATCHED_AT_ONCE, views.length), selection, limit, items);
+    next = pick(views, next, Math.min(next + atOnce, views.length), selection, limit, items);
   }
   if (next < views.length) {
     const last = snapshot.items[next - 1]?.key ?? "";

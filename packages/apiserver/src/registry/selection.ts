@@ -14,10 +14,12 @@ export interface Selection {
   readonly all: boolean;
   /** The one name a field selector pins, if it does. */
   readonly name: string | undefined;
+  /** How much there is to compare with each object: terms and their values. */
+  readonly terms: number;
   matches(object: Unstructured): boolean;
 }
 
-const EVERYTHING: Selection = { all: true, name: undefined, matches: () => true };
+const EVERYTHING: Selection = { all: true, name: undefined, terms: 0, matches: () => true };
 
 /** Compiles label and field selectors; 400 for a bad one or a field the type cannot select by. */
 export function selectionOf(type: ResourceType, labelText: string, fieldText: string): Selection {
@@ -30,8 +32,13 @@ export function selectionOf(type: ResourceType, labelText: string, fieldText: st
   return {
     all: false,
     name: fields?.exact("metadata.name"),
+    terms: termsOf(labels) + (fields?.requirements.length ?? 0),
     matches: (object) => matchesLabels(labels, object) && matchesFields(type, fields, object),
   };
+}
+
+function termsOf(selector: LabelSelector | undefined): number {
+  return (selector?.requirements ?? []).reduce((sum, { values }) => sum + 1 + values.length, 0);
 }
 
 function matchesLabels(selector: LabelSelector | undefined, object: Unstructured): boolean {
