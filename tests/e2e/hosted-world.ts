@@ -176,7 +176,7 @@ export class HostedWorld {
       "echo $asked $failed",
     ].join("\n");
     const running = this.kubectl("get", "service", "web", "-o", "jsonpath={.spec.clusterIP}").then((address) =>
-      node.must(["sh", "-c", script, "sh", address], { timeout: 300_000 }),
+      node.must(["sh", "-c", script, "sh", address], { timeout: 900_000 }),
     );
     // A failed test tears the node down under it.
     running.catch(() => undefined);

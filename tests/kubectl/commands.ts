@@ -59,6 +59,7 @@ export const COMMANDS: readonly KubectlStep[] = [
   { run: "api-resources --api-group=kubectl.example" },
   { run: "api-resources --api-group=kubectl.example -o wide" },
   { run: "api-resources --namespaced=false --api-group=rbac.authorization.k8s.io" },
+  { run: "get --raw /openapi/v3/apis/kubectl.example/v1", compare: "code", awaited: true },
   { run: "explain gear", compare: "code", contains: "What is wanted." },
   { run: "explain gear.spec.replicas" },
   { run: "explain gear --recursive" },

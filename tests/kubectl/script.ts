@@ -8,6 +8,8 @@ export interface KubectlStep {
   readonly compare?: "all" | "stdout" | "code";
   /** Parts of the output that differ by nature. */
   readonly mask?: readonly RegExp[];
+  /** The real server may need some time until it does this well. */
+  readonly awaited?: boolean;
   /** Must be in the output of both. */
   readonly contains?: string;
 }

@@ -67,7 +67,9 @@ export const pods: Script = {
       { volumes: [{ name: "v", emptyDir: {} }] },
     ),
     container({ resources: { requests: { cpu: "2" }, limits: { cpu: "1" } } }),
-    container({ resources: { requests: { cpu: "-1" }, limits: { nope: "1" } } }),
+    // One each: upstream reports those of one list in any order.
+    container({ resources: { requests: { cpu: "-1" } } }),
+    container({ resources: { limits: { nope: "1" } } }),
     container({ livenessProbe: {} }),
     container({ livenessProbe: { exec: {}, successThreshold: 2 } }),
     container({ readinessProbe: { httpGet: { port: 0, scheme: "FTP" }, tcpSocket: { port: 1 }, periodSeconds: -1 } }),

@@ -42,7 +42,7 @@ export function decideUpgrade(upgrade: UpgradeRecord, view: UpgradeView): Upgrad
     if (view.lastRolled?.phase !== "Ready")
       return {
         type: "wait",
-        message: `kube-apiserver ${upgrade.rolled} of ${view.replicas} starts with ${upgrade.to}; its successor serves`,
+        message: `kube-apiserver ${upgrade.rolled} of ${view.replicas} starts with ${upgrade.to}; its successor serves${saying(view.lastRolled)}`,
         recheckMs: READY_WITHIN_MS,
       };
     if (upgrade.rolled >= view.replicas) return { type: "done" };
@@ -63,4 +63,8 @@ export function decideUpgrade(upgrade: UpgradeRecord, view: UpgradeView): Upgrad
     message: `Waiting for kube-apiserver ${upgrade.to} to become ready: ${view.successor?.message ?? "starting"}`,
     recheckMs: READY_WITHIN_MS - waited,
   };
+}
+
+function saying(state: ProgramState | undefined): string {
+  return state === undefined || state.message === "" ? "" : ` (${state.message})`;
 }
