@@ -23,8 +23,8 @@ let firewall: string;
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 /**
- * A kube-apiserver talks to itself through the port that it shares with its successor, so that the kernel may lead it astray: one that
- * cannot check its Services' addresses within a minute ends and is started again. The successor serves all the while.
+ * What the placement gives a kube-apiserver. Beside its successor it was seen to need more than 45 s for its first check of the addresses
+ * of Services; the successor serves all the while.
  */
 const ROLLED_OUT = { timeout: 240_000 };
 const COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
