@@ -48,6 +48,11 @@ export interface Probe {
   keyFile?: string;
   /** Several programs may share one port. Then only the answer of the one whose certificate has this DNS name counts. */
   servedBy?: string;
+  /**
+   * A check that the program makes once, by calling its own address right after its start. Where several share a port the call may
+   * reach another one, and the check fails for good: if it alone fails, the program is started anew.
+   */
+  checkedOnce?: string;
 }
 
 export interface ProgramState {

@@ -16,7 +16,9 @@ const plain = (text: string): string => text;
 test("a connection is kept between attempts, and made anew when the other side has closed it", async () => {
   let connections = 0;
   let answer = 200;
-  const server = createServer((_request, response) => response.writeHead(answer).end("[-]etcd failed\n"));
+  const server = createServer((_request, response) =>
+    response.writeHead(answer).end("[+]ping ok\n[-]etcd failed\n[-]poststarthook/late failed: reason withheld\n"),
+  );
   server.on("connection", () => connections++);
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
@@ -33,12 +35,16 @@ test("a connection is kept between attempts, and made anew when the other side h
   expect(await attemptProbe(probe, plain, connection)).toBeUndefined();
   expect(connections).toBe(2);
   answer = 500;
-  expect(await attemptProbe(probe, plain, connection)).toBe("/readyz answered 500: [-]etcd failed");
+  expect(await attemptProbe(probe, plain, connection)).toEqual({
+    text: "/readyz answered 500: [-]etcd failed",
+    failing: ["etcd", "poststarthook/late"],
+    sharesPort: false,
+  });
   server.closeAllConnections();
   await new Promise((resolve) => {
     server.close(resolve);
   });
-  expect(await attemptProbe(probe, plain, connection)).toContain("ECONNREFUSED");
+  expect((await attemptProbe(probe, plain, connection))?.text).toContain("ECONNREFUSED");
 });
 
 test("of several on one port only the answer of the one asked for counts, over a kept connection too", async () => {
@@ -76,7 +82,11 @@ test("of several on one port only the answer of the one asked for counts, over a
   const probe = { url: `https://127.0.0.1:${port}/readyz`, servedBy: "second.internal" };
   const connection = probeConnection(probe);
   closing.push(() => connection.destroy());
-  expect(await attemptProbe(probe, plain, connection)).toBe("does not answer yet; others on its port do");
+  expect(await attemptProbe(probe, plain, connection)).toEqual({
+    text: "does not answer yet; others on its port do",
+    failing: [],
+    sharesPort: true,
+  });
   first.closeAllConnections();
   await new Promise((resolve) => {
     first.close(resolve);

@@ -9,6 +9,9 @@ const ATTEMPT_TIMEOUT_MS = 3000;
 /** Of programs that share a port, which one answers is the kernel's choice: so often it is asked again. */
 const SHARED_PORT_TRIES = 16;
 
+/** kube-apiserver's list of checks has some 3 KiB. */
+const LONGEST_BODY = 16 * 1024;
+
 /** A connection that stays open between attempts: most of what an attempt costs is the handshake. */
 export type ProbeConnection = HttpAgent;
 
@@ -17,23 +20,36 @@ export function probeConnection(probe: Probe): ProbeConnection {
   return probe.url.startsWith("https:") ? new HttpsAgent(options) : new HttpAgent(options);
 }
 
+/** Why a program is not ready. */
+export interface ProbeProblem {
+  text: string;
+  /** The checks that it says fail, where it names them. */
+  failing: string[];
+  /** Whether others answered on its port while it was asked. */
+  sharesPort: boolean;
+}
+
 /** One attempt. Undefined when the program answered well, else what it said. Never throws. */
 export async function attemptProbe(
   probe: Probe,
   expandPath: (text: string) => string,
   connection?: ProbeConnection,
-): Promise<string | undefined> {
+): Promise<ProbeProblem | undefined> {
+  let sharesPort = false;
   for (let tries = 0; ; tries++) {
-    const answer = await ask(probe, expandPath, connection);
+    const { problem, failing = [], byAnother, stale } = await ask(probe, expandPath, connection);
     // A connection that was open for long may have been closed by the other side just now.
-    if (answer.stale === true && tries === 0) continue;
-    if (answer.byAnother !== true) return answer.problem;
-    if (tries >= SHARED_PORT_TRIES) return "does not answer yet; others on its port do";
+    if (stale === true && tries === 0) continue;
+    if (byAnother !== true) return problem === undefined ? undefined : { text: problem, failing, sharesPort };
+    sharesPort = true;
+    if (tries >= SHARED_PORT_TRIES)
+      return { text: "does not answer yet; others on its port do", failing: [], sharesPort };
   }
 }
 
 interface Answer {
   problem: string | undefined;
+  failing?: string[];
   /** Whether a program answered that shares the port and is not the one asked for. */
   byAnother?: boolean;
   /** Whether it failed on a connection that had been used before. */
@@ -68,7 +84,7 @@ function ask(probe: Probe, expandPath: (text: string) => string, connection?: Pr
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
-        if (body.length < 2048) body += chunk;
+        if (body.length < LONGEST_BODY) body += chunk;
       });
       response.on("error", (error) => fail(String(error)));
       response.on("end", () => {
@@ -77,6 +93,7 @@ function ask(probe: Probe, expandPath: (text: string) => string, connection?: Pr
         const good = status >= 200 && status < 300;
         resolve({
           problem: good ? undefined : `${url.pathname} answered ${status}: ${firstFailure(body)}`,
+          failing: failingChecks(body),
           byAnother,
         });
       });
@@ -101,4 +118,8 @@ function showsName({ socket }: IncomingMessage, name: string): boolean {
 function firstFailure(body: string): string {
   const lines = body.split("\n");
   return (lines.find((line) => line.startsWith("[-]")) ?? lines[0] ?? "").slice(0, 200);
+}
+
+function failingChecks(body: string): string[] {
+  return [...body.matchAll(/^\[-\](\S+)/gm)].map(([, name = ""]) => name);
 }

@@ -6,7 +6,9 @@ import type { ProgramPaths } from "./layout.ts";
 
 /** Identifies a description: when it changes, the program must be started anew. */
 export function programHash(program: Program): string {
-  const { id: _id, secretFiles, reloadedFiles, requires: _requires, ...rest } = program;
+  const { id: _id, secretFiles, reloadedFiles, requires: _requires, probe: described, ...others } = program;
+  const { checkedOnce: _checkedOnce, ...probe } = described ?? {};
+  const rest = { ...others, ...(described === undefined ? {} : { probe }) };
   const reloaded = new Set(reloadedFiles);
   const fixed = Object.fromEntries(Object.entries(secretFiles ?? {}).filter(([name]) => !reloaded.has(name)));
   const names = Object.keys(secretFiles ?? {});

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import type { Clock } from "@capstan/apimachinery";
 import type { Program, ProgramState } from "../types.ts";
 import { findProcess } from "./find-process.ts";
+import { FirstCall } from "./first-call.ts";
 import type { ProgramPaths } from "./layout.ts";
 import { lastErrorLine, readLogTail, rotateLog } from "./log-file.ts";
 import { attemptProbe, type ProbeConnection, probeConnection } from "./probe.ts";
@@ -44,6 +45,7 @@ export class Supervisor {
   private alive: Socket | undefined;
   /** To a program that has answered once; until then every attempt is a new connection, as clients make them. */
   private connection: ProbeConnection | undefined;
+  private readonly firstCall = new FirstCall();
   private gone: Promise<void> = Promise.resolve();
   /** Operations of one program never overlap. */
   private queue: Promise<unknown> = Promise.resolve();
@@ -181,6 +183,7 @@ export class Supervisor {
         // On a full disk the intent leads to it as well.
         await writeRecord(this.paths.record, record).catch(() => undefined);
         this.current = { ...this.current, pid };
+        this.firstCall.starts();
         this.set("Starting", `started with pid ${pid}`);
       });
       this.scheduleProbe(STARTING_PROBE_MS);
@@ -275,11 +278,22 @@ export class Supervisor {
         if (ready) this.connection ??= probeConnection(probe);
         else this.disconnect();
         if (ready) this.set("Ready", "answers its probe");
-        else this.set(this.current.phase === "Starting" ? "Starting" : "Running", problem);
+        else this.set(this.current.phase === "Starting" ? "Starting" : "Running", problem.text);
         void this.keepLogShort();
+        if (this.firstCall.isLost(probe.checkedOnce, problem, this.clock.now())) {
+          void this.exclusive(() => this.startAnew(record));
+          return;
+        }
         this.scheduleProbe(ready ? (probe.periodMs ?? READY_PROBE_MS) : STARTING_PROBE_MS * 2);
       });
     });
+  }
+
+  /** What went wrong was not its fault: it does not count as a restart and waits for nothing. */
+  private async startAnew(record: ProcessRecord | undefined): Promise<void> {
+    if (record === undefined || this.process?.pid !== record.pid || this.stopping) return;
+    await this.terminate();
+    await this.start(record.hash);
   }
 
   private async terminate(): Promise<void> {

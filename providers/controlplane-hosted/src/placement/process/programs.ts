@@ -80,6 +80,8 @@ export function apiserverProgram(input: ProgramInput, dir: string, name: string,
     probe: {
       url: `https://${hostPort(loopbackOf(context.bindAddress), port)}/readyz`,
       servedBy: servingName(name),
+      // It lists Services over its own address once, and would wait three minutes before it does so again, but ends after one.
+      checkedOnce: "poststarthook/start-service-ip-repair-controllers",
     },
     dataDir: true,
     ...limitsOf(input.plan.spec.apiServer),
