@@ -15,6 +15,8 @@ import { type View, viewOf, viewsOf } from "./views.ts";
 export interface ListPage {
   readonly meta: ListMeta;
   readonly items: readonly View[];
+  /** Selectors may have left out objects between the first and the last. */
+  readonly chosen: boolean;
 }
 
 /** How long a read waits for a revision that does not exist yet before it answers 504. */
@@ -148,7 +150,8 @@ async function page(
   limit: number,
 ): Promise<ListPage> {
   const meta: ListMeta = { resourceVersion: String(snapshot.revision) };
-  if (selection.all && (limit <= 0 || views.length <= limit)) return { meta, items: views };
+  const chosen = !selection.all;
+  if (!chosen && (limit <= 0 || views.length <= limit)) return { meta, items: views, chosen };
   const items: View[] = [];
   const atOnce = Math.ceil(COMPARED_AT_ONCE / (selection.terms + 1));
   let next = 0;
@@ -161,7 +164,7 @@ async function page(
     meta.continue = encodeContinue({ revision: snapshot.revision, start: `${last.slice(snapshot.prefix.length)}\0` });
     if (selection.all) meta.remainingItemCount = views.length - next;
   }
-  return { meta, items };
+  return { meta, items, chosen };
 }
 
 /** Adds what is selected of a piece of the views, until there are enough; returns where it stopped. */

@@ -1,11 +1,12 @@
 import { type ListMeta, notAcceptable, type Unstructured, type WatchEvent } from "@capstan/apimachinery";
-import { breathe, inPieces } from "../breathe.ts";
+import { inPieces } from "../breathe.ts";
 import type { Representation } from "../server/negotiation.ts";
 import { type Encoded, objectReply, type Reply } from "../server/reply.ts";
 import { tableFor } from "../table/table.ts";
 import type { ResourceType } from "../types.ts";
 import { apiVersionOf } from "./core.ts";
 import type { ListPage } from "./list.ts";
+import { ListRuns } from "./list-runs.ts";
 import type { View } from "./views.ts";
 import type { EventTransform } from "./watch.ts";
 import { objectEvent } from "./watch-events.ts";
@@ -169,37 +170,16 @@ function listObject(type: ResourceType, page: ListPage): object {
 }
 
 const COMMA = Buffer.from(",");
-const OPEN = Buffer.from("{");
-const COMMA_OPEN = Buffer.from(",{");
 const CLOSE = Buffer.from("]}");
 const END = Buffer.from("]}\n");
 
-/** Lists of built-ins leave apiVersion and kind out of their items, as Go's typed lists do. */
+/** Of all servers in this process: what they keep together is limited. */
+const runs = new ListRuns();
+
 async function listChunks(type: ResourceType, page: ListPage): Promise<readonly Buffer[]> {
   // Lists of custom resources say `continue` also when there is nothing to go on with.
   const metadata = type.builtin ? page.meta : { continue: "", ...page.meta };
   const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata };
-  const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
-  const typed = type.builtin
-    ? Buffer.from(`{"apiVersion":${JSON.stringify(head.apiVersion)},"kind":${JSON.stringify(type.kind)},`)
-    : undefined;
-  for (const [i, { bytes }] of page.items.entries()) {
-    // What is stored has its bytes; what was converted gets them now.
-    if (i % MADE_AT_ONCE === MADE_AT_ONCE - 1) await breathe();
-    if (typed !== undefined && startsWith(bytes, typed)) {
-      chunks.push(i === 0 ? OPEN : COMMA_OPEN, bytes.subarray(typed.length));
-    } else {
-      if (i > 0) chunks.push(COMMA);
-      chunks.push(bytes);
-    }
-  }
-  chunks.push(END);
-  return chunks;
-}
-
-function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  if (bytes.length <= prefix.length) return false;
-  // A loop over some forty bytes is faster than the call of a native function.
-  for (let i = prefix.length - 1; i >= 0; i--) if (bytes[i] !== prefix[i]) return false;
-  return true;
+  const start = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
+  return [start, ...(await runs.json(type, page.items, page.chosen)), END];
 }
