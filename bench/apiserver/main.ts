@@ -55,8 +55,8 @@ async function measure(side: Side): Promise<Measured> {
   const configMaps = await measureCreates(side, "configmaps", COUNT);
   const machines = await measureCreates(side, "machines", COUNT);
   await topUp(side, LISTED - COUNT - WARM_UPS);
-  const listMs = await measureList(side, "?limit=5000");
-  const listByLabelMs = await measureList(side, "?labelSelector=half%3Da");
+  const listMs = await measureList(side, `?limit=${LISTED}`, LISTED);
+  const listByLabelMs = await measureList(side, "?labelSelector=half%3Da", Math.max(LISTED, COUNT + WARM_UPS) / 10);
   const lag = await measureWatchLag(side, 200, short ? 1000 : 2000);
   const lagAtSaturation = await measureWatchLag(side, undefined, 1000);
   return { configMaps, machines, lag, lagAtSaturation, listMs, listByLabelMs };

@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { BareClient } from "../lib/bare-client.ts";
 import { HttpsClient } from "../lib/https-client.ts";
 import { percentile } from "../lib/result.ts";
 import { cpuSeconds, sleep, sum } from "../lib/usage.ts";
@@ -130,15 +131,27 @@ async function paced(rate: number, total: number, create: (i: number) => Promise
   await Promise.all(pending);
 }
 
-/** Median milliseconds of a GET, after two warm-up rounds. */
-export async function measureList(side: Side, query: string): Promise<number> {
-  const client = new HttpsClient(side.endpoint, 1);
+const LIST_WARM_UPS = 5;
+const LIST_ROUNDS = 21;
+/** Revisions and tokens of the same list may differ in length. */
+const LIST_SLACK_BYTES = 100;
+
+/** Median milliseconds until all bytes of a list are there; `items` there must be in it, which an ordinary client counts once. */
+export async function measureList(side: Side, query: string, items: number): Promise<number> {
+  const path = `${collectionPath("configmaps")}${query}`;
+  const ordinary = new HttpsClient(side.endpoint, 1);
+  const { status, body } = await ordinary.send("GET", path);
+  ordinary.close();
+  const listed = status === 200 ? (JSON.parse(body.toString()) as { items: unknown[] }).items.length : 0;
+  if (listed !== items) throw new Error(`${path} answered ${status} with ${listed} instead of ${items} objects`);
+  const client = await BareClient.connect(side.endpoint);
   const samples: number[] = [];
-  for (let round = 0; round < 9; round++) {
+  for (let round = 0; round < LIST_WARM_UPS + LIST_ROUNDS; round++) {
     const start = performance.now();
-    const { status } = await client.send("GET", `${collectionPath("configmaps")}${query}`);
-    if (status !== 200) throw new Error(`list answered ${status}`);
-    if (round >= 2) samples.push(performance.now() - start);
+    const bytes = await client.get(path);
+    if (round >= LIST_WARM_UPS) samples.push(performance.now() - start);
+    if (Math.abs(bytes - body.length) > LIST_SLACK_BYTES)
+      throw new Error(`${path} had ${bytes} bytes, not ${body.length}`);
   }
   client.close();
   return percentile(samples, 0.5);
