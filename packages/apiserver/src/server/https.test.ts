@@ -205,6 +205,24 @@ describe("HTTPS", () => {
     expect((await h1("GET", MAPS)).status).toBe(200);
   });
 
+  it("chooses the cipher that Go's servers choose, also with new certificates", async () => {
+    const { server: serving, ca } = certificates;
+    const tls = { certPem: serving.certPem, keyPem: serving.keyPem, clientCaPem: ca.certPem };
+    const other = await server.listen({ host: "127.0.0.1", port: 0, tls });
+    const cipher = (): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connectTls({ host: "127.0.0.1", port: other.port, ca: ca.certPem }, () => {
+          resolve(socket.getCipher().name);
+          socket.destroy();
+        });
+        socket.on("error", reject);
+      });
+    expect(await cipher()).toBe("TLS_AES_128_GCM_SHA256");
+    other.setCertificates(tls);
+    expect(await cipher()).toBe("TLS_AES_128_GCM_SHA256");
+    await other.close();
+  });
+
   it("closes connections beyond the limit, and takes new ones when others end", async () => {
     const { server: serving, ca } = certificates;
     const tls = { certPem: serving.certPem, keyPem: serving.keyPem, clientCaPem: ca.certPem };
