@@ -59,8 +59,8 @@ export class ExecCredentials implements CredentialSource {
     return await this.#pending;
   }
 
-  invalidate(): boolean {
-    this.#current = undefined;
+  invalidate(used: Credentials): boolean {
+    if (this.#current?.credentials === used) this.#current = undefined;
     return true;
   }
 

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Clock } from "@capstan/apimachinery";
 import type { CredentialSource, Credentials } from "../transport/client-config.ts";
@@ -31,6 +32,7 @@ export class FileCredentials implements CredentialSource {
     if (current !== undefined && this.#clock.monotonic() - current.readAt < REREAD_MS) return current.credentials;
     try {
       const credentials = await this.#read();
+      if (current !== undefined && !fits(credentials, current.credentials)) return current.credentials;
       this.#current = { credentials, readAt: this.#clock.monotonic() };
       return credentials;
     } catch (error) {
@@ -40,9 +42,11 @@ export class FileCredentials implements CredentialSource {
     }
   }
 
-  invalidate(): boolean {
-    this.#current = undefined;
-    return this.#parts.tokenFile !== undefined;
+  invalidate(used: Credentials): boolean {
+    // Kept, for the case that the files cannot be read just now, but not to be trusted any longer.
+    if (this.#current?.credentials === used) this.#current.readAt = Number.NEGATIVE_INFINITY;
+    const { tokenFile, certificate } = this.#parts;
+    return tokenFile !== undefined || (certificate !== undefined && "path" in certificate);
   }
 
   async #read(): Promise<Credentials> {
@@ -58,6 +62,18 @@ export class FileCredentials implements CredentialSource {
       certPem,
       keyPem,
     };
+  }
+}
+
+/** Whether new files can be used: certificate and key are two, and are seldom replaced in the same moment. */
+function fits(next: Credentials, current: Credentials): boolean {
+  if (next.certPem === current.certPem && next.keyPem === current.keyPem) return true;
+  if (next.certPem === undefined || next.keyPem === undefined) return false;
+  try {
+    return new X509Certificate(next.certPem).checkPrivateKey(createPrivateKey(next.keyPem));
+  } catch {
+    // Half written.
+    return false;
   }
 }
 

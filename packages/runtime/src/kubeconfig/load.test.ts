@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VirtualClock } from "@capstan/apimachinery";
+import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { afterAll, describe, expect, test } from "vitest";
 import type { RunProgram } from "./exec-plugin.ts";
 import { inClusterConfig } from "./in-cluster.ts";
@@ -18,6 +19,8 @@ function file(name: string, text: string): string {
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const clock = new VirtualClock();
+/** What passes for a certificate until somebody connects. */
+const CA = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
 
 function config(options: { cluster?: string; user?: string; context?: string; current?: string }): string {
   return `apiVersion: v1
@@ -36,27 +39,27 @@ contexts:
 }
 
 describe("loadKubeconfig", () => {
-  test("embedded certificates, namespace, server name, insecure flag", async () => {
-    const cluster = `server: "https://one.example:6443", certificate-authority-data: ${base64("CA")}, tls-server-name: kube, insecure-skip-tls-verify: true`;
+  test("embedded certificates, namespace, server name", async () => {
+    const cluster = `server: "https://one.example:6443", certificate-authority-data: ${base64(CA)}, tls-server-name: kube`;
     const user = `client-certificate-data: ${base64("CERT")}, client-key-data: ${base64("KEY")}`;
     const path = file("a", config({ cluster, user, context: ", namespace: prod" }));
     const loaded = await loadKubeconfig({ clock, path, environment: {} });
     expect(loaded).toMatchObject({
       server: "https://one.example:6443",
       namespace: "prod",
-      tls: { caPem: "CA", insecure: true, serverName: "kube" },
+      tls: { caPem: CA, insecure: false, serverName: "kube" },
     });
     expect(await loaded.credentials?.get()).toMatchObject({ certPem: "CERT", keyPem: "KEY" });
   });
 
   test("file names are relative to the kubeconfig, data wins over a file", async () => {
-    file("ca.crt", "CA-FILE");
+    file("ca.crt", CA);
     file("user.crt", "CERT-FILE");
     file("user.key", "KEY-FILE");
     const user = `client-certificate: user.crt, client-key: user.key, client-key-data: ${base64("KEY-DATA")}`;
     const path = file("b", config({ cluster: "server: https://x, certificate-authority: ca.crt", user }));
     const loaded = await loadKubeconfig({ clock, path, environment: {} });
-    expect(loaded.tls?.caPem).toBe("CA-FILE");
+    expect(loaded.tls?.caPem).toBe(CA);
     expect(await loaded.credentials?.get()).toMatchObject({ certPem: "CERT-FILE", keyPem: "KEY-DATA" });
   });
 
@@ -100,6 +103,54 @@ contexts:
     expect(await credentials?.get()).toEqual({ basic: { username: "admin", password: "x" } });
   });
 
+  test.each([
+    ["nothing about TLS", "server: 'localhost:8080'", "", "http://localhost:8080"],
+    ["an authority", `server: one.example, certificate-authority-data: ${base64(CA)}`, "", "https://one.example"],
+    ["trust in everybody", "server: one.example, insecure-skip-tls-verify: true", "", "https://one.example"],
+    [
+      "a certificate",
+      "server: one.example",
+      "client-certificate-data: Qw==, client-key-data: Sw==",
+      "https://one.example",
+    ],
+  ])("a server without a scheme and with %s", async (_, cluster, user, expected) => {
+    const path = file("scheme", config({ cluster, user }));
+    const loaded = await loadKubeconfig({ clock, path, environment: {} });
+    expect(loaded.server).toBe(expected);
+    expect(loaded.tls?.insecure).toBe(cluster.includes("insecure"));
+  });
+
+  test("a new certificate is taken once its key is there too", async () => {
+    const random = seededRandom(1);
+    const ca = await createCertificateAuthority({ commonName: "ca", notBeforeMs: 0, validMs: 1e12, random });
+    const issue = () =>
+      issueCertificate(ca, { commonName: "u", usages: ["client"], nowMs: clock.now(), validMs: 1e9, random });
+    const [old, next] = [await issue(), await issue()];
+    file("pair.crt", old.certPem);
+    file("pair.key", old.keyPem);
+    const path = file("pair", config({ user: "client-certificate: pair.crt, client-key: pair.key" }));
+    const { credentials } = await loadKubeconfig({ clock, path, environment: {} });
+    const used = (await credentials?.get()) ?? {};
+    file("pair.crt", next.certPem);
+    await clock.advance(60_000);
+    expect(await credentials?.get()).toMatchObject(old);
+    file("pair.key", next.keyPem);
+    expect(await credentials?.get()).toMatchObject(next);
+    // What was refused is no longer in use: nothing to be forgotten.
+    file("pair.crt", old.certPem);
+    expect(credentials?.invalidate(used)).toBe(true);
+    expect(await credentials?.get()).toMatchObject(next);
+  });
+
+  test("a mistake of a user that is not used is nobody's trouble", async () => {
+    const text = `${config({ user: "token: t" })}`.replace(
+      "users:",
+      "users:\n- name: broken\n  user: {as-groups: [x]}",
+    );
+    const loaded = await loadKubeconfig({ clock, path: file("other", text), environment: {} });
+    expect((await loaded.credentials?.get())?.token).toBe("t");
+  });
+
   test("impersonation", async () => {
     const user = "token: t, as: jane, as-groups: [dev], as-uid: '5', as-user-extra: {scopes: [view]}";
     const path = file("e", config({ user }));
@@ -129,6 +180,46 @@ contexts:
     ["unknown context", config({ current: "nope" }), /context "nope" does not exist; there are: one/],
     ["no server", config({ cluster: "" }), /no server/],
     ["old auth provider", config({ user: "auth-provider: {name: gcp}" }), /auth-provider "gcp" was removed/],
+    [
+      "data that is not base64",
+      config({ user: "client-key-data: '%%%'" }),
+      /users\[0\]\.user\.client-key-data is not base64/,
+    ],
+    [
+      "an authority that is none",
+      config({ cluster: `server: https://x, certificate-authority-data: ${base64("hello")}` }),
+      /cluster "c1": certificate-authority-data holds no certificate in PEM form/,
+    ],
+    [
+      "trust in one and in everybody",
+      config({
+        cluster: `server: https://x, certificate-authority-data: ${base64(CA)}, insecure-skip-tls-verify: true`,
+      }),
+      /cluster "c1": certificate-authority says whom to trust and insecure-skip-tls-verify to trust everybody/,
+    ],
+    [
+      "a certificate without key",
+      config({ user: "client-certificate-data: Qw==" }),
+      /user "u1": client-certificate needs/,
+    ],
+    ["groups of nobody", config({ user: "token: t, as-groups: [dev]" }), /user "u1": .* name the user to act as/],
+    [
+      "a program and a provider",
+      config({ user: "exec: {command: x}, auth-provider: {name: oidc}" }),
+      /exec and auth-provider exclude each other/,
+    ],
+    [
+      "no program",
+      config({ user: "exec: {apiVersion: client.authentication.k8s.io/v1}" }),
+      /exec\.command is required/,
+    ],
+    ["a nameless variable", config({ user: "exec: {command: x, env: [{value: y}]}" }), /exec\.env needs a name/],
+    [
+      "a mode that there is not",
+      config({ user: "exec: {command: x, interactiveMode: never}" }),
+      /interactiveMode "never" is none of Never, IfAvailable, Always/,
+    ],
+    ["oidc without an issuer", config({ user: "auth-provider: {name: oidc}" }), /config\.idp-issuer-url is required/],
     // Both in kubectl's words.
     [
       "proxy of another kind",
@@ -153,6 +244,9 @@ contexts:
 
   test("a kubeconfig from a Secret may not read files or run programs", async () => {
     await expect(kubeconfigFromText(config({ user: "tokenFile: /etc/passwd" }), { clock })).rejects.toThrow(/embedded/);
+    await expect(kubeconfigFromText(config({ user: "auth-provider: {name: oidc}" }), { clock })).rejects.toThrow(
+      /embedded/,
+    );
     await expect(
       kubeconfigFromText(config({ cluster: "server: https://x, certificate-authority: /ca" }), { clock }),
     ).rejects.toThrow(/embed certificate-authority-data/);
@@ -205,7 +299,11 @@ describe("exec plugins", () => {
       });
       await clock.advance(60_000);
       expect((await credentials.get()).token).toBe("t2");
-      expect(credentials.invalidate()).toBe(true);
+      const refused = await credentials.get();
+      expect(credentials.invalidate(refused)).toBe(true);
+      expect((await credentials.get()).token).toBe("t3");
+      // A second request that was refused with the old token does not cost the new one.
+      expect(credentials.invalidate(refused)).toBe(true);
       expect((await credentials.get()).token).toBe("t3");
     },
   );

@@ -3,12 +3,15 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
 import { type ClientConfig, type CredentialSource, fixedCredentials } from "../transport/client-config.ts";
+import { checkCluster, checkUser } from "./check.ts";
 import { ExecCredentials, type RunProgram } from "./exec-plugin.ts";
 import { FileCredentials, readFileOrData } from "./file-credentials.ts";
 import { inClusterConfig } from "./in-cluster.ts";
+import { keepTokens } from "./keep-tokens.ts";
+import { OidcCredentials } from "./oidc-provider.ts";
 import { mergeKubeconfigs, parseKubeconfig } from "./parse.ts";
 import { proxyFromEnvironment } from "./proxy.ts";
-import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from "./types.ts";
+import type { AuthProviderConfig, Kubeconfig, KubeconfigCluster, KubeconfigUser } from "./types.ts";
 
 /** Where to look and what to choose. */
 export interface LoadOptions {
@@ -55,9 +58,9 @@ export async function kubeconfigFromText(
   for (const [name, user] of config.users) {
     // A Secret may come from anywhere: it must not make this process read files or run programs.
     const reads = [user.certificate, user.key].some((source) => source !== undefined && "path" in source);
-    if (reads || user.tokenFile !== undefined || user.exec !== undefined) {
+    if (reads || user.tokenFile !== undefined || user.exec !== undefined || user.authProvider !== undefined) {
       throw new Error(
-        `kubeconfig: user "${name}" names a file or a program; only embedded credentials are accepted here`,
+        `kubeconfig: user "${name}" names a file, a program or an issuer; only embedded credentials are accepted here`,
       );
     }
   }
@@ -118,23 +121,36 @@ async function resolveContext(
   if (context.user !== "" && user === undefined) {
     throw new Error(`context "${name}" names user "${context.user}", which is not there`);
   }
-  if (user?.token !== undefined && user.basic !== undefined) {
-    const found = "found [token basicAuth], only one is allowed";
-    throw new Error(`more than one authentication method found for ${context.user}; ${found}`);
-  }
-  const caPem = await readFileOrData(cluster.ca);
+  checkCluster(context.cluster, cluster);
+  if (user !== undefined) checkUser(context.user, user);
+  const caPem = await authorityOf(context.cluster, cluster);
+  const server = withScheme(cluster, user);
   return {
-    server: /^https?:\/\//.test(cluster.server) ? cluster.server : `https://${cluster.server}`,
+    server,
     tls: { caPem, insecure: cluster.insecure, serverName: cluster.tlsServerName },
-    credentials: user === undefined ? undefined : userCredentials(user, cluster, caPem, options, environment),
+    credentials:
+      user === undefined
+        ? undefined
+        : await userCredentials(context.user, user, { ...cluster, caPem }, options, environment),
     impersonate: user?.impersonate,
-    proxyUrl: checkedProxy(cluster.proxyUrl) ?? proxyFromEnvironment(withScheme(cluster.server), environment),
+    proxyUrl: checkedProxy(cluster.proxyUrl) ?? proxyFromEnvironment(server, environment),
     namespace: options.namespace ?? context.namespace,
   };
 }
 
-function withScheme(server: string): string {
-  return server.includes("://") ? server : `https://${server}`;
+/** Whom to trust. A text without a certificate would pass for "nobody", and then for a server that is not to be trusted. */
+async function authorityOf(name: string, { ca }: KubeconfigCluster): Promise<string | undefined> {
+  const pem = await readFileOrData(ca);
+  if (pem === undefined || pem.includes("-----BEGIN CERTIFICATE-----")) return pem;
+  const where = ca !== undefined && "path" in ca ? ca.path : "certificate-authority-data";
+  throw new Error(`kubeconfig cluster "${name}": ${where} holds no certificate in PEM form`);
+}
+
+/** An address without a scheme is HTTPS when anything is said about TLS, and HTTP otherwise, as client-go has it. */
+function withScheme({ server, ca, insecure }: KubeconfigCluster, user: KubeconfigUser | undefined): string {
+  if (server.includes("://")) return server;
+  const secure = ca !== undefined || insecure || user?.certificate !== undefined;
+  return `${secure ? "https" : "http"}://${server}`;
 }
 
 function checkedProxy(proxyUrl: string | undefined): string | undefined {
@@ -147,19 +163,19 @@ function checkedProxy(proxyUrl: string | undefined): string | undefined {
   return proxyUrl;
 }
 
-function userCredentials(
+async function userCredentials(
+  name: string,
   user: KubeconfigUser,
-  cluster: KubeconfigCluster,
-  caPem: string | undefined,
+  cluster: KubeconfigCluster & { caPem: string | undefined },
   options: Pick<LoadOptions, "clock" | "run">,
   environment: Readonly<Record<string, string | undefined>>,
-): CredentialSource {
+): Promise<CredentialSource> {
   const { token, tokenFile, basic, certificate, key, exec, authProvider } = user;
   const hasOwn = [token, tokenFile, basic, certificate].some((part) => part !== undefined);
   if (exec !== undefined && !hasOwn) {
     const info = {
       server: cluster.server,
-      caPem,
+      caPem: cluster.caPem,
       insecure: cluster.insecure,
       serverName: cluster.tlsServerName,
       proxyUrl: cluster.proxyUrl,
@@ -167,10 +183,25 @@ function userCredentials(
     };
     return new ExecCredentials(exec, info, { clock: options.clock, environment, run: options.run });
   }
-  if (!hasOwn && authProvider !== undefined) {
-    throw new Error(`auth-provider "${authProvider}" was removed from Kubernetes: use an exec plugin instead`);
-  }
+  if (!hasOwn && authProvider !== undefined) return await providerCredentials(name, authProvider, options.clock);
   return hasOwn
     ? new FileCredentials({ token, tokenFile, basic, certificate, key }, options.clock)
     : fixedCredentials({});
+}
+
+async function providerCredentials(
+  name: string,
+  provider: AuthProviderConfig,
+  clock: Clock,
+): Promise<CredentialSource> {
+  if (provider.name !== "oidc")
+    throw new Error(`auth-provider "${provider.name}" was removed from Kubernetes: use an exec plugin instead`);
+  const { "idp-certificate-authority-data": data = "", "idp-certificate-authority": file = "" } = provider.config;
+  const caPem =
+    data !== "" ? Buffer.from(data, "base64").toString("utf8") : file !== "" ? await readFile(file, "utf8") : undefined;
+  return new OidcCredentials(provider, {
+    clock,
+    caPem,
+    keep: (tokens) => keepTokens(provider.file, name, { ...tokens }),
+  });
 }

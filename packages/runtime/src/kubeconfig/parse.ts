@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join } from "node:path";
 import { isObject, type JsonObject } from "@capstan/apimachinery";
 import type {
+  AuthProviderConfig,
   ExecConfig,
   FileOrData,
   Kubeconfig,
@@ -88,7 +89,6 @@ class Reader {
     const tokenFile = this.text(entry, "tokenFile", `${path}.tokenFile`);
     const username = this.text(entry, "username", `${path}.username`);
     const password = this.text(entry, "password", `${path}.password`);
-    const provider = entry["auth-provider"];
     return {
       certificate: this.#fileOrData(entry, "client-certificate", path),
       key: this.#fileOrData(entry, "client-key", path),
@@ -97,7 +97,7 @@ class Reader {
       basic: username === "" && password === "" ? undefined : { username, password },
       exec:
         entry["exec"] === undefined || entry["exec"] === null ? undefined : this.#exec(entry["exec"], `${path}.exec`),
-      authProvider: isObject(provider) ? this.text(provider, "name", `${path}.auth-provider.name`) : undefined,
+      authProvider: this.#authProvider(entry["auth-provider"], `${path}.auth-provider`),
       impersonate: this.#impersonate(entry, path),
     };
   }
@@ -129,18 +129,24 @@ class Reader {
   #fileOrData(entry: JsonObject, key: string, path: string): FileOrData | undefined {
     const data = this.text(entry, `${key}-data`, `${path}.${key}-data`);
     // Data wins over the file, as with client-go.
-    if (data !== "") return { data: Buffer.from(data, "base64").toString("utf8") };
+    if (data !== "") return { data: this.#decoded(data, `${path}.${key}-data`) };
     const file = this.text(entry, key, `${path}.${key}`);
     return file === "" ? undefined : { path: this.#resolve(file) };
+  }
+
+  /** Node would decode what it can of a text that is none, and TLS would then say something about trust. */
+  #decoded(base64: string, path: string): string {
+    const text = base64.replace(/\s+/g, "");
+    const bytes = Buffer.from(text, "base64");
+    if (bytes.toString("base64") !== text) throw this.#wrong(path, "is not base64");
+    return bytes.toString("utf8");
   }
 
   #exec(value: unknown, path: string): ExecConfig {
     if (!isObject(value)) throw this.#wrong(path, "must be a mapping");
     const command = this.text(value, "command", `${path}.command`);
-    if (command === "") throw this.#wrong(`${path}.command`, "is required");
     const env = (value["env"] ?? []) as unknown;
     if (!Array.isArray(env)) throw this.#wrong(`${path}.env`, "must be a list");
-    const mode = this.text(value, "interactiveMode", `${path}.interactiveMode`);
     return {
       apiVersion: this.text(value, "apiVersion", `${path}.apiVersion`),
       // A bare name is looked up in PATH; anything with a slash is a file, relative to the kubeconfig.
@@ -155,22 +161,32 @@ class Reader {
       }),
       installHint: optional(this.text(value, "installHint", `${path}.installHint`)),
       provideClusterInfo: value["provideClusterInfo"] === true,
-      interactiveMode: mode === "Never" || mode === "Always" ? mode : "IfAvailable",
+      interactiveMode: this.text(value, "interactiveMode", `${path}.interactiveMode`),
     };
+  }
+
+  #authProvider(value: unknown, path: string): AuthProviderConfig | undefined {
+    if (value === undefined || value === null) return undefined;
+    if (!isObject(value)) throw this.#wrong(path, "must be a mapping");
+    const given = value["config"] ?? {};
+    if (!isObject(given)) throw this.#wrong(`${path}.config`, "must be a mapping");
+    const config = Object.fromEntries(
+      Object.keys(given).map((key) => [key, this.text(given, key, `${path}.config.${key}`)]),
+    );
+    return { name: this.text(value, "name", `${path}.name`), config, file: this.#file };
   }
 
   #impersonate(entry: JsonObject, path: string): KubeconfigUser["impersonate"] {
     const user = this.text(entry, "as", `${path}.as`);
-    if (user === "") return undefined;
-    const extra = entry["as-user-extra"];
-    return {
-      user,
-      uid: optional(this.text(entry, "as-uid", `${path}.as-uid`)),
-      groups: this.#texts(entry, "as-groups", `${path}.as-groups`),
-      extra: isObject(extra)
-        ? Object.fromEntries(Object.keys(extra).map((key) => [key, this.#texts(extra, key, `${path}.as-user-extra`)]))
-        : {},
-    };
+    const uid = optional(this.text(entry, "as-uid", `${path}.as-uid`));
+    const groups = this.#texts(entry, "as-groups", `${path}.as-groups`);
+    const given = entry["as-user-extra"] ?? {};
+    if (!isObject(given)) throw this.#wrong(`${path}.as-user-extra`, "must be a mapping");
+    const extra = Object.fromEntries(
+      Object.keys(given).map((key) => [key, this.#texts(given, key, `${path}.as-user-extra`)]),
+    );
+    const nobody = user === "" && uid === undefined && groups.length === 0 && Object.keys(extra).length === 0;
+    return nobody ? undefined : { user, uid, groups, extra };
   }
 
   #resolve(file: string): string {

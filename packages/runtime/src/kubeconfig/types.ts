@@ -25,7 +25,8 @@ export interface KubeconfigUser {
   readonly tokenFile?: string | undefined;
   readonly basic?: { readonly username: string; readonly password: string } | undefined;
   readonly exec?: ExecConfig | undefined;
-  readonly authProvider?: string | undefined;
+  readonly authProvider?: AuthProviderConfig | undefined;
+  /** Without a user it is a mistake, which `checkUser` names. */
   readonly impersonate?:
     | { user: string; uid?: string | undefined; groups: string[]; extra: Record<string, string[]> }
     | undefined;
@@ -41,6 +42,14 @@ export interface KubeconfigContext {
 /** Bytes given in the file itself, or the absolute path of a file. */
 export type FileOrData = { readonly data: string } | { readonly path: string };
 
+/** Credentials by a part of kubectl itself; of those there were, `oidc` is left. */
+export interface AuthProviderConfig {
+  readonly name: string;
+  readonly config: Readonly<Record<string, string>>;
+  /** Where it is from and goes to when tokens change. */
+  readonly file: string;
+}
+
 /** A program that gives credentials. */
 export interface ExecConfig {
   readonly apiVersion: string;
@@ -49,5 +58,6 @@ export interface ExecConfig {
   readonly env: readonly { name: string; value: string }[];
   readonly installHint?: string | undefined;
   readonly provideClusterInfo: boolean;
-  readonly interactiveMode: "Never" | "IfAvailable" | "Always";
+  /** Never, IfAvailable or Always; empty when nothing is said. */
+  readonly interactiveMode: string;
 }

@@ -47,8 +47,11 @@ export interface Credentials {
 /** Gives credentials for each request, so that they can change while a process runs. */
 export interface CredentialSource {
   get(): Promise<Credentials>;
-  /** The server said 401: forget what is cached. False if new credentials cannot be had. */
-  invalidate(): boolean;
+  /**
+   * The server said 401 to these: forget them, unless newer ones are there already because another request was faster. False if others
+   * cannot be had.
+   */
+  invalidate(used: Credentials): boolean;
 }
 
 /** Credentials that never change. */

@@ -72,7 +72,7 @@ class HttpTransport implements Transport {
   }
 
   async upgrade(request: ApiRequest, signal?: AbortSignal): Promise<Upgraded> {
-    const credentials: Credentials = (await this.#config.credentials?.get()) ?? {};
+    const credentials = await this.#credentials();
     const agents = await this.#agentsFor(credentials);
     try {
       const { headers, socket } = await agents.upgrade(this.#base + request.path + queryText(request.query), {
@@ -100,16 +100,25 @@ class HttpTransport implements Transport {
   }
 
   async #send(request: ApiRequest, watch: boolean, signal: AbortSignal | undefined): Promise<Answer> {
-    const answer = await this.#sendOnce(request, watch, signal);
-    if (answer.statusCode !== 401 || this.#config.credentials?.invalidate() !== true) return answer;
+    const used = await this.#credentials();
+    const answer = await this.#sendAs(used, request, watch, signal);
+    if (answer.statusCode !== 401 || this.#config.credentials?.invalidate(used) !== true) return answer;
     // Tokens expire while a process runs; one fresh try, as client-go makes for exec plugins.
     await answer.body.dump();
-    return await this.#sendOnce(request, watch, signal);
+    return await this.#sendAs(await this.#credentials(), request, watch, signal);
   }
 
-  async #sendOnce(request: ApiRequest, watch: boolean, signal: AbortSignal | undefined): Promise<Answer> {
+  async #credentials(): Promise<Credentials> {
+    return (await this.#config.credentials?.get()) ?? {};
+  }
+
+  async #sendAs(
+    credentials: Credentials,
+    request: ApiRequest,
+    watch: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer> {
     if (this.#closed) throw new Error(`the connection to ${this.#base} was closed`);
-    const credentials: Credentials = (await this.#config.credentials?.get()) ?? {};
     const agents = await this.#agentsFor(credentials);
     try {
       return await agents.send(this.#base + request.path + queryText(request.query), watch, {

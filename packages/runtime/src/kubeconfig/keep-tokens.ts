@@ -1,0 +1,31 @@
+import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+
+/** Writes values into `users[NAME].user.auth-provider.config` of a kubeconfig; all else of the file, comments too, stays as it is. */
+export async function keepTokens(file: string, user: string, values: Readonly<Record<string, string>>): Promise<void> {
+  try {
+    await rewrite(await realpath(file), user, values);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`new tokens could not be kept in ${file}, which has to be writable: ${reason}`);
+  }
+}
+
+async function rewrite(file: string, user: string, values: Readonly<Record<string, string>>): Promise<void> {
+  const { isMap, isSeq, parseDocument } = await import("yaml");
+  const document = parseDocument(await readFile(file, "utf8"));
+  const users = document.get("users");
+  const index = isSeq(users) ? users.items.findIndex((entry) => isMap(entry) && entry.get("name") === user) : -1;
+  if (index < 0) throw new Error(`there is no user "${user}" any more`);
+  for (const [key, value] of Object.entries(values))
+    document.setIn(["users", index, "user", "auth-provider", "config", key], value);
+  const { mode } = await stat(file);
+  // Never half a file, and never one that others may read when the old one was private.
+  const next = `${file}.${process.pid}.new`;
+  try {
+    await writeFile(next, document.toString({ lineWidth: 0 }), { mode: mode & 0o777, flag: "wx" });
+    await rename(next, file);
+  } catch (error) {
+    await rm(next, { force: true });
+    throw error;
+  }
+}
