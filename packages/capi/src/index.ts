@@ -186,6 +186,7 @@ export {
   infraMachineKind,
   templateKind,
 } from "./sdk/infra-kinds.ts";
+export { kindsRole, untilServed } from "./sdk/install-kinds.ts";
 export type { MachineDefinition } from "./sdk/machine-reconciler.ts";
 export { failed, gone, noCapacity, type Outcome, ready, trouble, wait } from "./sdk/outcome.ts";
 export {
@@ -194,6 +195,7 @@ export {
   infrastructureProvider,
 } from "./sdk/provider.ts";
 export { INSUFFICIENT_CAPACITY } from "./sdk/report.ts";
+export { type RunningProvider, type RunProviderOptions, runProvider } from "./sdk/run-provider.ts";
 export type {
   BootstrapData,
   InfraClusterRemoval,

@@ -1,8 +1,9 @@
 import type { Clock, Transport, Unstructured, UserInfo } from "@capstan/apimachinery";
 import type { ApiServer } from "@capstan/apiserver";
+import { kindsRole } from "@capstan/capi";
 import { enrolmentRoles } from "@capstan/host-agent";
 import { Client } from "@capstan/runtime";
-import { type AnyKind, KINDS } from "./kinds.ts";
+import { KINDS } from "./kinds.ts";
 
 /** Where the manager lives in a management cluster. */
 export const MANAGER_NAMESPACE = "capstan-system";
@@ -54,26 +55,6 @@ const MANAGER_RULES = [
     verbs: ["approve"],
   },
 ];
-
-/** What the core of Cluster API, ours or upstream's, may do with these kinds. */
-export function kindsRole(name: string, kinds: readonly AnyKind[]): Unstructured {
-  const groups = [...new Set(kinds.map(({ group }) => group))];
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind: "ClusterRole",
-    metadata: { name: `${name}-kinds`, labels: { "cluster.x-k8s.io/aggregate-to-manager": "true" } },
-    rules: groups.map((group) => {
-      const plurals = kinds.filter((kind) => kind.group === group).map(({ plural }) => plural);
-      const resources = plurals.flatMap((plural) => [
-        plural,
-        `${plural}/status`,
-        `${plural}/finalizers`,
-        `${plural}/scale`,
-      ]);
-      return { apiGroups: [group], resources, verbs: ALL_VERBS };
-    }),
-  };
-}
 
 /** The manager's account with its rights; what providers, ours and others', add comes by aggregation. */
 export function managerAccess(): Unstructured[] {

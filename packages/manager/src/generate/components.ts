@@ -1,6 +1,6 @@
 import { toYaml, type Unstructured } from "@capstan/apimachinery";
-import { clusterTemplates, crdWithWebhook, type WebhookTarget, webhookConfigurations } from "@capstan/capi";
-import { kindsRole, MANAGER_ACCOUNT, MANAGER_NAMESPACE, managerAccess } from "../access.ts";
+import { clusterTemplates, crdWithWebhook, kindsRole, type WebhookTarget, webhookConfigurations } from "@capstan/capi";
+import { MANAGER_ACCOUNT, MANAGER_NAMESPACE, managerAccess } from "../access.ts";
 import { KINDS } from "../kinds.ts";
 import { WEBHOOK_CONFIGURATION } from "../webhooks.ts";
 

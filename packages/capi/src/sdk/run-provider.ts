@@ -1,0 +1,68 @@
+import { hostname } from "node:os";
+import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import { Cache, Client, EventRecorder, type Logger, type RuntimeMetrics, startControllers } from "@capstan/runtime";
+import { Secret } from "../contract/builtin-kinds.ts";
+import { CLUSTER_NAME_LABEL } from "../contract/constants.ts";
+import { crdWithoutWebhook } from "../webhooks/configurations.ts";
+import { WorkloadConnections } from "../workload/workload-connections.ts";
+import { kindsRole, untilServed } from "./install-kinds.ts";
+import type { InfrastructureProvider } from "./provider.ts";
+
+/** Where a provider works, and what it is given. */
+export interface RunProviderOptions {
+  /** A management cluster that has Cluster API: Capstan's, or upstream's on any Kubernetes. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics?: RuntimeMetrics | undefined;
+}
+
+/** A provider at work. */
+export interface RunningProvider {
+  /** Ends after the reconciles that run; nothing outside is touched, and the next start goes on from there. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs one provider as a process of its own: installs its kinds in their stored version, with the role by which the core of Cluster API may
+ * use them, and starts its controllers.
+ */
+export async function runProvider(
+  provider: InfrastructureProvider,
+  options: RunProviderOptions,
+): Promise<RunningProvider> {
+  const { clock, random, log, metrics } = options;
+  const client = new Client(options.transport, { fieldManager: `${provider.name}-provider`, clock });
+  const crds = provider.kinds.map((kind) => crdWithoutWebhook(kind));
+  await Promise.all([...crds, kindsRole(provider.name, provider.kinds)].map((object) => client.apply(object)));
+  await untilServed(provider.kinds, client, clock);
+  const cache = new Cache(client, { clock, random, log });
+  cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
+  provider.addIndexes(cache);
+  const workload = new WorkloadConnections({ cache, clock, random, log });
+  const recorder = new EventRecorder({
+    client,
+    clock,
+    random,
+    log,
+    controller: `capstan.dev/${provider.name}`,
+    instance: hostname(),
+  });
+  const stopping = new AbortController();
+  const endConnections = workload.start();
+  const running = startControllers(
+    provider.controllers({ workload }),
+    { cache, clock, random, log, recorder, metrics },
+    stopping.signal,
+  );
+  return {
+    stop: async () => {
+      stopping.abort(new Error("the provider stops"));
+      await running.finished;
+      await recorder.stop();
+      await endConnections();
+      await cache.stop();
+    },
+  };
+}
