@@ -1,4 +1,5 @@
-import { array, boolean, type Infer, integer, map, object, openObject, optional, string } from "../schema/schema.ts";
+import { array, boolean, type Infer, integer, map, object, optional, string } from "../schema/schema.ts";
+import { environment } from "./environment.ts";
 
 /** A list of short texts as kubeadm's types have them. */
 export const texts = (doc: string, maxItems: number, maxLength: number) =>
@@ -20,15 +21,6 @@ export const args = (doc: string, field: "extraArgs" | "kubeletExtraArgs") =>
       rules: [{ rule: "self.all(x, self.exists_one(y, x.name == y.name))", message: `${field} name must be unique` }],
     },
   );
-
-const environment = array(
-  object({
-    name: string({ doc: "Name of the variable." }),
-    value: optional(string({ doc: "Its value." })),
-    valueFrom: optional(openObject({ doc: "Where its value comes from." })),
-  }),
-  { doc: "Environment variables for the component.", minItems: 1, maxItems: 100 },
-);
 
 const volumes = array(
   object({
@@ -63,7 +55,7 @@ const localEtcd = object(
     serverCertSANs: names("More names for etcd's serving certificate."),
     peerCertSANs: names("More names for etcd's peer certificate."),
   },
-  { doc: "An etcd member beside each control plane node." },
+  { doc: "An etcd member beside each control plane node.", minProperties: 1 },
 );
 
 const externalEtcd = object(
@@ -79,14 +71,16 @@ const externalEtcd = object(
 /** kubeadm's ClusterConfiguration without what Cluster and Machine say already. */
 export const clusterConfiguration = object(
   {
-    etcd: optional(object({ local: optional(localEtcd), external: optional(externalEtcd) })),
+    etcd: optional(object({ local: optional(localEtcd), external: optional(externalEtcd) }, { minProperties: 1 })),
     controlPlaneEndpoint: optional(
       string({ doc: "host:port of the API; the Cluster's endpoint if absent.", minLength: 1, maxLength: 512 }),
     ),
-    apiServer: optional(object({ ...component, certSANs: names("More names for kube-apiserver's certificate.") })),
-    controllerManager: optional(object(component)),
-    scheduler: optional(object(component)),
-    dns: optional(object(image)),
+    apiServer: optional(
+      object({ ...component, certSANs: names("More names for kube-apiserver's certificate.") }, { minProperties: 1 }),
+    ),
+    controllerManager: optional(object(component, { minProperties: 1 })),
+    scheduler: optional(object(component, { minProperties: 1 })),
+    dns: optional(object(image, { minProperties: 1 })),
     certificatesDir: optional(string({ doc: "Folder of certificates on the node.", minLength: 1, maxLength: 512 })),
     imageRepository: optional(string({ doc: "Registry of all images.", minLength: 1, maxLength: 512 })),
     featureGates: optional(map(boolean(), { doc: "kubeadm's feature gates." })),
@@ -101,7 +95,7 @@ export const clusterConfiguration = object(
       }),
     ),
   },
-  { doc: "Settings of the whole control plane, for kubeadm init." },
+  { doc: "Settings of the whole control plane, for kubeadm init.", minProperties: 1 },
 );
 
 export type ClusterConfiguration = Infer<typeof clusterConfiguration>;

@@ -103,10 +103,13 @@ export const kubeadmConfigSpec = object(
     joinConfiguration: optional(joinConfiguration),
     files: optional(array(file, { doc: "Files written before kubeadm runs.", minItems: 1, maxItems: 200 })),
     diskSetup: optional(
-      object({
-        partitions: optional(array(partition, { doc: "Partition tables.", maxItems: 100 })),
-        filesystems: optional(array(filesystem, { doc: "File systems.", maxItems: 100 })),
-      }),
+      object(
+        {
+          partitions: optional(array(partition, { doc: "Partition tables.", maxItems: 100 })),
+          filesystems: optional(array(filesystem, { doc: "File systems.", maxItems: 100 })),
+        },
+        { minProperties: 1 },
+      ),
     ),
     mounts: optional(
       array(array(string({ minLength: 1, maxLength: 512 }), { minItems: 1, maxItems: 100 }), {
@@ -120,24 +123,33 @@ export const kubeadmConfigSpec = object(
     postKubeadmCommands: commands("Run after kubeadm succeeded."),
     users: optional(array(user, { doc: "Users to make.", minItems: 1, maxItems: 100 })),
     ntp: optional(
-      object({
-        servers: optional(list("Time servers.", 100, 512)),
-        enabled: optional(boolean({ doc: "Whether time is synchronised." })),
-      }),
+      object(
+        {
+          servers: optional(list("Time servers.", 100, 512)),
+          enabled: optional(boolean({ doc: "Whether time is synchronised." })),
+        },
+        { minProperties: 1 },
+      ),
     ),
     format: optional(
       string({ doc: "Format of the data; cloud-config if absent.", enum: ["cloud-config", "ignition"] }),
     ),
     verbosity: optional(integer({ doc: "kubeadm's --v." })),
     ignition: optional(
-      object({
-        containerLinuxConfig: optional(
-          object({
-            additionalConfig: text("Container Linux Config merged on top.", 32768),
-            strict: optional(boolean({ doc: "Whether warnings about it are errors." })),
-          }),
-        ),
-      }),
+      object(
+        {
+          containerLinuxConfig: optional(
+            object(
+              {
+                additionalConfig: text("Container Linux Config merged on top.", 32768),
+                strict: optional(boolean({ doc: "Whether warnings about it are errors." })),
+              },
+              { minProperties: 1 },
+            ),
+          ),
+        },
+        { minProperties: 1 },
+      ),
     ),
   },
   { doc: "How a machine becomes a node." },

@@ -65,7 +65,7 @@ export const KubeadmControlPlane = defineKind({
     conditionColumn("Available"),
     ...replicasColumns,
     pausedColumn,
-    { name: "Initialized", type: "string", jsonPath: ".status.initialization.controlPlaneInitialized" },
+    { name: "Initialized", type: "boolean", jsonPath: ".status.initialization.controlPlaneInitialized" },
     ageColumn,
     { name: "Version", type: "string", jsonPath: ".spec.version" },
   ],

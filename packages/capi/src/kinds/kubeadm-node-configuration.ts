@@ -18,31 +18,40 @@ const nodeRegistration = object(
     imagePullPolicy: optional(string({ doc: "When kubeadm pulls images.", enum: ["Always", "IfNotPresent", "Never"] })),
     imagePullSerial: optional(boolean({ doc: "Whether images are pulled one after the other." })),
   },
-  { doc: "How the node registers itself." },
+  { doc: "How the node registers itself.", minProperties: 1 },
 );
 
-const endpoint = object({
-  advertiseAddress: optional(string({ doc: "Address of this node's API server.", minLength: 1, maxLength: 39 })),
-  bindPort: optional(integer({ doc: "Its port.", minimum: 1 })),
-});
+const endpoint = object(
+  {
+    advertiseAddress: optional(string({ doc: "Address of this node's API server.", minLength: 1, maxLength: 39 })),
+    bindPort: optional(integer({ doc: "Its port.", minimum: 1 })),
+  },
+  { minProperties: 1 },
+);
 
 const seconds = (doc: string) => optional(integer({ doc, minimum: 0 }));
 
 /** How long kubeadm waits. */
-const timeouts = object({
-  controlPlaneComponentHealthCheckSeconds: seconds("For control plane components to be healthy."),
-  kubeletHealthCheckSeconds: seconds("For the kubelet to be healthy."),
-  kubernetesAPICallSeconds: seconds("For a call to the API."),
-  etcdAPICallSeconds: seconds("For a call to etcd."),
-  tlsBootstrapSeconds: seconds("For the kubelet to get its certificate."),
-  discoverySeconds: seconds("For discovery to succeed."),
-});
+const timeouts = object(
+  {
+    controlPlaneComponentHealthCheckSeconds: seconds("For control plane components to be healthy."),
+    kubeletHealthCheckSeconds: seconds("For the kubelet to be healthy."),
+    kubernetesAPICallSeconds: seconds("For a call to the API."),
+    etcdAPICallSeconds: seconds("For a call to etcd."),
+    tlsBootstrapSeconds: seconds("For the kubelet to get its certificate."),
+    discoverySeconds: seconds("For discovery to succeed."),
+  },
+  { minProperties: 1 },
+);
 
 const shared = {
   nodeRegistration: optional(nodeRegistration),
   skipPhases: optional(texts("Phases of kubeadm to leave out.", 50, 256)),
   patches: optional(
-    object({ directory: optional(string({ doc: "Folder with patches.", minLength: 1, maxLength: 512 })) }),
+    object(
+      { directory: optional(string({ doc: "Folder with patches.", minLength: 1, maxLength: 512 })) },
+      { minProperties: 1 },
+    ),
   ),
   timeouts: optional(timeouts),
 };
@@ -65,15 +74,18 @@ export const initConfiguration = object(
     ...shared,
     localAPIEndpoint: optional(endpoint),
   },
-  { doc: "What the first control plane node does." },
+  { doc: "What the first control plane node does.", minProperties: 1 },
 );
 
-const tokenDiscovery = object({
-  token: optional(string({ doc: "The token; one is made if absent.", minLength: 1, maxLength: 512 })),
-  apiServerEndpoint: optional(string({ doc: "host:port; the Cluster's if absent.", minLength: 1, maxLength: 512 })),
-  caCertHashes: optional(texts("Pins of the cluster CA; computed if absent.", 100, 512)),
-  unsafeSkipCAVerification: optional(boolean({ doc: "Whether to trust any CA." })),
-});
+const tokenDiscovery = object(
+  {
+    token: optional(string({ doc: "The token; one is made if absent.", minLength: 1, maxLength: 512 })),
+    apiServerEndpoint: optional(string({ doc: "host:port; the Cluster's if absent.", minLength: 1, maxLength: 512 })),
+    caCertHashes: optional(texts("Pins of the cluster CA; computed if absent.", 100, 512)),
+    unsafeSkipCAVerification: optional(boolean({ doc: "Whether to trust any CA." })),
+  },
+  { minProperties: 1 },
+);
 
 const kubeConfigUser = object(
   {
@@ -109,15 +121,18 @@ const fileDiscovery = object({
   kubeConfig: optional(
     object({
       cluster: optional(
-        object({
-          server: optional(string({ doc: "URL of the API; the Cluster's if absent.", minLength: 1, maxLength: 512 })),
-          tlsServerName: optional(string({ doc: "Name to check.", minLength: 1, maxLength: 512 })),
-          insecureSkipTLSVerify: optional(boolean({ doc: "Whether to trust any certificate." })),
-          certificateAuthorityData: optional(
-            string({ doc: "CA; the cluster's if absent.", minLength: 1, maxLength: 51200, format: "byte" }),
-          ),
-          proxyURL: optional(string({ doc: "Proxy to use.", minLength: 1, maxLength: 512 })),
-        }),
+        object(
+          {
+            server: optional(string({ doc: "URL of the API; the Cluster's if absent.", minLength: 1, maxLength: 512 })),
+            tlsServerName: optional(string({ doc: "Name to check.", minLength: 1, maxLength: 512 })),
+            insecureSkipTLSVerify: optional(boolean({ doc: "Whether to trust any certificate." })),
+            certificateAuthorityData: optional(
+              string({ doc: "CA; the cluster's if absent.", minLength: 1, maxLength: 51200, format: "byte" }),
+            ),
+            proxyURL: optional(string({ doc: "Proxy to use.", minLength: 1, maxLength: 512 })),
+          },
+          { minProperties: 1 },
+        ),
       ),
       user: kubeConfigUser,
     }),
@@ -130,15 +145,18 @@ export const joinConfiguration = object(
     ...shared,
     caCertPath: optional(string({ doc: "Where the cluster CA goes on the node.", minLength: 1, maxLength: 512 })),
     discovery: optional(
-      object({
-        bootstrapToken: optional(tokenDiscovery),
-        file: optional(fileDiscovery),
-        tlsBootstrapToken: optional(string({ doc: "Token for TLS bootstrap.", minLength: 1, maxLength: 512 })),
-      }),
+      object(
+        {
+          bootstrapToken: optional(tokenDiscovery),
+          file: optional(fileDiscovery),
+          tlsBootstrapToken: optional(string({ doc: "Token for TLS bootstrap.", minLength: 1, maxLength: 512 })),
+        },
+        { minProperties: 1 },
+      ),
     ),
     controlPlane: optional(object({ localAPIEndpoint: optional(endpoint) })),
   },
-  { doc: "What a joining node does." },
+  { doc: "What a joining node does.", minProperties: 1 },
 );
 
 export type InitConfiguration = Infer<typeof initConfiguration>;

@@ -121,6 +121,13 @@ export function intOrString(options: Common<number | string> = {}): Schema<numbe
   });
 }
 
+/** An amount such as 500m or 2Gi. */
+export function quantity(options: Common<number | string> = {}): Schema<number | string> {
+  const number = String.raw`(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))`;
+  const pattern = String.raw`^(\+|-)?${number}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?${number}))?$`;
+  return make({ ...intOrString(options).json, pattern });
+}
+
 /** An RFC 3339 time. */
 export function time(options: Common<string> = {}): Schema<string> {
   return make({ type: "string", format: "date-time", ...common(options) });
