@@ -76,7 +76,13 @@ export async function runElected(options: ElectedOptions, signal: AbortSignal): 
   try {
     if (election !== undefined) await ensureNamespace(client, election.namespace);
     const authority = election === undefined ? {} : await authorityOf(options, client, election.namespace);
-    servedBy = await serveKinds(options.kinds ?? "stored-version-only", client, { clock, random, ...authority });
+    servedBy = await serveKinds(options.kinds ?? "stored-version-only", client, {
+      clock,
+      random,
+      metrics,
+      log,
+      ...authority,
+    });
     options.onServing?.(endpoints);
     const lead = async (ends: AbortSignal): Promise<void> => {
       leading = true;

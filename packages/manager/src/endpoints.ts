@@ -94,7 +94,7 @@ async function metricsAt(address: EndpointAddress, options: EndpointOptions, end
   const issue = () => issueServing(ca, "capstan-metrics", names, { clock, random });
   const secured = { tls: await issue(), access: reviewedAccess(client, { clock, log }) };
   const endpoint = await listenForMetrics({ address, metrics, secured });
-  ends.push(keepRenewed(issue, (next) => endpoint.renew(next), clock));
+  ends.push(keepRenewed(issue, (next) => endpoint.renew(next), { clock, metrics }));
   return endpoint;
 }
 

@@ -93,7 +93,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const { clock, random, log, metrics } = options;
   const client = new Client(options.transport, { fieldManager: "capstan", clock });
   const servedBy =
-    options.servedBy ?? (await serveKinds(options.kinds ?? "stored-version-only", client, { clock, random }));
+    options.servedBy ??
+    (await serveKinds(options.kinds ?? "stored-version-only", client, { clock, random, metrics, log }));
   await installKinds(client, clock, servedBy);
   const cache = new Cache(client, { clock, random, log });
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });

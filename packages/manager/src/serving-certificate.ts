@@ -1,5 +1,6 @@
 import type { Clock, Random } from "@capstan/apimachinery";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
+import type { Metrics } from "@capstan/runtime";
 
 const DAY_MS = 24 * 3_600_000;
 const AUTHORITY_VALID_MS = 3650 * DAY_MS;
@@ -47,13 +48,21 @@ export async function issueServing(
 export function keepRenewed(
   issue: () => Promise<CertificateAndKey>,
   use: (next: CertificateAndKey) => void,
-  clock: Clock,
+  deps: { clock: Clock; metrics?: Pick<Metrics, "certificate"> | undefined },
 ) {
+  const { clock, metrics } = deps;
+  // The first one is in use already.
+  metrics?.certificate(true);
   let cancel = (): void => undefined;
   const arm = (): void => {
     cancel = clock.after(RENEW_MS, () => {
       // What cannot be renewed now can be the next time: the certificate is good for many more.
-      void issue().then(use, () => undefined);
+      void issue()
+        .then(use)
+        .then(
+          () => metrics?.certificate(true),
+          () => metrics?.certificate(false),
+        );
       arm();
     });
   };

@@ -11,6 +11,7 @@ import {
   WEBHOOK_PATHS,
 } from "@capstan/capi";
 import type { CertificateAndKey } from "@capstan/pki";
+import type { Logger, Metrics } from "@capstan/runtime";
 import { createServingAuthority, issueServing, keepRenewed } from "./serving-certificate.ts";
 
 export interface WebhookServerOptions {
@@ -24,6 +25,9 @@ export interface WebhookServerOptions {
   apiVersionOf?: ApiVersionLookup;
   clock: Clock;
   random: Random;
+  log?: Logger | undefined;
+  /** Where figures of the calls go. */
+  metrics?: Pick<Metrics, "webhook" | "certificate"> | undefined;
 }
 
 /** A running webhook server. */
@@ -35,6 +39,7 @@ export interface WebhookServer {
 }
 
 const NAME = "capstan-webhooks";
+const PATHS: ReadonlySet<string> = new Set(Object.values(WEBHOOK_PATHS));
 /** A list of objects to convert can be long; what is longer is no review of ours. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
@@ -47,6 +52,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   const issue = (): Promise<CertificateAndKey> => issueServing(ca, NAME, names, deps);
   const serving = await issue();
   const admit = admissionReviewer(kinds, {
+    report: (error) => options.log?.error("a rule of admission broke", { error }),
     ...(lookup === undefined ? {} : { lookup }),
     ...(apiVersionOf === undefined ? {} : { apiVersionOf }),
   });
@@ -56,7 +62,11 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     return path === WEBHOOK_PATHS.validate ? admit("validate", review) : undefined;
   };
   const server = createServer({ cert: serving.certPem, key: serving.keyPem }, (request, response) => {
-    void respond(request, response, answer);
+    const path = (request.url ?? "").split("?")[0] ?? "";
+    // What else is asked for is no webhook, and would be a figure of its own for each path.
+    const answered = PATHS.has(path) ? options.metrics?.webhook(path) : undefined;
+    response.once("close", () => answered?.(response.statusCode));
+    void respond(request, response, path, answer);
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -65,7 +75,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   const stopRenewing = keepRenewed(
     issue,
     ({ certPem, keyPem }) => server.setSecureContext({ cert: certPem, key: keyPem }),
-    clock,
+    { clock, metrics: options.metrics },
   );
   return {
     port: (server.address() as AddressInfo).port,
@@ -82,6 +92,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
+  path: string,
   answer: (path: string, review: unknown) => Promise<object | undefined>,
 ): Promise<void> {
   const send = (status: number, body: string, type = "text/plain"): void => {
@@ -95,7 +106,6 @@ async function respond(
       if (size > MAX_BODY_BYTES) return send(413, "the review is too large");
       chunks.push(chunk);
     }
-    const path = (request.url ?? "").split("?")[0] ?? "";
     const result = await answer(path, JSON.parse(Buffer.concat(chunks).toString("utf8")));
     if (result === undefined) send(404, `nothing is served at ${path}`);
     else send(200, JSON.stringify(result), "application/json");

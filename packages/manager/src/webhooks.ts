@@ -8,7 +8,7 @@ import {
   webhookConfigurations,
 } from "@capstan/capi";
 import type { CertificateAndKey } from "@capstan/pki";
-import type { Client } from "@capstan/runtime";
+import type { Client, Logger, Metrics } from "@capstan/runtime";
 import { type AnyKind, KINDS } from "./kinds.ts";
 import { startWebhookServer } from "./webhook-server.ts";
 
@@ -37,7 +37,13 @@ export interface ServedBy {
 export async function serveKinds(
   serving: KindServing,
   client: Client,
-  deps: { clock: Clock; random: Random; authority?: CertificateAndKey },
+  deps: {
+    clock: Clock;
+    random: Random;
+    authority?: CertificateAndKey;
+    metrics?: Metrics | undefined;
+    log?: Logger | undefined;
+  },
 ): Promise<ServedBy> {
   const close = async (): Promise<void> => undefined;
   if (serving === "in-process") return { crdOf: (kind) => kind.crd(), configurations: [], close };

@@ -29,7 +29,10 @@ export type AdmissionStep = "mutate" | "validate";
 /** Answers admission webhooks for kinds: a pure function of the review, but for what `options.lookup` reads. */
 export function admissionReviewer(
   kinds: readonly ServedKind[],
-  options: KindAdmissionOptions = {},
+  options: KindAdmissionOptions & {
+    /** Told of a rule that broke: who asked learns only that it did. */
+    report?: ((error: unknown) => void) | undefined;
+  } = {},
 ): (step: AdmissionStep, review: unknown) => Promise<AdmissionReviewResponse> {
   const plugins = kindAdmissionPlugins(kinds, options);
   return async (step, review) => {
@@ -43,6 +46,7 @@ export function admissionReviewer(
     try {
       await (step === "validate" ? plugin.validate(changed) : plugin.mutate(changed));
     } catch (error) {
+      if (!(error instanceof ApiError)) options.report?.(error);
       return answer({ uid, allowed: false, status: statusOf(error) });
     }
     const patch = object === undefined || changed.object === undefined ? [] : patchOf(object, changed.object);

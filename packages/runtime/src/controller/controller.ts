@@ -45,6 +45,11 @@ function statusOf(object: KubeObject | undefined): unknown {
   return (object as (KubeObject & { status?: unknown }) | undefined)?.status;
 }
 
+/** What a program does not throw on purpose. */
+function isMistake(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error);
+}
+
 interface DynamicWatch {
   /** Throws if the kind cannot be watched at the moment, rather than keep a worker waiting. */
   synced: () => Promise<unknown>;
@@ -294,6 +299,7 @@ export class RunningController {
     const ms = this.#deps.clock.monotonic() - started;
     const terminal = error instanceof TerminalError;
     this.#metrics?.reconciled(terminal ? "terminal" : "error", ms, key);
+    if (isMistake(error)) this.#metrics?.panicked();
     if (terminal) this.#queue.forget(key);
     else this.#queue.addRateLimited(key);
     if (this.#signal.aborted) return;

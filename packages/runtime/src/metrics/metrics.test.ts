@@ -27,7 +27,11 @@ test("figures under controller-runtime's names; health, readiness and version be
   const failing = controller("ns")
     .for(Namespace)
     .concurrency(2)
-    .reconcile(({ name }) => (name === "bad" ? Promise.reject(new Error("no")) : Promise.resolve(done())));
+    .reconcile(({ name }) => {
+      if (name === "stuck") return new Promise(() => undefined);
+      if (name === "mistaken") throw new TypeError("undefined is not a function");
+      return name === "bad" ? Promise.reject(new Error("no")) : Promise.resolve(done());
+    });
   startControllers(
     [failing],
     { cache, clock, random, log: silentLogger, recorder: silentRecorder, metrics },
@@ -38,13 +42,14 @@ test("figures under controller-runtime's names; health, readiness and version be
   }
   await clock.advance(12);
   const { body } = await metrics.text();
+  expect(body).toContain('controller_runtime_reconcile_panics_total{controller="ns"} 0');
   const line = (start: string): string | undefined => body.split("\n").find((text) => text.startsWith(start));
   expect(line('controller_runtime_reconcile_errors_total{controller="ns"}')).toMatch(/ 2$/);
   expect(line('controller_runtime_reconcile_total{controller="ns",result="error"}')).toMatch(/ 2$/);
   expect(line('controller_runtime_max_concurrent_reconciles{controller="ns"}')).toMatch(/ 2$/);
   expect(line('controller_runtime_reconcile_time_seconds_count{controller="ns"}')).toBeDefined();
   expect(line('workqueue_retries_total{name="ns",controller="ns"}')).toMatch(/ 2$/);
-  expect(line('workqueue_depth{name="ns",controller="ns"}')).toMatch(/ 0$/);
+  expect(line('workqueue_depth{name="ns",controller="ns",priority="0"}')).toMatch(/ 0$/);
   expect(line('workqueue_adds_total{name="ns",controller="ns"}')).toBeDefined();
   expect(line('rest_client_requests_total{code="201",method="POST",host="embedded"}')).toMatch(/ 2$/);
   const created = Math.floor(Date.UTC(2026, 0, 1) / 1000);
@@ -52,6 +57,34 @@ test("figures under controller-runtime's names; health, readiness and version be
     line('capstan_controller_creation_timestamp{controller="ns",kind="Namespace",namespace="",name="good"}'),
   ).toMatch(new RegExp(` ${created}$`));
   expect(line('capstan_controller_last_reconciled{controller="ns",kind="Namespace"}')).toBeDefined();
+
+  // A reconcile that never ends shows, and so does an object whose deletion waits.
+  await cache.client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "mistaken" } });
+  await cache.client.create({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "stuck", finalizers: ["x.io/a"] },
+  });
+  await clock.advance(10);
+  await cache.client.delete({ kind: Namespace, name: "stuck" });
+  await clock.advance(30_000);
+  const later = (await metrics.text()).body.split("\n");
+  const value = (start: string): number =>
+    Number(
+      later
+        .find((text) => text.startsWith(start))
+        ?.split(" ")
+        .at(-1),
+    );
+  expect(value('workqueue_longest_running_processor_seconds{name="ns",controller="ns"}')).toBeCloseTo(30, 0);
+  expect(value('workqueue_unfinished_work_seconds{name="ns",controller="ns"}')).toBeCloseTo(30, 0);
+  expect(
+    value('capstan_controller_deletion_timestamp{controller="ns",kind="Namespace",namespace="",name="stuck"}'),
+  ).toBe(created);
+  expect(later.some((text) => text.startsWith("capstan_controller_deletion_timestamp") && text.includes("good"))).toBe(
+    false,
+  );
+  expect(value('controller_runtime_reconcile_panics_total{controller="ns"}')).toBeGreaterThan(0);
 
   let ready = false;
   const probes = await listenForProbes({

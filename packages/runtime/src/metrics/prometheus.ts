@@ -5,6 +5,7 @@ import type { KindRef } from "../kind.ts";
 import type { QueueObserver } from "../queue/work-queue.ts";
 import { type ObjectSubject, observeObjects } from "./object-metrics.ts";
 import { observeProcess } from "./process-metrics.ts";
+import { observeQueues } from "./queue-metrics.ts";
 import type { ControllerMetrics, RuntimeMetrics } from "./types.ts";
 
 /** controller-runtime's buckets of controller_runtime_reconcile_time_seconds. */
@@ -23,6 +24,10 @@ export interface Metrics extends RuntimeMetrics {
   /** Shows creation, deletion and reconcile times of the objects controllers are for. */
   watchObjects(cache: Cache): void;
   leader(name: string, leading: boolean): void;
+  /** A webhook is called; the result is told how it was answered. */
+  webhook(path: string): (code: number) => void;
+  /** A serving certificate was put in use, or could not be. */
+  certificate(read: boolean): void;
   /** The page Prometheus reads. */
   text(): Promise<{ contentType: string; body: string }>;
 }
@@ -67,8 +72,13 @@ export async function createMetrics(options: { clock: Clock; process?: boolean }
   const active = gauge("controller_runtime_active_workers", "Number of currently used workers per controller", [
     "controller",
   ]);
+  const panics = counter(
+    "controller_runtime_reconcile_panics_total",
+    "Total number of reconciliation panics per controller: mistakes of the program, which are errors as well",
+    ["controller"],
+  );
   const queueLabels: ("name" | "controller")[] = ["name", "controller"];
-  const depth = gauge("workqueue_depth", "Current depth of workqueue", queueLabels);
+  const watchQueue = observeQueues(prom.Gauge, registry);
   const adds = counter("workqueue_adds_total", "Total number of adds handled by workqueue", queueLabels);
   const retries = counter("workqueue_retries_total", "Total number of retries handled by workqueue", queueLabels);
   const waits = histogram(
@@ -93,6 +103,32 @@ export async function createMetrics(options: { clock: Clock; process?: boolean }
     "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master.",
     ["name"],
   );
+  const webhooks = counter(
+    "controller_runtime_webhook_requests_total",
+    "Total number of admission and conversion requests by HTTP status code.",
+    ["webhook", "code"],
+  );
+  const latency = histogram(
+    "controller_runtime_webhook_latency_seconds",
+    "Histogram of the latency of processing admission and conversion requests",
+    ["webhook"],
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  );
+  const inFlight = gauge(
+    "controller_runtime_webhook_requests_in_flight",
+    "Current number of admission and conversion requests being served.",
+    ["webhook"],
+  );
+  const certificates = counter(
+    "certwatcher_read_certificate_total",
+    "Total number of serving certificates put in use",
+    [],
+  );
+  const certificateErrors = counter(
+    "certwatcher_read_certificate_errors_total",
+    "Total number of serving certificates that could not be renewed",
+    [],
+  );
   const subjects: ObjectSubject[] = [];
   if (options.process === true) observeProcess(prom, registry, options.clock);
 
@@ -112,6 +148,10 @@ export async function createMetrics(options: { clock: Clock; process?: boolean }
       const workers = active.labels({ controller: name });
       const failed = errors.labels({ controller: name });
       const hopeless = terminal.labels({ controller: name });
+      const mistakes = panics.labels({ controller: name });
+      // There from the start, as upstream: who charts the rate of errors must see the first one.
+      for (const count of [...Object.values(results), failed, hopeless, mistakes]) count.inc(0);
+      workers.set(0);
       return {
         reconciled(outcome, ms) {
           time.observe(ms / 1000);
@@ -121,31 +161,36 @@ export async function createMetrics(options: { clock: Clock; process?: boolean }
           if (outcome === "error" || outcome === "terminal") failed.inc();
           if (outcome === "terminal") hopeless.inc();
         },
+        panicked: () => mistakes.inc(),
         active: (count) => workers.set(count),
       };
     },
     queue(name): QueueObserver {
       const labels = { name, controller: name };
-      const queueDepth = depth.labels(labels);
       const queueAdds = adds.labels(labels);
       const queueRetries = retries.labels(labels);
       const wait = waits.labels(labels);
       const work = works.labels(labels);
       return {
-        added(now) {
-          queueAdds.inc();
-          queueDepth.set(now);
-        },
-        taken(now, waitedMs) {
-          queueDepth.set(now);
-          wait.observe(waitedMs / 1000);
-        },
+        watched: (state) => watchQueue(name, state),
+        added: () => queueAdds.inc(),
+        taken: (waitedMs) => wait.observe(waitedMs / 1000),
         finished: (workedMs) => work.observe(workedMs / 1000),
         retried: () => queueRetries.inc(),
       };
     },
     request: (method, host, code) => requests.inc({ code, method, host }),
     leader: (name, is) => leading.set({ name }, is ? 1 : 0),
+    webhook: (path) => {
+      inFlight.inc({ webhook: path });
+      const began = options.clock.monotonic();
+      return (code) => {
+        latency.observe({ webhook: path }, (options.clock.monotonic() - began) / 1000);
+        inFlight.dec({ webhook: path });
+        webhooks.inc({ webhook: path, code: String(code) });
+      };
+    },
+    certificate: (read) => (read ? certificates : certificateErrors).inc(),
     watchObjects: (cache) => observeObjects(prom.Gauge, registry, cache, subjects),
     text: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };

@@ -8,6 +8,8 @@ export type ReconcileOutcome = "success" | "requeue_after" | "error" | "terminal
 export interface ControllerMetrics {
   reconciled(outcome: ReconcileOutcome, ms: number, key: string): void;
   active(workers: number): void;
+  /** A mistake of the program, where Go would panic. */
+  panicked(): void;
 }
 
 /** Where the parts of the runtime report figures; the real one is made by `createMetrics`. */

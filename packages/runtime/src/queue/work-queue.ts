@@ -8,10 +8,22 @@ export const PRIORITY_NORMAL = 0;
 /** What was there at start, so that changes after a restart are not stuck behind it; controller-runtime uses the same number. */
 export const PRIORITY_LOW = -100;
 
+/** How a queue is at a moment. */
+export interface QueueState {
+  /** How many keys wait, by priority. */
+  readonly depths: ReadonlyMap<number, number>;
+  /** How long the keys that are worked on now have been, taken together. */
+  readonly unfinishedMs: number;
+  /** How long the longest of them has been: grows without end when a reconcile is stuck. */
+  readonly longestMs: number;
+}
+
 /** Counts and durations of a queue; see metrics. */
 export interface QueueObserver {
-  added(depth: number): void;
-  taken(depth: number, waitedMs: number): void;
+  /** Gives the way to ask for the state; once, before all else. */
+  watched(state: () => QueueState): void;
+  added(): void;
+  taken(waitedMs: number): void;
   finished(workedMs: number): void;
   retried(): void;
 }
@@ -64,6 +76,7 @@ export class WorkQueue {
   readonly #levels = new Map<number, Fifo<Item>>();
   #order: number[] = [];
   #depth = 0;
+  readonly #depths = new Map<number, number>([[PRIORITY_NORMAL, 0]]);
   readonly #delayed = new Heap<Delayed>((a, b) => a.at < b.at);
   /** How many items have a delayed add; the heap also holds those that were overtaken or forgotten. */
   #due = 0;
@@ -75,6 +88,7 @@ export class WorkQueue {
     this.#limiter = retryLimiter(options.clock, options.retries);
     this.#observer = options.observer;
     this.#onAvailable = options.onAvailable ?? (() => undefined);
+    this.#observer?.watched(() => this.#state());
   }
 
   /** How many keys wait now; delayed ones do not count. */
@@ -165,6 +179,24 @@ export class WorkQueue {
     this.#levels.clear();
     this.#order = [];
     this.#depth = 0;
+    this.#depths.clear();
+  }
+
+  #state(): QueueState {
+    const now = this.#clock.monotonic();
+    let unfinishedMs = 0;
+    let longestMs = 0;
+    for (const { startedAt } of this.#items.values()) {
+      if (startedAt === undefined) continue;
+      unfinishedMs += now - startedAt;
+      longestMs = Math.max(longestMs, now - startedAt);
+    }
+    return { depths: this.#depths, unfinishedMs, longestMs };
+  }
+
+  /** Notes that so many more keys, or fewer, wait under a priority. */
+  #count(priority: number, more: number): void {
+    this.#depths.set(priority, (this.#depths.get(priority) ?? 0) + more);
   }
 
   #item(key: string): Item {
@@ -200,8 +232,9 @@ export class WorkQueue {
     if (item.queued === undefined) {
       this.#depth++;
       item.queuedAt = this.#clock.monotonic();
-      this.#observer?.added(this.#depth);
-    }
+      this.#observer?.added();
+    } else this.#count(item.queued, -1);
+    this.#count(priority, 1);
     item.queued = priority;
     this.#level(priority).push(item);
     this.#onAvailable();
@@ -210,11 +243,12 @@ export class WorkQueue {
   #start(item: Item): void {
     const now = this.#clock.monotonic();
     this.#depth--;
+    if (item.queued !== undefined) this.#count(item.queued, -1);
     item.queued = undefined;
     item.startedAt = now;
     if (item.dueAt !== undefined) this.#due--;
     item.dueAt = undefined;
-    this.#observer?.taken(this.#depth, now - item.queuedAt);
+    this.#observer?.taken(now - item.queuedAt);
   }
 
   #level(priority: number): Fifo<Item> {
