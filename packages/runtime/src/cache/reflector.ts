@@ -92,12 +92,13 @@ class Session<T extends KubeObject> {
 
   async run(): Promise<void> {
     const { state } = this.#deps;
-    if (state.revision === undefined) return await this.#start(true);
     try {
+      if (state.revision === undefined) return await this.#start(true);
       if (this.#deps.failing()) await this.#knock();
       await this.#follow(this.#watch({ resourceVersion: state.revision }));
     } catch (error) {
-      if (!isHistoryLost(error)) throw error;
+      // Also in the first session, which may have lasted for minutes.
+      if (state.revision === undefined || !isHistoryLost(error)) throw error;
       await this.#start(false);
     }
   }

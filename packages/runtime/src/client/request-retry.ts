@@ -6,9 +6,9 @@ const MAX_CONNECTION_RETRIES = 4;
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * Sends a request and repeats it where that cannot do harm: a GET whose connection failed, and anything the server turned
- * away with 429 or 503 and a Retry-After (client-go repeats the same). A write whose connection broke may have happened, so
- * the caller has to decide.
+ * Sends a request and repeats it where that cannot do harm: a GET whose connection failed or that a server failed at and asks to repeat,
+ * and anything the server turned away with 429 or 503 and a Retry-After. A write whose connection broke, or that the server failed at, may
+ * have happened, so the caller has to decide.
  */
 export async function requestWithRetry(
   transport: Transport,
@@ -27,15 +27,16 @@ export async function requestWithRetry(
       await sleep(clock, 50 * 2 ** connectionFailures++, signal);
       continue;
     }
-    const waitMs = attempt < MAX_RETRIES ? retryAfterMs(response) : undefined;
+    const waitMs = attempt < MAX_RETRIES ? retryAfterMs(request, response) : undefined;
     if (waitMs === undefined) return response;
     await sleep(clock, waitMs, signal);
   }
 }
 
-/** How long the server asks to wait, if it turned the request away. */
-function retryAfterMs(response: ApiResponse): number | undefined {
-  if (response.status !== 429 && response.status !== 503) return undefined;
+/** How long the server asks to wait, if it did nothing or nothing that matters. */
+function retryAfterMs({ method }: ApiRequest, response: ApiResponse): number | undefined {
+  const turnedAway = response.status === 429 || response.status === 503;
+  if (!turnedAway && !(method === "GET" && response.status >= 500)) return undefined;
   const header = response.headers["retry-after"];
   const seconds =
     header !== undefined && /^\d+$/.test(header)

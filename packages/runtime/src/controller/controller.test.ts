@@ -323,6 +323,45 @@ describe("a controller", () => {
     push?.("raw");
     await clock.advance(1);
     expect(reconciled).toContain("raw");
+    reconciled.length = 0;
+    await user.delete({ kind: ConfigMap, namespace, name: "ignored" });
+    await user.delete({ kind: ConfigMap, namespace, name: "a" });
+    await clock.advance(1);
+    expect(reconciled).toEqual(["two"]);
+  });
+
+  test("a mapping that fails costs its own event and nothing else", async () => {
+    const reconciled: string[] = [];
+    const { clock, user } = await start(() => [
+      controller("failing")
+        .for(ConfigMap)
+        .watches(ConfigMap, () => {
+          throw new TypeError("a mistake");
+        })
+        .reconcile(({ name }) => {
+          reconciled.push(name);
+          return Promise.resolve(done());
+        }),
+    ]);
+    await user.create(configMap("a"));
+    await user.create(configMap("b"));
+    await clock.advance(1);
+    expect(reconciled).toEqual(["a", "b"]);
+  });
+
+  test("one that stops leaves no timer behind", async () => {
+    const { clock, user, stop, running, cache } = await start(() => [
+      controller("poll")
+        .for(ConfigMap)
+        .reconcile(() => Promise.resolve(requeueAfter(3_600_000))),
+    ]);
+    await user.create(configMap("a"));
+    await clock.advance(1);
+    stop.abort();
+    await running.finished;
+    await cache.stop();
+    await clock.advance(0);
+    expect((clock.nextTimer() ?? Number.POSITIVE_INFINITY) - clock.now()).not.toBe(3_600_000);
   });
 
   test("watches kinds found at run time, once, and lets go of them", async () => {

@@ -2,6 +2,7 @@ import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachi
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { afterEach, expect, test } from "vitest";
 import { Client } from "../client/client.ts";
+import { silentLogger } from "../log/logger.ts";
 import { FaultyTransport } from "../testing/faulty-transport.ts";
 import { EventKind, type EventObject } from "./event-kind.ts";
 import { EventRecorder } from "./event-recorder.ts";
@@ -17,11 +18,13 @@ async function start() {
   const server = await createApiServer({ store: memoryStore(), clock, random, controllers: false });
   const transport = new FaultyTransport(server.admin(), random);
   const client = new Client(transport, { fieldManager: "x", clock });
-  const recorder = new EventRecorder({ client, clock, random, controller: "capstan.dev/test", instance: "host" });
+  const warned: string[] = [];
+  const log = { ...silentLogger, warn: (message: string) => void warned.push(message) };
+  const recorder = new EventRecorder({ client, clock, random, log, controller: "capstan.dev/test", instance: "host" });
   cleanups.push(() => server.close());
   const reader = new Client(server.admin(), { fieldManager: "y", clock });
   const events = async (): Promise<EventObject[]> => (await reader.list(EventKind)).items;
-  return { clock, recorder, events, transport };
+  return { clock, recorder, events, transport, reader, warned };
 }
 
 function object(name: string): Unstructured {
@@ -106,6 +109,29 @@ test("a server that is away is waited for; stop writes the counts that are open"
   recorder.event(object("a"), "Normal", "Late", "Act", "x");
   await clock.advance(10);
   expect(await events()).toHaveLength(1);
+});
+
+test("a series whose event the server has dropped begins anew", async () => {
+  const { clock, recorder, events, reader } = await start();
+  recorder.event(object("a"), "Warning", "Failed", "Create", "no luck");
+  await clock.advance(10);
+  for (const event of await events()) await reader.delete(event);
+  recorder.event(object("a"), "Warning", "Failed", "Create", "no luck");
+  await clock.advance(10);
+  expect(await events()).toMatchObject([{ reason: "Failed", series: { count: 2 } }]);
+});
+
+test("while the server is away so many events are kept and no more, and people are told once", async () => {
+  const { clock, recorder, events, transport, warned } = await start();
+  transport.down = true;
+  for (let i = 0; i < 1100; i++) recorder.event(object(`o${i}`), "Normal", "Made", "Create", "done");
+  await clock.advance(10);
+  transport.down = false;
+  await clock.advance(20_000);
+  const written = (await events()).length;
+  expect(written).toBeGreaterThanOrEqual(1000);
+  expect(written).toBeLessThan(1100);
+  expect(warned).toEqual(["too many events wait to be written; dropping some"]);
 });
 
 test("a flood of events about many objects ends the oldest series instead of filling the memory", async () => {

@@ -165,6 +165,19 @@ contexts:
     ["lower case", "server: https://x.example", { https_proxy: "http://p:1" }, "http://p:1"],
     ["NO_PROXY by name", "server: https://x.example", { HTTPS_PROXY: "p:1", NO_PROXY: "a,.example" }, undefined],
     ["NO_PROXY by range", "server: https://10.1.2.3", { HTTPS_PROXY: "p:1", NO_PROXY: "10.0.0.0/8" }, undefined],
+    ["NO_PROXY for all", "server: https://x.example", { HTTPS_PROXY: "p:1", NO_PROXY: "*" }, undefined],
+    [
+      "NO_PROXY by port",
+      "server: https://x.example:6443",
+      { HTTPS_PROXY: "p:1", NO_PROXY: "x.example:6443" },
+      undefined,
+    ],
+    [
+      "NO_PROXY, other port",
+      "server: https://x.example:6443",
+      { HTTPS_PROXY: "p:1", NO_PROXY: "x.example:1" },
+      "http://p:1",
+    ],
     ["loopback", "server: https://127.0.0.1:6443", { HTTPS_PROXY: "p:1" }, undefined],
   ])("proxy: %s", async (_, cluster, environment, expected) => {
     const path = file("f", config({ cluster }));
@@ -308,6 +321,59 @@ describe("exec plugins", () => {
     },
   );
 
+  test("all of the cluster that a program may want to know", async () => {
+    const cluster = `server: 'https://one.example', certificate-authority-data: ${base64(CA)}, tls-server-name: kube, proxy-url: 'http://p:1', extensions: [{name: client.authentication.k8s.io/exec, extension: {audience: x}}]`;
+    const exec = "apiVersion: client.authentication.k8s.io/v1, command: get-token, provideClusterInfo: true";
+    let info: unknown;
+    const run: RunProgram = (_, __, { env }) => {
+      info = JSON.parse(env["KUBERNETES_EXEC_INFO"] ?? "");
+      return Promise.resolve({ code: 0, stdout: credential({ token: "t" }) });
+    };
+    const path = file("info", config({ cluster, user: `exec: {${exec}}` }));
+    await (await loadKubeconfig({ clock, path, environment: {}, run })).credentials?.get();
+    expect(info).toMatchObject({
+      spec: {
+        cluster: {
+          server: "https://one.example",
+          "certificate-authority-data": base64(CA),
+          "tls-server-name": "kube",
+          "proxy-url": "http://p:1",
+          config: { audience: "x" },
+        },
+      },
+    });
+  });
+
+  test.each([
+    ["./get-token", join(dir, "get-token")],
+    ["get-token", "get-token"],
+    ["/opt/get-token", "/opt/get-token"],
+  ])("program %s", async (command, expected) => {
+    let ran: string | undefined;
+    const credentials = await load((program) => {
+      ran = program;
+      return Promise.resolve({ code: 0, stdout: credential({ token: "t" }) });
+    }, `command: ${command}`);
+    await credentials.get();
+    expect(ran).toBe(expected);
+  });
+
+  test("one that has to ask somebody is not run where nobody can answer", async () => {
+    const { isTTY } = process.stdin;
+    const run: RunProgram = (_, __, { interactive }) =>
+      Promise.resolve({ code: 0, stdout: credential({ token: interactive ? "asked" : "not asked" }) });
+    try {
+      process.stdin.isTTY = false;
+      await expect((await load(run, "command: x, interactiveMode: Always")).get()).rejects.toThrow(/needs a terminal/);
+      expect((await (await load(run, "command: x, interactiveMode: IfAvailable")).get()).token).toBe("not asked");
+      process.stdin.isTTY = true;
+      expect((await (await load(run, "command: x, interactiveMode: Always")).get()).token).toBe("asked");
+      expect((await (await load(run, "command: x, interactiveMode: Never")).get()).token).toBe("not asked");
+    } finally {
+      process.stdin.isTTY = isTTY;
+    }
+  });
+
   test("certificates", async () => {
     const status = { clientCertificateData: "C", clientKeyData: "K" };
     const credentials = await load(() => Promise.resolve({ code: 0, stdout: credential(status) }));
@@ -364,5 +430,15 @@ describe("inClusterConfig", () => {
       tls: { caPem: "CA" },
     });
     expect((await inside?.credentials?.get())?.token).toBe("sa-token");
+    // Without any kubeconfig that is what is used.
+    const found = await loadKubeconfig({ clock, environment, home: join(dir, "nobody"), serviceAccountDir: dir });
+    expect(found.server).toBe("https://[fd00::1]:443");
+    // Tokens of service accounts are replaced every hour.
+    file("token", "next-token");
+    await clock.advance(60_000);
+    expect((await inside?.credentials?.get())?.token).toBe("next-token");
+    await expect(inClusterConfig({ clock, environment, directory: join(dir, "none") })).rejects.toThrow(
+      /looks like a pod, but .*token cannot be read: mount its service account/,
+    );
   });
 });

@@ -26,6 +26,8 @@ export interface LoadOptions {
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   readonly home?: string | undefined;
   readonly run?: RunProgram | undefined;
+  /** Where a pod has its service account, unless at the usual place. */
+  readonly serviceAccountDir?: string | undefined;
 }
 
 /**
@@ -42,7 +44,11 @@ export async function loadKubeconfig(options: LoadOptions): Promise<ClientConfig
   }
   const merged = mergeKubeconfigs(loaded);
   if (merged.contexts.size === 0 && merged.clusters.size === 0 && !explicit) {
-    const inside = await inClusterConfig({ clock: options.clock, environment });
+    const inside = await inClusterConfig({
+      clock: options.clock,
+      environment,
+      directory: options.serviceAccountDir,
+    });
     if (inside !== undefined) return inside;
     throw new Error(`no kubeconfig found (looked at ${files.join(", ")}): set KUBECONFIG or name a file`);
   }

@@ -1,7 +1,7 @@
 import { randomInt, seededRandom, VirtualClock } from "@capstan/apimachinery";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PRIORITY_LOW, WorkQueue } from "./work-queue.ts";
+import { PRIORITY_LOW, type QueueState, WorkQueue } from "./work-queue.ts";
 
 function makeQueue(): { clock: VirtualClock; queue: WorkQueue } {
   const clock = new VirtualClock();
@@ -158,6 +158,28 @@ describe("WorkQueue", () => {
       await clock.advance(50);
       expect(queue.depth).toBe(4);
     });
+  });
+
+  test("its state: who waits under which priority, and how long work has taken", async () => {
+    const clock = new VirtualClock();
+    let state: (() => QueueState) | undefined;
+    const nothing = (): void => undefined;
+    const observer = { added: nothing, taken: nothing, finished: nothing, retried: nothing };
+    const queue = new WorkQueue({ clock, observer: { ...observer, watched: (read) => void (state = read) } });
+    queue.add("first", 5);
+    queue.add("low", PRIORITY_LOW);
+    queue.add("risen", PRIORITY_LOW);
+    queue.add("risen");
+    expect(Object.fromEntries(state?.().depths ?? [])).toEqual({ 5: 1, 0: 1, [PRIORITY_LOW]: 1 });
+    queue.take();
+    await clock.advance(2000);
+    queue.take();
+    await clock.advance(1000);
+    expect(state?.()).toMatchObject({ unfinishedMs: 4000, longestMs: 3000 });
+    expect(Object.fromEntries(state?.().depths ?? [])).toEqual({ 5: 0, 0: 0, [PRIORITY_LOW]: 1 });
+    queue.done("first");
+    queue.done("risen");
+    expect(state?.()).toMatchObject({ unfinishedMs: 0, longestMs: 0 });
   });
 
   test("a closed queue takes nothing and leaves no timer", () => {

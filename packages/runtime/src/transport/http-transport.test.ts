@@ -158,15 +158,20 @@ describe.each([
     expect(await collect(transport.watch(watch))).toEqual({ names: ["a", "bü", "c"], error: undefined });
   });
 
-  test("a watch cut off inside an event gives the whole ones and then throws", async () => {
-    const { transport } = await serve((_, response) => {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.write(event("a", 1) + event("b", 2).slice(0, 20), () => response.destroy());
-    });
-    const { names, error } = await collect(transport.watch(watch));
-    expect(names).toEqual(["a"]);
-    expect(error).toBeInstanceOf(Error);
-  });
+  test.each(["cuts", "ends"])(
+    "a watch that the server %s inside an event gives the whole ones and then throws",
+    async (how) => {
+      const { transport } = await serve((_, response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.write(event("a", 1) + event("b", 2).slice(0, 20), () =>
+          how === "cuts" ? response.destroy() : response.end(),
+        );
+      });
+      const { names, error } = await collect(transport.watch(watch));
+      expect(names).toEqual(["a"]);
+      expect(error).toBeInstanceOf(Error);
+    },
+  );
 
   test("a refused watch throws the server's Status", async () => {
     const { transport } = await serve((_, response) =>
