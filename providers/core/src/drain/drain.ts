@@ -1,4 +1,4 @@
-import { type ApiError, controllerOf, isReason, type KubeObject } from "@capstan/apimachinery";
+import { ApiError, controllerOf, isReason, type KubeObject } from "@capstan/apimachinery";
 import { MachineDrainRule, type Node } from "@capstan/capi";
 import type { Cache, Client } from "@capstan/runtime";
 import type { MachineScope } from "../machine/machine-scope.ts";
@@ -44,15 +44,20 @@ export async function drainNode(input: DrainInput): Promise<DrainOutcome> {
   const evictable = judged.filter(({ verdict }) => verdict.do === "evict");
   const waiting = judged.filter(({ verdict }) => verdict.do === "wait");
   if (evictable.length === 0 && waiting.length === 0) return { done: true, message: "" };
-  // Only the lowest order present: later ones wait until all before them are gone.
-  const lowest = Math.min(...evictable.map(({ verdict }) => (verdict.do === "evict" ? verdict.order : 0)));
-  const now = evictable.filter(({ verdict }) => verdict.do === "evict" && verdict.order === lowest);
+  // Only the lowest order present: later ones wait until all before them are gone, or have completed if that is waited for.
+  const lowest = Math.min(...[...evictable, ...waiting].map(({ verdict }) => orderOf(verdict)));
+  const now = evictable.filter(({ verdict }) => orderOf(verdict) === lowest);
   const results = await evictAll(
     now.map(({ pod }) => pod),
     input,
   );
   const later = evictable.length - now.length;
   return { done: false, message: drainMessage(results, waiting, warnings(now), later) };
+}
+
+/** Pods that are waited for have the order of those without a rule. */
+function orderOf(verdict: Verdict): number {
+  return verdict.do === "evict" ? verdict.order : 0;
 }
 
 /** Rules that may be for the Machine. */
@@ -149,8 +154,8 @@ async function evict(pod: Pod, { client, node, signal }: DrainInput, results: Ev
     results.evicted.push(text);
   } catch (error) {
     if (isReason(error, "NotFound")) return;
-    // A budget that forbids it (429) or a namespace that is going away is a state to wait for, not a failure.
-    if (!isReason(error, "TooManyRequests", "Forbidden", "InternalError")) throw error;
+    // A budget that forbids it (429), a namespace that is going away or a webhook that says no holds back this Pod alone.
+    if (!(error instanceof ApiError)) throw error;
     const reason = refusalText(error);
     results.refused.set(reason, [...(results.refused.get(reason) ?? []), text]);
   }

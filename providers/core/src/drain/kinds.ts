@@ -21,6 +21,7 @@ export interface PersistentVolume extends KubeObject {
 
 export interface VolumeAttachment extends KubeObject {
   spec?: { nodeName?: string; attacher?: string; source?: { persistentVolumeName?: string } };
+  status?: { attached?: boolean };
 }
 
 export const NodeKind = kindRef<Node>({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });

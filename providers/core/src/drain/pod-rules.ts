@@ -119,7 +119,8 @@ function mirrorPod(pod: Pod): Verdict | undefined {
 function labelled(pod: Pod): Verdict | undefined {
   const value = pod.metadata.labels?.[DRAIN_LABEL]?.toLowerCase();
   if (value === "skip") return { do: "skip", reason: `has the label ${DRAIN_LABEL}: skip` };
-  if (value === "wait-completed") return waitCompleted(pod, `has the label ${DRAIN_LABEL}: wait-completed`);
+  if (value === "wait-completed" || value === "waitcompleted")
+    return waitCompleted(pod, `has the label ${DRAIN_LABEL}: wait-completed`);
   return undefined;
 }
 

@@ -9,7 +9,8 @@ export async function attachedVolumes(input: DrainInput): Promise<string[]> {
   const { node, client, signal } = input;
   const name = node.metadata.name ?? "";
   const { items } = await client.list(VolumeAttachmentKind, {}, signal);
-  const attachments = items.filter((attachment) => attachment.spec?.nodeName === name);
+  // One that never came to be attached is nothing to wait for.
+  const attachments = items.filter(({ spec, status }) => spec?.nodeName === name && status?.attached === true);
   const reported = node.status?.volumesAttached ?? [];
   if (attachments.length === 0 && reported.length === 0) return [];
   const kept = await keptVolumes(input);

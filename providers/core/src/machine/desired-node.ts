@@ -24,11 +24,13 @@ export function desiredNode(node: Node, input: DesiredNodeInput): Node {
   const annotations = { ...node.metadata.annotations };
   const labels = synced(
     node.metadata.labels,
-    filterKeys(machine.metadata.labels, isNodeLabel),
+    {
+      ...filterKeys(machine.metadata.labels, isNodeLabel),
+      ...(input.interruptible ? { [INTERRUPTIBLE_LABEL]: "" } : {}),
+    },
     annotations,
     LABELS_FROM_MACHINE,
   );
-  if (input.interruptible) labels[INTERRUPTIBLE_LABEL] = "";
   const ownAnnotations = filterKeys(machine.metadata.annotations, isNodeAnnotation);
   const nextAnnotations = synced(annotations, ownAnnotations, annotations, ANNOTATIONS_FROM_MACHINE);
   copyTracking(annotations, nextAnnotations);
@@ -36,10 +38,8 @@ export function desiredNode(node: Node, input: DesiredNodeInput): Node {
   nextAnnotations[`${PREFIX}/cluster-name`] = machine.spec.clusterName;
   nextAnnotations[`${PREFIX}/cluster-namespace`] = machine.metadata.namespace ?? "";
   nextAnnotations[`${PREFIX}/machine`] = machine.metadata.name ?? "";
-  if (owner !== undefined) {
-    nextAnnotations[`${PREFIX}/owner-kind`] = owner.kind;
-    nextAnnotations[`${PREFIX}/owner-name`] = owner.name;
-  }
+  setOrDelete(nextAnnotations, `${PREFIX}/owner-kind`, owner?.kind);
+  setOrDelete(nextAnnotations, `${PREFIX}/owner-name`, owner?.name);
   const taints = desiredTaints(node, input, nextAnnotations);
   return {
     ...node,
@@ -107,6 +107,11 @@ function copyTracking(from: Record<string, string>, to: Record<string, string>):
   }
 }
 
+function setOrDelete(map: Record<string, string>, key: string, value: string | undefined): void {
+  if (value === undefined) delete map[key];
+  else map[key] = value;
+}
+
 function list(text: string | undefined): string[] {
   return text === undefined || text === "" ? [] : text.split(",");
 }
@@ -120,9 +125,10 @@ function desiredTaints(node: Node, input: DesiredNodeInput, annotations: Record<
   const had = new Set(list(before));
   // Taints for the beginning only are set when the Node is first seen: nothing has been tracked on it yet.
   const wanted = before === undefined ? specified : always;
-  const wantedIds = new Set(always.map(taintId));
+  // One that is only for the beginning from now on stays; it is no longer looked after.
+  const keptIds = new Set(specified.map(taintId));
   const taints = (node.spec?.taints ?? []).filter(
-    (taint) => taint.key !== UNINITIALIZED_TAINT && (!had.has(taintId(taint)) || wantedIds.has(taintId(taint))),
+    (taint) => taint.key !== UNINITIALIZED_TAINT && (!had.has(taintId(taint)) || keptIds.has(taintId(taint))),
   );
   for (const { key, value, effect } of wanted) {
     const taint: NodeTaint = { key, effect: effect as NodeTaint["effect"], ...(value === undefined ? {} : { value }) };
@@ -130,8 +136,8 @@ function desiredTaints(node: Node, input: DesiredNodeInput, annotations: Record<
     if (index < 0) taints.push(taint);
     else if ((taints[index]?.value ?? "") !== (value ?? "")) taints[index] = taint;
   }
-  if (specified.length > 0 || before !== undefined)
-    annotations[TAINTS_FROM_MACHINE] = always.map(taintId).sort().join(",");
+  // Without taints too: those that come later find a Node that has begun long ago.
+  annotations[TAINTS_FROM_MACHINE] = always.map(taintId).sort().join(",");
   return withOutdated(taints, input.outdated);
 }
 

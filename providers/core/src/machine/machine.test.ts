@@ -12,6 +12,7 @@ import {
   listed,
   templates,
 } from "../testing/core-plane.ts";
+import { addMachine, pod } from "../testing/machines.ts";
 import { NAMESPACE } from "../testing/objects.ts";
 import { crashAtEveryWrite, type Plane } from "../testing/plane.ts";
 import { TestConfig, TestMachine } from "../testing/test-infrastructure.ts";
@@ -25,40 +26,6 @@ async function start(): Promise<{ plane: Plane; workload: Client }> {
   const plane = await corePlane();
   planes.push(plane);
   return { plane, workload: await addCluster(plane) };
-}
-
-/** A Machine of its own with the objects it refers to. */
-async function addMachine(plane: Plane, name: string, more: { spec?: object; infra?: object } = {}): Promise<void> {
-  const reference = (apiGroup: string, kind: string): object => ({ apiGroup, kind, name });
-  const object = (apiVersion: string, kind: string, spec: object): Unstructured =>
-    ({ apiVersion, kind, metadata: { namespace: NAMESPACE, name }, spec }) as Unstructured;
-  await plane.user.create(object(TestMachine.apiVersion, "TestMachine", more.infra ?? {}));
-  await plane.user.create(object(TestConfig.apiVersion, "TestConfig", {}));
-  await plane.user.create({
-    ...object(Machine.apiVersion, "Machine", {
-      clusterName: "c1",
-      version: "v1.34.4",
-      bootstrap: { configRef: reference("bootstrap.cluster.x-k8s.io", "TestConfig") },
-      infrastructureRef: reference("infrastructure.cluster.x-k8s.io", "TestMachine"),
-      ...more.spec,
-    }),
-    metadata: {
-      namespace: NAMESPACE,
-      name,
-      labels: { "node-role.kubernetes.io/worker": "", "node.cluster.x-k8s.io/rack": "r1", team: "a" },
-    },
-  } as Unstructured);
-  await plane.settle(5000);
-}
-
-async function pod(workload: Client, name: string, labels: Record<string, string>, more: object = {}): Promise<void> {
-  const created = await workload.create({
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { namespace: "default", name, labels, ...more },
-    spec: { nodeName: "m1", containers: [{ name: "c", image: "i" }] },
-  } as Unstructured);
-  await workload.patchStatus(created, { status: { phase: "Running" } });
 }
 
 const M1 = { kind: Machine, namespace: NAMESPACE, name: "m1" };
