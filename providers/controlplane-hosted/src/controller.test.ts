@@ -62,6 +62,19 @@ test("without control plane machines there is no node to wait for: initialized n
   await told("Available", /^False/);
 });
 
+test("a control plane goes on while its Cluster is paused, and so does what is told of it", async () => {
+  await create();
+  await ready();
+  const before = (await get()).status;
+  await plane.user.patch({ kind: Cluster, ...key }, { spec: { paused: true } });
+  await told("Paused", /^True Paused/);
+  expect(await condition("Available")).toBe("True Available: ");
+  expect((await get()).status).toMatchObject({ replicas: 1, readyReplicas: 1, version: before?.version });
+  await plane.user.patch({ kind: Cluster, ...key }, { spec: { paused: false } });
+  await told("Paused", /^False/);
+  await told("Available", "True Available: ");
+});
+
 test.each([
   ["InvalidVersion", { version: "v1.20.0" }, {}, "not supported"],
   ["InvalidNetwork", {}, { clusterNetwork: { services: { cidrBlocks: ["10.244.0.0/20"] } } }, "overlap"],

@@ -29,6 +29,7 @@ export interface StatusInput {
 /** The whole status, computed from what was observed. */
 export function controlPlaneStatus(input: StatusInput): NonNullable<HostedControlPlane["status"]> {
   const { object, progress } = input;
+  if (progress.step === "paused" && object.status?.conditions !== undefined) return pausedStatus(input, object.status);
   const serving = progress.step === "running" && progress.state.apiReady && progress.prepared;
   const initialized = serving || object.status?.initialization?.controlPlaneInitialized === true;
   const version =
@@ -54,6 +55,18 @@ export function controlPlaneStatus(input: StatusInput): NonNullable<HostedContro
     ...(backup === undefined ? {} : { backup }),
     ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
   };
+}
+
+/** A control plane goes on while work on it is paused: what was last known of it stays, and the Cluster still probes its API. */
+function pausedStatus(
+  { object, paused, nowMs }: StatusInput,
+  before: NonNullable<HostedControlPlane["status"]>,
+): NonNullable<HostedControlPlane["status"]> {
+  const known = conditionsOf(object);
+  const kept = known
+    .filter(({ type }) => type !== paused.type)
+    .map(({ type, status, reason, message }) => ({ type, status, reason, message }));
+  return { ...before, conditions: withTransitionTimes([...kept, paused], known, nowMs, object.metadata.generation) };
 }
 
 function conditions(input: StatusInput, serving: boolean): ConditionInput[] {
