@@ -35,6 +35,10 @@ function progress({ wanted, controlPlaneKind, versions }: Extract<TopologyOutcom
   const step = controlPlane === wanted ? "" : ` (${wanted} pending)`;
   if (versions.controlPlaneUpgrading) lines.push(`${controlPlaneKind} upgrading to version ${controlPlane}${step}`);
   else if (versions.controlPlanePending) lines.push(`${controlPlaneKind} pending upgrade to version ${wanted}`);
+  if (versions.heldBy.length > 0)
+    lines.push(
+      `BeforeClusterUpgrade: ${versions.heldBy.join(", ")} set on the Cluster; remove it to begin the upgrade`,
+    );
   if (upgrading.length > 0) lines.push(`${names(upgrading)} upgrading to version ${controlPlane}${step}`);
   if (pending.length > 0) lines.push(`${names(pending)} pending upgrade to version ${wanted}`);
   if (deferred.length > 0)

@@ -22,7 +22,12 @@ import {
   type Topology,
   TopologyProblem,
 } from "./blueprint.ts";
-import { DEFER_UPGRADE_ANNOTATION, HOLD_UPGRADE_ANNOTATION, UPGRADE_CONCURRENCY_ANNOTATION } from "./constants.ts";
+import {
+  BEFORE_UPGRADE_HOOK,
+  DEFER_UPGRADE_ANNOTATION,
+  HOLD_UPGRADE_ANNOTATION,
+  UPGRADE_CONCURRENCY_ANNOTATION,
+} from "./constants.ts";
 import { desiredState } from "./desired-state.ts";
 import { type TopologyOutcome, topologyReconciled } from "./topology.conditions.ts";
 import { lowestVersion, planVersions, type VersionPlan, type WorkerVersion } from "./versions.ts";
@@ -72,6 +77,9 @@ async function build(cluster: Cluster, topology: Topology, context: ReconcileCon
     workers: workerVersions(blueprint, current, context),
     steps: clusterClass.spec.kubernetesVersions ?? [],
     concurrency: concurrencyOf(cluster),
+    hooks: Object.keys(cluster.metadata.annotations ?? {})
+      .filter((key) => key.startsWith(BEFORE_UPGRADE_HOOK))
+      .sort(),
   });
   const desired = desiredState({
     blueprint,

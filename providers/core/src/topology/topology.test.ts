@@ -283,6 +283,25 @@ describe("a topology", () => {
     expect(await reconciled(plane)).toMatchObject({ status: "True" });
   });
 
+  test("does not begin an upgrade while a hook on the Cluster asks to wait", async () => {
+    const plane = await start();
+    await fill(plane);
+    await settleControlPlane(plane);
+    const hook = "before-upgrade.hook.cluster.cluster.x-k8s.io/backup";
+    const version = async (): Promise<unknown> =>
+      (await list(plane, ControlPlane)).map((one) => (one["spec"] as { version: string }).version);
+    await plane.user.patch(cluster(), {
+      metadata: { annotations: { [hook]: "" } },
+      spec: { topology: { version: "v1.34.0" } },
+    });
+    await plane.settle();
+    expect(await version()).toEqual(["v1.33.0"]);
+    expect((await reconciled(plane))?.message).toContain(`BeforeClusterUpgrade: ${hook} set on the Cluster; remove it`);
+    await plane.user.patch(cluster(), { metadata: { annotations: { [hook]: null } } });
+    await plane.settle();
+    expect(await version()).toEqual(["v1.34.0"]);
+  });
+
   test("deletes what it no longer has, health checks that are switched off included", async () => {
     const plane = await start();
     await fill(plane);

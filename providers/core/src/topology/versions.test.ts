@@ -14,6 +14,7 @@ const input = (over: Partial<VersionInput>): VersionInput => ({
   workers: [worker("a", "v1.33.0"), worker("b", "v1.33.0")],
   steps: [],
   concurrency: 1,
+  hooks: [],
   ...over,
 });
 const at = (version: string) => ({ spec: version, status: version });
@@ -24,6 +25,16 @@ describe("an upgrade", () => {
       "begins with the control plane",
       {},
       { controlPlane: "v1.34.0", controlPlaneUpgrading: true, pending: ["a", "b"] },
+    ],
+    [
+      "does not begin while a hook is set",
+      { hooks: ["h"] },
+      { controlPlane: "v1.33.0", controlPlaneUpgrading: false, controlPlanePending: true, heldBy: ["h"] },
+    ],
+    [
+      "that has begun goes on when a hook is set",
+      { hooks: ["h"], controlPlane: at("v1.34.0") },
+      { controlPlane: "v1.34.0", upgrading: ["a"], heldBy: [] },
     ],
     [
       "lets workers wait while the control plane moves",

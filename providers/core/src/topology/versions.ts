@@ -24,6 +24,8 @@ export interface VersionInput {
   steps: readonly string[];
   /** How many groups of workers are upgraded at a time. */
   concurrency: number;
+  /** Annotations that hold back every upgrade of the control plane. */
+  hooks: readonly string[];
 }
 
 /** Which version every part should have now, and why that is not the wanted one everywhere. */
@@ -33,6 +35,8 @@ export interface VersionPlan {
   workers: Map<string, string>;
   controlPlaneUpgrading: boolean;
   controlPlanePending: boolean;
+  /** Annotations without which the control plane's upgrade would begin now. */
+  heldBy: readonly string[];
   upgrading: string[];
   pending: string[];
   deferred: string[];
@@ -50,13 +54,15 @@ export function planVersions(input: VersionInput): VersionPlan {
   const current = controlPlane?.spec ?? wanted;
   const next = nextStep(current, wanted, input.steps);
   const tooOld = next !== undefined && workers.some((worker) => skew(next, worker.current) > MAX_SKEW);
-  const starts = controlPlane !== undefined && next !== undefined && !busy && workersBusy.length === 0 && !tooOld;
+  const may = controlPlane !== undefined && next !== undefined && !busy && workersBusy.length === 0 && !tooOld;
+  const starts = may && input.hooks.length === 0;
   const version = starts ? next : current;
   const plan: VersionPlan = {
     controlPlane: version,
     workers: new Map(),
     controlPlaneUpgrading: starts || (busy && controlPlane.status !== undefined),
     controlPlanePending: next !== undefined && !starts,
+    heldBy: may ? input.hooks : [],
     upgrading: [...workersBusy],
     pending: [],
     deferred: [],
