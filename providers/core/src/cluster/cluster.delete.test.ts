@@ -1,6 +1,7 @@
 import { findCondition, ownerReference, type Unstructured } from "@capstan/apimachinery";
 import {
   Cluster,
+  CustomResourceDefinition,
   conditionsOf,
   defineKind,
   Machine,
@@ -50,15 +51,56 @@ afterEach(async () => {
   for (const plane of planes.splice(0)) await plane.close();
 });
 
-test("a control plane deletes its own Machines: it goes after the workers, without waiting for them", async () => {
-  const kinds = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool];
+async function start(): Promise<Plane> {
+  const kinds = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ControlPlane];
   const plane = await Plane.start({
-    crds: [...kinds.map((kind) => kind.crd()), ControlPlane.crd()],
+    crds: kinds.map((kind) => kind.crd()),
     indexes: addClusterIndexes,
     controllers: ({ workload }) => [clusterController(workload)],
   });
   planes.push(plane);
-  const deleting = async () => findCondition(conditionsOf((await plane.user.get(Cluster, at("c"))) ?? {}), "Deleting");
+  return plane;
+}
+
+const deletingOf = async (plane: Plane) =>
+  findCondition(conditionsOf((await plane.user.get(Cluster, at("c"))) ?? {}), "Deleting");
+
+test("what cannot be read may still be there: the Cluster waits for it and says how to go on", async () => {
+  const plane = await start();
+  await plane.user.create(cluster);
+  await plane.user.create({ ...controlPlane, metadata: at("cp") });
+  await plane.settle();
+  const definition = { kind: CustomResourceDefinition, name: ControlPlane.crd().metadata.name ?? "" };
+  const label = (version: string | null) =>
+    plane.user.patch(definition, { metadata: { labels: { "cluster.x-k8s.io/v1beta2": version } } });
+  await label(null);
+  await plane.settle();
+  await plane.user.delete(cluster);
+  await plane.settle(1000);
+  expect(await deletingOf(plane)).toMatchObject({
+    reason: "WaitingForControlPlaneDeletion",
+    message: expect.stringMatching(/MachineControlPlane cp cannot be read: .*has no label cluster.x-k8s.io\/v1beta2/),
+  });
+  await label("v1beta2");
+  await plane.settle(20_000);
+  expect(await plane.user.get(Cluster, at("c"))).toBeUndefined();
+  expect(await plane.user.get(ControlPlane, at("cp"))).toBeUndefined();
+});
+
+test("a kind that is not served any more is nothing to wait for", async () => {
+  const plane = await start();
+  await plane.user.create(cluster);
+  await plane.settle();
+  await plane.user.delete({ kind: CustomResourceDefinition, name: ControlPlane.crd().metadata.name ?? "" });
+  await plane.settle(1000);
+  await plane.user.delete(cluster);
+  await plane.settle(1000);
+  expect(await plane.user.get(Cluster, at("c"))).toBeUndefined();
+});
+
+test("a control plane deletes its own Machines: it goes after the workers, without waiting for them", async () => {
+  const plane = await start();
+  const deleting = () => deletingOf(plane);
   const release = async (one: Unstructured): Promise<void> => {
     await plane.user.patch(one, { metadata: { finalizers: [] } });
     await plane.clock.advance(1000);

@@ -1,12 +1,18 @@
 import { isReason, type KubeObject } from "@capstan/apimachinery";
 import { CLUSTER_FINALIZER, CONTROL_PLANE_LABEL } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
+import { hasDefinition, referenceText } from "../shared/referenced.ts";
 import type { ClusterScope, Referenced } from "./cluster-scope.ts";
 
 export interface ClusterDeletion {
   gone: boolean;
   waitingFor: { reason: string; message: string };
+  /** When to look again at what no event tells of. */
+  retryMs?: number;
 }
+
+/** How soon what could not be read is looked for again. */
+const RETRY_MS = 10_000;
 
 /** Deletes in the order that lets each part still use what it stands on: workers, control plane, infrastructure. */
 export async function deleteCluster(
@@ -31,14 +37,16 @@ export async function deleteCluster(
     return waiting("WaitingForWorkersDeletion", remaining([...workers, ...machines]));
   }
   const controlPlane = await deleteReferenced(scope.controlPlane, context);
-  if (controlPlane !== undefined) return waiting("WaitingForControlPlaneDeletion", controlPlane);
+  if (controlPlane !== undefined)
+    return waiting("WaitingForControlPlaneDeletion", controlPlane, unreadable(scope.controlPlane, context));
   const secondaries = scope.secondaries.map(({ object }) => object);
   await deleteAll(secondaries, context);
   const primary = await deleteReferenced(scope.infrastructure, context);
   const infrastructure = [primary, ...(secondaries.length > 0 ? [remaining(secondaries)] : [])]
     .filter((text) => text !== undefined)
     .join("\n");
-  if (infrastructure !== "") return waiting("WaitingForInfrastructureDeletion", infrastructure);
+  if (infrastructure !== "")
+    return waiting("WaitingForInfrastructureDeletion", infrastructure, unreadable(scope.infrastructure, context));
   await removeFinalizer(scope, context);
   return { gone: true, waitingFor: { reason: "DeletionCompleted", message: "" } };
 }
@@ -51,8 +59,13 @@ function isControlPlane(machine: KubeObject): boolean {
   return machine.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined;
 }
 
-function waiting(reason: string, message: string): ClusterDeletion {
-  return { gone: false, waitingFor: { reason, message } };
+function waiting(reason: string, message: string, retry = false): ClusterDeletion {
+  return { gone: false, waitingFor: { reason, message }, ...(retry ? { retryMs: RETRY_MS } : {}) };
+}
+
+/** What cannot be read may still be there; only of a kind that is not served any more nothing can be left. */
+function unreadable(referenced: Referenced, { cache }: ReconcileContext): boolean {
+  return referenced.state === "unresolved" && hasDefinition(cache, referenced.reference);
 }
 
 async function deleteAll(objects: readonly KubeObject[], context: ReconcileContext): Promise<void> {
@@ -62,6 +75,8 @@ async function deleteAll(objects: readonly KubeObject[], context: ReconcileConte
 
 /** What still exists, or undefined when it is gone. */
 async function deleteReferenced(referenced: Referenced, context: ReconcileContext): Promise<string | undefined> {
+  if (referenced.state === "unresolved" && unreadable(referenced, context))
+    return `* ${referenceText(referenced.reference)} cannot be read: ${referenced.message}`;
   if (referenced.state !== "found") return undefined;
   await deleteAll([referenced.object], context);
   return remaining([referenced.object]);

@@ -70,7 +70,7 @@ export async function reconcileCluster(
     context.cache.get(Cluster, request),
   );
   coalescer.passed(key, parts, context.clock);
-  return done();
+  return deleting?.retryMs === undefined ? done() : requeueAfter(deleting.retryMs);
 }
 
 /** What has been reached, including earlier: these flags never go back. */
