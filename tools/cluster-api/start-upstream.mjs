@@ -21,7 +21,7 @@ const MANAGERS = {
 };
 
 /** @param {string[]} args */
-function run(file, args, options = {}) {
+export function run(file, args, options = {}) {
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: "utf8", maxBuffer: 1 << 28, ...options });
   if (status !== 0) throw new Error(`${file} ${args.join(" ")}: ${error?.message ?? stderr}`);
   return stdout;
@@ -83,7 +83,7 @@ async function applyComponents(kubernetes, source, { name, webhook }) {
 }
 
 /** Services lead nowhere without nodes; the managers listen on this machine. */
-function pointHome(object, port, caBundle) {
+export function pointHome(object, port, caBundle) {
   const home = (path) => ({ url: `https://127.0.0.1:${port}${path}`, caBundle });
   for (const webhook of object.webhooks ?? []) webhook.clientConfig = home(webhook.clientConfig.service.path);
   if (object.spec?.conversion?.webhook === undefined) return object;
@@ -116,7 +116,7 @@ function startManager(kubernetes, bin, { name, webhook, health, diagnostics }, f
   return child;
 }
 
-async function untilReady({ name, health }, logFile) {
+export async function untilReady({ name, health }, logFile) {
   for (let attempt = 0; attempt < 600; attempt++) {
     if (await answers(health)) return;
     await sleep(100);

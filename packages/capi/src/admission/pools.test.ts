@@ -27,7 +27,7 @@ const FOUR = { prefixes: ["fd00::/62"] };
 describe("pools of addresses that are refused", () => {
   it.each<[string, Unstructured, string]>([
     ["range", pool({ addresses: ["10.0.0.1-x"] }), "spec.addresses[0]"],
-    ["beyond its prefix", pool({ addresses: ["10.0.0.1", "10.0.9.1"] }), "spec.prefix"],
+    ["beyond its prefix", pool({ addresses: ["10.0.0.1", "10.0.9.1"] }), "spec.addresses[1]"],
     ["gateway of another family", pool({ addresses: ["10.0.0.1"], gateway: "fd00::1" }), "one family"],
     ["two families", pool({ addresses: ["10.0.0.1", "fd00::1"] }), "one family"],
   ])("%s", async (_, next, message) => expect(await admit(next)).toContain(message));

@@ -15,8 +15,8 @@ export interface ParsedRange extends AddressRange {
 export function parseRange(text: string): ParsedRange | undefined {
   if (text.includes("/")) return parseCidr(text);
   const [from = "", to, ...rest] = text.split("-");
-  const first = parseAddress(from.trim());
-  const last = to === undefined ? first : parseAddress(to.trim());
+  const first = parseAddress(from);
+  const last = to === undefined ? first : parseAddress(to);
   if (first === undefined || last === undefined || rest.length > 0) return undefined;
   return first.family === last.family && first.value <= last.value
     ? { family: first.family, first: first.value, last: last.value }

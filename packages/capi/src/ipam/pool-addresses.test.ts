@@ -33,11 +33,21 @@ describe("a pool", () => {
       /^spec\.addresses\[0\]: 10\.0\.0\.300 is no address/,
     ],
     ["must not run backwards", { addresses: ["10.0.0.9-10.0.0.1"], prefix: 24 }, /^spec\.addresses\[0\]/],
-    ["must be of one family", { addresses: ["10.0.0.1", "fd00::1"], prefix: 24 }, /one family/],
+    [
+      "must be of one family",
+      { addresses: ["10.0.0.1", "fd00::1"], prefix: 24 },
+      /^spec\.addresses\[1\]: .*one family/,
+    ],
+    [
+      "must have exclusions of its family",
+      { addresses: ["10.0.0.1"], prefix: 24, excludedAddresses: ["10.0.0.9", "fd00::1"] },
+      /^spec\.excludedAddresses\[1\]: .*one family/,
+    ],
+    ["must not have blanks in a range", { addresses: ["10.0.0.1 - 10.0.0.9"], prefix: 24 }, /^spec\.addresses\[0\]/],
     [
       "must be covered by its prefix",
       { addresses: ["10.0.0.1", "10.0.1.1"], prefix: 24 },
-      /^spec\.prefix: \/24 does not cover/,
+      /^spec\.addresses\[1\]: 10\.0\.1\.1 is not within 10\.0\.0\.0\/24/,
     ],
     ["must have a prefix of its family", { addresses: ["10.0.0.1"], prefix: 64 }, /longer than 32/],
     ["must have a readable gateway", { addresses: ["10.0.0.1"], prefix: 24, gateway: "x" }, /^spec\.gateway: x/],

@@ -1,5 +1,6 @@
 import {
   type AddressRange,
+  addressText,
   difference,
   networkOf,
   type ParsedRange,
@@ -44,15 +45,25 @@ export function poolAddresses(spec: PoolSpec): PoolAddresses | PoolProblem {
   const gateway = spec.gateway === undefined || spec.gateway === "" ? undefined : parseAddress(spec.gateway);
   if (gateway === undefined && spec.gateway !== undefined && spec.gateway !== "")
     return problemAt("spec.gateway", `${spec.gateway} is no IP address`);
-  if ([...addresses.ranges, ...excluded.ranges, gateway ?? first].some((range) => range.family !== family))
-    return problemAt("spec", "addresses, exclusions and gateway must be of one family, IPv4 or IPv6");
+  const foreign =
+    foreignTo(family, addresses.ranges, spec.addresses, "spec.addresses") ??
+    foreignTo(family, excluded.ranges, spec.excludedAddresses ?? [], "spec.excludedAddresses");
+  if (foreign !== undefined) return foreign;
+  if (gateway !== undefined && gateway.family !== family)
+    return problemAt(
+      "spec.gateway",
+      `${spec.gateway} is not of IPv${family}, as the addresses are: all must be of one family`,
+    );
   const bits = family === 4 ? 32 : 128;
   if (spec.prefix > bits) return problemAt("spec.prefix", `${spec.prefix} is longer than ${bits}`);
   const all = union(addresses.ranges);
-  const lowest = all[0]?.first ?? first.first;
-  const network = networkOf(lowest, spec.prefix, family);
-  if ((all.at(-1)?.last ?? first.last) > network.last)
-    return problemAt("spec.prefix", `/${spec.prefix} does not cover all addresses`);
+  const network = networkOf(all[0]?.first ?? first.first, spec.prefix, family);
+  const outside = addresses.ranges.findIndex(({ last }) => last > network.last);
+  if (outside >= 0)
+    return problemAt(
+      `spec.addresses[${outside}]`,
+      `${spec.addresses[outside]} is not within ${addressText(network.first, family)}/${spec.prefix}, the network of the lowest address by spec.prefix`,
+    );
   const held: AddressRange[] = [...excluded.ranges];
   if (gateway !== undefined) held.push({ first: gateway.value, last: gateway.value });
   if (spec.allocateReservedIPAddresses !== true) {
@@ -65,6 +76,21 @@ export function poolAddresses(spec: PoolSpec): PoolAddresses | PoolProblem {
     prefix: spec.prefix,
     ...(spec.gateway === undefined || spec.gateway === "" ? {} : { gateway: spec.gateway }),
   };
+}
+
+/** The first of some ranges that is not of the family of all. */
+function foreignTo(
+  family: 4 | 6,
+  ranges: readonly ParsedRange[],
+  texts: readonly string[],
+  field: string,
+): PoolProblem | undefined {
+  const index = ranges.findIndex((range) => range.family !== family);
+  if (index < 0) return undefined;
+  return problemAt(
+    `${field}[${index}]`,
+    `${texts[index]} is not of IPv${family}, as spec.addresses[0] is: all must be of one family`,
+  );
 }
 
 function parseAll(texts: readonly string[], field: string): { ranges: ParsedRange[] } | PoolProblem {

@@ -1,4 +1,5 @@
 import { poolAdmission } from "../admission/pools.ts";
+import { poolV1Alpha1 } from "../ipam/pool-v1alpha1.ts";
 import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
 import { poolColumns, poolStatus } from "./pool-status.ts";
@@ -18,8 +19,9 @@ const spec = object({
   ),
 });
 
+const status = poolStatus("Addresses");
 /** What both kinds of pools have. */
-export const poolSchema = object({ spec, status: optional(poolStatus("Addresses")) });
+export const poolSchema = object({ spec, status: optional(status) });
 
 const shared = {
   group: "ipam.cluster.x-k8s.io",
@@ -33,6 +35,7 @@ const shared = {
 export const InClusterIPPool = defineKind({
   ...shared,
   kind: "InClusterIPPool",
+  others: [poolV1Alpha1(shared.group, "InClusterIPPool", status)],
   admission: poolAdmission("InClusterIPPool"),
   plural: "inclusterippools",
   doc: "A pool of addresses for claims in its namespace.",
@@ -43,6 +46,7 @@ export type InClusterIPPool = ObjectOf<typeof InClusterIPPool>;
 export const GlobalInClusterIPPool = defineKind({
   ...shared,
   kind: "GlobalInClusterIPPool",
+  others: [poolV1Alpha1(shared.group, "GlobalInClusterIPPool", status)],
   admission: poolAdmission("GlobalInClusterIPPool"),
   plural: "globalinclusterippools",
   scope: "Cluster",

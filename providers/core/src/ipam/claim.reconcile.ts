@@ -1,4 +1,4 @@
-import { ApiError, isReason, ownerReference } from "@capstan/apimachinery";
+import { ApiError, isReason } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
@@ -19,7 +19,9 @@ import {
   type Result,
   releaseFinalizer,
   requeueAfter,
+  writeChanges,
 } from "@capstan/runtime";
+import { ownedMetadata } from "./address-owners.ts";
 import type { PoolBook } from "./pool-book.ts";
 import {
   BY_ADDRESS,
@@ -51,7 +53,7 @@ export async function reconcileClaim(request: Request, context: ReconcileContext
   }
   if (!isOurs(claim.spec.poolRef)) return done();
   const deleting = claim.metadata.deletionTimestamp !== undefined;
-  if (!mayWork(claim, deleting, context)) return done();
+  if (!mayWork(claim, deleting, context) || isPaused(poolOfClaim(context.cache, claim))) return done();
   if (deleting) return await release(claim, context, deps);
   const finalized = await ensureFinalizer(context.client, claim, RELEASE_ADDRESS_FINALIZER);
   const outcome = await allocate(finalized, context, deps);
@@ -71,6 +73,11 @@ function mayWork(claim: IPAddressClaim, deleting: boolean, context: ReconcileCon
   return pausedCondition(claim, cluster).status !== "True";
 }
 
+/** A pool that somebody moves or restores neither gives nor takes. */
+function isPaused(pool: Pool | undefined): boolean {
+  return pool !== undefined && pausedCondition(pool, undefined).status === "True";
+}
+
 interface Outcome {
   address?: string;
   condition: ConditionInput;
@@ -88,9 +95,9 @@ async function allocate(
   const { namespace, name = "" } = claim.metadata;
   const key = keyText(namespace, name);
   const existing = context.cache.get(IPAddress, { namespace, name });
-  if (existing !== undefined) return await adopt(claim, existing, context);
-  const { kind, name: poolName } = claim.spec.poolRef;
   const pool = poolOfClaim(context.cache, claim);
+  if (existing !== undefined) return await adopt(claim, existing, pool, context);
+  const { kind, name: poolName } = claim.spec.poolRef;
   if (pool === undefined) return notReady("PoolNotReady", `${kind} ${poolName} does not exist; create it`);
   if (pool.metadata.deletionTimestamp !== undefined)
     return notReady("PoolNotReady", `${kind} ${poolName} is being deleted`);
@@ -119,25 +126,15 @@ async function create(
   book: PoolBook,
 ): Promise<Outcome> {
   const { namespace, name = "" } = claim.metadata;
-  const cluster = claim.spec.clusterName ?? claim.metadata.labels?.[CLUSTER_NAME_LABEL];
   const object: IPAddress = {
     apiVersion: IPAddress.apiVersion,
     kind: IPAddress.kind,
-    metadata: {
-      ...(namespace === undefined ? {} : { namespace }),
-      name,
-      finalizers: [PROTECT_ADDRESS_FINALIZER],
-      ...(cluster === undefined ? {} : { labels: { [CLUSTER_NAME_LABEL]: cluster } }),
-      ownerReferences: [
-        ownerReference(claim, { controller: true }),
-        { ...ownerReference(pool, { block: true }), controller: false },
-      ],
-    },
+    metadata: ownedMetadata({ ...(namespace === undefined ? {} : { namespace }), name }, claim, pool),
     spec: { claimRef: { name }, poolRef: { ...claim.spec.poolRef }, ...spec },
   };
   try {
     const created = await context.client.create(object);
-    return await adopt(claim, created, context);
+    return await adopt(claim, created, pool, context);
   } catch (error) {
     // A refusal is certain; anything else leaves open whether the object exists, so the reservation stays.
     if (error instanceof ApiError && error.status.code !== undefined && error.status.code < 500) {
@@ -151,21 +148,31 @@ async function create(
 }
 
 /** An address that exists is the claim's, if it was made for it and nobody else has the same. */
-async function adopt(claim: IPAddressClaim, object: IPAddress, context: ReconcileContext): Promise<Outcome> {
+async function adopt(
+  claim: IPAddressClaim,
+  object: IPAddress,
+  pool: Pool | undefined,
+  context: ReconcileContext,
+): Promise<Outcome> {
   const { name = "" } = claim.metadata;
   if (object.spec.claimRef.name !== name || !samePool(object, claim))
     return notReady(
       "AllocationFailed",
       `IPAddress ${name} exists already and belongs to another pool or claim; delete it`,
     );
-  if (object.metadata.deletionTimestamp !== undefined)
-    return notReady("AllocationFailed", `IPAddress ${name} is being deleted; delete the claim too to get another`);
+  if (object.metadata.deletionTimestamp !== undefined) {
+    // Whoever uses the address goes on doing so: it stays the claim's until that is deleted too.
+    const message = `IPAddress ${name} was deleted and is kept as long as this claim exists; delete the claim too to give it back`;
+    return { address: name, condition: { type: "Ready", status: "True", reason: "Ready", message } };
+  }
   if (claim.status?.addressRef === undefined && hasTwin(object, context)) {
     // Two managers at the same time: the address went to another claim first. Nobody has seen this one yet.
     await releaseFinalizer(context.client, object, PROTECT_ADDRESS_FINALIZER);
     await context.client.delete(object);
     throw new Error(`address ${object.spec.address} was given away twice; another one is chosen`);
   }
+  // What was restored from a backup, or moved, has lost its owners.
+  await writeChanges(context.client, object, { ...object, metadata: ownedMetadata(object.metadata, claim, pool) });
   return { address: name, condition: { type: "Ready", status: "True", reason: "Ready", message: "" } };
 }
 
@@ -211,9 +218,10 @@ async function release(
   return done();
 }
 
-/** How long what returns waits; only pools of addresses know such a time. */
+/** How long what returns waits; only pools of addresses know such a time, and one that goes gives nothing away again. */
 function graceMsOf(pool: Pool | undefined): number {
-  return pool === undefined || isPrefixPool(pool) ? 0 : (pool.spec.addressReuseGracePeriodSeconds ?? 0) * 1000;
+  if (pool === undefined || isPrefixPool(pool) || pool.metadata.deletionTimestamp !== undefined) return 0;
+  return (pool.spec.addressReuseGracePeriodSeconds ?? 0) * 1000;
 }
 
 async function free(context: ReconcileContext, key: { namespace: string | undefined; name: string }): Promise<void> {

@@ -1,4 +1,4 @@
-import { CLUSTER_NAME_LABEL, Cluster, IPAddress, IPAddressClaim, Waiters } from "@capstan/capi";
+import { CLUSTER_NAME_LABEL, Cluster, IPAddress, IPAddressClaim, PAUSED_ANNOTATION, Waiters } from "@capstan/capi";
 import {
   type Cache,
   type Controller,
@@ -71,11 +71,12 @@ function nameOf({ kind }: Kind<Pool>): string {
 /** An address that appears is nearly always the claim's own doing. */
 const notOwnCreation: Predicate<IPAddress> = { create: () => false };
 
-/** Of a pool only its spec and its end matter to claims, and only to those without an address. */
+/** Of a pool only its spec, its pause and its end matter to claims, and only to those without an address. */
 const poolChanged: Predicate<Pool> = {
   update: (pool, old) =>
     pool.metadata.generation !== old.metadata.generation ||
-    pool.metadata.deletionTimestamp !== old.metadata.deletionTimestamp,
+    pool.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    pool.metadata.annotations?.[PAUSED_ANNOTATION] !== old.metadata.annotations?.[PAUSED_ANNOTATION],
 };
 
 function claimsOfPool(pool: Pool, cache: Cache): Request[] {
@@ -89,7 +90,7 @@ function claimsOfPool(pool: Pool, cache: Cache): Request[] {
 const clusterAppearsOrUnpauses: Predicate<Cluster> = {
   update: (cluster, old) =>
     cluster.spec?.paused !== old.spec?.paused ||
-    cluster.metadata.annotations?.["cluster.x-k8s.io/paused"] !== old.metadata.annotations?.["cluster.x-k8s.io/paused"],
+    cluster.metadata.annotations?.[PAUSED_ANNOTATION] !== old.metadata.annotations?.[PAUSED_ANNOTATION],
 };
 
 function claimsOfCluster(cluster: Cluster, cache: Cache): Request[] {

@@ -30,10 +30,11 @@ const KINDS = [
   GlobalInClusterPrefixPool,
 ];
 
-/** A plane with the controllers of in-cluster IPAM alone. */
-export async function startIpam(): Promise<Plane> {
+/** A plane with the controllers of in-cluster IPAM alone; with the rules and conversions of its kinds if wanted. */
+export async function startIpam({ rules = false } = {}): Promise<Plane> {
   const plane = await Plane.start({
     crds: KINDS.map((kind) => kind.crd()),
+    ruled: rules ? KINDS : [],
     indexes: addIpamIndexes,
     controllers: () => ipamControllers(),
   });

@@ -9,7 +9,14 @@ import {
   type WatchEvent,
 } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { indexCustomResourceDefinitions, WorkloadConnections } from "@capstan/capi";
+import {
+  type AdmissionLookup,
+  indexCustomResourceDefinitions,
+  kindAdmissionPlugins,
+  kindConverters,
+  type ServedKind,
+  WorkloadConnections,
+} from "@capstan/capi";
 import {
   Cache,
   Client,
@@ -25,6 +32,8 @@ export interface PlaneOptions {
   crds: readonly Unstructured[];
   indexes?: (cache: Cache) => void;
   controllers: (deps: { workload: WorkloadConnections; clock: Clock; cache: Cache }) => Controller[];
+  /** Kinds whose rules and conversions the server obeys, as the manager's does; none unless said. */
+  ruled?: readonly ServedKind[];
   /** Another clock for the controllers than the server's: for time that jumps. */
   clock?: VirtualClock;
 }
@@ -63,7 +72,19 @@ export class Plane {
   /** Starts server and controllers. */
   static async start(options: PlaneOptions): Promise<Plane> {
     const clock = options.clock ?? new VirtualClock();
-    const server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(7) });
+    let running: ApiServer | undefined;
+    const lookup: AdmissionLookup = {
+      get: async (kind, namespace, name) => running?.internal.get(kind, namespace, name),
+      list: async (kind, namespace) => running?.internal.list(kind, namespace) ?? [],
+    };
+    const server = await createApiServer({
+      store: memoryStore(),
+      clock,
+      random: seededRandom(7),
+      admission: kindAdmissionPlugins(options.ruled ?? [], { lookup }),
+      converters: kindConverters(options.ruled ?? []),
+    });
+    running = server;
     await server.registerCrds(options.crds);
     const plane = new Plane(options, clock, server);
     await plane.startControllers();
