@@ -12,8 +12,8 @@ import type { Kind, ReconcileContext } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import type { Blueprint, CurrentState, Template } from "./blueprint.ts";
 import { TOPOLOGY_OWNED_LABEL } from "./constants.ts";
+import { referenceTo } from "./desired-control-plane.ts";
 import type { DesiredState } from "./desired-state.ts";
-import { referenceTo } from "./desired-workers.ts";
 
 /** Applies everything in the order in which parts refer to each other, so that no reference ever leads nowhere. */
 export async function applyState(cluster: Cluster, desired: DesiredState, context: ReconcileContext): Promise<void> {

@@ -8,7 +8,7 @@ import {
   MachinePool,
   watchKind,
 } from "@capstan/capi";
-import type { Cache, Kind, ReconcileContext, Request } from "@capstan/runtime";
+import { type Cache, type Kind, kindRef, type ReconcileContext, type Request } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { TOPOLOGY_DEPLOYMENT_LABEL, TOPOLOGY_OWNED_LABEL, TOPOLOGY_POOL_LABEL } from "./constants.ts";
 import { clustersOfTemplate } from "./indexes.ts";
@@ -96,13 +96,36 @@ async function readTemplate(
   namespace: string,
   context: ReconcileContext,
 ): Promise<Template> {
-  const apiGroup = parseGroupVersion(reference.apiVersion).group;
+  const { group: apiGroup, version } = parseGroupVersion(reference.apiVersion);
   const resolved = await watchKind(context, { apiGroup, kind: reference.kind }, clustersOfTemplate);
   if ("problem" in resolved) throw new TopologyProblem(resolved.problem);
-  const object = context.cache.get(resolved.kind, { namespace, name: reference.name });
+  const named = inVersion(resolved, version);
+  if (named.kind !== resolved.kind) await context.watch(named.kind, clustersOfTemplate);
+  const object = context.cache.get(named.kind, { namespace, name: reference.name });
   if (object === undefined)
     throw new TopologyProblem(`${reference.kind} ${namespace}/${reference.name} does not exist; create it`);
-  return { object, kind: resolved.kind, contract: resolved.contract };
+  return { object, ...named };
+}
+
+type Resolved = Exclude<Awaited<ReturnType<typeof watchKind>>, { problem: string }>;
+
+/** One value per kind and version, so that caches keyed by it hit. */
+const otherVersions = new WeakMap<Kind<ContractObject>, Map<string, Kind<ContractObject>>>();
+
+/** A kind in the version that the class names, for which its patches are written; in our own if that is served no more. */
+function inVersion({ kind, contract, crd }: Resolved, version: string): Pick<Template, "kind" | "contract"> {
+  const served = crd.spec.versions.some((one) => one.name === version && one.served);
+  if (version === kind.version || !served) return { kind, contract };
+  const speaks = (one: ContractVersion): boolean =>
+    crd.metadata.labels?.[`cluster.x-k8s.io/${one}`]?.split("_").includes(version) === true;
+  let others = otherVersions.get(kind);
+  if (others === undefined) otherVersions.set(kind, (others = new Map()));
+  const other = others.get(version) ?? kindRef<ContractObject>({ ...kind, version });
+  others.set(version, other);
+  return {
+    kind: other,
+    contract: (["v1beta2", "v1beta1"] as const).find(speaks) ?? contract,
+  };
 }
 
 /** Reads what exists of a cluster's topology. */

@@ -1,4 +1,11 @@
-import { deepCopy, isObject, ownerReference, type Unstructured } from "@capstan/apimachinery";
+import {
+  deepCopy,
+  formatDuration,
+  isObject,
+  ownerReference,
+  parseGroupVersion,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   type ContractObject,
@@ -49,7 +56,7 @@ export function controlPlaneObject(
   made: Unstructured,
   contract: ContractVersion,
   version: string,
-  machineTemplate: ContractReference | undefined,
+  machineTemplate: Unstructured | undefined,
 ): Unstructured {
   const { topology, class: clusterClass, cluster } = blueprint;
   const ofTopology = topology.controlPlane;
@@ -57,16 +64,17 @@ export function controlPlaneObject(
   const object = deepCopy(made) as Unstructured & { spec?: Record<string, unknown> };
   const spec: Record<string, unknown> = { ...object.spec, version };
   if (ofTopology?.replicas !== undefined) spec["replicas"] = ofTopology.replicas;
-  if (ofTopology?.rollout?.after !== undefined)
-    spec["rollout"] = { ...(isObject(spec["rollout"]) ? spec["rollout"] : {}), after: ofTopology.rollout.after };
+  const after = ofTopology?.rollout?.after;
+  if (after !== undefined && contract === "v1beta1") spec["rolloutAfter"] = after;
+  else if (after !== undefined) spec["rollout"] = { ...(isObject(spec["rollout"]) ? spec["rollout"] : {}), after };
   if (machineTemplate !== undefined) {
     const before = isObject(spec["machineTemplate"]) ? spec["machineTemplate"] : {};
     const metadata = mergedMetadata(ofClass.metadata, ofTopology?.metadata);
     const inner = isObject(before["metadata"]) ? before["metadata"] : {};
+    const deletion = merged(ofClass.deletion, ofTopology?.deletion);
     const settings = {
       ...optionally("readinessGates", ofTopology?.readinessGates ?? ofClass.readinessGates),
       ...optionally("taints", ofTopology?.taints ?? ofClass.taints),
-      ...optionally("deletion", merged(ofClass.deletion, ofTopology?.deletion)),
     };
     const machine = isObject(before["spec"]) ? before["spec"] : {};
     spec["machineTemplate"] = {
@@ -80,13 +88,38 @@ export function controlPlaneObject(
         },
         annotations: { ...(isObject(inner["annotations"]) ? inner["annotations"] : {}), ...metadata.annotations },
       },
-      // The two contracts have the reference in different places.
+      // The two contracts have all of this in different places and forms.
       ...(contract === "v1beta2"
-        ? { spec: { ...machine, ...settings, infrastructureRef: machineTemplate } }
-        : { infrastructureRef: machineTemplate }),
+        ? {
+            spec: {
+              ...machine,
+              ...settings,
+              ...optionally("deletion", deletion),
+              infrastructureRef: referenceTo(machineTemplate),
+            },
+          }
+        : { ...settings, ...timeouts(deletion), infrastructureRef: objectReference(machineTemplate) }),
     };
   }
   return { ...object, spec };
+}
+
+/** The name of an object within its kind and group. */
+export function referenceTo(object: Unstructured): ContractReference {
+  return { apiGroup: parseGroupVersion(object.apiVersion).group, kind: object.kind, name: object.metadata.name ?? "" };
+}
+
+/** The same for the older contract. */
+function objectReference({ apiVersion, kind, metadata: { namespace, name } }: Unstructured): object {
+  return { apiVersion, kind, name, ...optionally("namespace", namespace) };
+}
+
+/** How long deletion may take, as the older contract says it. */
+function timeouts(deletion: object | undefined): Record<string, string> {
+  const seconds = Object.entries(deletion ?? {}).filter(([key]) => key.endsWith("TimeoutSeconds"));
+  return Object.fromEntries(
+    seconds.map(([key, value]) => [key.replace(/Seconds$/, ""), formatDuration(Number(value) * 1000)]),
+  );
 }
 
 /** A field, if it has a value. */

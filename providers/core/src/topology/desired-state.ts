@@ -17,14 +17,13 @@ import {
 import { type Blueprint, type CurrentState, type Template, TopologyProblem } from "./blueprint.ts";
 import { clusterBuiltins, controlPlaneBuiltins, workerBuiltins } from "./builtin-variables.ts";
 import { TOPOLOGY_DEPLOYMENT_LABEL, TOPOLOGY_OWNED_LABEL } from "./constants.ts";
-import { controlledObject, controlPlaneObject, mergedMetadata } from "./desired-control-plane.ts";
+import { controlledObject, controlPlaneObject, mergedMetadata, referenceTo } from "./desired-control-plane.ts";
 import {
   type DeploymentTopology,
   desiredDeployment,
   desiredHealthCheck,
   desiredPool,
   type PoolTopology,
-  referenceTo,
 } from "./desired-workers.ts";
 import { derivedName } from "./names.ts";
 import { type Holder, patchTemplate } from "./patches.ts";
@@ -130,13 +129,7 @@ export function desiredState(input: DesiredStateInput): DesiredState {
   return {
     infrastructure,
     controlPlaneMachine: machine,
-    controlPlane: controlPlaneObject(
-      blueprint,
-      made,
-      blueprint.controlPlane.contract,
-      versions.controlPlane,
-      machine === undefined ? undefined : referenceTo(machine),
-    ),
+    controlPlane: controlPlaneObject(blueprint, made, blueprint.controlPlane.contract, versions.controlPlane, machine),
     controlPlaneHealthCheck: desiredHealthCheck(
       blueprint,
       controlPlaneName,

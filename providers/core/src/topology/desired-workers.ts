@@ -1,4 +1,4 @@
-import { ownerReference, parseGroupVersion, type Unstructured } from "@capstan/apimachinery";
+import { ownerReference } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   type ContractReference,
@@ -18,15 +18,6 @@ import { merged, mergedMetadata, optionally } from "./desired-control-plane.ts";
 
 export type DeploymentTopology = NonNullable<NonNullable<Topology["workers"]>["machineDeployments"]>[number];
 export type PoolTopology = NonNullable<NonNullable<Topology["workers"]>["machinePools"]>[number];
-
-/** The name of an object within its kind and group. */
-export function referenceTo(object: Unstructured): ContractReference {
-  return {
-    apiGroup: parseGroupVersion(object.apiVersion).group,
-    kind: object.kind,
-    name: object.metadata.name ?? "",
-  };
-}
 
 interface WorkerParts {
   name: string;
