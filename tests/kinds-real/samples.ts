@@ -100,6 +100,8 @@ export const SAMPLES: readonly Unstructured[] = [
   sample(`ipam.${CORE}/v1beta1`, "IPAddressClaim", "quick", {
     poolRef: { apiGroup: `ipam.${CORE}`, kind: "InClusterIPPool", name: "pool" },
   }),
+  sample(`ipam.${CORE}/v1alpha1`, "InClusterIPPool", "subnet", { subnet: "10.0.0.0/24", gateway: "10.0.0.1" }),
+  sample(`ipam.${CORE}/v1alpha1`, "InClusterIPPool", "bad-subnet", { subnet: "10.0.0.0", prefix: 24 }),
   sample(`ipam.${CORE}/v1alpha2`, "InClusterPrefixPool", "quick", { prefixes: ["fd00::/48"], gateway: "fd00::1" }),
   sample(`ipam.${CORE}/v1alpha2`, "InClusterPrefixPool", "single", {
     prefixes: ["fd00::/64"],

@@ -119,7 +119,7 @@ function referenceReady(type: string, referenced: Referenced, ready: boolean, wa
           reason: "ObjectDeleted",
           message: `${name} has been deleted while the MachinePool still exists`,
         }
-      : { type, status: "Unknown", reason: "ObjectDoesNotExist", message: `${name} does not exist; create it` };
+      : { type, status: "False", reason: "ObjectDoesNotExist", message: `${name} does not exist; create it` };
   const fallback: ConditionInput = ready
     ? { type, status: "True", reason: "Ready", message: "" }
     : { type, status: "False", reason: "NotReady", message: `${name} ${waiting}` };

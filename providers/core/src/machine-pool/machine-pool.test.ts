@@ -256,7 +256,7 @@ describe("a MachinePool", () => {
     await plane.user.create(pool());
     await plane.settle();
     expect(findCondition(conditionsOf((await find(plane)) ?? {}), "InfrastructureReady")).toMatchObject({
-      status: "Unknown",
+      status: "False",
       message: "TestMachineGroup p does not exist; create it",
     });
     expect(plane.failures).toEqual([]);

@@ -107,7 +107,7 @@ function referenceProblem(scope: MachineScope, referenced: Referenced, wasThere:
         reason: "ObjectDeleted",
         message: `${what} has been deleted while the Machine still exists`,
       }
-    : { type, status: "Unknown", reason: "ObjectDoesNotExist", message: `${what} does not exist` };
+    : { type, status: "False", reason: "ObjectDoesNotExist", message: `${what} does not exist` };
 }
 
 function clusterMissing(scope: MachineScope): ConditionInput | undefined {

@@ -22,3 +22,40 @@ test("any other Node NotReady says what the kubelet says", () => {
   });
   expect(ready("True", "")).toMatchObject({ status: "True", reason: "NodeReady" });
 });
+
+const initialized = { infrastructureProvisioned: true, controlPlaneInitialized: true };
+const reference = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "FooMachine", name: "m" };
+test.each([
+  [
+    "infrastructure of the cluster",
+    {},
+    {},
+    {},
+    "Unknown InspectionFailed: Waiting for Cluster status.initialization.infra",
+  ],
+  [
+    "control plane",
+    { infrastructureProvisioned: true },
+    {},
+    {},
+    "Unknown InspectionFailed: Waiting for Cluster control plane to be initialized",
+  ],
+  ["provider ID", initialized, {}, {}, "Unknown InspectionFailed: Waiting for FooMachine m to report spec.providerID"],
+  ["Node", initialized, { providerID: "x" }, {}, "Unknown InspectionFailed: Waiting for a Node with spec.providerID x"],
+  [
+    "nothing",
+    initialized,
+    {},
+    { deletionTimestamp: "2026-01-01T00:00:00Z" },
+    "Unknown NodeDoesNotExist: Node does not",
+  ],
+])("without a Node a Machine says what it waits for: %s", (_, initialization, spec, metadata, expected) => {
+  const scope = {
+    machine: { metadata, spec: { infrastructureRef: reference, ...spec } },
+    cluster: { status: { initialization } },
+    connection: { state: "connected" },
+  };
+  const { healthy, ready: isReady } = nodeConditions({ scope, nowMs: 0 } as unknown as MachineConditionsInput);
+  expect(`${healthy.status} ${healthy.reason}: ${healthy.message}`).toContain(expected);
+  expect(isReady).toEqual({ ...healthy, type: "NodeReady" });
+});

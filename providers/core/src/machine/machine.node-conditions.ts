@@ -36,6 +36,7 @@ function keptWhileSilent({
   return healthy === undefined || ready === undefined ? undefined : { healthy, ready };
 }
 
+/** Why there is no Node to ask. The reasons are upstream's, which has one for all that is still to come; the message tells which. */
 function whyNoNode(input: MachineConditionsInput): Reason {
   const { scope } = input;
   const { machine, cluster, connection } = scope;
@@ -44,11 +45,11 @@ function whyNoNode(input: MachineConditionsInput): Reason {
   const deleting = machine.metadata.deletionTimestamp !== undefined;
   if (cluster?.status?.initialization?.infrastructureProvisioned !== true && bound === undefined)
     return unknown(
-      "WaitingForClusterInfrastructureReady",
+      "InspectionFailed",
       "Waiting for Cluster status.initialization.infrastructureProvisioned to be true",
     );
   if (cluster?.status?.initialization?.controlPlaneInitialized !== true && bound === undefined)
-    return unknown("WaitingForControlPlaneInitialized", "Waiting for Cluster control plane to be initialized");
+    return unknown("InspectionFailed", "Waiting for Cluster control plane to be initialized");
   if (connection.state !== "connected") return unknown("ConnectionDown", connectionText(connection));
   if (input.nodeProblem !== undefined) return unknown("InspectionFailed", input.nodeProblem);
   if (bound !== undefined)
@@ -59,8 +60,9 @@ function whyNoNode(input: MachineConditionsInput): Reason {
           reason: "NodeDeleted",
           message: `Node ${bound} has been deleted while the Machine still exists`,
         };
+  if (deleting) return unknown("NodeDoesNotExist", "Node does not exist");
   return unknown(
-    "NodeDoesNotExist",
+    "InspectionFailed",
     machine.spec.providerID === undefined
       ? `Waiting for ${referenceText(machine.spec.infrastructureRef)} to report spec.providerID`
       : `Waiting for a Node with spec.providerID ${machine.spec.providerID} to exist`,

@@ -104,7 +104,7 @@ describe("Machine", () => {
     await addMachine(plane, "m3", { spec: { clusterName: "elsewhere" } });
     const text = async (name: string, type: string): Promise<string> =>
       conditionText(await existing(plane, Machine, name), type);
-    expect(await text("m1", "InfrastructureReady")).toBe("Unknown/ObjectDoesNotExist: TestMachine none does not exist");
+    expect(await text("m1", "InfrastructureReady")).toBe("False/ObjectDoesNotExist: TestMachine none does not exist");
     expect(await text("m2", "InfrastructureReady")).toMatch(/no CustomResourceDefinition for Nonsense/);
     expect(await text("m3", "InfrastructureReady")).toMatch(/Cluster elsewhere does not exist/);
     await addMachine(plane, "m4");
