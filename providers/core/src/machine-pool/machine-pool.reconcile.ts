@@ -25,7 +25,7 @@ import {
 } from "@capstan/runtime";
 import { BY_REFERENCE } from "../cluster/indexes.ts";
 import { inParallel } from "../shared/in-parallel.ts";
-import { type Referenced, readReference, referenceText, referrersKey } from "../shared/referenced.ts";
+import { hasDefinition, type Referenced, readReference, referenceText, referrersKey } from "../shared/referenced.ts";
 import { type WorkloadCalls, WorkloadUnavailable } from "../shared/workload-calls.ts";
 import { type MachinePoolStatusInput, machinePoolStatus } from "./machine-pool.status.ts";
 import { countMachines, ensurePoolMachines } from "./pool-machines.ts";
@@ -33,6 +33,8 @@ import { nodePatch, type PoolNodes, poolNodes, retiredNodes } from "./pool-nodes
 
 const FINALIZER = "machinepool.cluster.x-k8s.io";
 const CALLS_AT_ONCE = 5;
+/** How soon what could not be read is looked for again. */
+const UNREAD_RETRY_MS = 10_000;
 
 /** What the controller works with. */
 export interface MachinePoolDeps {
@@ -263,12 +265,19 @@ async function remove(
 ): Promise<Result> {
   const { pool, connection, cluster } = scope;
   const left = [scope.bootstrap, scope.infrastructure].flatMap((part) => (part.state === "found" ? [part] : []));
+  // What cannot be read may still be there; only of a kind that is not served any more nothing can be left.
+  const unread = [scope.bootstrap, scope.infrastructure].flatMap((part) =>
+    part.state === "unresolved" && hasDefinition(context.cache, part.reference) ? [part] : [],
+  );
   for (const { object } of left)
     if (object.metadata.deletionTimestamp === undefined) await context.client.delete(object);
-  if (left.length > 0) {
-    const message = left.map(({ reference }) => `* ${referenceText(reference)}`).join("\n");
+  if (left.length + unread.length > 0) {
+    const message = [
+      ...left.map(({ reference }) => `* ${referenceText(reference)}`),
+      ...unread.map((part) => `* ${referenceText(part.reference)} cannot be read: ${part.message}`),
+    ].join("\n");
     await writeStatus({ ...base, deleting: { reason: "WaitingForInfrastructureDeletion", message } }, context);
-    return done();
+    return unread.length === 0 ? done() : requeueAfter(UNREAD_RETRY_MS);
   }
   // A cluster that goes as a whole takes its Nodes along.
   if (cluster !== undefined && cluster.metadata.deletionTimestamp === undefined) {

@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   Cluster,
+  CustomResourceDefinition,
   conditionsOf,
   defineKind,
   integer,
@@ -225,6 +226,27 @@ describe("a MachinePool", () => {
     await plane.clock.advance(1000);
     expect(await find(plane)).toBeUndefined();
     expect(await workload.get(NodeKind, { name: "n0" })).toBeUndefined();
+  });
+
+  test("waits in deletion for what it cannot read", async () => {
+    const plane = await start();
+    await fill(plane);
+    const label = (version: string | null) =>
+      plane.user.patch(
+        { kind: CustomResourceDefinition, name: Group.crd().metadata.name ?? "" },
+        { metadata: { labels: { "cluster.x-k8s.io/v1beta2": version } } },
+      );
+    await label(null);
+    await plane.settle();
+    await plane.user.delete(pool());
+    await plane.settle(1000);
+    expect(findCondition(conditionsOf((await find(plane)) ?? {}), "Deleting")?.message).toMatch(
+      /^\* TestMachineGroup p cannot be read: .*has no label/,
+    );
+    await label("v1beta2");
+    await plane.settle(20_000);
+    expect(await find(plane)).toBeUndefined();
+    expect(await plane.user.get(Group, { namespace: NAMESPACE, name: "p" })).toBeUndefined();
   });
 
   test("takes its Nodes along however long its provider needed, and waits its time for a silent cluster", async () => {

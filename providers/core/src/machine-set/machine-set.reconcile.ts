@@ -156,7 +156,8 @@ async function scale(scope: MachineSetScope, context: ReconcileContext): Promise
     return { blocked: [] };
   }
   const problem = templateProblem(scope);
-  if (missing === 0) return { blocked: [] };
+  // Told before it hurts: the next Machine to be replaced could not be.
+  if (missing === 0) return { blocked: problem === undefined ? [] : [problem] };
   if (set.metadata.annotations?.[DISABLE_CREATE_ANNOTATION] === "true")
     return { blocked: [`annotation ${DISABLE_CREATE_ANNOTATION} is set`] };
   // A watch tells when the template appears.

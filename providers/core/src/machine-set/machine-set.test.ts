@@ -13,7 +13,13 @@ import {
 } from "../testing/core-plane.ts";
 import { NAMESPACE } from "../testing/objects.ts";
 import type { Plane } from "../testing/plane.ts";
-import { TestConfig, TestControlPlane, TestMachine, TestMachineTemplate } from "../testing/test-infrastructure.ts";
+import {
+  TestConfig,
+  TestConfigTemplate,
+  TestControlPlane,
+  TestMachine,
+  TestMachineTemplate,
+} from "../testing/test-infrastructure.ts";
 
 const planes: Plane[] = [];
 afterEach(async () => {
@@ -110,7 +116,14 @@ describe("MachineSet", () => {
     for (const template of templates("t1")) await plane.user.create(template);
     await plane.settle(1000);
     expect(await names(plane)).toHaveLength(2);
+    expect(conditionText(await existing(plane, MachineSet, "ms"), "ScalingUp")).toBe("False/NotScalingUp");
     expect(plane.failures).toEqual([]);
+    // A template that is gone is missed before the next Machine is.
+    await plane.user.delete({ kind: TestConfigTemplate, namespace: NAMESPACE, name: "t1" });
+    await plane.settle(1000);
+    expect(conditionText(await existing(plane, MachineSet, "ms"), "ScalingUp")).toBe(
+      "False/NotScalingUp: Scaling up would be blocked because: TestConfigTemplate t1 does not exist",
+    );
   });
 
   test("waits for a stable control plane and is woken by it", async () => {
