@@ -28,7 +28,6 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "bare-impersonation": { at: ["status", "headers.content-type", "body"] },
   "scale-ownership": { at: ["body.**.managedFields"] },
   "protobuf-answers": { at: ["headers.content-type", "body"] },
-  "protobuf-unknown": { at: ["status", "body.code", "body.reason", "body.message"] },
   "kept-managers": { at: ["body.metadata.managedFields"] },
   "service-defaults": { at: ["body.metadata.managedFields"] },
   "new-nodes": { at: ["body.spec.taints", "body.status"] },

@@ -1,60 +1,16 @@
 import type { Random } from "@capstan/apimachinery";
 import type { ApiProcess } from "./api-process.ts";
 import { type MalformedRequest, malformedRequest } from "./malformed.ts";
+import { MALFORMED_FIXTURES } from "./malformed-fixtures.ts";
 
 const BATCH = 20;
 const STALL_MS = 100;
 /** Node's HTTP parser hangs up on methods that do not exist, before any of our code runs. */
 const PARSED = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"]);
 
-const CRD = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "gears.faults.example" },
-  spec: {
-    group: "faults.example",
-    scope: "Namespaced",
-    names: { plural: "gears", kind: "Gear" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                "x-kubernetes-validations": [{ rule: "self.replicas < 10" }],
-                properties: {
-                  replicas: { type: "integer", default: 1 },
-                  text: { type: "string", pattern: "^(a|aa)+$|x" },
-                  list: {
-                    type: "array",
-                    maxItems: 100,
-                    items: { type: "object", properties: { a: { type: "integer" } } },
-                  },
-                },
-              },
-            },
-          },
-        },
-      },
-    ],
-  },
-};
-
 /** Sends made-up requests: the server is never to blame for one (no 5xx, none without an answer), and none may hold up the others. */
 export async function malformedRounds(api: ApiProcess, count: number, random: Random): Promise<Map<number, number>> {
-  await api.json("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", CRD);
-  await api.json("POST", "/apis/faults.example/v1/namespaces/default/gears", {
-    apiVersion: "faults.example/v1",
-    kind: "Gear",
-    metadata: { name: "g" },
-    spec: {},
-  });
+  for (const { path, body } of MALFORMED_FIXTURES) await api.json("POST", path, body);
   const statuses = new Map<number, number>();
   // Whatever is slow only once (compiling schemas on first use) is not what is looked for.
   for (let i = 0; i < 40; i++) await sendOne(api, malformedRequest(random));

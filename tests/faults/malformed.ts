@@ -9,7 +9,7 @@ export interface MalformedRequest {
   readonly body: Buffer | undefined;
 }
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "FROB"];
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "FROB"];
 const PATHS = [
   "/api/v1/namespaces/default/configmaps",
   "/api/v1/namespaces/default/configmaps/kube-root-ca.crt",
@@ -33,6 +33,16 @@ const PATHS = [
   "/version",
   "/metrics",
   "/readyz",
+  "/livez/ping",
+  "/",
+  "/api",
+  "/apis",
+  "/apis/apps",
+  "/apis/apps/v1",
+  "/api/v1/namespaces/default/status",
+  "/api/v1/nodes/n/status",
+  "/api/v1/watch/namespaces/default/configmaps",
+  "/openid/v1/jwks",
 ];
 /** How many of them objects are posted to. */
 const WRITABLE = PATHS.indexOf("/openapi/v3/api/v1");
@@ -47,6 +57,8 @@ const TYPES = [
   "text/plain",
   ";;;",
   "application/json; charset=utf-16",
+  "application/cbor",
+  "multipart/form-data; boundary=x",
 ];
 const QUERIES = [
   "fieldManager=",
@@ -69,9 +81,23 @@ const QUERIES = [
   "gracePeriodSeconds=x",
   "propagationPolicy=x",
   "pretty=%00",
+  "fieldValidation=x",
+  "fieldManager=%00",
+  "force=x",
+  "orphanDependents=x",
+  "allowWatchBookmarks=x&timeoutSeconds=1&watch=1&resourceVersion=-1",
+  "includeObject=x",
+  "resourceVersion=0&limit=1",
+  "limit=%zz",
+  "labelSelector=a%00b",
+  "labelSelector=-a%3D_",
+  "fieldSelector=metadata.name%3Da%2Cspec.x%21%3Db",
 ];
 const HEADERS: readonly [string, readonly string[]][] = [
-  ["accept", ["text/html", "application/json;as=Table;v=v9;g=x", "*/*;q=x", ",,,", "application/yaml"]],
+  [
+    "accept",
+    ["text/html", "application/json;as=Table;v=v9;g=x", "*/*;q=x", ",,,", "application/yaml", "application/cbor"],
+  ],
   ["authorization", ["Bearer", "Bearer a.b.c", `Bearer ${"x".repeat(5000)}`, "Basic eDp5", "\u00ff"]],
   ["impersonate-user", ["x", "system:serviceaccount:a:b", ""]],
   ["impersonate-group", ["g"]],
@@ -149,6 +175,11 @@ function segment(random: Random): string {
     "status",
     "scale",
     "x%20y",
+    "%25",
+    "a/b",
+    "a/b/c/d",
+    "status/x",
+    "watch",
     "__proto__",
   ];
   return pick(random, odd);

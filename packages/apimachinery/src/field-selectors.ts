@@ -24,7 +24,9 @@ export function parseFieldSelector(text: string): FieldSelector {
   const requirements = splitTerms(text)
     .filter((term) => term !== "")
     .sort()
-    .map((term) => parseTerm(text, term));
+    .map((term) => parseTerm(text, term))
+    // As upstream: what demands nothing of nothing is left out.
+    .filter(({ field, value }) => field !== "" || value !== "");
   return fieldSelector(requirements);
 }
 

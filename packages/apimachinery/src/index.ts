@@ -109,7 +109,7 @@ export { addOwnerReference, controllerOf, hasOwner, ownerReference, removeOwnerR
 export { applyJsonPatch } from "./patch/json-patch.ts";
 export { applyMergePatch, createMergePatch } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge-patch.ts";
-export { decodeKubernetesProtobuf } from "./protobuf/decode.ts";
+export { decodeKubernetesProtobuf, protobufType } from "./protobuf/decode.ts";
 export {
   addQuantity,
   compareQuantity,

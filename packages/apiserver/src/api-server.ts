@@ -21,12 +21,13 @@ import { crdType } from "./crd/crd-type.ts";
 import { registerCrds } from "./crd/register.ts";
 import { conversionWebhook } from "./crd/webhook-converter.ts";
 import { createDiscovery } from "./discovery/discovery.ts";
+import { servedPaths } from "./discovery/documents.ts";
 import { createMetrics, METRICS_CONTENT_TYPE, type ObjectCount } from "./metrics/metrics.ts";
 import { createOpenApi } from "./openapi/openapi.ts";
 import type { RegistryCore } from "./registry/core.ts";
 import { RegistryInternalApi } from "./registry/internal-api.ts";
 import { TypeRegistry } from "./registry/type-registry.ts";
-import { documentPath, healthPaths, textPath, versionPath } from "./server/fixed-paths.ts";
+import { documentPath, healthPaths, rootPath, textPath, versionPath } from "./server/fixed-paths.ts";
 import { HttpHandler, type HttpRequest, type HttpServerResponse } from "./server/http-handler.ts";
 import { InProcessTransport } from "./server/in-process.ts";
 import { type Listener, type ListenOptions, listen } from "./server/listen.ts";
@@ -217,10 +218,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       { name: "ping", check: () => undefined },
       { name: "store", check: () => options.store.problem?.() },
     ]),
-    documentPath(createDiscovery(types), /^\/apis\/?$/),
+    documentPath(createDiscovery(types), /^\/apis(\/[^/]+)?\/?$/),
     documentPath(createOpenApi(types, clock), /^\/openapi\//),
     textPath("/metrics", METRICS_CONTENT_TYPE, async () => metrics.text() + ((await options.moreMetrics?.()) ?? "")),
     ...authentication.paths,
+    rootPath(() => servedPaths(types)),
   ];
   const deps: PipelineDeps = {
     core,

@@ -14,9 +14,34 @@ const MAX_NESTING = 64;
  * broken bytes and UnsupportedMediaType for kinds without tables.
  */
 export function decodeKubernetesProtobuf(bytes: Uint8Array): Unstructured {
-  if (MAGIC.some((byte, i) => bytes[i] !== byte)) {
+  if (!hasMagic(bytes)) {
     throw badRequest("provided data does not appear to be a protobuf message, expected prefix 6b387300");
   }
+  const { apiVersion, kind, raw } = readEnvelope(bytes);
+  const message = findKind(apiVersion, kind);
+  if (message === undefined) {
+    throw unsupportedMediaType(
+      `no protobuf tables for ${goQuote(kind)} in ${goQuote(apiVersion)}: send it as application/json`,
+    );
+  }
+  const object: JsonObject = {};
+  decodeMessage(object, raw, message, 0);
+  const metadata = object["metadata"];
+  return { apiVersion, kind, ...object, ...(isOptions(kind) ? {} : { metadata: metadata ?? {} }) } as Unstructured;
+}
+
+/** What a body says it is, whether there are tables for it or not; undefined when it is no protobuf message of Kubernetes. */
+export function protobufType(bytes: Uint8Array): { apiVersion: string; kind: string } | undefined {
+  if (!hasMagic(bytes)) return undefined;
+  const { apiVersion, kind } = readEnvelope(bytes);
+  return { apiVersion, kind };
+}
+
+function hasMagic(bytes: Uint8Array): boolean {
+  return MAGIC.every((byte, i) => bytes[i] === byte);
+}
+
+function readEnvelope(bytes: Uint8Array): { apiVersion: string; kind: string; raw: WireReader } {
   let apiVersion = "";
   let kind = "";
   let raw = new WireReader(new Uint8Array());
@@ -30,16 +55,7 @@ export function decodeKubernetesProtobuf(bytes: Uint8Array): Unstructured {
       if (type.number === 2) kind = type.text();
     }
   }
-  const message = findKind(apiVersion, kind);
-  if (message === undefined) {
-    throw unsupportedMediaType(
-      `no protobuf tables for ${goQuote(kind)} in ${goQuote(apiVersion)}: send it as application/json`,
-    );
-  }
-  const object: JsonObject = {};
-  decodeMessage(object, raw, message, 0);
-  const metadata = object["metadata"];
-  return { apiVersion, kind, ...object, ...(isOptions(kind) ? {} : { metadata: metadata ?? {} }) } as Unstructured;
+  return { apiVersion, kind, raw };
 }
 
 function isOptions(kind: string): boolean {

@@ -76,11 +76,16 @@ function extraOf(headers: Readonly<Record<string, string | undefined>>): Map<str
   const extra = new Map<string, string[]>();
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith(EXTRA_PREFIX) || value === undefined) continue;
-    try {
-      extra.set(decodeURIComponent(header.slice(EXTRA_PREFIX.length)), split(value));
-    } catch {
-      throw badRequest(`header ${JSON.stringify(header)} holds a broken percent encoding`);
-    }
+    extra.set(unescaped(header.slice(EXTRA_PREFIX.length)), split(value));
   }
   return extra;
+}
+
+/** As upstream: a broken percent encoding stands for itself. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
 }

@@ -15,11 +15,9 @@ const BUDGETS = { group: "policy", plural: "poddisruptionbudgets" };
 /** POST …/pods/x/eviction: deletes the pod unless a PodDisruptionBudget forbids it (429, as kubectl drain expects). */
 export async function evict(request: Parameters<SubresourceHandler>[0]): ReturnType<SubresourceHandler> {
   const { api, namespace, name, body, dryRun } = request;
+  if (text(body?.metadata.name) !== name) throw badRequest("name in URL does not match name in Eviction object");
   const pod = api.get(PODS, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
-  const named = text(body?.metadata.name);
-  if (named !== "" && named !== name)
-    throw badRequest(`name in URL does not match name in Eviction object: ${named} != ${name}`);
   const budget = needsBudget(pod) ? budgetOf(api, pod) : undefined;
   if (budget !== undefined) await takeDisruption(api, budget, dryRun);
   if (!dryRun) {

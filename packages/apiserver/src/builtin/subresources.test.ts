@@ -70,9 +70,12 @@ const budget = (spec: object, status?: object): Unstructured => ({
   ...(status === undefined ? {} : { status }),
 });
 
+const eviction = (name: string): Unstructured => ({ apiVersion: "policy/v1", kind: "Eviction", metadata: { name } });
+
 const evict = (objects: Unstructured[], more: Partial<Request> = {}) => {
   const api = fakeApi(objects);
-  return { api, answer: call("pods", "eviction", { api, name: "a", namespace: "default", ...more }) };
+  const body = eviction("a");
+  return { api, answer: call("pods", "eviction", { api, name: "a", namespace: "default", body, ...more }) };
 };
 
 describe("pods/eviction", () => {
@@ -108,7 +111,7 @@ describe("pods/eviction", () => {
     const { api, answer } = evict([pod("a"), kept]);
     await answer;
     expect(kept.status).toMatchObject({ disruptionsAllowed: 0 });
-    const second = call("pods", "eviction", { api, name: "a", namespace: "default" });
+    const second = call("pods", "eviction", { api, name: "a", namespace: "default", body: eviction("a") });
     expect((await refusal(second)).code).toBe(429);
   });
 

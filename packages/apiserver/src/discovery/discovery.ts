@@ -37,6 +37,8 @@ export function createDiscovery(registry: ResourceRegistry): DocumentHandler {
     const parts = request.path.split("/").filter((p) => p !== "");
     const [root, ...rest] = parts;
     if (root === "api" && rest.length <= 1) return inWantedFormat(answerCore(current(), request, rest[0]), request);
+    // There is no router in front of it that overlooks a slash too many.
+    if (request.path === "/apis//") return undefined;
     if (root === "apis" && rest.length <= 2) return inWantedFormat(answerGroups(current(), request, rest), request);
     return undefined;
   };
@@ -48,6 +50,8 @@ function inWantedFormat(answer: DocumentAnswer, request: DocumentRequest): Docum
   if (accept === undefined || answer.status !== 200 || answer.headers["content-type"] !== PLAIN) return answer;
   // The list of groups does not go through upstream's router.
   if (!servesMediaType(accept)) throw /^\/apis\/?$/.test(request.path) ? unservedMediaType() : routerRefusal(406);
+  // The document of a group is negotiated as objects are.
+  if (/^\/apis\/[^/]+\/?$/.test(request.path)) negotiate(accept);
   if (!accept.includes("yaml") || formatOf(accept) !== "yaml") return answer;
   const body = toGoYaml(JSON.parse(String(answer.body)));
   return { ...answer, headers: { ...answer.headers, "content-type": "application/yaml" }, body };

@@ -34,6 +34,29 @@ export function servedGroups(registry: ResourceRegistry): ServedGroup[] {
     }));
 }
 
+const FIXED_PATHS = [
+  "/.well-known/openid-configuration",
+  "/api",
+  "/apis",
+  "/healthz",
+  "/livez",
+  "/metrics",
+  "/openapi/v2",
+  "/openapi/v3",
+  "/openid/v1/jwks",
+  "/readyz",
+  "/version",
+];
+
+/** Every path that documents or probes are found at, for the index at `/`. */
+export function servedPaths(registry: ResourceRegistry): string[] {
+  const ofGroups = servedGroups(registry).flatMap(({ name, versions }) => {
+    const root = name === "" ? "/api" : `/apis/${name}`;
+    return [...(name === "" ? [] : [root]), ...versions.map(({ version }) => `${root}/${version}`)];
+  });
+  return [...FIXED_PATHS, ...ofGroups];
+}
+
 function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   let value = map.get(key);
   if (value === undefined) {

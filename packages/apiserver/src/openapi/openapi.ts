@@ -41,7 +41,7 @@ export function createOpenApi(registry: ResourceRegistry, clock: Clock): SlowDoc
     return index;
   };
   return (request) => {
-    const path = request.path.replace(/\/+$/, "");
+    const { path } = request;
     if (path === "/openapi/v2") return v2Answer(request, current());
     if (path === "/openapi/v3") return indexAnswer(current());
     if (!path.startsWith("/openapi/v3/")) return undefined;

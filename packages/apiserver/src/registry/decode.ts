@@ -97,7 +97,7 @@ function complain(
 }
 
 /** apiVersion and kind, where given, must be the endpoint's; custom resources must name them. */
-function checkKind(type: ResourceType, value: Record<string, unknown>): void {
+export function checkKind(type: ResourceType, value: Record<string, unknown>): void {
   const apiVersion = textOf(value["apiVersion"]);
   const kind = textOf(value["kind"]);
   const expected = apiVersionOf(type);

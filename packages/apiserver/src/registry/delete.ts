@@ -12,13 +12,13 @@ import type { Mutation, StoredObject } from "../store/object-store.types.ts";
 import { admissionFor, runMutating, runValidating } from "./admission.ts";
 import { groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
 import { finalizersFor, mustVanish } from "./finalizers.ts";
-import { storageKey } from "./keys.ts";
+import { requestedKey } from "./keys.ts";
 import { viewOf } from "./views.ts";
 
 /** Removes an object, or marks it as being deleted while finalizers (or its kind) hold it. */
 export async function deleteObject(write: WriteRequest, options: DeleteOptions): Promise<WriteOutcome> {
   const { core, type } = write;
-  const key = storageKey(type, write.namespace, write.name);
+  const key = requestedKey(type, write.namespace, write.name);
   const base = core.store.peek(key);
   if (base === undefined) throw notFound(groupResource(type), write.name);
   const seen = viewOf(type, base);

@@ -18,7 +18,8 @@ export function methodNotAllowed(): ApiError {
 }
 
 /** 415 or 406 in the words of the router that fronts built-in kinds. */
-export function routerRefusal(code: 406 | "406 watch" | 415): ApiError {
+export function routerRefusal(code: 406 | "406 watch" | "406 JSON" | 415): ApiError {
+  const others = ", application/yaml, application/vnd.kubernetes.protobuf";
   const streams = ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
   return code === 415
     ? new ApiError(failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {}))
@@ -26,7 +27,7 @@ export function routerRefusal(code: 406 | "406 watch" | 415): ApiError {
         failure(
           406,
           "NotAcceptable",
-          `406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf${code === 406 ? "" : streams}`,
+          `406: Not Acceptable\n\nAvailable representations: application/json${code === "406 JSON" ? "" : others}${code === "406 watch" ? streams : ""}`,
           {},
         ),
       );

@@ -7,7 +7,7 @@ import type { ResourceType } from "../types.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import { groupResource, type RegistryCore } from "./core.ts";
 import { derivedViews } from "./derived.ts";
-import { storageKey, storagePrefix } from "./keys.ts";
+import { requestedKey, storageKey, storagePrefix } from "./keys.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { type View, viewOf, viewsOf } from "./views.ts";
 
@@ -39,7 +39,7 @@ export async function getObject(
     if (view === undefined) throw notFound(groupResource(type), name);
     return view;
   }
-  const stored = core.store.get(storageKey(type, namespace, name));
+  const stored = core.store.get(requestedKey(type, namespace, name));
   if (stored === undefined) throw notFound(groupResource(type), name);
   return viewOf(type, stored);
 }

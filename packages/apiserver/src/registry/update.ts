@@ -7,7 +7,7 @@ import { isCustom } from "./custom-type.ts";
 import { mustVanish } from "./finalizers.ts";
 import { raiseGeneration } from "./generation.ts";
 import { isolateUpdate } from "./isolation.ts";
-import { storageKey } from "./keys.ts";
+import { requestedKey } from "./keys.ts";
 import { ownUpdated } from "./ownership.ts";
 import {
   checkIdentity,
@@ -43,7 +43,7 @@ export async function updateObject(
   createMissing?: () => Promise<WriteOutcome>,
 ): Promise<WriteOutcome> {
   const { core, type } = write;
-  const key = storageKey(type, write.namespace, write.name);
+  const key = requestedKey(type, write.namespace, write.name);
   for (let attempt = 1; ; attempt++) {
     const base = core.store.peek(key);
     if (base === undefined) {

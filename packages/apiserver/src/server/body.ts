@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   ApiError,
   badRequest,
@@ -6,6 +7,7 @@ import {
   deepCopy,
   MAX_DEPTH,
   parseYaml,
+  protobufType,
   requestEntityTooLarge,
   unsupportedMediaType,
 } from "@capstan/apimachinery";
@@ -72,9 +74,24 @@ export async function parseObjectBody(
       break;
     default:
   }
-  throw unsupportedMediaType(
+  throw unknownFormat();
+}
+
+function unknownFormat(): Error {
+  return unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES}, ${PROTOBUF}`,
   );
+}
+
+/** Refuses what parseObjectBody would not read, before anything else is looked at. */
+export function checkMediaType(mediaType: string): void {
+  if (mediaType !== "" && mediaType !== PROTOBUF && !OBJECT_TYPES.split(", ").includes(mediaType))
+    throw unknownFormat();
+}
+
+/** What a protobuf body says it is; undefined for other bodies. Kinds without tables can still be told apart. */
+export function protobufTypeOf(body: RequestBody, mediaType: string): { apiVersion: string; kind: string } | undefined {
+  return mediaType === PROTOBUF && body.type === "bytes" ? protobufType(body.bytes) : undefined;
 }
 
 const MAGIC = Buffer.from("k8s\0");
@@ -137,6 +154,9 @@ async function parseYamlBody(
 ): Promise<unknown> {
   let value: unknown;
   let json: string | undefined;
+  // Brackets and braces are structure wherever they stand in such a document, as in JSON; the YAML library takes minutes for many.
+  if (!isUtf8(bytes)) throw refuse("yaml: invalid leading UTF-8 octet");
+  if ("[{".includes(firstVisible(bytes) || " ")) refuseVast(bytes.toString(), kind);
   try {
     if (bytes.length > YAML_IN_WORKER_BYTES) json = await yamlToJson(bytes.toString(), clock);
     else value = parseYaml(bytes.toString());

@@ -1,7 +1,8 @@
 import type { UserInfo } from "@capstan/apimachinery";
 import type { DocumentAnswer, SlowDocumentHandler } from "../document.ts";
-import { methodNotAllowed } from "../registry/errors.ts";
+import { methodNotAllowed, notServed, routerRefusal } from "../registry/errors.ts";
 import type { ApiCall } from "./api-call.ts";
+import { mediaTypeOf } from "./body.ts";
 import type { PathHandler } from "./pipeline.ts";
 import { objectReply, type Reply, type ReplyBody, textReply } from "./reply.ts";
 
@@ -28,10 +29,14 @@ export interface HealthCheck {
   check(): string | undefined;
 }
 
-/** `/version`. */
+/** `/version`: behind a router of its own, which is strict even about the type of a body that nobody reads. */
 export const versionPath: PathHandler = (call) => {
-  if (call.path !== "/version" && call.path !== "/version/") return undefined;
-  if (call.method !== "GET" && call.method !== "HEAD") throw methodNotAllowed();
+  if (!/^\/version(\/|$)/.test(call.path)) return undefined;
+  if (!/^\/version\/*$/.test(call.path)) throw notServed();
+  if (call.method !== "GET") throw methodNotAllowed();
+  const type = call.headers["content-type"] ?? "";
+  if (type !== "" && mediaTypeOf(type) !== "application/json") throw routerRefusal(415);
+  if (!/application\/json|\*\/\*/.test(call.headers["accept"] || "*/*")) throw routerRefusal("406 JSON");
   return objectReply(200, KUBERNETES_VERSION);
 };
 
@@ -40,7 +45,7 @@ const HEALTH = /^\/(healthz|livez|readyz)(?:\/(.+))?$/;
 /** `/healthz`, `/livez`, `/readyz`, each check under its own name, `?verbose` and `?exclude=`. */
 export function healthPaths(checks: readonly HealthCheck[]): PathHandler {
   return (call) => {
-    const match = HEALTH.exec(call.path.replace(/\/$/, ""));
+    const match = HEALTH.exec(call.path);
     if (match === null) return undefined;
     const [, endpoint = "", single] = match;
     if (single !== undefined) {
@@ -75,9 +80,15 @@ function allChecks(endpoint: string, checks: readonly HealthCheck[], call: ApiCa
 /** Turns a document handler into a path handler; `headAt` are the paths that answer HEAD, upstream's router refuses it elsewhere. */
 export function documentPath(handler: SlowDocumentHandler, headAt: RegExp): PathHandler {
   return async (call: ApiCall, _user: UserInfo) => {
-    const made = await handler({ path: call.path, query: call.query, headers: call.headers });
-    if (made === undefined) return undefined;
     const fits = call.method === "GET" || (call.method === "HEAD" && headAt.test(call.path));
+    let made: DocumentAnswer | undefined;
+    try {
+      made = await handler({ path: call.path, query: call.query, headers: call.headers });
+    } catch (error) {
+      // There is no form in which other methods could have it.
+      throw fits ? error : methodNotAllowed();
+    }
+    if (made === undefined) return undefined;
     if (!fits && made.status !== 404) throw methodNotAllowed();
     return { status: made.status, headers: made.headers, body: documentBody(made) };
   };
@@ -95,10 +106,17 @@ function documentBody(made: DocumentAnswer): ReplyBody {
 /** A path that answers with one JSON object, e.g. `/openid/v1/jwks`. */
 export function objectPath(path: string, make: () => object, contentType = "application/json"): PathHandler {
   return (call) => {
-    if (call.path !== path) return undefined;
+    if (call.path !== path && !call.path.startsWith(`${path}/`)) return undefined;
+    if (!/^\/*$/.test(call.path.slice(path.length))) throw notServed();
+    if (call.method !== "GET") throw methodNotAllowed();
     const headers = { "cache-control": "public, max-age=3600" };
     return { status: 200, headers, body: { type: "raw", contentType, bytes: JSON.stringify(make()) } };
   };
+}
+
+/** `/`: all the others, for people who look around. */
+export function rootPath(paths: () => readonly string[]): PathHandler {
+  return (call) => (call.path === "/" ? objectReply(200, { paths: [...paths()].sort() }) : undefined);
 }
 
 /** A path that answers with text, e.g. `/metrics`. */

@@ -33,6 +33,13 @@ const MAX_AUDIT_ID = 64;
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i;
 const NO_QUERY = new URLSearchParams();
 
+/** As Go: a pair that is escaped wrongly, or cut by a semicolon, is not there at all. */
+function queryOf(text: string): URLSearchParams {
+  if (!BROKEN_ESCAPE.test(text) && !text.includes(";")) return new URLSearchParams(text);
+  const pairs = text.split("&").filter((pair) => !BROKEN_ESCAPE.test(pair) && !pair.includes(";"));
+  return new URLSearchParams(pairs.join("&"));
+}
+
 /** Serves HTTP requests of one API server; `prefix` is cut from paths when many servers share a listener. */
 export class HttpHandler {
   private readonly deps: HttpHandlerDeps;
@@ -122,7 +129,7 @@ export class HttpHandler {
     return {
       method: request.method ?? "GET",
       path: prefix !== "" && path.startsWith(prefix) ? path.slice(prefix.length) || "/" : path,
-      query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
+      query: mark < 0 ? NO_QUERY : queryOf(url.slice(mark + 1)),
       headers: request.headers as Record<string, string | undefined>,
       ...(certificate === undefined ? {} : certificate),
       auditId: typeof given === "string" && given.length <= MAX_AUDIT_ID ? given : randomUuid(this.deps.random),

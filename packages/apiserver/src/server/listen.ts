@@ -79,13 +79,19 @@ export async function listen(handler: HttpHandler, options: ListenOptions): Prom
   };
 }
 
+const REFUSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  // The parser knows no others, so that no handler can be asked; a kube-apiserver has none for them either.
+  HPE_INVALID_METHOD: "405 Method Not Allowed",
+};
+
 /** HTTP/1 that makes no sense gets an answer before the connection ends. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+  const status = REFUSALS[error.code ?? ""] ?? "400 Bad Request";
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }
 

@@ -46,11 +46,12 @@ function choose(accept: string): Representation {
   throw unservedMediaType();
 }
 
+const OBJECTS = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const EVENTS = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+
 /** 406 in the words of upstream's negotiation. */
-export function unservedMediaType(): ApiError {
-  return notAcceptable(
-    "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
-  );
+export function unservedMediaType(watch = false): ApiError {
+  return notAcceptable(`only the following media types are accepted: ${(watch ? EVENTS : OBJECTS).join(", ")}`);
 }
 
 /** Whether any clause names a media type that is served, in whatever form. */

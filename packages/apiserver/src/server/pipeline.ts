@@ -13,11 +13,13 @@ import { forbiddenFor } from "../auth/rbac-authorizer.ts";
 import type { RegistryCore } from "../registry/core.ts";
 import { isCustom } from "../registry/custom-type.ts";
 import { methodNotAllowed, notServed } from "../registry/errors.ts";
+import { patchTypeOf } from "../registry/patch.ts";
 import { StoreError } from "../store/store.ts";
 import type { Authenticator, Authorizer, RequestAttributes, ResourceRegistry, ResourceType } from "../types.ts";
 import type { ApiCall } from "./api-call.ts";
+import { mediaTypeOf } from "./body.ts";
 import { type Reply, statusReply, textReply } from "./reply.ts";
-import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
+import { parseRequestInfo, type RequestInfo, unescapedPath } from "./request-info.ts";
 import { handleResource } from "./resource-handler.ts";
 
 /** Serves paths that are not resources: discovery, OpenAPI, health, version, metrics. Undefined = not mine. */
@@ -102,16 +104,19 @@ async function serve(
   info: RequestInfo,
   attributes: RequestAttributes,
 ): Promise<Reply> {
+  // What cuts a path into segments overlooks more slashes than one at its beginning; what looks for handlers does not.
+  if (/^\/(\/|%2f)/i.test(call.path)) return pageNotFound();
   if (!info.isResource) {
+    const plain = call.path.includes("%") ? { ...call, path: unescapedPath(call.path) ?? call.path } : call;
     for (const handler of deps.paths) {
-      const handled = handler(call, attributes.user);
+      const handled = handler(plain, attributes.user);
       const reply = handled instanceof Promise ? await handled : handled;
       if (reply !== undefined) return reply;
     }
     return pageNotFound();
   }
   const type = deps.core.types.find(info.group, info.version, info.resource);
-  if (type === undefined || info.overlong || !inScope(type, info)) {
+  if (type === undefined || !inScope(type, info) || (type.builtin && !hasRoute(type, info))) {
     if (isServedGroup(deps.core.types, info.group)) throw notServed();
     return pageNotFound();
   }
@@ -119,6 +124,7 @@ async function serve(
     throw type.builtin ? methodNotAllowed() : methodNotSupported({ group: type.group, resource: type.plural }, "");
   }
   if (!type.builtin && info.name === "" && (info.verb === "update" || info.verb === "patch")) {
+    if (info.verb === "patch") patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
     throw badRequest("name must be provided");
   }
   return handleResource(deps.core, call, info, type, attributes);
@@ -136,11 +142,23 @@ function inScope(type: ResourceType, info: RequestInfo): boolean {
   return !isCustom(type) && (info.verb === "create" || info.verb === "deletecollection");
 }
 
+/** Whether a path below a built-in kind exists for any method: reviews have no names, and there are no subresources but the known. */
+function hasRoute(type: ResourceType, { verb, name, subresource, overlong }: RequestInfo): boolean {
+  if (overlong) return false;
+  // The name of a list is that of its field selector.
+  if (subresource === "") return name === "" || verb === "list" || type.strategy.createOnly === undefined;
+  return (
+    (subresource === "status" && type.status) ||
+    (subresource === "scale" && type.scale !== undefined) ||
+    type.subresources.some((known) => known.name === subresource)
+  );
+}
+
 /** Single objects are not posted to, collections not put or patched; HEAD and OPTIONS are for other paths. */
 function methodFits(method: string, info: RequestInfo): boolean {
   if (info.verb === "" || method === "HEAD") return false;
-  if (info.subresource !== "" || info.verb === "list" || info.verb === "watch" || info.verb === "deletecollection")
-    return true;
+  if (info.verb === "list" || info.verb === "watch") return method === "GET";
+  if (info.subresource !== "" || info.verb === "deletecollection") return true;
   return (info.verb === "create") === (info.name === "");
 }
 

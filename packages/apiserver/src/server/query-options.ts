@@ -5,6 +5,8 @@ import {
   invalid,
   invalidValue,
   notSupported,
+  parseFieldSelector,
+  parseLabelSelector,
 } from "@capstan/apimachinery";
 
 /** Query parameters of list and watch (metav1.ListOptions). */
@@ -58,7 +60,12 @@ export function parseListOptions(query: URLSearchParams, watch: boolean): ListOp
     timeoutSeconds: int(query, "timeoutSeconds"),
   };
   const errors = watch ? validateWatchOptions(options) : validateListOptions(options);
-  if (errors.length > 0) throw invalid({ group: META_GROUP, kind: "ListOptions" }, "", errors);
+  if (errors.length > 0) {
+    // Selectors that cannot be read are told first.
+    parseLabelSelector(options.labelSelector);
+    parseFieldSelector(options.fieldSelector);
+    throw invalid({ group: META_GROUP, kind: "ListOptions" }, "", errors);
+  }
   return options;
 }
 

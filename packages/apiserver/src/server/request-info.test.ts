@@ -29,7 +29,7 @@ describe("parseRequestInfo", () => {
     ["GET", "/apis/x.io/v1", { isResource: false }],
     ["GET", "/healthz", { isResource: false }],
     ["GET", "/api/v1/namespaces/%zz/pods", { isResource: false }],
-    ["GET", "/api/v1/namespaces/a%2Fb", { name: "a/b" }],
+    ["GET", "/api/v1/namespaces/a%2Fb", { namespace: "a", resource: "b", verb: "list" }],
     ["OPTIONS", "/api/v1/pods", { verb: "" }],
   ];
   it.each(cases)("%s %s", (method, url, expected) => {

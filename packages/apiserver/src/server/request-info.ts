@@ -46,8 +46,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   parts = parts.slice(1);
   let verb = METHOD_VERBS[method] ?? "";
   if (parts[0] === "watch" && parts.length > 1) {
-    // The old /watch/ prefix still means watch.
-    if (verb === "get") verb = "watch";
+    // The old /watch/ prefix still means watch, whatever the method.
+    verb = "watch";
     parts = parts.slice(1);
   }
   let namespace = "";
@@ -99,16 +99,22 @@ function nonResource(method: string, path: string): RequestInfo {
   };
 }
 
-/** Decoded path segments; undefined when the escaping is broken. */
-function segments(path: string): string[] | undefined {
+/** Path segments. As upstream, an escaped slash separates them too; undefined when the escapes are no UTF-8. */
+function segments(escaped: string): string[] | undefined {
+  const path = unescapedPath(escaped);
+  if (path === undefined) return undefined;
   let start = 0;
   let end = path.length;
   while (start < end && path.charCodeAt(start) === 47) start++;
   while (end > start && path.charCodeAt(end - 1) === 47) end--;
-  const parts = path.slice(start, end).split("/");
-  if (!path.includes("%")) return parts;
+  return path.slice(start, end).split("/");
+}
+
+/** A path as people read it; undefined when its escapes are no UTF-8. */
+export function unescapedPath(path: string): string | undefined {
+  if (!path.includes("%")) return path;
   try {
-    return parts.map(decodeURIComponent);
+    return decodeURIComponent(path);
   } catch {
     return undefined;
   }

@@ -1,6 +1,9 @@
 import {
-  type ApiError,
+  ApiError,
   badRequest,
+  goJson,
+  invalid,
+  invalidValue,
   isObject,
   methodNotSupported,
   notFound,
@@ -13,7 +16,7 @@ import { applyObject, checkAppliedType } from "../registry/apply.ts";
 import { groupResource, type RegistryCore, type WriteOutcome, type WriteRequest } from "../registry/core.ts";
 import { createObject } from "../registry/create.ts";
 import { isCustom } from "../registry/custom-type.ts";
-import { decodeObject, type FieldValidation, textOf } from "../registry/decode.ts";
+import { checkKind, decodeObject, type FieldValidation, textOf } from "../registry/decode.ts";
 import { deleteObject } from "../registry/delete.ts";
 import { deleteCollection } from "../registry/delete-collection.ts";
 import { methodNotAllowed, notServed, routerRefusal } from "../registry/errors.ts";
@@ -26,8 +29,16 @@ import { updateObject } from "../registry/update.ts";
 import { openWatch } from "../registry/watch.ts";
 import type { RequestAttributes, ResourceType, SubresourceType, Verb } from "../types.ts";
 import type { ApiCall } from "./api-call.ts";
-import { isLarge, mediaTypeOf, parseApplyBody, parseJsonPatchBody, parseObjectBody } from "./body.ts";
-import { negotiate, type Representation, servesMediaType } from "./negotiation.ts";
+import {
+  checkMediaType,
+  isLarge,
+  mediaTypeOf,
+  parseApplyBody,
+  parseJsonPatchBody,
+  parseObjectBody,
+  protobufTypeOf,
+} from "./body.ts";
+import { negotiate, type Representation, servesMediaType, unservedMediaType } from "./negotiation.ts";
 import {
   type DeleteOptions,
   parseDeleteOptions,
@@ -36,7 +47,7 @@ import {
   type WriteOptions,
 } from "./query-options.ts";
 import { objectReply, type Reply } from "./reply.ts";
-import type { RequestInfo } from "./request-info.ts";
+import { type RequestInfo, wantsWatch } from "./request-info.ts";
 
 const NO_OPTIONS: WriteOptions = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
 
@@ -138,8 +149,11 @@ async function handleList(request: Request): Promise<Reply> {
 
 async function handleWatch(request: Request): Promise<Reply> {
   const how = presentation(request);
+  // Events follow each other without an end, which YAML cannot be.
+  if (how.representation.format === "yaml") throw unservedMediaType(true);
   const { core, type, info } = request;
-  const options = parseListOptions(request.call.query, true);
+  // Below the old prefix upstream looks at the options as if they were those of a list.
+  const options = parseListOptions(request.call.query, wantsWatch(request.call.query));
   // `/watch/…/name` watches that one object.
   const named =
     info.name !== "" && options.fieldSelector === ""
@@ -152,6 +166,7 @@ async function handleWatch(request: Request): Promise<Reply> {
 
 async function handleCreate(request: Request): Promise<Reply> {
   const how = presentation(request);
+  checkMediaType(mediaTypeOf(request.call.headers["content-type"]));
   const options = parseWriteOptions(request.call.query, "CreateOptions", false);
   if (request.type.namespaced && request.namespace === "") throw notSupported(request);
   const { draft, large } = await readObject(request, options);
@@ -185,23 +200,34 @@ function checkName(given: string | undefined, name: string): void {
 }
 
 async function handlePatch(request: Request, subresource: string): Promise<Reply> {
-  const how = presentation(request);
   const { type, call } = request;
   const patchType = patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
+  const how = presentation(request);
   const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
   const body = await call.body();
   const write = writeRequest(request, options, subresource, isLarge(body));
   if (patchType === "apply") {
+    // What is applied to a part of an object does not make the object.
+    if (subresource !== "") await getObject(request.core, type, request.namespace, request.info.name, "");
     const { value, duplicates } = await parseApplyBody(body, type.kind, request.core.clock);
     if (write.pause !== undefined) await write.pause();
     return present(request, await applyObject(write, value, validation(request, options, duplicates)), how);
   }
-  const { value, duplicates } = parseJsonPatchBody(
-    body,
-    patchType === "json" ? "JSON patch" : type.kind,
-    patchType === "strategic",
+  const { value, duplicates } = await ofExisting(request, () =>
+    parseJsonPatchBody(body, patchType === "json" ? "JSON patch" : type.kind, patchType === "strategic"),
   );
   return present(request, await patchObject(write, patchType, value, validation(request, options, duplicates)), how);
+}
+
+/** Upstream reads a patch when it has the object: where there is none, that is told, whatever the patch looks like. */
+async function ofExisting<Patch>({ core, type, namespace, info }: Request, read: () => Patch): Promise<Patch> {
+  try {
+    return read();
+  } catch (error) {
+    // Our own limits come first.
+    if (!(error instanceof ApiError) || error.code !== 413) await getObject(core, type, namespace, info.name, "");
+    throw error;
+  }
 }
 
 async function handleDelete(request: Request): Promise<Reply> {
@@ -214,8 +240,8 @@ async function handleDelete(request: Request): Promise<Reply> {
 async function handleDeleteCollection(request: Request): Promise<Reply> {
   const how = presentation(request);
   if (request.type.namespaced && request.namespace === "") throw notSupported(request);
-  const options = await readDeleteOptions(request);
   const list = parseListOptions(request.call.query, false);
+  const options = await readDeleteOptions(request);
   const write = writeRequest(request, { ...NO_OPTIONS, dryRun: options.dryRun }, "");
   return presentList(request.type, await deleteCollection(write, list, options), how);
 }
@@ -238,25 +264,24 @@ async function handleSubresource(request: Request): Promise<Reply> {
 
 async function handleScale(request: Request, scale: NonNullable<ResourceType["scale"]>): Promise<Reply> {
   const { core, call, type, namespace, info } = request;
+  if (!["get", "update", "patch"].includes(info.verb)) throw notSupported(request);
+  if (info.verb !== "patch") represent(request);
   if (info.verb === "get") {
-    const view = await getObject(core, type, namespace, info.name, "");
+    const view = await getObject(core, type, namespace, info.name, call.query.get("resourceVersion") ?? "");
     return objectReply(200, scaleOf(scale, view.object));
   }
   if (info.verb === "update") {
     const options = parseWriteOptions(call.query, "UpdateOptions", false);
-    const { value } = await parseObjectBody(
-      await call.body(),
-      mediaTypeOf(call.headers["content-type"]),
-      "Scale",
-      true,
-      core.clock,
-    );
+    const mediaType = mediaTypeOf(call.headers["content-type"]);
+    const body = await call.body();
+    checkScaleKind(protobufTypeOf(body, mediaType) ?? {});
+    const { value } = await parseObjectBody(body, mediaType, "Scale", true, core.clock);
     checkScale(value, info.name);
     const outcome = await updateScale(writeRequest(request, options, "scale"), scale, () => value);
     return objectReply(outcome.status, outcome.object);
   }
-  if (info.verb !== "patch") throw notSupported(request);
   const patchType = patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
+  represent(request);
   const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
   const write = writeRequest(request, options, "scale");
   const { value } =
@@ -265,19 +290,30 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
       : parseJsonPatchBody(await call.body(), "Scale");
   if (patchType === "apply" && isObject(value)) checkAppliedType(value, "autoscaling/v1", "Scale");
   const outcome = await updateScale(write, scale, (current) =>
-    patchType === "apply" ? value : applyOf(type, patchType, current, value),
+    patchType === "apply" ? value : stillScale(applyOf(type, patchType, current, value)),
   );
   return objectReply(outcome.status, outcome.object);
 }
 
 /** A Scale that is put must be one, and of the object in the path. */
 function checkScale(value: unknown, name: string): void {
-  const { kind, metadata } = isObject(value) ? value : {};
-  if (kind !== undefined && kind !== "Scale")
+  const { metadata, ...type } = isObject(value) ? value : {};
+  checkScaleKind(type);
+  checkName(isObject(metadata) ? textOf(metadata["name"]) : undefined, name);
+}
+
+/** A patch must leave the Scale one. */
+function stillScale(patched: unknown): unknown {
+  if (isObject(patched) && (patched["kind"] !== "Scale" || patched["apiVersion"] !== "autoscaling/v1"))
+    throw invalid({ group: "", kind: "" }, "", [
+      invalidValue("patch", goJson(patched), "illegal change of apiVersion or kind: this is autoscaling/v1 Scale"),
+    ]);
+  return patched;
+}
+
+function checkScaleKind({ apiVersion, kind }: { apiVersion?: unknown; kind?: unknown }): void {
+  if ((kind !== undefined && kind !== "Scale") || (apiVersion !== undefined && apiVersion !== "autoscaling/v1"))
     throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"');
-  const given = isObject(metadata) ? metadata["name"] : undefined;
-  if (given !== undefined && given !== name)
-    throw badRequest(`the name of the object (${textOf(given)}) does not match the name on the URL (${name})`);
 }
 
 async function handleOther(request: Request, subresource: SubresourceType, verb: Verb): Promise<Reply> {
@@ -289,8 +325,10 @@ async function handleOther(request: Request, subresource: SubresourceType, verb:
     throw notSupported(request);
   }
   const { call, core, user, namespace, info } = request;
+  represent(request);
   let body: Unstructured | undefined;
   if (verb === "create" || verb === "update") {
+    if (verb === "create") checkMediaType(mediaTypeOf(call.headers["content-type"]));
     const options = parseWriteOptions(call.query, verb === "create" ? "CreateOptions" : "UpdateOptions", false);
     body = (await readObject({ ...request, type: bodyType(request.type, subresource) }, options)).draft;
   } else if (verb === "patch") body = await patchedBody(request);
@@ -363,6 +401,8 @@ async function readObject(
   const { call, type } = request;
   const mediaType = mediaTypeOf(call.headers["content-type"]);
   const body = await call.body();
+  const said = isCustom(type) ? undefined : protobufTypeOf(body, mediaType);
+  if (said !== undefined) checkKind(type, said);
   const parsed = await parseObjectBody(body, mediaType, type.kind, !isCustom(type), request.core.clock);
   const large = isLarge(body);
   if (large) await breathe();
@@ -388,6 +428,9 @@ async function readDeleteOptions(request: Request): Promise<DeleteOptions> {
   const { value } = await parseObjectBody(body, mediaType, "DeleteOptions", true, request.core.clock);
   if (!isObject(value)) throw badRequest("the body is not DeleteOptions");
   const { kind } = value;
+  for (const field of ["apiVersion", "kind"])
+    if (typeof (value[field] ?? "") !== "string")
+      throw badRequest(`couldn't get version/kind: ${field} of DeleteOptions is no text`);
   if (kind !== undefined && kind !== "DeleteOptions") {
     const version = textOf(value["apiVersion"]);
     throw badRequest(
