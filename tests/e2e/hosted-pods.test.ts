@@ -15,6 +15,7 @@ import {
   Lab,
   leftovers,
   type Node,
+  otherEtcdImages,
   timed,
   workerImages,
 } from "./harness/index.ts";
@@ -59,6 +60,11 @@ const CLUSTER = {
 beforeAll(async () => {
   lab = await Lab.open();
   hostNode = lab.addNode("h1");
+  // A pod that ends at once is started again after 1, 2 and 4 s, not after 10, 20 and 40.
+  hostNode.writeFile(
+    "/etc/default/kubelet",
+    "KUBELET_EXTRA_ARGS=--feature-gates=ReduceDefaultCrashLoopBackOffDecay=true\n",
+  );
   tenantNode = lab.addNode("t1");
   capstan = await timed("capstan up", () => Capstan.start(lab.gateway));
   shell = await Shell.make(CLI, capstan.dataDir);
@@ -111,7 +117,7 @@ async function pods(): Promise<Record<string, string>> {
 test("a cluster by processes gets a real node", async () => {
   const hostBooted = timed("host's node booted, images imported", async () => {
     await hostNode.start();
-    await hostNode.importImages(images([...workerImages, ...controlPlaneImages, "proxy-server"]));
+    await hostNode.importImages(images([...workerImages, ...controlPlaneImages, ...otherEtcdImages, "proxy-server"]));
   });
   // The other one has time until it is to join.
   booted = hostBooted.then(bootTenantNode);
@@ -193,6 +199,90 @@ test("a wrong argument leaves the old kube-apiserver serving and is told in its 
   await tenant.patch({ spec: { apiServer: { extraArgs: [] } } });
   const well = async (): Promise<boolean> => (await tenant.condition("UpToDate")).startsWith("True");
   await timed("well again", () => eventually("UpToDate", well, { timeout: 120_000 }));
+});
+
+/** Asks for an etcd as a user does; `null` for the one that belongs to the version. */
+async function askForEtcd(image: string | null): Promise<void> {
+  await tenant.patch({ spec: { etcd: { image } } });
+}
+
+/** The version of the etcd that a member runs. */
+async function etcdVersion(): Promise<string> {
+  const told = await host.kubectl("exec", "tenant-etcd-0-0", "-c", "etcd", "--", "etcd", "--version");
+  return /etcd Version: (\d+\.\d+)/.exec(told)?.[1] ?? told;
+}
+
+/** Asks the first member in its own pod. */
+function etcdctl(...args: string[]): Promise<string> {
+  const key = (name: string): string => `/etc/kubernetes/pki/etcd/${name}`;
+  const keys = [`--cacert=${key("ca.crt")}`, `--cert=${key("peer.crt")}`, `--key=${key("peer.key")}`];
+  const ask = ["etcdctl", "--endpoints=https://127.0.0.1:2379", ...keys, ...args];
+  return host.kubectl("exec", "tenant-etcd-0-0", "-c", "etcd", "--", ...ask);
+}
+
+const named = (backup: string): boolean =>
+  readdirSync(join(capstan.dataDir, "backups/default/tenant")).some((name) => name.endsWith(backup));
+
+test("an image that has no etcd is tried and refused; the member's pod is not touched", async () => {
+  const before = await host.kubectl("get", "pod", "tenant-etcd-0-0", "-o", "jsonpath={.metadata.uid}");
+  await askForEtcd(lab.images.pause.reference);
+  await timed("told", () =>
+    eventually(
+      "the refusal",
+      async () => {
+        const told = await tenant.condition("UpToDate");
+        if (!/^False ConfigurationRefused etcd does not become ready: .*"etcd": executable file not found/.test(told))
+          throw new Error(told);
+        return true;
+      },
+      { timeout: 120_000 },
+    ),
+  );
+  expect(await host.kubectl("get", "pod", "tenant-etcd-0-0", "-o", "jsonpath={.metadata.uid}")).toBe(before);
+  expect(await host.kubectl("get", "pods", "tenant-etcd-next", "--ignore-not-found", "-o", "name")).toBe("");
+  expect(await tenant.condition("Available")).toMatch(/^True/);
+  expect(named("-before-another-etcd")).toBe(false);
+});
+
+test("an etcd that fails with the data and spoils it: the old one gets the backup that was made right before", async () => {
+  await tenant.kubectl("create", "configmap", "kept");
+  await askForEtcd(lab.images["etcd-spoiling"].reference);
+  await timed("taken back", () =>
+    eventually(
+      "the refusal",
+      async () => {
+        const told = await tenant.condition("UpToDate");
+        if (!/^False ConfigurationRefused .*this etcd is broken/.test(told)) throw new Error(told);
+        return true;
+      },
+      { timeout: 180_000 },
+    ),
+  );
+  await timed("Available", () => tenant.available(120_000));
+  expect(await etcdVersion()).toBe("3.5");
+  expect(named("-before-another-etcd")).toBe(true);
+  expect(await tenant.kubectl("get", "cm", "kept", "-o", "name")).toContain("kept");
+});
+
+test("etcd 3.5 becomes 3.6 with its data", async () => {
+  await askForEtcd(null);
+  await timed("etcd 3.6", () =>
+    eventually(
+      "UpToDate",
+      async () => {
+        const told = await tenant.condition("UpToDate");
+        if (!told.startsWith("True") || (await etcdVersion()) !== "3.6") throw new Error(told);
+        return true;
+      },
+      { timeout: 120_000 },
+    ),
+  );
+  const status = JSON.parse(await etcdctl("endpoint", "status", "-w", "json")) as {
+    Status: { storageVersion: string };
+  }[];
+  expect(status[0]?.Status.storageVersion).toBe("3.6.0");
+  expect(await tenant.kubectl("get", "cm", "kept", "before", "-o", "name")).toMatch(/before[^]*kept|kept[^]*before/);
+  await eventually("a Ready node", async () => (await tenant.readyNodes()) === 1);
 });
 
 test("an upgrade replaces kube-apiserver, then the others, while the API answers", async () => {
@@ -285,10 +375,7 @@ test("as management cluster: a real node joins and becomes Ready", async () => {
 
 /** Ids of etcd's members that have started. */
 async function members(): Promise<string[]> {
-  const key = (name: string): string => `/etc/kubernetes/pki/etcd/${name}`;
-  const keys = [`--cacert=${key("ca.crt")}`, `--cert=${key("peer.crt")}`, `--key=${key("peer.key")}`];
-  const list = ["etcdctl", "--endpoints=https://127.0.0.1:2379", ...keys, "member", "list"];
-  const lines = (await host.kubectl("exec", "tenant-etcd-0-0", "--", ...list)).trim().split("\n");
+  const lines = (await etcdctl("member", "list")).trim().split("\n");
   return lines.flatMap((line) => (line.includes(", started,") ? (line.split(",")[0] ?? []) : [])).toSorted();
 }
 

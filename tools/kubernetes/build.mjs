@@ -128,6 +128,16 @@ function programsOf({ version, major, minor, folder }) {
     package: `go.etcd.io/etcd/${path}/v3`,
     ldflags: [],
   }));
+  // The one before: what data of 3.5 needs to become data of 3.6.
+  const earlierEtcd = [
+    ["etcd", "server"],
+    ["etcdutl", "etcdutl"],
+  ].map(([name, path]) => ({
+    name: `${name}-v3.5`,
+    module: join(here, "etcd-v3.5"),
+    package: `go.etcd.io/etcd/${path}/v3`,
+    ldflags: [],
+  }));
   const konnectivity = ["server", "agent"].map((name) => ({
     name: `proxy-${name}`,
     module: join(here, "konnectivity"),
@@ -138,6 +148,7 @@ function programsOf({ version, major, minor, folder }) {
     ...etcd,
     ...kubernetes,
     ...konnectivity,
+    ...earlierEtcd,
     { name: "coredns", module: join(here, "coredns"), package: ".", ldflags: [] },
     { name: "pause", module: join(here, "pause"), package: ".", ldflags: [] },
     { name: "e2e-cni", module: join(here, "../cni"), package: ".", ldflags: [] },

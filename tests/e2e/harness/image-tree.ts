@@ -31,6 +31,11 @@ export class ImageTree {
     return this.#add({ path, content });
   }
 
+  /** Adds a program of a few lines. */
+  script(path: string, content: string): this {
+    return this.#add({ path, content, mode: 0o755 });
+  }
+
   /** Adds a symbolic link. */
   link(path: string, target: string): this {
     return this.#add({ path, link: target });

@@ -15,11 +15,15 @@ export const controlPlaneImages = ["kube-apiserver", "kube-controller-manager", 
 /** The tunnel from kube-apiserver to nodes that it cannot reach: one image beside kube-apiserver, one on the nodes. */
 const konnectivityImages = ["proxy-server", "proxy-agent"] as const;
 
+/** etcd before 3.6, and a 3.6 that spoils its data for that one. */
+export const otherEtcdImages = ["etcd-v3.5", "etcd-spoiling"] as const;
+
 /** The images that the harness builds. */
 export type ImageName =
   | (typeof workerImages)[number]
   | (typeof controlPlaneImages)[number]
-  | (typeof konnectivityImages)[number];
+  | (typeof konnectivityImages)[number]
+  | (typeof otherEtcdImages)[number];
 
 /** One built image. */
 export interface Image {
@@ -32,6 +36,9 @@ export interface Image {
 /** All built images by name. */
 export type Images = Readonly<Record<ImageName, Image>>;
 
+type References = Record<ImageName, string>;
+type OtherEtcd = (typeof otherEtcdImages)[number];
+
 /** Reference of the shell-and-web-server image that test workloads use. */
 export const busyboxReference = "capstan.dev/e2e-busybox:1";
 
@@ -40,17 +47,30 @@ const cniReference = "capstan.dev/e2e-cni:1";
 const konnectivityTag = "v0.34.0";
 
 /**
+ * An etcd that starts well without data, and with data leads for long enough to make it unreadable for an older one, unseen by probes,
+ * before it ends. From then on it ends at once.
+ */
+const SPOILING = `#!/bin/sh
+data=/var/lib/etcd/data
+[ -d $data/member ] || exec etcd-v3.6 "$@"
+[ -e $data/spoiled ] || timeout 5 etcd-v3.6 "$@" --listen-metrics-urls=http://127.0.0.1:9
+touch $data/spoiled
+echo 'panic: this etcd is broken' >&2
+exit 1
+`;
+
+/**
  * Builds the images that real nodes need, without a registry: docker archives from our own programs and from files of the nodes'
  * root file system. Kept in the cache under a hash of the inputs. Names and tags are what this kubeadm asks for.
  */
 export async function ensureImages(bin: string, rootfs: string): Promise<Images> {
   const version = (await mustRun(join(bin, "kubeadm"), ["version", "-o", "short"])).trim();
-  const references = await kubeadmReferences(bin, version);
+  const references = { ...(await kubeadmReferences(bin, version)), ...(await otherEtcdReferences(bin)) };
   const folder = join(cacheDir(), "e2e", `images-${version}-${inputHash(bin, rootfs, references)}`);
   mkdirSync(folder, { recursive: true });
   forgetOthers(folder, `images-${version}-`);
   const images: Partial<Record<ImageName, Image>> = {};
-  for (const name of [...workerImages, ...controlPlaneImages, ...konnectivityImages]) {
+  for (const name of Object.keys(references) as ImageName[]) {
     const archive = join(folder, `${name}.tar`);
     const reference = references[name];
     if (!existsSync(archive)) writeDockerArchive(archive, { ...(await contents(name, bin, rootfs)), reference });
@@ -59,8 +79,16 @@ export async function ensureImages(bin: string, rootfs: string): Promise<Images>
   return images as Images;
 }
 
+/** Tagged as the published ones are: which etcd is older is known by the tag. */
+async function otherEtcdReferences(bin: string): Promise<Pick<References, OtherEtcd>> {
+  const told = await mustRun(join(bin, "etcd-v3.5"), ["--version"]);
+  const version = /etcd Version: (\S+)/.exec(told)?.[1];
+  if (version === undefined) throw new Error(`etcd-v3.5 --version: no version in\n${told}`);
+  return { "etcd-v3.5": `registry.k8s.io/etcd:${version}-0`, "etcd-spoiling": "capstan.dev/e2e-etcd-spoiling:3.6.99" };
+}
+
 /** The references that `kubeadm init` and `kubeadm join` of this version ask for, plus our own two. */
-async function kubeadmReferences(bin: string, version: string): Promise<Record<ImageName, string>> {
+async function kubeadmReferences(bin: string, version: string): Promise<Omit<References, OtherEtcd>> {
   const listed = await mustRun(join(bin, "kubeadm"), ["config", "images", "list", "--kubernetes-version", version]);
   const find = (name: string): string => {
     const line = listed.split("\n").find((each) => each.includes(`/${name}:`));
@@ -110,6 +138,16 @@ async function contents(name: ImageName, bin: string, rootfs: string): Promise<O
       for (const each of ["etcd", "etcdctl", "etcdutl"]) tree.program(program(each), `usr/local/bin/${each}`);
       return { entries: tree.folder("tmp", 0o1777).entries() };
     }
+    case "etcd-v3.5": {
+      for (const each of ["etcd", "etcdutl"]) tree.program(program(`${each}-v3.5`), `usr/local/bin/${each}`);
+      return { entries: tree.folder("tmp", 0o1777).entries() };
+    }
+    case "etcd-spoiling": {
+      await tree.mergedUsr().debian("/bin/busybox");
+      await applets(tree, rootfs);
+      tree.program(program("etcd"), "usr/local/bin/etcd-v3.6").script("usr/local/bin/etcd", SPOILING);
+      return { entries: tree.entries() };
+    }
     case "kube-apiserver":
     case "kube-controller-manager":
     case "kube-scheduler":
@@ -147,7 +185,7 @@ function forgetOthers(folder: string, prefix: string): void {
 }
 
 /** Changes when a program was built anew, the root file system differs, or this folder's image code changes. */
-function inputHash(bin: string, rootfs: string, references: Record<ImageName, string>): string {
+function inputHash(bin: string, rootfs: string, references: References): string {
   const hash = createHash("sha256").update(JSON.stringify([rootfs, references]));
   for (const name of readdirSync(bin).toSorted()) {
     const { size, mtimeMs } = statSync(join(bin, name));

@@ -7,6 +7,7 @@ export {
   type Image,
   type ImageName,
   type Images,
+  otherEtcdImages,
   workerImages,
 } from "./images.ts";
 export { Lab, type LabOptions, leftovers, sweep } from "./lab.ts";

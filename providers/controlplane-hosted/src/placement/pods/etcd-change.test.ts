@@ -155,6 +155,22 @@ test("an image that cannot be pulled is waited for four minutes, and told; what 
   expect([await etcdImage(), await trial()]).toEqual([OLD_IMAGE, undefined]);
 });
 
+test("an older etcd is not given the data, which is told; without a tag it is tried", async () => {
+  await settled();
+  withEtcd({ image: "registry.k8s.io/etcd:3.5.24-0" });
+  const state = await settled(3);
+  expect(state).toMatchObject({ apiReady: true, upgrade: { reason: "EtcdNotOlder" } });
+  expect(state.upgrade?.message).toContain(`spec.etcd.image registry.k8s.io/etcd:3.5.24-0 is older than ${OLD_IMAGE}`);
+  expect(await etcdImage()).toBe(OLD_IMAGE);
+  for (const image of ["registry.example.org:1234/etcd", "registry.k8s.io/etcd@sha256:1abc2def"]) {
+    withEtcd({ image });
+    expect((await settled()).upgrade).toBeUndefined();
+    expect(await etcdImage()).toBe(image);
+  }
+  withEtcd({});
+  expect((await settled()).upgrade).toBeUndefined();
+});
+
 test("settings that work without data and not with it are taken back; the pod that its StatefulSet would wait for goes", async () => {
   await settled();
   const volumes = await world.dataOf(owner);

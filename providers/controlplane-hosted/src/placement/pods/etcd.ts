@@ -119,7 +119,12 @@ export class PodsEtcd {
         "spec.etcd.storage.type EmptyDir keeps no data without its pod, so etcd stays as it was started; set spec.etcd and spec.pods back, or make a control plane with PersistentVolumeClaim";
       return { aim: serves, wanted: serves, fixed: { reason: "DataWouldBeLost", message } };
     }
-    return { aim, wanted: record.etcdChange === undefined && membersChange(record) ? serves : aim };
+    const fixed = olderRefused(plan, aim);
+    return {
+      aim,
+      wanted: record.etcdChange === undefined && membersChange(record) ? serves : aim,
+      ...(fixed === undefined ? {} : { fixed }),
+    };
   }
 
   /** Lets every member run; a changed description replaces one pod at a time, when all others are ready. */
@@ -319,6 +324,16 @@ async function leave(client: EtcdClient, endpoint: string, id: string, own: stri
   const stays = await client.status(endpoint);
   if (stays.leader === id) await client.moveLeader(own, stays.memberId);
   await client.removeMember(endpoint, id);
+}
+
+/** An image that was asked for by name and is older than what has served. */
+function olderRefused({ spec }: ControlPlanePlan, aim: EtcdDescription): Trouble | undefined {
+  const image = spec.etcd?.image;
+  if (image === undefined || image === aim.version) return undefined;
+  return {
+    reason: "EtcdNotOlder",
+    message: `spec.etcd.image ${image} is older than ${aim.version}, which has served: etcd does not go back with its data, so that one goes on; set spec.etcd.image to it or a newer one, or restore a backup made before it into a new control plane`,
+  };
 }
 
 /** An upgrade whose etcd did not work. */

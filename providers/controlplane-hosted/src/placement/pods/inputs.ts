@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock, Random } from "@capstan/apimachinery";
 import { type HostCluster, HostSecret, type Service } from "@capstan/workloads";
-import { coerce, lt } from "semver";
+import { coerce, lt, type SemVer } from "semver";
 import { certificateSpecs } from "../../certificates.ts";
 import type { ComponentContext } from "../../components/context.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
@@ -130,9 +130,16 @@ function podsSettings(spec: HostedControlPlaneSpec): EtcdSettings {
   return { ...etcdSettings(spec), ...(spec.pods === undefined ? {} : { pods: spec.pods }) };
 }
 
+/** Only tags tell; what has none, or a digest alone, is tried. */
 function isOlder(image: string, than: string): boolean {
-  const [a, b] = [image, than].map((reference) => coerce(reference.slice(reference.lastIndexOf(":") + 1)));
-  return a !== null && a !== undefined && b !== null && b !== undefined && lt(a, b);
+  const [a, b] = [tagVersion(image), tagVersion(than)];
+  return a !== null && b !== null && lt(a, b);
+}
+
+function tagVersion(image: string): SemVer | null {
+  // A digest has digits too, and a registry may have a port.
+  const [name = ""] = image.split("@");
+  return coerce(/:([^:/]+)$/.exec(name)?.[1]);
 }
 
 function apiNames(names: PodNames): string[] {
