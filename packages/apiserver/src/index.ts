@@ -18,6 +18,7 @@ export { type LmdbStore, type LmdbStoreOptions, openLmdbStore } from "./store/lm
 export { memoryStore } from "./store/memory-store.ts";
 export { openObjectStore } from "./store/object-store.ts";
 export type { ObjectStore, StoredChange, StoredObject } from "./store/object-store.types.ts";
+export { lockDirectory } from "./store/process-lock.ts";
 export { CompactedError, type Store, StoreError } from "./store/store.ts";
 export type {
   AdmissionPlugin,

@@ -63,6 +63,7 @@ export {
 export { type ExecClusterInfo, ExecCredentials, type RunProgram } from "./kubeconfig/exec-plugin.ts";
 export { inClusterConfig } from "./kubeconfig/in-cluster.ts";
 export { kubeconfigFromText, type LoadOptions, loadKubeconfig } from "./kubeconfig/load.ts";
+export { proxyFromEnvironment } from "./kubeconfig/proxy.ts";
 export { fencedTransport } from "./leader/fenced-transport.ts";
 export { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from "./leader/leader-elector.ts";
 export { Lease, type LeaseObject, type LeaseSpec } from "./leader/lease-kind.ts";

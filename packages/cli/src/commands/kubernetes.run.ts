@@ -26,20 +26,32 @@ export async function runInstall(input: CommandInput): Promise<number> {
     etcdVersion: text(options["etcdVersion"]),
   };
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-  let shown = -1;
   const bin = await installKubernetes({
     version,
     into: folder(input),
+    env: io.env,
     ...given,
-    onProgress: (what, received, total) => {
-      const percent = total === undefined ? 0 : Math.floor((received / total) * 10) * 10;
-      if (percent === shown) return;
-      shown = percent;
-      io.err(`${what}: ${percent} %\n`);
-    },
+    onProgress: progressLines((line) => io.err(line)),
   }).catch(withCure);
   io.out(`Kubernetes ${version} is in ${bin}\n`);
   return 0;
+}
+
+/** A line for each tenth of a file; for each 10 MB when its size is not known. */
+export function progressLines(
+  print: (line: string) => void,
+): (what: string, received: number, total: number | undefined) => void {
+  let last = "";
+  return (what, received, total) => {
+    const megabytes = (bytes: number, step = 1): number => Math.floor(bytes / 1e6 / step) * step;
+    const reached =
+      total === undefined || total === 0
+        ? `${megabytes(received, 10)} MB`
+        : `${Math.floor((received / total) * 10) * 10} % of ${Math.ceil(total / 1e6)} MB`;
+    const line = `${what}: ${reached}\n`;
+    if (line !== last) print(line);
+    last = line;
+  };
 }
 
 export async function runList(input: CommandInput): Promise<number> {

@@ -3,122 +3,135 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { ReadableStream } from "node:stream/web";
+import type { Dispatcher } from "undici";
+import { type Fetcher, giveUp, shown } from "./fetcher.ts";
+import { InstallError } from "./install-error.ts";
 
-/** An installation that did not succeed; `cure` says what a person can do. */
-export class InstallError extends Error {
-  readonly cure: string;
+type Answer = Dispatcher.ResponseData;
 
-  constructor(message: string, cure: string) {
-    super(message);
-    this.name = "InstallError";
-    this.cure = cure;
-  }
-}
+const AGAIN = "run the same command again: it goes on where it ended";
 
 export interface DownloadOptions {
+  fetcher: Fetcher;
   url: string;
   file: string;
   sha256: string;
+  /** What to do when the server has no such file. */
+  ifMissing: string;
   onProgress?: (received: number, total: number | undefined) => void;
-  signal?: AbortSignal;
 }
 
 /**
- * Fetches a file whose checksum is known. A transfer that was cut is gone on with where it ended; a file with another checksum never
- * gets its final name.
+ * Fetches a file whose checksum is known. A transfer that was cut is gone on with where it ended; when what came before does not
+ * belong to the file any more, it is fetched from its beginning. A file with another checksum never gets its final name.
  */
 export async function download(options: DownloadOptions): Promise<void> {
-  const part = `${options.file}.part`;
-  await mkdir(dirname(options.file), { recursive: true });
-  const have = (await stat(part).catch(() => undefined))?.size ?? 0;
-  const response = await request(options.url, have === 0 ? {} : { range: `bytes=${have}-` }, options.signal);
-  // 416: all of it is here already; 200: the server does not resume and sends everything.
-  const resumed = response.status === 206;
-  if (response.status !== 416) {
-    if (!response.ok || response.body === null) throw notThere(options.url, response.status);
-    const length = response.headers.get("content-length");
-    const start = resumed ? have : 0;
-    await receive(
-      response.body as ReadableStream,
-      part,
-      start,
-      length === null ? undefined : start + Number(length),
-      options,
-    );
+  const { file, sha256 } = options;
+  if ((await sizeOf(file)) !== undefined) {
+    if ((await sha256Of(file)) === sha256) return;
+    await rm(file, { force: true });
   }
-  const actual = await sha256Of(part);
-  if (actual !== options.sha256) {
+  const part = `${file}.part`;
+  await mkdir(dirname(file), { recursive: true });
+  const have = (await sizeOf(part)) ?? 0;
+  let actual = have > 0 && (await resume(options, part, have)) ? await sha256Of(part) : undefined;
+  if (actual !== sha256) {
+    await receive(await ask(options, {}), part, 0, options);
+    actual = await sha256Of(part);
+  }
+  if (actual !== sha256) {
     await rm(part, { force: true });
     throw new InstallError(
-      `${options.url}: checksum ${actual} is not the expected ${options.sha256}`,
+      `${shown(options.url)}: checksum ${actual} is not the expected ${sha256}`,
       "the file was changed on the way or at its source: try again, or use another --mirror",
     );
   }
-  await rename(part, options.file);
+  await rename(part, file);
 }
 
-async function receive(
-  body: ReadableStream,
-  part: string,
-  start: number,
-  total: number | undefined,
-  options: DownloadOptions,
-): Promise<void> {
+/** Fetches what is missing; false when the server does not go on where we ended. */
+async function resume(options: DownloadOptions, part: string, have: number): Promise<boolean> {
+  const response = await ask(options, { range: `bytes=${have}-` });
+  const goesOn = response.statusCode === 206 && `${response.headers["content-range"]}`.startsWith(`bytes ${have}-`);
+  if (!goesOn) {
+    giveUp(response);
+    // All of it may be here already.
+    return response.statusCode === 416;
+  }
+  await receive(response, part, have, options);
+  return true;
+}
+
+async function ask(options: DownloadOptions, headers: Record<string, string>): Promise<Answer> {
+  const response = await options.fetcher.get(options.url, headers);
+  const { statusCode } = response;
+  if (isOk(statusCode) || (statusCode === 416 && headers["range"] !== undefined)) return response;
+  giveUp(response);
+  throw notThere(options.url, statusCode, options.ifMissing);
+}
+
+const isOk = (status: number): boolean => status >= 200 && status < 300;
+
+async function receive(response: Answer, part: string, start: number, options: DownloadOptions): Promise<void> {
+  const length = response.headers["content-length"];
+  const total = length === undefined ? undefined : start + Number(length);
   let received = start;
   // Written chunk by chunk, so that all that came before a cut is on disk for the next try.
   const file = await open(part, start > 0 ? "a" : "w");
   try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      await file.write(chunk);
+    for await (const chunk of chunksOf(response, () => cut(options.url, received))) {
+      await file.appendFile(chunk);
       received += chunk.length;
       options.onProgress?.(received, total);
     }
-  } catch (error) {
-    throw new InstallError(
-      `${options.url}: the transfer ended after ${received} bytes (${error instanceof Error ? error.message : String(error)})`,
-      "run the same command again: it goes on where it ended",
-    );
+    // The name that says that it is whole must not outlive a power cut alone.
+    await file.sync();
   } finally {
     await file.close();
   }
   if (total !== undefined && received < total)
-    throw new InstallError(
-      `${options.url}: only ${received} of ${total} bytes came`,
-      "run the same command again: it goes on where it ended",
-    );
+    throw new InstallError(`${shown(options.url)}: only ${received} of ${total} bytes came`, AGAIN);
 }
 
-/** A small text file such as a checksum. */
-export async function fetchText(url: string, signal?: AbortSignal): Promise<string> {
-  const response = await request(url, {}, signal);
-  if (!response.ok) throw notThere(url, response.status);
-  return await response.text();
-}
-
-async function request(
-  url: string,
-  headers: Record<string, string>,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
+/** What the network does is told apart from what the disk does. */
+async function* chunksOf({ body }: Answer, message: () => string): AsyncGenerator<Uint8Array> {
+  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   try {
-    return await fetch(url, { headers, redirect: "follow", ...(signal === undefined ? {} : { signal }) });
-  } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new InstallError(
-      `cannot reach ${url}: ${cause}`,
-      "check the network, or name a mirror with --mirror, or take local files with --from DIR",
-    );
+    for (;;) {
+      const { done, value } = await chunks.next().catch((error: unknown) => {
+        throw new InstallError(`${message()} (${error instanceof Error ? error.message : String(error)})`, AGAIN);
+      });
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    await chunks.return?.();
   }
 }
 
-function notThere(url: string, status: number): InstallError {
-  return status === 404
-    ? new InstallError(`${url} does not exist (404)`, "check the version: capstan kubernetes install v1.34.4")
-    : new InstallError(`${url} answered ${status}`, "try again later, or use another --mirror");
+function cut(url: string, received: number): string {
+  return `${shown(url)}: the transfer ended after ${received} bytes`;
 }
 
-export async function sha256Of(file: string): Promise<string> {
+/** A small text file such as a checksum. */
+export async function fetchText(fetcher: Fetcher, url: string, ifMissing: string): Promise<string> {
+  const response = await fetcher.get(url);
+  if (isOk(response.statusCode)) return await response.body.text();
+  giveUp(response);
+  throw notThere(url, response.statusCode, ifMissing);
+}
+
+function notThere(url: string, status: number, ifMissing: string): InstallError {
+  return status === 404
+    ? new InstallError(`${shown(url)} does not exist (404)`, ifMissing)
+    : new InstallError(`${shown(url)} answered ${status}`, "try again later, or use another --mirror");
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  return (await stat(file).catch(() => undefined))?.size;
+}
+
+async function sha256Of(file: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(file), hash);
   return hash.digest("hex");

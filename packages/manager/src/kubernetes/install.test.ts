@@ -1,136 +1,232 @@
-import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { installKubernetes, listKubernetes, removeKubernetes } from "./install.ts";
+import { program, ReleaseMirror, tar } from "../testing/release-mirror.ts";
+import { type InstallOptions, installKubernetes, listKubernetes, removeKubernetes } from "./install.ts";
 
-/** A mirror on loopback with the layout of the official one, and with faults. */
-let server: Server;
-let base: string;
-let files: Map<string, Buffer>;
-/** Paths that are cut after so many bytes, once. */
-let cuts: Map<string, number>;
-let ranges: string[];
-/** Ends the connection that is to be cut. */
-let endConnection: () => void;
+let mirror: ReleaseMirror;
+let scratch: string;
 let into: string;
-
-const sha = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
-const program = (name: string): Buffer => Buffer.from(`#!/bin/sh\n# ${name}\n${"x".repeat(5000)}\n`);
-
-function tar(entries: Record<string, Buffer>): Buffer {
-  const blocks = Object.entries(entries).flatMap(([name, bytes]) => {
-    const header = Buffer.alloc(512);
-    header.write(name, 0);
-    header.write(`${bytes.length.toString(8).padStart(11, "0")}\0`, 124);
-    header.write("0", 156);
-    return [header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)];
-  });
-  return gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)]));
-}
+const VERSION = "v1.34.4";
+const folder = `/${VERSION}/bin/linux/amd64`;
+const again = "run the same command again: it goes on where it ended";
 
 beforeEach(async () => {
-  into = await mkdtemp(join(tmpdir(), "capstan-install-"));
-  files = new Map();
-  cuts = new Map();
-  ranges = [];
-  endConnection = () => undefined;
-  for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler"]) {
-    files.set(`/v1.34.4/bin/linux/amd64/${name}`, program(name));
-    files.set(`/v1.34.4/bin/linux/amd64/${name}.sha256`, Buffer.from(sha(program(name))));
-  }
-  const archive = tar({
-    "etcd-v3.6.5/README.md": Buffer.from("no"),
-    "etcd-v3.6.5/etcd": program("etcd"),
-    "etcd-v3.6.5/etcdutl": program("etcdutl"),
-  });
-  files.set("/v3.6.5/etcd-v3.6.5-linux-amd64.tar.gz", archive);
-  files.set("/v3.6.5/SHA256SUMS", Buffer.from(`${sha(archive)}  etcd-v3.6.5-linux-amd64.tar.gz\n`));
-  server = createServer((request, response) => {
-    const bytes = files.get(request.url ?? "");
-    if (bytes === undefined) return void response.writeHead(404).end();
-    const start = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
-    if (request.headers.range !== undefined) ranges.push(`${request.url} ${request.headers.range}`);
-    const rest = bytes.subarray(start);
-    response.writeHead(start > 0 ? 206 : 200, { "content-length": rest.length });
-    const cut = cuts.get(request.url ?? "");
-    if (cut === undefined) return void response.end(rest);
-    cuts.delete(request.url ?? "");
-    // The rest never comes: the connection ends once the client has taken what was sent.
-    response.write(rest.subarray(0, cut));
-    endConnection = () => response.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  base = typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : "";
+  scratch = await mkdtemp(join(tmpdir(), "capstan-install-"));
+  into = join(scratch, "kubernetes");
+  mirror = new ReleaseMirror();
+  mirror.publish(VERSION);
+  await mirror.open();
 });
 
 afterEach(async () => {
-  await new Promise((resolve) => server.close(resolve));
-  await rm(into, { recursive: true, force: true });
+  await mirror.close();
+  await rm(scratch, { recursive: true, force: true });
 });
 
-const install = (version = "v1.34.4"): Promise<string> =>
+const install = (options: Partial<InstallOptions> = {}): Promise<string> =>
   installKubernetes({
-    version,
+    version: VERSION,
     into,
-    mirror: base,
-    etcdMirror: base,
-    architecture: "amd64",
-    onProgress: () => endConnection(),
+    mirror: mirror.base,
+    etcdMirror: mirror.base,
+    architecture: "x64",
+    onProgress: () => mirror.endConnection(),
+    ...options,
   });
+const left = (): Promise<string[]> => readdir(into, { recursive: true }).catch(() => []);
 
 test("installs Kubernetes and etcd, executable, and lists and removes them", async () => {
   const bin = await install();
-  expect(await readFile(join(bin, "etcd"))).toEqual(program("etcd"));
-  expect((await stat(join(bin, "kube-apiserver"))).mode & 0o777).toBe(0o755);
-  expect(await listKubernetes(into)).toEqual(["v1.34.4"]);
-  expect(await removeKubernetes(into, "v1.34.4")).toBe(true);
-  expect(await removeKubernetes(into, "v1.34.4")).toBe(false);
+  expect(await readFile(join(bin, "etcd"))).toEqual(program("etcd amd64"));
+  for (const name of ["kube-apiserver", "etcd", "etcdutl"])
+    expect((await stat(join(bin, name))).mode & 0o777).toBe(0o755);
+  expect(await listKubernetes(into)).toEqual([VERSION]);
+  expect(await readdir(join(into, VERSION)), "nothing beside it").toEqual(["bin"]);
+  expect(await removeKubernetes(into, VERSION)).toBe(true);
+  expect(await removeKubernetes(into, VERSION)).toBe(false);
   expect(await listKubernetes(into)).toEqual([]);
+});
+
+test("a link in etcd's archive is no program, and is not followed", async () => {
+  const bin = await install();
+  await expect(lstat(join(bin, "etcdctl"))).rejects.toThrow("ENOENT");
+});
+
+test("whatever the umask, control planes under other user ids may run it", async () => {
+  const before = process.umask(0o077);
+  try {
+    const bin = await install();
+    for (const path of [into, join(into, VERSION), bin, join(bin, "kube-apiserver"), join(bin, "etcd")])
+      expect((await stat(path)).mode & 0o777, path).toBe(0o755);
+  } finally {
+    process.umask(before);
+  }
 });
 
 test("a version that a control plane runs with is not removed", async () => {
   await install();
-  const clusters = join(into, "clusters");
+  const clusters = join(scratch, "clusters");
   await mkdir(join(clusters, "default/demo"), { recursive: true });
-  await writeFile(join(clusters, "default/demo/plane.json"), JSON.stringify({ version: "v1.34.4" }));
-  await expect(removeKubernetes(into, "v1.34.4", clusters)).rejects.toThrow("v1.34.4 is used by default/demo");
-  expect(await listKubernetes(into)).toEqual(["v1.34.4"]);
+  await writeFile(join(clusters, "default/demo/plane.json"), JSON.stringify({ version: VERSION }));
+  await expect(removeKubernetes(into, VERSION, clusters)).rejects.toThrow("v1.34.4 is used by default/demo");
+  expect(await listKubernetes(into)).toEqual([VERSION]);
   await rm(join(clusters, "default/demo"), { recursive: true });
-  expect(await removeKubernetes(into, "v1.34.4", clusters)).toBe(true);
+  expect(await removeKubernetes(into, VERSION, clusters)).toBe(true);
+});
+
+test("programs are those of the machine's architecture, and of none that is not published", async () => {
+  mirror.publish(VERSION, "arm64");
+  const bin = await install({ architecture: "arm64" });
+  expect(await readFile(join(bin, "kube-scheduler"), "utf8")).toContain("kube-scheduler v1.34.4 arm64");
+  expect(await readFile(join(bin, "etcd"))).toEqual(program("etcd arm64"));
+  await expect(install({ architecture: "riscv64" })).rejects.toThrow("no programs are published for riscv64");
+});
+
+test("what one architecture left half-done is not taken for another's", async () => {
+  mirror.publish(VERSION, "arm64");
+  mirror.files.delete("/v3.6.5/SHA256SUMS");
+  await expect(install()).rejects.toThrow("SHA256SUMS does not exist");
+  mirror.publish(VERSION, "arm64");
+  const bin = await install({ architecture: "arm64" });
+  expect(await readFile(join(bin, "kube-apiserver"), "utf8")).toContain("kube-apiserver v1.34.4 arm64");
 });
 
 test("a wrong checksum is refused and nothing is installed", async () => {
-  files.set("/v1.34.4/bin/linux/amd64/kube-scheduler.sha256", Buffer.from("0".repeat(64)));
+  mirror.files.set(`${folder}/kube-scheduler.sha256`, Buffer.from("0".repeat(64)));
   await expect(install()).rejects.toThrow(/kube-scheduler: checksum [0-9a-f]{64} is not the expected 0{64}/);
   expect(await listKubernetes(into)).toEqual([]);
 });
 
-test("a cut transfer is gone on with by the next run", async () => {
-  cuts.set("/v1.34.4/bin/linux/amd64/kube-apiserver", 1000);
-  await expect(install()).rejects.toMatchObject({ cure: "run the same command again: it goes on where it ended" });
-  const bin = await install();
-  expect(ranges).toContain("/v1.34.4/bin/linux/amd64/kube-apiserver bytes=1000-");
-  expect(await readFile(join(bin, "kube-apiserver"))).toEqual(program("kube-apiserver"));
+test("a wrong checksum of etcd is refused, and what was fetched of Kubernetes need not be fetched again", async () => {
+  const [sums, name] = ["/v3.6.5/SHA256SUMS", "etcd-v3.6.5-linux-amd64.tar.gz"];
+  const right = mirror.files.get(sums) ?? Buffer.alloc(0);
+  mirror.files.set(sums, Buffer.from(`${"0".repeat(64)}  ${name}\n`));
+  await expect(install()).rejects.toThrow(/amd64.tar.gz: checksum .* is not the expected 0{64}/);
+  mirror.files.set(sums, right);
+  mirror.asked.length = 0;
+  await install();
+  expect(mirror.asked.filter((path) => path.startsWith(`${folder}/`) && !path.endsWith(".sha256"))).toEqual([]);
 });
 
-test("a version that does not exist is one clear error", async () => {
-  await expect(install("v1.99.0")).rejects.toThrow(/kube-apiserver.sha256 does not exist \(404\)/);
-  await expect(install("../../etc")).rejects.toThrow("is not a version");
+test("a page in place of a checksum is told before anything large is fetched", async () => {
+  mirror.files.set(`${folder}/kube-apiserver.sha256`, Buffer.from("<!doctype html> Please sign in"));
+  await expect(install()).rejects.toThrow('kube-apiserver.sha256 holds no checksum but "<!doctype"');
+  expect(mirror.asked).toEqual([`${folder}/kube-apiserver.sha256`]);
+});
+
+test("an archive of etcd that is none, or has no etcd, is told", async () => {
+  mirror.files.delete("/v3.6.5/SHA256SUMS");
+  mirror.publishEtcd(Buffer.from("no archive"));
+  await expect(install()).rejects.toMatchObject({ cure: "use another --etcd-mirror" });
+  mirror.files.delete("/v3.6.5/SHA256SUMS");
+  mirror.publishEtcd(tar({ "etcd-v3.6.5/README.md": { bytes: Buffer.from("no") } }));
+  await expect(install()).rejects.toThrow("etcd-v3.6.5-linux-amd64.tar.gz has no etcd in it");
+  expect(await listKubernetes(into)).toEqual([]);
+});
+
+test("a version that does not exist is one clear error with the cure, and leaves nothing", async () => {
+  await expect(install({ version: "v1.99.0" })).rejects.toMatchObject({
+    message: expect.stringMatching(/kube-apiserver.sha256 does not exist \(404\)$/),
+    cure: expect.stringContaining("there is no v1.99.0 for linux/amd64: name a version that was released"),
+  });
+  await expect(install({ version: "../../etc" })).rejects.toThrow("is not a version");
+  await expect(install({ etcdVersion: "v3.9.9" })).rejects.toMatchObject({
+    cure: "check --etcd-version and --etcd-mirror",
+  });
+  expect(await left()).not.toContain("v1.99.0");
+});
+
+test("a full disk is told as that, and what came is gone on with", async () => {
+  await mkdir(join(into, VERSION, "download"), { recursive: true });
+  // A device that is always full in the place of the file.
+  await symlink("/dev/full", join(into, VERSION, "download/kube-apiserver.part"));
+  await expect(install()).rejects.toMatchObject({
+    message: expect.stringContaining(`no space is left for ${into}: ENOSPC`),
+    cure: expect.stringMatching(/^free some .* it goes on where it ended$/),
+  });
+});
+
+test("a folder that may not be written is told with the cure", async () => {
+  // Not even root makes folders there.
+  await expect(install({ into: "/sys/capstan" })).rejects.toMatchObject({
+    message: expect.stringMatching(/^\/sys\/capstan may not be written: E/),
+    cure: expect.stringContaining("run it as the user that runs capstan up"),
+  });
+});
+
+test("of two at once the second is told to wait", async () => {
+  const second: unknown[] = [];
+  let asked = false;
+  await install({
+    onProgress: () => {
+      if (asked) return;
+      asked = true;
+      void install().catch((error: unknown) => second.push(error));
+    },
+  });
+  expect(second).toEqual([
+    expect.objectContaining({
+      message: expect.stringContaining("Kubernetes v1.34.4 is being installed already"),
+      cure: "wait until that has ended",
+    }),
+  ]);
+  expect(await listKubernetes(into)).toEqual([VERSION]);
+});
+
+test("what a killed run left is cleared, and programs that it was about to replace are back meanwhile", async () => {
+  const bin = await install();
+  const home = join(into, VERSION);
+  await mkdir(join(home, "bin.new-abc"));
+  await writeFile(join(home, "bin.new-abc/etcd"), "half");
+  await rename(bin, join(home, "bin.old"));
+  // No process has this number.
+  await writeFile(join(home, "lock"), JSON.stringify({ pid: 2 ** 22 + 1, started: "1", boot: "x" }));
+  mirror.files.clear();
+  await expect(install()).rejects.toThrow("404");
+  expect(await listKubernetes(into), "what was there before the kill").toEqual([VERSION]);
+  expect(await readdir(home)).toEqual(["bin"]);
+  mirror.publish(VERSION);
+  await install();
+  expect(await readdir(home)).toEqual(["bin"]);
+});
+
+test("a cut transfer is gone on with by the next run", async () => {
+  mirror.cuts.set(`${folder}/kube-apiserver`, 1000);
+  await expect(install()).rejects.toMatchObject({ cure: again });
+  const bin = await install();
+  expect(mirror.asked).toContain(`${folder}/kube-apiserver bytes=1000-`);
+  expect(await readFile(join(bin, "kube-apiserver"), "utf8")).toContain("kube-apiserver v1.34.4 amd64");
 });
 
 test("local programs are taken with --from, all or none", async () => {
-  const from = await mkdtemp(join(tmpdir(), "capstan-from-"));
+  const from = join(scratch, "from");
+  await mkdir(from);
   for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler"])
-    await writeFile(join(from, name), name, { mode: 0o755 });
-  await expect(installKubernetes({ version: "v1.34.4", into, from })).rejects.toThrow(/has no etcd$/);
-  await writeFile(join(from, "etcd"), "etcd", { mode: 0o755 });
-  await mkdir(into, { recursive: true });
-  const bin = await installKubernetes({ version: "v1.34.4", into, from });
+    await writeFile(join(from, name), "#!/bin/sh\necho Kubernetes v1.34.4+own\n", { mode: 0o755 });
+  await mkdir(join(from, "etcd"));
+  await expect(install({ from }), "a folder is no program").rejects.toThrow(/has no etcd$/);
+  expect(await left()).toEqual([]);
+  await rm(join(from, "etcd"), { recursive: true });
+  // Where programs are links, what they lead to is copied.
+  await writeFile(join(scratch, "other"), "etcd", { mode: 0o700 });
+  await symlink("../other", join(from, "etcd"));
+  const bin = await install({ from });
+  expect((await lstat(join(bin, "etcd"))).isFile()).toBe(true);
+  expect((await stat(join(bin, "etcd"))).mode & 0o777).toBe(0o755);
   expect(await readFile(join(bin, "etcd"), "utf8")).toBe("etcd");
-  await rm(from, { recursive: true, force: true });
+  expect(mirror.asked).toEqual([]);
+});
+
+test("local programs of another version, or another machine, are not installed under a wrong name", async () => {
+  const from = join(scratch, "from");
+  await mkdir(from);
+  for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd"])
+    await writeFile(join(from, name), "#!/bin/sh\necho Kubernetes v1.33.1\n", { mode: 0o755 });
+  await expect(install({ from })).rejects.toMatchObject({
+    message: expect.stringMatching(/kube-apiserver is v1.33.1, not v1.34.4$/),
+    cure: "install it under its own version: capstan kubernetes install v1.33.1 --from DIR",
+  });
+  expect(await listKubernetes(into)).toEqual([]);
 });

@@ -1,18 +1,23 @@
-import { access, chmod, constants, copyFile, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { access, chmod, copyFile, mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { endianness } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { lockDirectory, StoreError } from "@capstan/apiserver";
 import { planesOfVersion } from "@capstan/controlplane-hosted";
-import { download, fetchText, InstallError } from "./download.ts";
+import { download, fetchText } from "./download.ts";
+import { Fetcher, shown } from "./fetcher.ts";
+import { asInstallError, InstallError } from "./install-error.ts";
 import { extractFiles } from "./tar.ts";
+import { versionProblem } from "./version-check.ts";
 
 /** Programs of Kubernetes that a hosted control plane as processes needs. */
 const KUBERNETES = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 const ETCD = ["etcd", "etcdctl", "etcdutl"];
 const VERSION = /^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 
-export const DEFAULT_KUBERNETES_MIRROR = "https://dl.k8s.io/release";
-export const DEFAULT_ETCD_MIRROR = "https://github.com/etcd-io/etcd/releases/download";
+const DEFAULT_KUBERNETES_MIRROR = "https://dl.k8s.io/release";
+const DEFAULT_ETCD_MIRROR = "https://github.com/etcd-io/etcd/releases/download";
 /** What Kubernetes 1.34 and later are tested with; older ones accept it too. */
-export const DEFAULT_ETCD_VERSION = "v3.6.5";
+const DEFAULT_ETCD_VERSION = "v3.6.5";
 
 export interface InstallOptions {
   version: string;
@@ -24,7 +29,10 @@ export interface InstallOptions {
   etcdMirror?: string;
   /** Takes programs from a local folder instead. */
   from?: string;
-  architecture?: "amd64" | "arm64";
+  /** As Node names it; that of this machine unless told. */
+  architecture?: string;
+  /** Names proxies. */
+  env?: Readonly<Record<string, string | undefined>>;
   onProgress?: (what: string, received: number, total: number | undefined) => void;
   signal?: AbortSignal;
 }
@@ -33,88 +41,176 @@ export interface InstallOptions {
 export async function installKubernetes(options: InstallOptions): Promise<string> {
   if (!VERSION.test(options.version))
     throw new InstallError(`${options.version} is not a version`, "write it like v1.34.4");
-  const target = join(options.into, options.version, "bin");
-  await mkdir(dirname(target), { recursive: true });
-  if (options.from !== undefined) await copyPrograms(options.from, target);
-  else await downloadPrograms(options, target);
+  const home = join(options.into, options.version);
+  const target = join(home, "bin");
+  try {
+    await makeReadable(options.into, home);
+    const unlock = lock(home, options.version);
+    try {
+      await removeLeftovers(target);
+      if (options.from !== undefined) await copyPrograms(options.version, options.from, target);
+      else await downloadPrograms(options, target);
+    } finally {
+      unlock();
+    }
+  } catch (error) {
+    // Nothing came: nothing stays.
+    await rmdir(home).catch(() => undefined);
+    throw asInstallError(error, options.into);
+  }
   return target;
 }
 
-async function copyPrograms(from: string, target: string): Promise<void> {
+/** Control planes run under user ids of their own: what they run must be theirs to read, whatever the umask. */
+async function makeReadable(into: string, home: string): Promise<void> {
+  const first = await mkdir(home, { recursive: true });
+  for (const folder of [into, home])
+    if (first !== undefined && folder.length >= first.length) await chmod(folder, 0o755);
+}
+
+function lock(home: string, version: string): () => void {
+  try {
+    return lockDirectory(home);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new InstallError(
+      `Kubernetes ${version} is being installed already: ${error.message}`,
+      "wait until that has ended",
+    );
+  }
+}
+
+/** What runs that were killed left: half-filled folders, and the programs they were about to replace. */
+async function removeLeftovers(target: string): Promise<void> {
+  if (!(await exists(target))) await rename(oldOf(target), target).catch(ignoreMissing);
+  const folder = dirname(target);
+  for (const name of await readdir(folder))
+    if (name.startsWith(`${basename(target)}.`)) await rm(join(folder, name), { recursive: true, force: true });
+}
+
+async function copyPrograms(version: string, from: string, target: string): Promise<void> {
   const missing: string[] = [];
-  for (const name of [...KUBERNETES, "etcd"]) if (!(await isExecutable(join(from, name)))) missing.push(name);
+  for (const name of [...KUBERNETES, "etcd"]) if (!(await isProgram(join(from, name)))) missing.push(name);
   if (missing.length > 0)
     throw new InstallError(
       `${from} has no ${missing.join(", ")}`,
       "name a folder that has them all, such as the one `npm run kubernetes` prints",
     );
+  const problem = await versionProblem(join(from, "kube-apiserver"), version);
+  if (problem !== undefined) throw problem;
   await inPlace(target, async (dir) => {
     for (const name of [...KUBERNETES, ...ETCD])
-      if (await isExecutable(join(from, name))) {
-        await copyFile(join(from, name), join(dir, name));
-        await chmod(join(dir, name), 0o755);
-      }
+      if (await isProgram(join(from, name))) await copyFile(join(from, name), join(dir, name));
   });
 }
 
+/** How releases call what Node calls otherwise; those that both Kubernetes and etcd publish. */
+const ARCHITECTURES: Record<string, string> = { x64: "amd64", arm64: "arm64", ppc64: "ppc64le", s390x: "s390x" };
+
+function architectureOf(name: string): string {
+  const found = name === "ppc64" && endianness() === "BE" ? undefined : ARCHITECTURES[name];
+  if (found !== undefined) return found;
+  throw new InstallError(
+    `no programs are published for ${name}`,
+    "build them (npm run kubernetes) and take them with --from DIR",
+  );
+}
+
 async function downloadPrograms(options: InstallOptions, target: string): Promise<void> {
-  const architecture = options.architecture ?? (process.arch === "arm64" ? "arm64" : "amd64");
+  const { version, env, signal } = options;
+  const architecture = architectureOf(options.architecture ?? process.arch);
+  const fetcher = new Fetcher({ env: env ?? {}, ...(signal === undefined ? {} : { signal }) });
   // Kept beside the target while incomplete, so that a later run goes on where this one ended.
   const parts = join(dirname(target), "download");
-  const base = `${options.mirror ?? DEFAULT_KUBERNETES_MIRROR}/${options.version}/bin/linux/${architecture}`;
-  for (const name of KUBERNETES) {
-    const sha256 = firstWord(await fetchText(`${base}/${name}.sha256`, options.signal));
-    await fetchOnce(`${base}/${name}`, join(parts, name), sha256, name, options);
-  }
+  const base = `${baseOf(options.mirror, DEFAULT_KUBERNETES_MIRROR)}/${version}/bin/linux/${architecture}`;
   const etcd = options.etcdVersion ?? DEFAULT_ETCD_VERSION;
   const archive = `etcd-${etcd}-linux-${architecture}.tar.gz`;
-  const etcdBase = `${options.etcdMirror ?? DEFAULT_ETCD_MIRROR}/${etcd}`;
-  const sums = await fetchText(`${etcdBase}/SHA256SUMS`, options.signal);
-  const line = sums.split("\n").find((text) => text.trim().endsWith(archive));
-  if (line === undefined)
-    throw new InstallError(`${etcdBase}/SHA256SUMS does not list ${archive}`, "check --etcd-version");
-  await fetchOnce(`${etcdBase}/${archive}`, join(parts, archive), firstWord(line), `etcd ${etcd}`, options);
-  await inPlace(target, async (dir) => {
+  const etcdBase = `${baseOf(options.etcdMirror, DEFAULT_ETCD_MIRROR)}/${etcd}`;
+  const fetchFile = (url: string, sha256: string, what: string, ifMissing: string): Promise<void> =>
+    download({
+      fetcher,
+      url,
+      file: join(parts, url.slice(url.lastIndexOf("/") + 1)),
+      sha256,
+      ifMissing,
+      ...(options.onProgress === undefined
+        ? {}
+        : { onProgress: (received, total) => options.onProgress?.(what, received, total) }),
+    });
+  try {
+    const noVersion = `there is no ${version} for linux/${architecture}: name a version that was released, like capstan kubernetes install v1.34.4, or a --mirror that has it`;
     for (const name of KUBERNETES) {
-      await rename(join(parts, name), join(dir, name));
-      await chmod(join(dir, name), 0o755);
+      const sha256 = checksumIn(
+        await fetchText(fetcher, `${base}/${name}.sha256`, noVersion),
+        `${base}/${name}.sha256`,
+      );
+      await fetchFile(`${base}/${name}`, sha256, name, noVersion);
     }
+    const noEtcd = "check --etcd-version and --etcd-mirror";
+    const sums = await fetchText(fetcher, `${etcdBase}/SHA256SUMS`, noEtcd);
+    const line = sums.split("\n").find((text) => text.trim().split(/\s+\*?/)[1] === archive);
+    if (line === undefined)
+      throw new InstallError(`${shown(`${etcdBase}/SHA256SUMS`)} does not list ${archive}`, noEtcd);
+    const sha256 = checksumIn(line, `${etcdBase}/SHA256SUMS`);
+    await fetchFile(`${etcdBase}/${archive}`, sha256, `etcd ${etcd}`, noEtcd);
+  } finally {
+    await fetcher.close();
+  }
+  await inPlace(target, async (dir) => {
+    // What may fail first: what was fetched stays fetched.
     const extracted = await extractFiles(join(parts, archive), ETCD, dir);
-    if (!extracted.includes("etcd")) throw new InstallError(`${archive} has no etcd in it`, "check the mirror");
+    if (!extracted.includes("etcd"))
+      throw new InstallError(`${archive} has no etcd in it`, "use another --etcd-mirror");
+    for (const name of KUBERNETES) await rename(join(parts, name), join(dir, name));
   });
   await rm(parts, { recursive: true, force: true });
 }
 
-async function fetchOnce(
-  url: string,
-  file: string,
-  sha256: string,
-  what: string,
-  options: InstallOptions,
-): Promise<void> {
-  if (await exists(file)) return;
-  await download({
-    url,
-    file,
-    sha256,
-    ...(options.onProgress === undefined
-      ? {}
-      : { onProgress: (received, total) => options.onProgress?.(what, received, total) }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  });
+function baseOf(mirror: string | undefined, official: string): string {
+  return (mirror ?? official).replace(/\/+$/, "");
+}
+
+/** The first word of a checksum file; a page that a server sends instead is not taken for one. */
+function checksumIn(text: string, url: string): string {
+  const word = text.trim().split(/\s+/)[0] ?? "";
+  if (/^[0-9a-fA-F]{64}$/.test(word)) return word.toLowerCase();
+  throw new InstallError(
+    `${shown(url)} holds no checksum but ${JSON.stringify(word.slice(0, 40))}`,
+    "look at that address: a proxy may have answered in its place; or use another --mirror",
+  );
 }
 
 /** Fills a folder beside the target and gives it its name in one step: a half-filled one is never seen. */
 async function inPlace(target: string, fill: (dir: string) => Promise<void>): Promise<void> {
   const made = await mkdtemp(`${target}.new-`);
+  const old = oldOf(target);
   try {
     await fill(made);
+    for (const name of await readdir(made)) await settle(join(made, name));
     await chmod(made, 0o755);
-    await rm(target, { recursive: true, force: true });
+    await rename(target, old).catch(ignoreMissing);
     await rename(made, target);
   } finally {
     await rm(made, { recursive: true, force: true });
+    await rm(old, { recursive: true, force: true });
   }
+}
+
+const oldOf = (target: string): string => `${target}.old`;
+
+/** Executable for everybody, and on disk. */
+async function settle(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.chmod(0o755);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }
 
 /** Versions installed below a folder, with every program in place. */
@@ -123,7 +219,7 @@ export async function listKubernetes(into: string): Promise<string[]> {
   const versions: string[] = [];
   for (const entry of entries) {
     if (!entry.isDirectory() || !VERSION.test(entry.name)) continue;
-    const programs = [...KUBERNETES, "etcd"].map((name) => isExecutable(join(into, entry.name, "bin", name)));
+    const programs = [...KUBERNETES, "etcd"].map((name) => isProgram(join(into, entry.name, "bin", name)));
     if ((await Promise.all(programs)).every(Boolean)) versions.push(entry.name);
   }
   return versions.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
@@ -142,10 +238,6 @@ export async function removeKubernetes(into: string, version: string, clusters?:
   return true;
 }
 
-function firstWord(text: string): string {
-  return text.trim().split(/\s+/)[0] ?? "";
-}
-
 function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -153,9 +245,7 @@ function exists(path: string): Promise<boolean> {
   );
 }
 
-function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+async function isProgram(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true && (found.mode & 0o111) !== 0;
 }

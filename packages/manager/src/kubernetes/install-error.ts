@@ -1,0 +1,35 @@
+/** An installation that did not succeed; `cure` says what a person can do. */
+export class InstallError extends Error {
+  readonly cure: string;
+
+  constructor(message: string, cure: string) {
+    super(message);
+    this.name = "InstallError";
+    this.cure = cure;
+  }
+}
+
+/** What the machine refused, in words with a cure; anything else as it is. */
+export function asInstallError(error: unknown, into: string): unknown {
+  if (error instanceof InstallError || !(error instanceof Error) || !("code" in error)) return error;
+  switch (error.code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return new InstallError(
+        `no space is left for ${into}: ${error.message}`,
+        "free some (a version takes about 500 MB), or name another folder with --data; then run the same command again: it goes on where it ended",
+      );
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return new InstallError(
+        `${into} may not be written: ${error.message}`,
+        "run it as the user that runs capstan up, or name another folder with --data",
+      );
+    case "Z_DATA_ERROR":
+    case "Z_BUF_ERROR":
+      return new InstallError(`the archive of etcd cannot be unpacked: ${error.message}`, "use another --etcd-mirror");
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,24 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { InstallError } from "./install-error.ts";
+
+const run = promisify(execFile);
+const PATIENCE_MS = 10_000;
+
+/** Why a kube-apiserver is not of the version that it is to be installed as; nothing when it is, or does not tell. */
+export async function versionProblem(program: string, version: string): Promise<InstallError | undefined> {
+  let told: string;
+  try {
+    told = (await run(program, ["--version"], { timeout: PATIENCE_MS })).stdout;
+  } catch (error) {
+    const cause = error as { code?: unknown; message: string };
+    if (cause.code !== "ENOEXEC") return undefined;
+    return new InstallError(`${program} does not run on this machine`, "name a folder with programs built for it");
+  }
+  const actual = /^Kubernetes (v[^\s+]+)/.exec(told)?.[1];
+  if (actual === undefined || actual === version) return undefined;
+  return new InstallError(
+    `${program} is ${actual}, not ${version}`,
+    `install it under its own version: capstan kubernetes install ${actual} --from DIR`,
+  );
+}
