@@ -239,7 +239,10 @@ test("an image that has no etcd is tried and refused; the member's pod is not to
     ),
   );
   expect(await host.kubectl("get", "pod", "tenant-etcd-0-0", "-o", "jsonpath={.metadata.uid}")).toBe(before);
-  expect(await host.kubectl("get", "pods", "tenant-etcd-next", "--ignore-not-found", "-o", "name")).toBe("");
+  await eventually(
+    "the trial's end",
+    async () => (await host.kubectl("get", "pods", "tenant-etcd-next", "--ignore-not-found", "-o", "name")) === "",
+  );
   expect(await tenant.condition("Available")).toMatch(/^True/);
   expect(named("-before-another-etcd")).toBe(false);
 });
@@ -261,6 +264,7 @@ test("an etcd that fails with the data and spoils it: the old one gets the backu
   await timed("Available", () => tenant.available(120_000));
   expect(await etcdVersion()).toBe("3.5");
   expect(named("-before-another-etcd")).toBe(true);
+  expect(await hostNode.must(["ls", "/var/lib/by-hand/data"]), "not what the other one left").not.toContain("spoiled");
   expect(await tenant.kubectl("get", "cm", "kept", "-o", "name")).toContain("kept");
 });
 

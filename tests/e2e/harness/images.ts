@@ -53,7 +53,7 @@ const konnectivityTag = "v0.34.0";
 const SPOILING = `#!/bin/sh
 data=/var/lib/etcd/data
 [ -d $data/member ] || exec etcd-v3.6 "$@"
-[ -e $data/spoiled ] || timeout 5 etcd-v3.6 "$@" --listen-metrics-urls=http://127.0.0.1:9
+[ -e $data/spoiled ] || timeout 5 etcd-v3.6 "$@" --listen-metrics-urls=http://127.0.0.1:29381
 touch $data/spoiled
 echo 'panic: this etcd is broken' >&2
 exit 1

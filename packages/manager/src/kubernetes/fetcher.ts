@@ -26,8 +26,7 @@ export class Fetcher {
   async get(address: string, headers: Record<string, string> = {}): Promise<Dispatcher.ResponseData> {
     let url = parse(address);
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-      const authorization = hop === 0 ? authorizationOf(url) : {};
-      const response = await this.#ask(url, { ...headers, ...authorization });
+      const response = await this.#ask(url, { ...headers, ...authorizationOf(url) });
       const { location } = response.headers;
       if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== "string") return response;
       giveUp(response);
