@@ -136,7 +136,7 @@ function cureOf(flag: string): string {
   return /^admission-control$|-admission-plugins$/.test(flag) ? "use spec.apiServer.admission" : "remove it";
 }
 
-/** Flags whose value is the name of a file, by how the programs call them; `tests/pods-real` holds their own help against it. */
+/** Flags whose value is the name of a file, by how the programs call them; all flags of theirs are held against it. */
 const NAMES_A_FILE =
   /(^|-)(file|config|kubeconfig|manifest|path|dir|cert|cacert|certificate|certificate-authority|key)$|-filepath-/;
 const NAMES_NO_FILE = new Set(["runtime-config"]);

@@ -1,4 +1,3 @@
-export { extraArgumentProblem } from "../components/owned-flags.ts";
 export { FakeEtcd } from "./fake-etcd.ts";
 export { makePlan, type PlacementCase, type PlacementWorld, placementCases } from "./placement-cases.ts";
 export { PodRunner } from "./pod-runner.ts";
