@@ -55,6 +55,7 @@ async function record(name) {
   const given = parse(readFileSync(join(testdata, `${name}.case.yaml`), "utf8"));
   const certificates = parse(readFileSync(join(testdata, "certificates.yaml"), "utf8"));
   const { pool = false, controlPlane = false, initialized = true, version, cluster = {}, secrets = {}, spec } = given;
+  const { apiVersion = "v1beta2" } = given;
   const group = "cluster.x-k8s.io/v1beta2";
   const labels = { "cluster.x-k8s.io/cluster-name": CLUSTER };
   const configRef = { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfig", name };
@@ -109,7 +110,7 @@ async function record(name) {
   ]);
   await apply(name, [
     {
-      apiVersion: "bootstrap.cluster.x-k8s.io/v1beta2",
+      apiVersion: `bootstrap.cluster.x-k8s.io/${apiVersion}`,
       kind: "KubeadmConfig",
       metadata: {
         name,

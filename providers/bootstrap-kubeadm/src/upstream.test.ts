@@ -12,6 +12,8 @@ const certificates = load("certificates.yaml") as Record<string, Record<string, 
 const TOKEN = /(?<=[^a-z0-9]|%[0-9A-F]{2})[a-z0-9]{6}\.[a-z0-9]{16}(?![a-z0-9])/g;
 
 interface Case {
+  /** Of the KubeadmConfig, where it is not the newest. */
+  apiVersion?: string;
   version: string;
   pool?: boolean;
   controlPlane?: boolean;
@@ -35,7 +37,7 @@ const names = readdirSync(testdata)
 
 test.each(names)("%s: the same bytes as upstream", async (name) => {
   const given = load(`${name}.case.yaml`) as Case;
-  const { version, pool, controlPlane, initialized = true, cluster, secrets = {}, token, spec } = given;
+  const { apiVersion, version, pool, controlPlane, initialized = true, cluster, secrets = {}, token, spec } = given;
   const plane = await startPlane();
   try {
     for (const [purpose, data] of Object.entries({ ...certificates, ...given.certificates }))
@@ -47,7 +49,14 @@ test.each(names)("%s: the same bytes as upstream", async (name) => {
       { infrastructureProvisioned: true, ...(initialized ? { controlPlaneInitialized: true } : {}) },
       cluster,
     );
-    await createMachine(plane, { name, version, spec, pool: pool === true, controlPlane: controlPlane === true });
+    await createMachine(plane, {
+      name,
+      version,
+      spec,
+      pool: pool === true,
+      controlPlane: controlPlane === true,
+      ...(apiVersion === undefined ? {} : { apiVersion }),
+    });
     const { config, secret } = await read(plane, name);
     const value = secretText(secret, "value")?.replaceAll(TOKEN, token ?? "abcdef.0123456789abcdef");
     expect(value ?? config.status).toBe(readFileSync(`${testdata}/${name}.golden`, "utf8"));

@@ -4,6 +4,7 @@ import {
   Cluster,
   CONTROL_PLANE_LABEL,
   KubeadmConfig,
+  kindConverters,
   Machine,
   MachinePool,
   Secret,
@@ -22,6 +23,7 @@ export async function startPlane(tokenTtlMs?: number): Promise<Plane> {
   let cache: Cache | undefined;
   return await Plane.start({
     crds: [Cluster, Machine, MachinePool, KubeadmConfig].map((kind) => kind.crd()),
+    converters: kindConverters([KubeadmConfig]),
     indexes: (made) => {
       cache = made;
       addBootstrapKubeadmIndexes(made);
@@ -66,6 +68,8 @@ export function secretWith(name: string, data: Record<string, string>, labelled 
 
 /** What a Machine or pool and its config are like. */
 export interface Wanted {
+  /** Of the KubeadmConfig; the newest unless said. */
+  apiVersion?: string;
   name: string;
   spec?: object;
   version?: string;
@@ -91,7 +95,7 @@ export async function createMachine(plane: Plane, wanted: Wanted): Promise<void>
     spec: pool ? { clusterName: CLUSTER, replicas: 1, template: { spec: machineSpec } } : machineSpec,
   });
   await plane.user.create({
-    apiVersion: KubeadmConfig.apiVersion,
+    apiVersion: `${KubeadmConfig.group}/${wanted.apiVersion ?? KubeadmConfig.version}`,
     kind: KubeadmConfig.kind,
     metadata: {
       namespace,

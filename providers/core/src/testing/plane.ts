@@ -8,7 +8,7 @@ import {
   VirtualClock,
   type WatchEvent,
 } from "@capstan/apimachinery";
-import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { type ApiServer, type Converter, createApiServer, memoryStore } from "@capstan/apiserver";
 import {
   type AdmissionLookup,
   indexCustomResourceDefinitions,
@@ -30,6 +30,8 @@ import {
 /** What a plane runs. */
 export interface PlaneOptions {
   crds: readonly Unstructured[];
+  /** For requests that speak another version than the stored one. */
+  converters?: readonly Converter[];
   indexes?: (cache: Cache) => void;
   controllers: (deps: { workload: WorkloadConnections; clock: Clock; cache: Cache }) => Controller[];
   /** Kinds whose rules and conversions the server obeys, as the manager's does; none unless said. */
@@ -82,7 +84,7 @@ export class Plane {
       clock,
       random: seededRandom(7),
       admission: kindAdmissionPlugins(options.ruled ?? [], { lookup }),
-      converters: kindConverters(options.ruled ?? []),
+      converters: [...kindConverters(options.ruled ?? []), ...(options.converters ?? [])],
     });
     running = server;
     await server.registerCrds(options.crds);
