@@ -76,10 +76,15 @@ function controllerIn<T extends MachineSet | MachineDeployment>(
   return found?.metadata.uid === owner.uid ? found : undefined;
 }
 
-/** The Node of a Machine: the one it was bound to, or the one that has its provider ID. */
-function nodeOf(machine: Machine, connection: Extract<WorkloadConnection, { state: "connected" }>): Node | undefined {
-  const bound = machine.status?.nodeRef?.name;
-  if (bound !== undefined) return connection.nodes.get(bound);
+/**
+ * The Node of a Machine: the one it was bound to, or the one that has its provider ID. A Node of that name which another machine
+ * registered since, as hosts do that keep their names, is not meant.
+ */
+function nodeOf(machine: Machine, { nodes }: Extract<WorkloadConnection, { state: "connected" }>): Node | undefined {
   const { providerID } = machine.spec;
-  return providerID === undefined ? undefined : connection.nodes.byProviderID(providerID);
+  const name = machine.status?.nodeRef?.name;
+  const bound = name === undefined ? undefined : nodes.get(name);
+  const isOther = (bound?.spec?.providerID ?? "") !== "" && bound?.spec?.providerID !== providerID;
+  if (bound !== undefined && (providerID === undefined || !isOther)) return bound;
+  return providerID === undefined ? undefined : nodes.byProviderID(providerID);
 }

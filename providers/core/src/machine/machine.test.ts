@@ -141,6 +141,27 @@ describe("Machine", () => {
 });
 
 describe("deleting a Machine", () => {
+  test("leaves a Node alone that another machine has registered under its name", async () => {
+    const { plane, workload } = await start();
+    await addMachine(plane, "m1");
+    await workload.delete({ kind: NodeKind, name: "m1" });
+    await workload.create({
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "m1" },
+      spec: { providerID: "test://other" },
+    } as Unstructured);
+    await plane.settle(1000);
+    const machine = await existing(plane, Machine, "m1");
+    expect(conditionText(machine, "NodeHealthy")).toMatch(/^False\/NodeDeleted/);
+    await plane.user.delete(M1);
+    await plane.settle(60_000);
+    expect(await plane.user.get(Machine, M1)).toBeUndefined();
+    const node = await workload.get(NodeKind, { name: "m1" });
+    expect(node?.spec?.unschedulable).toBeUndefined();
+    expect(node?.metadata.annotations?.["cluster.x-k8s.io/machine"]).toBeUndefined();
+  });
+
   test("waits for hooks, drains by rules and budgets, waits for volumes, and removes the Node", async () => {
     const { plane, workload } = await start();
     await addMachine(plane, "m1");
