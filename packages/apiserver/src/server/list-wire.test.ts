@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, type Unstructured } from "@capstan/apimachinery";
 import { afterEach, describe, expect, it } from "vitest";
-import type { CustomResourceDefinition } from "../crd/crd-object.ts";
+import type { CrdVersion, CustomResourceDefinition } from "../crd/crd-object.ts";
 import { newEncryptionKeyLine, parseEncryptionKeys } from "../store/encryption.ts";
 import { type LmdbStore, openLmdbStore } from "../store/lmdb-store.ts";
 import { startTestServer, type TestServer, widgetCrd } from "../testing/server.ts";
@@ -66,10 +66,17 @@ async function wire(url: string): Promise<List> {
   return JSON.parse(Buffer.concat(client.pieces).toString()) as List;
 }
 
+function untyped(object: Unstructured): Partial<Unstructured> {
+  const copy: Partial<Unstructured> = { ...object };
+  delete copy.apiVersion;
+  delete copy.kind;
+  return copy;
+}
+
 /** The list twice over the wire and once in process; items of built-ins carry no type on the wire. */
 async function same(path: string, typed: boolean): Promise<Unstructured[]> {
   const { items } = (await t.get(path)).body as List;
-  const expected = typed ? items.map(({ apiVersion, kind, ...rest }) => rest) : items;
+  const expected = typed ? items.map(untyped) : items;
   expect((await wire(path)).items).toEqual(expected);
   expect((await wire(path)).items).toEqual(expected);
   return items;
@@ -127,16 +134,15 @@ describe("a list on the wire", () => {
     await other.server.close();
   });
 
-  const twoVersions = (colour: string): Unstructured =>
+  const twoVersions = (properties: Record<string, object>): Unstructured =>
     widgetCrd((crd) => {
       const { versions } = (crd as CustomResourceDefinition).spec;
-      const [v1] = versions;
-      if (v1 === undefined) throw new Error("no version");
-      const spec = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as Record<string, unknown>;
-      spec["properties"] = { colour: { type: "string", default: colour } };
-      v1.schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
-      versions.push({ ...v1, name: "v2", storage: false });
+      const spec = { type: "object", properties, "x-kubernetes-preserve-unknown-fields": true };
+      const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
+      const v1 = { name: "v1", served: true, storage: true, schema } as CrdVersion;
+      versions.splice(0, versions.length, v1, { ...v1, name: "v2", storage: false });
     });
+  const colour = { type: "string", default: "red" };
   const converter: Converter = {
     group: "example.test",
     kind: "Widget",
@@ -149,7 +155,7 @@ describe("a list on the wire", () => {
 
   it("shows custom resources by today's schema and in the version asked for", async () => {
     await start({ converters: [converter] });
-    await t.server.registerCrds([twoVersions("red")]);
+    await t.server.registerCrds([twoVersions({ colour })]);
     for (let i = 0; i < COUNT; i++) {
       const spec = i % 2 === 0 ? { TEXT, colour: "blue" } : { TEXT };
       await t.post(widgets("v1"), { apiVersion: "example.test/v1", kind: "Widget", metadata: { name: name(i) }, spec });
@@ -158,15 +164,7 @@ describe("a list on the wire", () => {
       items.map((o) => o["spec"] as Record<string, unknown>);
     expect(specs(await same(widgets("v1"), false))[1]).toEqual({ TEXT, colour: "red" });
     expect(specs(await same(widgets("v2"), false))[1]).toEqual({ TEXT, colour: "red", to: "v2" });
-    const crd = twoVersions("green");
-    const [v1] = (crd as CustomResourceDefinition).spec.versions;
-    Object.assign(
-      (v1?.schema?.openAPIV3Schema as { properties: { spec: { properties: object } } }).properties.spec.properties,
-      {
-        finish: { type: "string", default: "matt" },
-      },
-    );
-    await t.server.registerCrds([crd]);
+    await t.server.registerCrds([twoVersions({ colour, finish: { type: "string", default: "matt" } })]);
     expect(specs(await same(widgets("v1"), false))[1]).toEqual({ TEXT, colour: "red", finish: "matt" });
     expect(specs(await same(widgets("v2"), false))[1]).toMatchObject({ finish: "matt", to: "v2" });
   });
