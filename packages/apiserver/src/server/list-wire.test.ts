@@ -84,15 +84,15 @@ async function same(path: string, typed: boolean): Promise<Unstructured[]> {
 
 const name = (i: number): string => `m${String(i).padStart(3, "0")}`;
 const names = (items: readonly Unstructured[]): (string | undefined)[] => items.map((o) => o.metadata.name);
-const map = (text: string): object => ({
+const map = (text: string, data = {}): object => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: text },
-  data: { TEXT },
+  data: { TEXT, ...data },
 });
 
-async function fill(): Promise<void> {
-  for (let i = 0; i < COUNT; i++) await t.post(MAPS, map(name(i)));
+async function fill(data = {}): Promise<void> {
+  for (let i = 0; i < COUNT; i++) await t.post(MAPS, map(name(i), data));
 }
 
 describe("a list on the wire", () => {
@@ -129,8 +129,9 @@ describe("a list on the wire", () => {
     await same(MAPS, true);
     const other = t;
     await start();
-    await t.post(MAPS, map(name(0)));
-    expect(names(await same(MAPS, true))).toEqual([name(0)]);
+    await fill({ other: "yes" });
+    const [first] = await same(MAPS, true);
+    expect(first?.["data"]).toEqual({ TEXT, other: "yes" });
     await other.server.close();
   });
 
