@@ -11,7 +11,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { createApiServer, openLmdbStore } from "@capstan/apiserver";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
-import { type Stall, stallMeter } from "./stall-meter.ts";
+import { NO_STALL, type Stall, stallMeter } from "./stall-meter.ts";
 
 const [directory = "", port = "0", history = "10000"] = process.argv.slice(2);
 const DAY_MS = 86_400_000;
@@ -66,7 +66,7 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const meter = stallMeter();
 const stalls = createServer((call, response) => {
-  let longest: Stall = { cpuMs: 0, clockMs: delay.max / 1e6 };
+  let longest: Stall = { ...NO_STALL, clockMs: delay.max / 1e6 };
   if (call.url === "/reset") delay.reset();
   if (call.url === "/start") meter.start();
   if (call.url === "/stop") longest = meter.stop();

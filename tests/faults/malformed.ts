@@ -158,6 +158,8 @@ function path(random: Random): string {
   if (chance(random, 5)) text = `/${segment(random)}${text}`;
   const queries: string[] = [];
   while (chance(random, 40)) queries.push(pick(random, QUERIES));
+  // A watch that nobody ends would be waited for.
+  if (text.includes("/watch")) queries.push("timeoutSeconds=1");
   return queries.length === 0 ? text : `${text}?${queries.join("&")}`;
 }
 

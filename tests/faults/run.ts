@@ -14,7 +14,7 @@ import { fullDiskRound, killRound } from "./kill.ts";
 import { killServerRounds } from "./kill-server.ts";
 import { Ledger } from "./ledger.ts";
 import { malformedRounds } from "./malformed-rounds.ts";
-import { milliseconds, worstRounds } from "./worst.ts";
+import { worstRounds } from "./worst.ts";
 
 const rounds = Number(process.argv[2] ?? 100);
 const seed = Number(process.env["FAULTS_SEED"] ?? randomInt(systemRandom, 1_000_000));
@@ -61,9 +61,9 @@ try {
 
   const loaded = await ApiProcess.start(join(root, "worst"));
   try {
-    const { requests, longest, at } = await worstRounds(loaded, rounds < 100 ? 3_000 : 10_000);
+    const { requests, longest, atHeld, atCpu } = await worstRounds(loaded, rounds < 100 ? 3_000 : 10_000);
     console.log(
-      `  ${requests} requests that ask for the most work, none holds the event loop up for 100 ms (longest: ${milliseconds(longest).trim()}, ${at})`,
+      `  ${requests} requests that ask for the most work, none holds the event loop up for 100 ms (longest: ${longest.heldMs.toFixed(0)} ms by the clock, ${atHeld}; ${longest.cpuMs.toFixed(0)} ms of processor time, ${atCpu}; with what the machine did besides ${longest.clockMs.toFixed(0)} ms)`,
     );
   } finally {
     await loaded.kill("SIGKILL");

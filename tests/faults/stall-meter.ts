@@ -2,11 +2,16 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 /** How long a stretch of this thread's work was at most, in milliseconds. */
 export interface Stall {
-  /** Of processor time: a busy machine does not count. */
+  /** Of processor time. */
   readonly cpuMs: number;
   /** By the clock: what others had to wait. */
   readonly clockMs: number;
+  /** By the clock without the time in which the thread could have run and the machine had no processor for it. */
+  readonly heldMs: number;
 }
+
+/** Nothing was held up. */
+export const NO_STALL: Stall = { cpuMs: 0, clockMs: 0, heldMs: 0 };
 
 /** Measures the event loop it runs in. */
 export interface StallMeter {
@@ -15,21 +20,25 @@ export interface StallMeter {
   stop(): Stall;
 }
 
-/** Reads the processor time of the main thread, and the clock, at every turn of the event loop. */
+/** Reads what the kernel counts of the main thread, and the clock, at every turn of the event loop. */
 export function stallMeter(): StallMeter {
   const file = openSync(`/proc/self/task/${process.pid}/schedstat`, "r");
   const buffer = Buffer.alloc(64);
-  const usedNs = (): number =>
-    Number(buffer.toString("latin1", 0, readSync(file, buffer, 0, buffer.length, 0)).split(" ")[0]);
   let running = false;
-  let last = { cpu: 0, clock: 0 };
-  let longest = { cpu: 0, clock: 0 };
-  const read = (): typeof last => ({ cpu: usedNs() / 1e6, clock: performance.now() });
+  let last = { cpu: 0, clock: 0, queued: 0 };
+  let longest = NO_STALL;
+  const read = (): typeof last => {
+    const text = buffer.toString("latin1", 0, readSync(file, buffer, 0, buffer.length, 0));
+    const [cpu = 0, queued = 0] = text.split(" ").map((ns) => Number(ns) / 1e6);
+    return { cpu, queued, clock: performance.now() };
+  };
   const note = (): void => {
     const now = read();
+    const clock = now.clock - last.clock;
     longest = {
-      cpu: Math.max(longest.cpu, now.cpu - last.cpu),
-      clock: Math.max(longest.clock, now.clock - last.clock),
+      cpuMs: Math.max(longest.cpuMs, now.cpu - last.cpu),
+      clockMs: Math.max(longest.clockMs, clock),
+      heldMs: Math.max(longest.heldMs, clock - (now.queued - last.queued)),
     };
     last = now;
   };
@@ -41,7 +50,7 @@ export function stallMeter(): StallMeter {
   process.once("exit", () => closeSync(file));
   return {
     start() {
-      longest = { cpu: 0, clock: 0 };
+      longest = NO_STALL;
       last = read();
       if (running) return;
       running = true;
@@ -50,7 +59,7 @@ export function stallMeter(): StallMeter {
     stop() {
       if (running) note();
       running = false;
-      return { cpuMs: longest.cpu, clockMs: longest.clock };
+      return longest;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type Json, pbConfigMap, pbNoise, repeat, wide } from "./worst-bodies.ts";
 import { crd, deep, laughs, rules, versions } from "./worst-kinds.ts";
+import { massRequests } from "./worst-masses.ts";
 import { webhookRequests } from "./worst-webhooks.ts";
 
 /** A request that asks for as much work as it may. */
@@ -12,8 +13,12 @@ export interface WorstRequest {
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: () => Json | readonly Json[] | string | Buffer;
-  /** Sent before, not measured. */
+  /** Sent before each attempt, not measured; what is deleted is waited for. */
   readonly before?: readonly WorstRequest[];
+  /** Many objects that are made before that. */
+  readonly fill?: { readonly path: string; readonly count: number; readonly make: (i: number) => Json };
+  /** The work goes on after the answer, until this is gone. */
+  readonly until?: string;
 }
 
 /** As many fields as an object may have beside their owners, and as many values as a body. */
@@ -86,6 +91,8 @@ const bigCrd = (name: string, schema: () => Json, more?: Json): WorstRequest =>
 const spec = (properties: Json): Json => ({ properties: { spec: { type: "object", properties } } });
 
 const BIG = `${CRDS}/bigs.worst.example`;
+const BIGS = "/apis/worst.example/v1/namespaces/worst/bigs";
+const big = (spec: Json): Json => ({ apiVersion: "worst.example/v1", kind: "Big", metadata: { name: "b" }, spec });
 const manyFields = (count: number): Json =>
   spec(Object.fromEntries(repeat(count, (i) => [`f${i}`, { type: "string" }])));
 const bigBefore = (fields: number): Pick<WorstRequest, "before"> => ({
@@ -97,8 +104,13 @@ const ADD_FIELD = {
   value: "x",
 };
 
-/** The worst of every kind. */
-export const WORST: readonly WorstRequest[] = [
+/** The worst of every kind, on a server with so many objects. */
+export function worstRequests(objects: number): readonly WorstRequest[] {
+  return [...SINGLE, ...massRequests(objects)];
+}
+
+const SINGLE: readonly WorstRequest[] = [
+  post("JSON: one value of 1 MB", MAPS, () => map("megabyte", { data: { k: "x".repeat(1_000_000) } })),
   post("JSON: one value of 2.9 MB", MAPS, () => map("one", { data: { k: "x".repeat(2_900_000) } })),
   post("JSON: one value of escapes", MAPS, () => map("escapes", { data: { k: '\n"\u0001é'.repeat(150_000) } })),
   post("JSON: as many keys as may be", MAPS, () => map("keys", { data: wide(FULL) }), {
@@ -126,17 +138,10 @@ export const WORST: readonly WorstRequest[] = [
       ownerReferences: repeat(2_000, (i) => ({ apiVersion: "v1", kind: "ConfigMap", name: `o${i}`, uid: `u${i}` })),
     }),
   ),
-  post("JSON: managers", MAPS, () =>
-    meta({
-      managedFields: repeat(1_800, (i) => ({
-        manager: `m${i}`,
-        operation: "Update",
-        apiVersion: "v1",
-        fieldsType: "FieldsV1",
-        fieldsV1: { "f:data": { [`f:k${i}`]: {} } },
-      })),
-    }),
-  ),
+  post("JSON: managers", MAPS, () => meta({ managedFields: managers(1_800) })),
+  patch("apply: an object of 1,800 managers", `${MAPS}/meta`, APPLY, () => map("meta", { data: { k1: "mine" } }), {
+    before: [clear(`${MAPS}/meta`), post("", MAPS, () => meta({ managedFields: managers(1_800) }))],
+  }),
   post("Pod with 2,000 containers", PODS, () => ({
     apiVersion: "v1",
     kind: "Pod",
@@ -171,7 +176,10 @@ export const WORST: readonly WorstRequest[] = [
     accept: YAML,
     before: [clear(`${MAPS}/keys`), post("", MAPS, () => map("keys", { data: wide(FULL) }))],
   }),
-  get("YAML answer of 2.9 MB", `${MAPS}/one`, { accept: YAML }),
+  get("YAML answer of 1 MB", `${MAPS}/one`, {
+    accept: YAML,
+    before: [clear(`${MAPS}/one`), post("", MAPS, () => map("one", { data: { k: "x y: ".repeat(200_000) } }))],
+  }),
   post("protobuf: keys", MAPS, () => pbConfigMap("pb", FULL), {
     type: PROTOBUF,
     before: [clear(`${MAPS}/pb`)],
@@ -237,11 +245,22 @@ export const WORST: readonly WorstRequest[] = [
   bigCrd("2.5 MB of descriptions", () =>
     spec(Object.fromEntries(repeat(2_500, (i) => [`f${i}`, { type: "string", description: "x".repeat(1000) }]))),
   ),
+  get("OpenAPI v3 with a kind of 28,000 fields", "/openapi/v3/apis/worst.example/v1", bigBefore(28_000)),
+  get("OpenAPI v2 with a kind of 28,000 fields", "/openapi/v2", bigBefore(28_000)),
   bigCrd("60 levels", () => deep(60)),
   bigCrd("1,000 CEL rules", () => ({
     ...spec({ a: { type: "string", maxLength: 10 } }),
     "x-kubernetes-validations": repeat(1_000, (i) => ({ rule: `!has(self.spec) || self.spec.a != 'v${i}'` })),
   })),
+  post("custom resource judged by 1,000 CEL rules", BIGS, () => big({ a: "x" }), {
+    before: [
+      clear(BIG),
+      bigCrd("", () => ({
+        ...spec({ a: { type: "string", maxLength: 10 } }),
+        "x-kubernetes-validations": repeat(1_000, (i) => ({ rule: `!has(self.spec) || self.spec.a != 'v${i}'` })),
+      })),
+    ],
+  }),
   bigCrd("10,000 CEL rules", () => ({
     ...spec({ a: { type: "string", maxLength: 10 } }),
     "x-kubernetes-validations": repeat(10_000, (i) => ({ rule: `!has(self.spec) || self.spec.a != 'v${i}'` })),
@@ -343,9 +362,6 @@ export const WORST: readonly WorstRequest[] = [
   post("a change that 3,000 watch", "/api/v1/namespaces/watched/configmaps", () => map("seen", { data: { k: "v" } }), {
     before: [clear("/api/v1/namespaces/watched/configmaps/seen")],
   }),
-  { name: "deletecollection of all", method: "DELETE", path: "/api/v1/namespaces/many/configmaps" },
-  { name: "deleting a CRD with all its objects", method: "DELETE", path: `${CRDS}/kind0s.sixty.example` },
-  { name: "deleting the namespace", method: "DELETE", path: "/api/v1/namespaces/worst" },
 ];
 
 function patched(count: number): Pick<WorstRequest, "before"> {
@@ -416,6 +432,16 @@ function gears(): WorstRequest[] {
     make("oneOf on items", () => ({ choice: repeat(9_000, () => ({ a: "x" })) })),
     make("oneOf that fails on items", () => ({ choice: repeat(6_000, () => ({ a: "x", b: "y" })) })),
   ];
+}
+
+function managers(count: number): Json[] {
+  return repeat(count, (i) => ({
+    manager: `m${i}`,
+    operation: "Update",
+    apiVersion: "v1",
+    fieldsType: "FieldsV1",
+    fieldsV1: { "f:data": { [`f:k${i}`]: {} } },
+  }));
 }
 
 function named(count: number): Json[] {

@@ -11,7 +11,7 @@ const MANAGER = "garbage-collector";
 const FOREGROUND = "foregroundDeletion";
 const ORPHAN = "orphan";
 /** An owner may have thousands of dependents: freeing them all in one turn would hold up requests. */
-const AT_ONCE = 100;
+const AT_ONCE = 50;
 
 /**
  * Deletes objects whose owners are gone, as kube-controller-manager's garbage collector does: dependents are found by the owner's

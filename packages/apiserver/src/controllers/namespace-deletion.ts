@@ -8,7 +8,7 @@ const NAMESPACES: ResourceKey = { group: "", plural: "namespaces" };
 const MANAGER = "kube-controller-manager";
 const FINALIZER = "kubernetes";
 /** Enough to fill a commit, few enough that requests are served in between. */
-const AT_ONCE = 100;
+const AT_ONCE = 50;
 
 /**
  * Empties namespaces that are being deleted and then lets them go, as upstream's namespace controller: everything inside is deleted,

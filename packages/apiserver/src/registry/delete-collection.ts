@@ -6,7 +6,7 @@ import { type ListPage, listObjects } from "./list.ts";
 import type { View } from "./views.ts";
 
 /** Enough to fill a commit, few enough that others are served in between. */
-const AT_ONCE = 200;
+const AT_ONCE = 50;
 
 /** Deletes everything a list with the same selectors shows, each with the same options; answers with that list. */
 export async function deleteCollection(
