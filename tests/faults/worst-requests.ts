@@ -155,6 +155,8 @@ const SINGLE: readonly WorstRequest[] = [
     spec: { containers: [{ name: "c", image: "i", resources: { limits: { cpu: "9".repeat(1_000_000) } } }] },
   })),
   post("YAML: aliases of aliases", MAPS, () => laughs(), { type: YAML }),
+  post("YAML: 8 KB of brackets", MAPS, () => "[".repeat(8_000), { type: YAML }),
+  post("YAML: 8 KB of dashes", MAPS, () => "- ".repeat(4_000), { type: YAML }),
   post("YAML: 30 KB in one line of brackets", MAPS, () => `${"[".repeat(15_000)}${"]".repeat(15_000)}`, { type: YAML }),
   post("YAML: 30 KB of small values", MAPS, () => `a: [${"1,".repeat(15_000)}1]`, { type: YAML }),
   post(

@@ -62,3 +62,23 @@ test("a key that is written twice is refused in Go's words, however many there a
   const many = Array.from({ length: 5000 }, (_, i) => `k${i}: 1`).join("\n");
   expect(Object.keys(parseYaml(many) as object)).toHaveLength(5000);
 });
+
+test.each([
+  ["brackets", "[".repeat(8_000)],
+  ["brackets by the hundred thousand", "[".repeat(100_000)],
+  ["dashes", `${"- ".repeat(4_000)}x`],
+  ["question marks", `${"? ".repeat(4_000)}x`],
+  ["braces", `${"{a: ".repeat(2_000)}1${"}".repeat(2_000)}`],
+])("%s nested so deep that they would end the process are refused before they are composed", (_name, text) => {
+  expect(() => parseYaml(text)).toThrow("nested too deeply");
+});
+
+test("what is nested less deep is read", () => {
+  expect(parseYaml(`${"- ".repeat(300)}x`)).toHaveLength(1);
+  expect(parseYaml(`${"{a: ".repeat(300)}1${"}".repeat(300)}`)).toHaveProperty("a.a.a");
+});
+
+test("control characters are refused, also where the text is JSON", () => {
+  expect(() => parseYaml('{"a":"\u0080"}')).toThrow("control characters are not allowed");
+  expect(parseYaml('{"a":"\\u0080"}')).toEqual({ a: "\u0080" });
+});

@@ -1,4 +1,14 @@
-import { Document, isScalar, parseAllDocuments, stringify, type Tags, visit, type YAMLMap } from "yaml";
+import {
+  type CST,
+  Document,
+  isScalar,
+  Parser,
+  parseAllDocuments,
+  stringify,
+  type Tags,
+  visit,
+  type YAMLMap,
+} from "yaml";
 import { badRequest } from "./errors.ts";
 
 // One module reads and writes: a bundled program hands this file to the thread for large texts.
@@ -38,8 +48,33 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Far below what the library, which calls itself for each level, has a stack for: V8 ends the process when it runs out of it while compiling a regular expression. */
+const MAX_LEVELS = 500;
+
+/** Whether a text is nested too deep, by its tokens, which are read without recursion. */
+function isTooDeep(text: string): boolean {
+  if (text.length <= MAX_LEVELS) return false;
+  let level: CST.Token[] = [...new Parser().parse(text)];
+  // A token may stand in an item of the level above: as a key, or as a value.
+  for (let levels = 0; level.length > 0; levels++) {
+    if (levels > MAX_LEVELS) return true;
+    const below: CST.Token[] = [];
+    for (const token of level) {
+      if ("value" in token && typeof token.value === "object") below.push(token.value);
+      if (!("items" in token)) continue;
+      for (const { key, value } of token.items) {
+        if (key) below.push(key);
+        if (value) below.push(value);
+      }
+    }
+    level = below;
+  }
+  return false;
+}
+
 /** Reads a stream of YAML documents; empty ones are left out. Throws BadRequest with line and column. */
 export function parseYamlDocuments(text: string): unknown[] {
+  if (isTooDeep(text)) throw badRequest("error converting YAML to JSON: yaml: the document is nested too deeply");
   try {
     const documents = parseAllDocuments(text, {
       version: "1.1",

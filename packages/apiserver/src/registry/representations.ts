@@ -53,11 +53,13 @@ export function presentList(type: ResourceType, page: ListPage, how: Presentatio
         page.meta,
         head,
       );
+    const head = rows([], true) as { columnDefinitions: readonly object[] };
     return listReply(
       page,
       "rows",
-      () => rows([], true),
+      () => head,
       (items) => (rows(items, false) as { rows: object[] }).rows,
+      Math.min(MADE_AT_ONCE, Math.ceil(CELLS_AT_ONCE / (head.columnDefinitions.length + 1))),
     );
   }
   if (as === "partial") {
@@ -86,6 +88,8 @@ export function presentList(type: ResourceType, page: ListPage, how: Presentatio
 }
 
 const MADE_AT_ONCE = 500;
+/** Cells of a Table that take some milliseconds. */
+const CELLS_AT_ONCE = 10_000;
 
 /** A list whose items are made for this answer: long ones piece by piece. `field` is the last one of `head`, and empty there. */
 function listReply(
@@ -93,16 +97,15 @@ function listReply(
   field: "rows" | "items",
   head: () => object,
   make: (items: readonly View[]) => readonly object[],
+  atOnce = MADE_AT_ONCE,
 ): Reply {
   const object = (): object => ({ ...head(), [field]: make(page.items) });
   const chunks = async (): Promise<readonly Buffer[]> => {
     const start = Buffer.from(JSON.stringify(head()).slice(0, -"]}".length));
-    const pieces = await inPieces(page.items, MADE_AT_ONCE, (items) =>
-      Buffer.from(JSON.stringify(make(items)).slice(1, -1)),
-    );
+    const pieces = await inPieces(page.items, atOnce, (items) => Buffer.from(JSON.stringify(make(items)).slice(1, -1)));
     return [start, ...pieces.flatMap((piece, i) => (i === 0 ? [piece] : [COMMA, piece])), CLOSE];
   };
-  if (page.items.length <= MADE_AT_ONCE) return objectReply(200, object());
+  if (page.items.length <= atOnce) return objectReply(200, object());
   return { status: 200, body: { type: "list", chunks, object } };
 }
 

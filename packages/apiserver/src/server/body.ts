@@ -156,7 +156,7 @@ async function parseYamlBody(
   let json: string | undefined;
   // Brackets and braces are structure wherever they stand in such a document, as in JSON; the YAML library takes minutes for many.
   if (!isUtf8(bytes)) throw refuse("yaml: invalid leading UTF-8 octet");
-  if ("[{".includes(firstVisible(bytes) || " ")) refuseVast(bytes.toString(), kind);
+  if ("[{".includes(firstVisible(bytes) || " ")) refuseVast(bytes.toString(), kind, 0);
   try {
     if (bytes.length > YAML_IN_WORKER_BYTES) json = await yamlToJson(bytes.toString(), clock);
     else value = parseYaml(bytes.toString());
@@ -175,8 +175,8 @@ async function parseYamlBody(
 }
 
 /** Refuses what would take too long to be worked on, before it is parsed. */
-function refuseVast(json: string, kind: string): void {
-  const problem = structureProblem(json, maxValues(kind));
+function refuseVast(json: string, kind: string, long?: number): void {
+  const problem = structureProblem(json, maxValues(kind), long);
   if (problem !== undefined) throw problem === "deep" ? tooDeep() : tooMany(kind);
 }
 

@@ -21,8 +21,8 @@ export function maxValues(kind: string): number {
 }
 
 /** Whether a long JSON text is nested too deep or holds too many values: parsing a million of them would hold up everybody else. */
-export function structureProblem(text: string, most: number): "deep" | "many" | undefined {
-  if (text.length < LONG_TEXT) return undefined;
+export function structureProblem(text: string, most: number, long = LONG_TEXT): "deep" | "many" | undefined {
+  if (text.length < long) return undefined;
   let depth = 0;
   let values = 0;
   for (let i = 0; i < text.length; i++) {
