@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -220,8 +220,11 @@ function etcdctl(...args: string[]): Promise<string> {
   return host.kubectl("exec", "tenant-etcd-0-0", "-c", "etcd", "--", ...ask);
 }
 
-const named = (backup: string): boolean =>
-  readdirSync(join(capstan.dataDir, "backups/default/tenant")).some((name) => name.endsWith(backup));
+/** Whether a backup of that name was made. */
+function named(backup: string): boolean {
+  const folder = join(capstan.dataDir, "backups/default/tenant");
+  return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith(backup));
+}
 
 test("an image that has no etcd is tried and refused; the member's pod is not touched", async () => {
   const before = await host.kubectl("get", "pod", "tenant-etcd-0-0", "-o", "jsonpath={.metadata.uid}");
