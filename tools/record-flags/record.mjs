@@ -48,9 +48,15 @@ function etcdFlags(folder) {
   return oneLine(Object.assign({}, ...texts.map((text) => flagsInSource(text)), others));
 }
 
-/** The first line tells what a flag is; some go on for hundreds. @param {Record<string, {usage: string}>} flags */
+/**
+ * The first line tells what a flag is; some go on for hundreds. Kubernetes takes underscores for dashes.
+ * @param {Record<string, {usage: string}>} flags
+ */
 function oneLine(flags) {
-  const entries = Object.entries(flags).map(([name, flag]) => [name, { ...flag, usage: flag.usage.split("\n")[0] }]);
+  const entries = Object.entries(flags).map(([name, flag]) => [
+    name.replaceAll("_", "-"),
+    { ...flag, usage: flag.usage.split("\n")[0] },
+  ]);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -90,6 +90,15 @@ function ownFlags(program: Program, version: string): string[] {
   return args.map((argument) => /^--([^=]+)/.exec(argument)?.[1] ?? argument);
 }
 
+test.each([
+  ["scheduler", { name: "write_config_to", value: "x" }],
+  ["apiServer", { name: "etcd_servers", value: "https://x" }],
+  ["apiServer", { name: "authorization_mode", value: "AlwaysAllow" }],
+  ["apiServer", { name: "audit_policy_file", value: "sa.key" }],
+] as const)("%s: a flag that is written with underscores is the same flag: %o", (component, argument) => {
+  expect(extraArgumentProblem(component, argument, [])).toBeDefined();
+});
+
 test("every version that can be built is recorded", () => {
   const modules = fileURLToPath(new URL("../../../../tools/kubernetes/", import.meta.url));
   const versions = readdirSync(modules)

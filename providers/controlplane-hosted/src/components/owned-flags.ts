@@ -119,16 +119,18 @@ export function extraArgumentProblem(
   argument: { name: string; value?: string },
   fileNames: readonly string[],
 ): string | undefined {
+  // Kubernetes' programs take underscores for dashes.
+  const name = argument.name.replaceAll("_", "-");
   const owned =
-    OWNED[component]?.has(argument.name) === true ||
-    (OWNED_PREFIXES.some((prefix) => argument.name.startsWith(prefix)) && !ALLOWED_DESPITE_PREFIX.has(argument.name));
+    OWNED[component]?.has(name) === true ||
+    (OWNED_PREFIXES.some((prefix) => name.startsWith(prefix)) && !ALLOWED_DESPITE_PREFIX.has(name));
   if (owned) return `--${argument.name} belongs to the placement and cannot be set; ${cureOf(argument.name)}`;
-  if (component === "apiServer" && argument.name === "authorization-mode") {
+  if (component === "apiServer" && name === "authorization-mode") {
     const modes = (argument.value ?? "").split(",").map((mode) => mode.trim());
     if (modes.includes("AlwaysAllow") || !modes.includes("Node") || !modes.includes("RBAC"))
       return `--authorization-mode=${argument.value ?? ""} would let anybody in or nodes out; name Node and RBAC, and not AlwaysAllow`;
   }
-  return fileProblem(argument, fileNames);
+  return fileProblem({ ...argument, name }, fileNames);
 }
 
 function cureOf(flag: string): string {
