@@ -67,6 +67,7 @@ export { v1beta1 } from "./conversion/v1beta1.ts";
 export { type Explanation, explain } from "./explain/explain.ts";
 export { silenceOf } from "./explain/host-silence.ts";
 export { type Cause, isTroubled, NEGATIVE_CONDITIONS, type ObjectNode, summaryOf, why } from "./explain/why.ts";
+export { renderTemplate } from "./go-template/render.ts";
 export {
   AddressBook,
   type AddressObjects,

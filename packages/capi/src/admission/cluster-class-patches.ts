@@ -1,3 +1,4 @@
+import { templateProblem } from "../go-template/check.ts";
 import type { schema as classSchema } from "../kinds/cluster-class.ts";
 import type { AdmissionProblem, KindObject } from "../schema/kind.ts";
 import type { Infer } from "../schema/schema.ts";
@@ -14,8 +15,22 @@ interface Reference {
   kind: string;
 }
 
-/** Names that variables of classes are reached by without being defined. */
+/** Variables that every class has. */
 const BUILTIN = "builtin";
+const METADATA = ["metadata.labels", "metadata.annotations"];
+const GROUP = ["class", "name", "replicas", "topologyName", "version", ...METADATA];
+const GROUP_REFS = ["bootstrap.configRef.name", "infrastructureRef.name"];
+const BUILTINS: Record<string, readonly string[]> = {
+  cluster: [
+    ...["name", "namespace", "uid", ...METADATA],
+    ...["topology", "topology.version", "topology.class", "topology.classNamespace"],
+    ...["topology.classRef.name", "topology.classRef.namespace"],
+    ...["network", "network.serviceDomain", "network.services", "network.pods"],
+  ],
+  controlPlane: ["name", "replicas", "version", ...METADATA, "machineTemplate.infrastructureRef.name"],
+  machineDeployment: [...GROUP, ...GROUP_REFS],
+  machinePool: [...GROUP, ...GROUP_REFS],
+};
 const RESERVED_PATCH_NAME = "inline";
 const CLASS_NAME = /^(\*|\*?[a-zA-Z0-9]([-a-zA-Z0-9_.]*[a-zA-Z0-9])?\*?|[a-zA-Z0-9]([-a-zA-Z0-9_.]*)\*)$/;
 
@@ -32,6 +47,7 @@ export function patchProblems(spec: ClassSpec): AdmissionProblem[] {
         ? [invalid(`${path}.name`, patch.name, `"${RESERVED_PATCH_NAME}" can not be used as the name of a patch`)]
         : []),
       ...sourceProblems(patch, path),
+      ...templateProblems(patch.enabledIf, `${path}.enabledIf`),
       ...(patch.definitions ?? []).flatMap((definition, i) =>
         definitionProblems(definition, spec, `${path}.definitions[${i}]`),
       ),
@@ -162,10 +178,27 @@ function valueProblems({ op, value, valueFrom }: JsonPatch, spec: ClassSpec, pat
     return [invalid(`${path}.valueFrom`, {}, "valueFrom must set either template or variable")];
   if (variable !== undefined && template !== undefined)
     return [invalid(`${path}.valueFrom`, variable, "valueFrom can not set both template and variable")];
+  if (template !== undefined) return templateProblems(template, `${path}.valueFrom.template`);
   const name = variable?.split(/[.[]/)[0];
-  if (name === undefined || name === BUILTIN || spec.variables?.some((known) => known.name === name) === true)
+  if (name === undefined || variable === BUILTIN || spec.variables?.some((known) => known.name === name) === true)
     return [];
+  if (name === BUILTIN)
+    return isBuiltin(variable)
+      ? []
+      : [invalid(`${path}.valueFrom.variable`, variable, "not a defined builtin variable")];
   // Variables may also come from an extension, which is asked later.
   if (spec.patches?.some(({ external }) => external?.discoverVariablesExtension !== undefined) === true) return [];
   return [invalid(`${path}.valueFrom.variable`, variable, `variable with name ${name} cannot be found`)];
+}
+
+/** Only whole parts can be named: `builtin.cluster`, `builtin.cluster.name`. */
+function isBuiltin(variable: string | undefined): boolean {
+  const [, part = "", ...path] = variable?.split(".") ?? [];
+  const known = Object.hasOwn(BUILTINS, part) ? BUILTINS[part] : undefined;
+  return known !== undefined && (path.length === 0 || known.includes(path.join(".")));
+}
+
+function templateProblems(template: string | undefined, field: string): AdmissionProblem[] {
+  const problem = template === undefined ? undefined : templateProblem(template);
+  return problem === undefined ? [] : [invalid(field, template, `template can not be parsed: ${problem}`)];
 }

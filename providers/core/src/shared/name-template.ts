@@ -1,5 +1,5 @@
 import { isDns1123Label, type Random, randomSuffix } from "@capstan/apimachinery";
-import { renderTemplate } from "../topology/go-template/render.ts";
+import { renderTemplate } from "@capstan/capi";
 
 const MAX_LENGTH = 63;
 const CUT_LENGTH = 58;

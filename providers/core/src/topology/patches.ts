@@ -1,6 +1,5 @@
 import { applyJsonPatch, parseYaml } from "@capstan/apimachinery";
-import type { ClusterClass, ContractObject, VariableValues } from "@capstan/capi";
-import { renderTemplate } from "./go-template/render.ts";
+import { type ClusterClass, type ContractObject, renderTemplate, type VariableValues } from "@capstan/capi";
 import { variableAt } from "./variables.ts";
 
 type Patch = NonNullable<ClusterClass["spec"]["patches"]>[number];
