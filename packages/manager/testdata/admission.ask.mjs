@@ -7,7 +7,7 @@
  */
 export async function ask(
   client,
-  { given, create, change, remove, shows },
+  { given, create, change, subresource, remove, shows },
   { namespace, ready = async () => undefined },
 ) {
   const here = (object) => (given === undefined ? object : within(namespace, object));
@@ -29,7 +29,7 @@ export async function ask(
   if (isLast) return { ...ACCEPTED, code: 201, ...shown(accepted, shows) };
   try {
     if (remove) await client.delete(subject, { dryRun: true });
-    else accepted = await client.patch(subject, change, { dryRun: true });
+    else accepted = await client.patch(subject, change, { dryRun: true, ...(subresource && { subresource }) });
     return { ...ACCEPTED, code: 200, ...shown(accepted, shows) };
   } catch (error) {
     return refusal(error);

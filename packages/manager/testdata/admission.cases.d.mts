@@ -5,6 +5,8 @@ export interface AdmissionCase {
   create: object;
   /** A merge patch to what was created. */
   change?: object;
+  /** Where the patch goes, when not to the object itself. */
+  subresource?: string;
   /** What was created is deleted. */
   remove?: true;
   /** Fields of the accepted object whose values belong to the answer, such as `spec.replicas`. */

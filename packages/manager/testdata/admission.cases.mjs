@@ -2,6 +2,9 @@
  * What users write wrong, for both upstream's managers and ours: each case is an object to create, or one to create and a merge
  * patch to it. `tools/cluster-api/record-admission.mjs` writes what upstream answers to `admission.recorded.json`.
  */
+
+import { CLASS_CASES } from "./admission.class-cases.mjs";
+import { KUBEADM_CASES } from "./admission.kubeadm-cases.mjs";
 import {
   address,
   check,
@@ -24,6 +27,7 @@ import {
 } from "./admission.objects.mjs";
 import { REPLICAS_CASES } from "./admission.replicas-cases.mjs";
 import { TOPOLOGY_CASES } from "./admission.topology-cases.mjs";
+import { WORKER_CASES } from "./admission.worker-cases.mjs";
 
 /** @type {Record<string, import("./admission.cases.mjs").AdmissionCase>} */
 export const CASES = {
@@ -233,27 +237,8 @@ export const CASES = {
   },
 
   "KubeadmConfig is accepted": { create: config({ format: "cloud-config" }) },
-  "KubeadmConfig with content twice": {
-    create: config({
-      files: [{ path: "/a", content: "x", contentFrom: { secret: { name: "s", key: "k" } } }],
-    }),
-  },
   "KubeadmConfig with a file from nowhere": {
     create: config({ files: [{ path: "/a", contentFrom: { secret: { name: "", key: "k" } } }] }),
-  },
-  "KubeadmConfig with a path twice": {
-    create: config({
-      files: [
-        { path: "/a", content: "x" },
-        { path: "/a", content: "y" },
-      ],
-    }),
-  },
-  "KubeadmConfig with a password twice": {
-    create: config({ users: [{ name: "u", passwd: "x", passwdFrom: { secret: { name: "s", key: "k" } } }] }),
-  },
-  "KubeadmConfig with Ignition of cloud-init": {
-    create: config({ ignition: { containerLinuxConfig: { additionalConfig: "x" } }, format: "cloud-config" }),
   },
 
   "KubeadmControlPlane is accepted": { create: controlPlane({}) },
@@ -326,6 +311,9 @@ export const CASES = {
     create: address({ poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "y" } }),
   },
 
+  ...WORKER_CASES,
+  ...CLASS_CASES,
+  ...KUBEADM_CASES,
   ...REPLICAS_CASES,
   ...TOPOLOGY_CASES,
 };

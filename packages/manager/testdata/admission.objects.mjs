@@ -28,7 +28,7 @@ export const check = (spec) => object("MachineHealthCheck", { clusterName: "c", 
 export const unhealthy = (seconds) => ({
   checks: { unhealthyNodeConditions: [{ type: "Ready", status: "False", timeoutSeconds: seconds }] },
 });
-export const controlPlane = (spec) =>
+export const controlPlane = (spec, metadata) =>
   object(
     "KubeadmControlPlane",
     {
@@ -38,8 +38,22 @@ export const controlPlane = (spec) =>
       kubeadmConfigSpec: { clusterConfiguration: { imageRepository: "registry.k8s.io" } },
       ...spec,
     },
+    metadata,
+    "controlplane.cluster.x-k8s.io/v1beta2",
+  );
+export const controlPlaneTemplate = (spec, metadata) =>
+  object(
+    "KubeadmControlPlaneTemplate",
+    { template: { metadata, spec: { kubeadmConfigSpec: { format: "cloud-config" }, ...spec } } },
     {},
     "controlplane.cluster.x-k8s.io/v1beta2",
+  );
+export const configTemplate = (spec, metadata) =>
+  object(
+    "KubeadmConfigTemplate",
+    { template: { metadata, spec: { verbosity: 2, ...spec } } },
+    {},
+    "bootstrap.cluster.x-k8s.io/v1beta2",
   );
 export const config = (spec) => object("KubeadmConfig", spec, {}, "bootstrap.cluster.x-k8s.io/v1beta2");
 export const templateRef = (kind) => ({ apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2", kind, name: "x" });

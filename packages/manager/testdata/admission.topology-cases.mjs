@@ -238,6 +238,11 @@ export const TOPOLOGY_CASES = {
     create: clusterClass({}, { name: "k" }),
     change: { spec: { workers: null } },
   },
+  "ClusterClass changes although a cluster uses workers that it never had": {
+    given: [topology(ofWorkers(group({ class: "never" }))), ...aClass()],
+    create: clusterClass({}, { name: "k" }),
+    change: { spec: { variables: [variable("v", { type: "string" })] } },
+  },
   "ClusterClass loses a version in use": {
     given: [...aClass({ kubernetesVersions: [OLD, NEW] }), topology()],
     create: clusterClass({}, { name: "k" }),

@@ -329,7 +329,13 @@ describe("checks with other objects", () => {
 
   it.each<[string, Unstructured | undefined, Unstructured | undefined, AdmissionLookup, string]>([
     ["class in use", undefined, ofClass(classSpec), lookup(using), "used by: ns/x"],
-    ["class of workers in use", ofClass(classSpec), ofClass(classSpec), lookup(using), 'class "w" cannot be deleted'],
+    [
+      "class of workers in use",
+      ofClass(classSpec),
+      ofClass({ ...classSpec, workers: { machineDeployments: [{ class: "w" }] } }),
+      lookup(using),
+      'class "w" cannot be deleted',
+    ],
     ["unknown class of workers", using, undefined, lookup(ofClass(classSpec)), "workers.machineDeployments[0].class"],
     [
       "two minors",

@@ -1,10 +1,13 @@
-import { checkStructuralSchema, deepEqual, isObject } from "@capstan/apimachinery";
+import { checkStructuralSchema, compileSchema, deepEqual, isObject, type JSONSchemaProps } from "@capstan/apimachinery";
 import type { AdmissionProblem } from "../schema/kind.ts";
-import { invalid } from "./problems.ts";
+import { invalid, metadataProblems } from "./problems.ts";
+
+type Metadata = Parameters<typeof metadataProblems>[0];
 
 interface Variable {
   name: string;
   schema: { openAPIV3Schema: object };
+  deprecatedV1Beta1Metadata?: NonNullable<Metadata>;
 }
 
 /** The name under which patches find what the controller knows by itself. */
@@ -34,6 +37,7 @@ export function variableProblems(
     return [
       ...(twice ? [invalid(`${path}.name`, name, "variable name must be unique")] : []),
       ...nameProblems(name, `${path}.name`),
+      ...metadataProblems(variable.deprecatedV1Beta1Metadata, `${path}.deprecatedV1Beta1Metadata`),
       ...(before?.some((old) => deepEqual(old, variable)) === true ? [] : schemaProblems(variable, path)),
     ];
   });
@@ -46,16 +50,45 @@ function nameProblems(name: string, field: string): AdmissionProblem[] {
   ];
 }
 
-/** Judged as a field of an object, because the schema of an object itself must be one of type object. */
 function schemaProblems({ schema }: Variable, path: string): AdmissionProblem[] {
   const at = `${path}.schema.openAPIV3Schema`;
-  const wrapped = { type: "object", properties: { value: withoutMetadata(schema.openAPIV3Schema) } };
-  return checkStructuralSchema(wrapped, at).map(({ type, field, badValue, detail }) => ({
+  const { "x-metadata": metadata } = schema.openAPIV3Schema as { "x-metadata"?: Metadata };
+  const plain = withoutMetadata(schema.openAPIV3Schema) as JSONSchemaProps;
+  const problems = checkStructuralSchema(asField(plain), at).map(({ type, field, badValue, detail }) => ({
     type: TYPES.includes(type) ? (type as AdmissionProblem["type"]) : "FieldValueInvalid",
     field: field.replace(`${at}.properties[value]`, at),
     value: badValue,
     detail: detail ?? "does not fit",
   }));
+  return [
+    ...metadataProblems(metadata, `${at}.x-metadata`),
+    ...(problems.length > 0 ? problems : sampleProblems(plain, at)),
+  ];
+}
+
+/** Judged as a field of an object, because the schema of an object itself must be one of type object. */
+function asField(schema: JSONSchemaProps): JSONSchemaProps {
+  return { type: "object", properties: { value: schema } };
+}
+
+/** Examples and choices, at any depth, that the schema itself would refuse. */
+function sampleProblems(schema: JSONSchemaProps, path: string): AdmissionProblem[] {
+  const samples = [
+    ...(schema.example === undefined ? [] : [{ value: schema.example, field: `${path}.example` }]),
+    ...(schema.enum ?? []).map((value, index) => ({ value, field: `${path}.enum[${index}]` })),
+  ];
+  const inner = [
+    ...Object.entries(schema.properties ?? {}).map(([name, one]) => ({ one, at: `${path}.properties[${name}]` })),
+    { one: schema.items, at: `${path}.items` },
+    { one: schema.additionalProperties, at: `${path}.additionalProperties` },
+  ];
+  return [
+    ...samples.flatMap(({ value, field }) => {
+      const [first] = compileSchema(asField(schema)).validate({ value });
+      return first === undefined ? [] : [invalid(field, value, first.detail ?? "does not fit the schema")];
+    }),
+    ...inner.flatMap(({ one, at }) => (isObject(one) ? sampleProblems(one as JSONSchemaProps, at) : [])),
+  ];
 }
 
 /** Only Cluster API knows labels and annotations in schemas. */

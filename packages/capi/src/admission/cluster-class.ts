@@ -1,19 +1,12 @@
 import type { schema as classSchema } from "../kinds/cluster-class.ts";
 import type { AdmissionKind, AdmissionProblem, KindAdmission, KindObject } from "../schema/kind.ts";
 import type { Infer } from "../schema/schema.ts";
+import { isLater } from "./class-versions.ts";
 import { compatibilityProblems } from "./cluster-class-compatibility.ts";
 import { patchProblems } from "./cluster-class-patches.ts";
 import { variableProblems } from "./cluster-class-variables.ts";
 import { healthCheckProblems } from "./health-checks.ts";
-import {
-  compareVersions,
-  forbidden,
-  invalid,
-  metadataProblems,
-  namingProblems,
-  parseVersion,
-  taintProblems,
-} from "./problems.ts";
+import { forbidden, invalid, metadataProblems, namingProblems, parseVersion, taintProblems } from "./problems.ts";
 import { autoscalerProblems } from "./replicas.ts";
 import { rolloutProblems } from "./rollout.ts";
 import { lostHealthProblems, type WatchedTopology } from "./topology-health.ts";
@@ -66,7 +59,7 @@ export const clusterClassAdmission: KindAdmission<ClusterClass> = {
     if (old === undefined) return [];
     const users = usersOf(metadata, (await lookup.list(CLUSTERS)) as readonly UsingCluster[]);
     return users.flatMap((cluster) => [
-      ...usedClassProblems(cluster, spec),
+      ...usedClassProblems(cluster, spec, old.spec),
       ...autoscalerProblems(cluster, spec),
       ...lostHealthProblems({ name: cluster.metadata.name, topology: cluster.spec?.topology ?? {} }, old.spec, spec),
     ]);
@@ -92,14 +85,20 @@ function usersOf(metadata: ClusterClass["metadata"], clusters: readonly UsingClu
   });
 }
 
-function usedClassProblems({ metadata, spec }: UsingCluster, ofClass: ClassSpec): AdmissionProblem[] {
+function usedClassProblems(
+  { metadata, spec }: UsingCluster,
+  ofClass: ClassSpec,
+  before: ClassSpec,
+): AdmissionProblem[] {
   const { workers, version = "" } = spec?.topology ?? {};
   const { kubernetesVersions } = ofClass;
   return [
     ...(["machineDeployments", "machinePools"] as const).flatMap((list) => {
-      const known = new Set(ofClass.workers?.[list]?.map((workerClass) => workerClass.class));
-      const gone = new Set(workers?.[list]?.map((group) => group.class).filter((name) => !known.has(name)));
-      return [...gone].map((name) =>
+      const namesIn = (one: ClassSpec): string[] => one.workers?.[list]?.map((workers) => workers.class) ?? [];
+      const kept = new Set(namesIn(ofClass));
+      const removed = namesIn(before).filter((name) => !kept.has(name));
+      const gone = removed.filter((name) => workers?.[list]?.some((group) => group.class === name) === true);
+      return gone.map((name) =>
         forbidden(
           `spec.workers.${list}`,
           `class "${name}" cannot be deleted because it is used by Cluster "${metadata.name}"`,
@@ -183,7 +182,7 @@ function versionsProblems(versions: readonly string[] | undefined): AdmissionPro
     if (version === undefined) return [invalid(field, text, "version must be a valid semantic version")];
     const before = parseVersion(versions?.[index - 1] ?? "");
     if (before === undefined) return [];
-    if (compareVersions(version, before) <= 0)
+    if (!isLater(text, versions?.[index - 1] ?? ""))
       return [invalid(field, text, `version must be greater than ${versions?.[index - 1]}`)];
     return version.major === before.major && version.minor <= before.minor + 1
       ? []

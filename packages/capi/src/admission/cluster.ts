@@ -153,7 +153,7 @@ function topologyProblems(topology: Topology): AdmissionProblem[] {
 }
 
 function concurrencyProblems(text: string | undefined): AdmissionProblem[] {
-  if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return [];
+  if (text === undefined || /^\+?0*[1-9]\d{0,8}$/.test(text)) return [];
   return [invalid(`metadata.annotations.${UPGRADE_CONCURRENCY}`, text, "must be a number of at least 1")];
 }
 

@@ -1,10 +1,10 @@
 import { createMergePatch, deepEqual, isObject } from "@capstan/apimachinery";
-import { TOPOLOGY_DRY_RUN_ANNOTATION } from "../contract/constants.ts";
 import { controlPlaneTimeoutProblems, kubeadmConfigProblems } from "../kinds/kubeadm-config-rules.ts";
 import type { schema as controlPlaneSchema } from "../kinds/kubeadm-control-plane.ts";
 import type { schema as templateSchema } from "../kinds/kubeadm-control-plane-template.ts";
 import type { AdmissionProblem, KindAdmission, KindObject } from "../schema/kind.ts";
 import type { Infer } from "../schema/schema.ts";
+import { coreDnsMigrationProblems, coreDnsVersion } from "./coredns.ts";
 import {
   compareVersions,
   forbidden,
@@ -25,8 +25,6 @@ type TemplateSpec = NonNullable<NonNullable<Template["spec"]>["template"]["spec"
 
 const NAME_VARIABLES = [".cluster.name", ".kubeadmControlPlane.name", ".random"];
 const IMAGE_TAG = /^[\w][\w.-]{0,127}$/;
-
-const DNS_VERSION = /^v?\d+(\.\d+(\.\d+(-[\w.-]+)?(_[\w.-]+)?)?)?$/;
 
 /** How long a cluster's authorities live unless said. */
 const DEFAULT_CA_DAYS = 3650;
@@ -56,7 +54,7 @@ const CHANGEABLE = {
   ],
 };
 
-/** KubeadmControlPlane: upstream's rules, but for CoreDNS versions that only its controller can judge. */
+/** KubeadmControlPlane: upstream's rules. */
 export const kubeadmControlPlaneAdmission: KindAdmission<ControlPlane> = {
   checksReplicas: true,
   default: ({ spec }) => {
@@ -70,15 +68,19 @@ export const kubeadmControlPlaneAdmission: KindAdmission<ControlPlane> = {
       },
     };
   },
-  validate: ({ spec }, old) => [
+  validate: ({ metadata, spec }, old) => [
     ...replicasProblems(spec),
     ...versionProblems(spec.version, "spec.version"),
     ...metadataProblems(spec.machineTemplate.metadata, "spec.machineTemplate.metadata"),
     ...taintProblems(spec.machineTemplate.spec.taints, "spec.machineTemplate.spec.taints", false),
     ...sharedProblems(spec, "spec"),
     ...surgeProblems(spec),
-    ...certificateProblems(spec),
+    ...certificateProblems(spec, "spec"),
     ...(old === undefined ? [] : updateProblems(spec, old.spec)),
+    ...coreDnsMigrationProblems(
+      { from: dnsTag(old?.spec), to: dnsTag(spec), annotations: metadata.annotations },
+      "spec.kubeadmConfigSpec.clusterConfiguration.dns.imageTag",
+    ),
   ],
 };
 
@@ -92,16 +94,41 @@ export const kubeadmControlPlaneTemplateAdmission: KindAdmission<Template> = {
       ...metadataProblems(template.machineTemplate?.metadata, "spec.template.spec.machineTemplate.metadata"),
       ...taintProblems(template.machineTemplate?.spec?.taints, "spec.template.spec.machineTemplate.spec.taints", false),
       ...sharedProblems(template, "spec.template.spec"),
+      // As upstream, which looks at neither without the other.
+      ...(template.rollout?.strategy === undefined ? [] : certificateProblems(template, "spec.template.spec")),
     ];
   },
 };
 
+function dnsTag(spec: Spec | undefined): string | undefined {
+  return spec?.kubeadmConfigSpec?.clusterConfiguration?.dns?.imageTag;
+}
+
 /** Control planes made from a template are not told when it changes: another one is made instead. */
 function templateChangeProblems(object: Template, old: Template): AdmissionProblem[] {
-  if (object.metadata.annotations?.[TOPOLOGY_DRY_RUN_ANNOTATION] !== undefined) return [];
-  if (deepEqual(object.spec?.template.spec ?? {}, old.spec?.template.spec ?? {})) return [];
+  const after = object.spec?.template.spec ?? {};
+  const before = old.spec?.template.spec ?? {};
+  if (deepEqual(comparable(after), comparable(before))) return [];
+  // What older versions of Cluster API filled in may be left out again.
+  if (after.rollout?.strategy === undefined && before.rollout?.strategy?.rollingUpdate?.maxSurge === 1)
+    if (deepEqual(comparable({ ...after, rollout: before.rollout }), comparable(before))) return [];
   const cure = "create another KubeadmControlPlaneTemplate and refer to that";
   return [forbidden("spec.template.spec", `field is immutable: ${cure}`)];
+}
+
+/** A template with the defaults that older versions of Cluster API wrote into it. */
+function comparable(spec: TemplateSpec): TemplateSpec {
+  const { initConfiguration: init, joinConfiguration: join, ...config } = spec.kubeadmConfigSpec ?? {};
+  const imagePullPolicy = "IfNotPresent" as const;
+  return {
+    ...spec,
+    kubeadmConfigSpec: {
+      format: "cloud-config",
+      ...config,
+      initConfiguration: { ...init, nodeRegistration: { imagePullPolicy, ...init?.nodeRegistration } },
+      joinConfiguration: { ...join, nodeRegistration: { imagePullPolicy, ...join?.nodeRegistration } },
+    },
+  };
 }
 
 function sharedProblems(spec: Spec | TemplateSpec, path: string): AdmissionProblem[] {
@@ -119,10 +146,14 @@ function sharedProblems(spec: Spec | TemplateSpec, path: string): AdmissionProbl
     ...tagProblems(dns?.imageTag, `${at}.clusterConfiguration.dns.imageTag`),
     ...dnsVersionProblems(dns?.imageTag, `${at}.clusterConfiguration.dns.imageTag`),
     ...tagProblems(etcd?.local?.imageTag, `${at}.clusterConfiguration.etcd.local.imageTag`),
-    ...(maxSurge === undefined || maxSurge === 0 || maxSurge === 1
+    ...(maxSurge === undefined || isOneOrNone(maxSurge)
       ? []
       : [invalid(`${path}.rollout.strategy.rollingUpdate.maxSurge`, maxSurge, "must be 0 or 1")]),
   ];
+}
+
+function isOneOrNone(amount: number | string): boolean {
+  return ["0", "1"].includes(String(amount));
 }
 
 function tagProblems(tag: string | undefined, field: string): AdmissionProblem[] {
@@ -131,7 +162,7 @@ function tagProblems(tag: string | undefined, field: string): AdmissionProblem[]
 
 /** CoreDNS is migrated from version to version, so its tag must begin with one: v1.12.1, or v1.12.1-something. */
 function dnsVersionProblems(tag: string | undefined, field: string): AdmissionProblem[] {
-  if (tag === undefined || !IMAGE_TAG.test(tag) || DNS_VERSION.test(tag)) return [];
+  if (tag === undefined || !IMAGE_TAG.test(tag) || coreDnsVersion(tag) !== undefined) return [];
   return [invalid(field, tag, "failed to parse CoreDNS version")];
 }
 
@@ -145,7 +176,7 @@ function replicasProblems({ replicas, kubeadmConfigSpec }: Spec): AdmissionProbl
 
 /** Without a spare machine etcd must survive the loss of one. */
 function surgeProblems({ replicas = 1, rollout }: Spec): AdmissionProblem[] {
-  if (rollout?.strategy?.rollingUpdate?.maxSurge !== 0 || replicas >= 3) return [];
+  if (String(rollout?.strategy?.rollingUpdate?.maxSurge) !== "0" || replicas >= 3) return [];
   return [
     required(
       "spec.rollout.strategy.rollingUpdate",
@@ -155,7 +186,7 @@ function surgeProblems({ replicas = 1, rollout }: Spec): AdmissionProblem[] {
 }
 
 /** Certificates end before the authority that signed them, and are renewed after they were made. */
-function certificateProblems({ rollout, kubeadmConfigSpec }: Spec): AdmissionProblem[] {
+function certificateProblems({ rollout, kubeadmConfigSpec }: Spec | TemplateSpec, path: string): AdmissionProblem[] {
   const { certificateValidityPeriodDays: days, caCertificateValidityPeriodDays } =
     kubeadmConfigSpec?.clusterConfiguration ?? {};
   if (days === undefined) return [];
@@ -165,7 +196,7 @@ function certificateProblems({ rollout, kubeadmConfigSpec }: Spec): AdmissionPro
     ...(days > authorityDays
       ? [
           invalid(
-            "spec.kubeadmConfigSpec.clusterConfiguration.certificateValidityPeriodDays",
+            `${path}.kubeadmConfigSpec.clusterConfiguration.certificateValidityPeriodDays`,
             days,
             `must be less than or equal to caCertificateValidityPeriodDays (${authorityDays})`,
           ),
@@ -174,7 +205,7 @@ function certificateProblems({ rollout, kubeadmConfigSpec }: Spec): AdmissionPro
     ...(renewal !== undefined && renewal >= days
       ? [
           invalid(
-            "spec.rollout.before.certificatesExpiryDays",
+            `${path}.rollout.before.certificatesExpiryDays`,
             renewal,
             `must be less than certificateValidityPeriodDays (${days})`,
           ),
@@ -204,12 +235,24 @@ function updateProblems(spec: Spec, old: Spec): AdmissionProblem[] {
             "cannot change between external and local etcd",
           ),
         ]),
-    ...Object.entries(CHANGEABLE).flatMap(([part, changeable]) => {
-      const name = part as keyof typeof CHANGEABLE;
-      const patch = createMergePatch(old.kubeadmConfigSpec?.[name] ?? {}, spec.kubeadmConfigSpec?.[name] ?? {});
-      return Object.keys(isObject(patch) ? patch : {})
-        .filter((field) => !changeable.includes(field))
-        .map((field) => forbidden(`spec.kubeadmConfigSpec.${name}.${field}`, "cannot be modified"));
-    }),
+    ...configChangeProblems(spec.kubeadmConfigSpec, old.kubeadmConfigSpec),
   ];
+}
+
+/** Parts of the configuration are there or not for the life of a control plane, and only some of their fields change. */
+function configChangeProblems(config: Spec["kubeadmConfigSpec"], old: Spec["kubeadmConfigSpec"]): AdmissionProblem[] {
+  const path = "spec.kubeadmConfigSpec";
+  if (isRemoved(config, old)) return [forbidden(path, "cannot be modified")];
+  return Object.entries(CHANGEABLE).flatMap(([part, changeable]) => {
+    const name = part as keyof typeof CHANGEABLE;
+    if (isRemoved(config?.[name], old?.[name])) return [forbidden(`${path}.${name}`, "cannot be modified")];
+    const patch = createMergePatch(old?.[name] ?? {}, config?.[name] ?? {});
+    return Object.keys(isObject(patch) ? patch : {})
+      .filter((field) => !changeable.includes(field))
+      .map((field) => forbidden(`${path}.${name}.${field}`, "cannot be modified"));
+  });
+}
+
+function isRemoved(part: object | undefined, before: object | undefined): boolean {
+  return Object.keys(part ?? {}).length === 0 && Object.keys(before ?? {}).length > 0;
 }
