@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import {
   VirtualClock,
 } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Cluster, conditionsOf, Machine } from "@capstan/capi";
+import { Cluster, conditionsOf, KubeadmConfig, Machine } from "@capstan/capi";
 import { Client, silentLogger } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { managerTransport } from "./access.ts";
@@ -48,95 +49,10 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const V1BETA1 = `
-apiVersion: cluster.x-k8s.io/v1beta1
-kind: Cluster
-metadata: { name: quick, namespace: default }
-spec:
-  clusterNetwork:
-    pods: { cidrBlocks: ["192.168.0.0/16"] }
-    serviceDomain: cluster.local
-    services: { cidrBlocks: ["10.128.0.0/12"] }
-  controlPlaneRef: { apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: HostedControlPlane, name: quick }
-  infrastructureRef: { apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: MemoryCluster, name: quick }
----
-apiVersion: cluster.x-k8s.io/v1beta1
-kind: MachineDeployment
-metadata: { name: quick-md-0, namespace: default }
-spec:
-  clusterName: quick
-  replicas: 2
-  selector: { matchLabels: null }
-  template:
-    spec:
-      clusterName: quick
-      version: v1.34.4
-      bootstrap: { configRef: { apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: quick-md-0 } }
-      infrastructureRef: { apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: MemoryMachineTemplate, name: quick-md-0 }
----
-apiVersion: bootstrap.cluster.x-k8s.io/v1beta1
-kind: KubeadmConfigTemplate
-metadata: { name: quick-md-0, namespace: default }
-spec:
-  template:
-    spec:
-      joinConfiguration:
-        nodeRegistration: { kubeletExtraArgs: { eviction-hard: "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%" } }
-`;
-
-const V1BETA2 = `
-apiVersion: cluster.x-k8s.io/v1beta2
-kind: Cluster
-metadata: { name: quick, namespace: default }
-spec:
-  clusterNetwork:
-    pods: { cidrBlocks: ["192.168.0.0/16"] }
-    serviceDomain: cluster.local
-    services: { cidrBlocks: ["10.128.0.0/12"] }
-  controlPlaneRef: { apiGroup: controlplane.cluster.x-k8s.io, kind: HostedControlPlane, name: quick }
-  infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: MemoryCluster, name: quick }
----
-apiVersion: cluster.x-k8s.io/v1beta2
-kind: MachineDeployment
-metadata: { name: quick-md-0, namespace: default }
-spec:
-  clusterName: quick
-  replicas: 2
-  selector: { matchLabels: {} }
-  template:
-    spec:
-      clusterName: quick
-      version: v1.34.4
-      bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: quick-md-0 } }
-      infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: MemoryMachineTemplate, name: quick-md-0 }
----
-apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
-kind: KubeadmConfigTemplate
-metadata: { name: quick-md-0, namespace: default }
-spec:
-  template:
-    spec:
-      joinConfiguration:
-        nodeRegistration:
-          kubeletExtraArgs: [{ name: eviction-hard, value: "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%" }]
-`;
-
-const PROVIDER = `
-apiVersion: controlplane.cluster.x-k8s.io/v1beta2
-kind: HostedControlPlane
-metadata: { name: quick, namespace: default }
-spec: { version: v1.34.4, placement: { type: Embedded } }
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
-kind: MemoryCluster
-metadata: { name: quick, namespace: default }
-spec: {}
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
-kind: MemoryMachineTemplate
-metadata: { name: quick-md-0, namespace: default }
-spec: { template: { spec: {} } }
-`;
+const manifest = (name: string): Unstructured[] =>
+  parseYamlDocuments(
+    readFileSync(new URL(`../testdata/quick-start/${name}.yaml`, import.meta.url), "utf8"),
+  ) as Unstructured[];
 
 const key = { namespace: "default", name: "quick" };
 
@@ -157,19 +73,31 @@ async function until(what: string, reached: () => Promise<boolean>): Promise<voi
   );
 }
 
-test.each([
-  ["v1beta1", V1BETA1],
-  ["v1beta2", V1BETA2],
-])("a quick-start manifest in %s reaches Available with its nodes, and goes away whole", async (_version, manifest) => {
-  for (const document of [...parseYamlDocuments(manifest), ...parseYamlDocuments(PROVIDER)])
-    await client.create(document as Unstructured);
-  await until("Available", async () => {
-    const cluster = await client.get(Cluster, key);
-    return cluster !== undefined && findCondition(conditionsOf(cluster), "Available")?.status === "True";
-  });
-  const machines = (await client.list(Machine, { namespace: "default" })).items;
-  expect(machines.map((machine) => machine.status?.phase)).toEqual(["Running", "Running"]);
-  await client.delete({ kind: Cluster, ...key });
-  await until("gone", async () => (await client.get(Cluster, key)) === undefined);
-  expect((await client.list(Machine, { namespace: "default" })).items).toEqual([]);
-});
+test.each(["plain-v1beta1", "plain-v1beta2", "class-v1beta1", "class-v1beta2"])(
+  "%s reaches Available with its nodes, and goes away whole",
+  async (name) => {
+    for (const document of manifest(name)) await client.create(document);
+    await until("Available", async () => {
+      const cluster = await client.get(Cluster, key);
+      return cluster !== undefined && findCondition(conditionsOf(cluster), "Available")?.status === "True";
+    });
+    const machines = (await client.list(Machine, { namespace: "default" })).items;
+    expect(machines.map((machine) => machine.status?.phase)).toEqual(["Running", "Running"]);
+    if (name === "class-v1beta2") await expectPatched();
+    await client.delete({ kind: Cluster, ...key });
+    await until("gone", async () => (await client.get(Cluster, key)) === undefined);
+    expect((await client.list(Machine, { namespace: "default" })).items).toEqual([]);
+  },
+);
+
+/** The patches of the class reached the machines' configuration. */
+async function expectPatched(): Promise<void> {
+  for (const { spec } of (await client.list(KubeadmConfig, { namespace: "default" })).items) {
+    expect(spec?.joinConfiguration?.nodeRegistration?.kubeletExtraArgs).toEqual(
+      expect.arrayContaining([{ name: "node-labels", value: "example.com/group=md-0" }]),
+    );
+    expect(spec?.files).toEqual([
+      { path: "/etc/kubernetes/standard.yaml", content: "enforce: baseline\ncluster: quick\n" },
+    ]);
+  }
+}
