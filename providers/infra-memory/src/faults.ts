@@ -5,6 +5,9 @@ export const FAULT_ANNOTATION = "memory.infrastructure.cluster.x-k8s.io/fault";
 /** Overrides `spec.bootSeconds` of a machine that has not booted. */
 export const BOOT_SECONDS_ANNOTATION = "memory.infrastructure.cluster.x-k8s.io/boot-seconds";
 
+/** As the schema has it for `spec.bootSeconds`: timers know no longer times. */
+const MAX_BOOT_SECONDS = 86_400;
+
 /** How a machine is to behave. */
 export interface Behaviour {
   readonly fault: Fault | undefined;
@@ -15,8 +18,9 @@ export interface Behaviour {
 export function behaviourOf(object: MemoryMachine, share: number): Behaviour {
   const { annotations } = object.metadata;
   const named = annotations?.[FAULT_ANNOTATION];
-  const seconds = Number(annotations?.[BOOT_SECONDS_ANNOTATION] ?? Number.NaN);
-  const base = Number.isFinite(seconds) && seconds >= 0 ? seconds : (object.spec?.bootSeconds ?? 0);
+  const text = annotations?.[BOOT_SECONDS_ANNOTATION] ?? "";
+  const seconds = /^\d/.test(text) ? Number(text) : Number.NaN;
+  const base = seconds <= MAX_BOOT_SECONDS ? seconds : (object.spec?.bootSeconds ?? 0);
   return {
     fault: FAULTS.find((fault) => fault === named) ?? (named === undefined ? object.spec?.fault : undefined),
     bootMs: 1000 * base + Math.floor(1000 * share * (object.spec?.bootJitterSeconds ?? 0)),

@@ -191,6 +191,14 @@ describe("a memory machine", () => {
     expect(await Promise.all(left.map(async (name) => (await ready(name))?.reason))).toEqual(["Ready", "Ready"]);
   });
 
+  test("for which there is said to be no room waits until that is taken back", async () => {
+    await createMachine("m1", { fault: "NoCapacity" });
+    await pass(5);
+    expect(await ready("m1")).toMatchObject({ status: "False", reason: "InsufficientCapacity" });
+    await annotate("m1", "none");
+    await until(() => nodeReady("m1"), "True");
+  });
+
   test("is shown to clients of v1beta1 as that contract has it", async () => {
     await createMachine("m1");
     await until(async () => (await ready("m1"))?.status, "True");
