@@ -102,6 +102,8 @@ async function unlock(cluster: Cluster, context: ReconcileContext, state: Bootst
 
 async function init(input: DataInput, context: ReconcileContext): Promise<Progress> {
   const { config, owner, cluster } = input;
+  // Before the lock: a config that can never become data must not keep other Machines from initializing.
+  await initData(input, [], context);
   const holder = await takeInitLock(cluster, owner.name, context);
   if (holder !== owner.name)
     return { step: "waiting", message: `Waiting for Machine ${holder} to initialize the control plane` };

@@ -368,6 +368,18 @@ describe("init", () => {
     expect((await read(on, "cp-0")).config.status?.dataSecretName).toBe("cp-0");
   });
 
+  test("a Machine whose config is wrong does not keep another from initializing", async () => {
+    const on = await plane();
+    await createCluster(on, { infrastructureProvisioned: true });
+    for (const purpose of ["ca", "etcd", "proxy", "sa"])
+      await on.user.create(secretWith(`${CLUSTER}-${purpose}`, { "tls.crt": caPem, "tls.key": "key" }));
+    const wrong = { files: [{ path: "/a", contentFrom: { secret: { name: "nope", key: "k" } } }] };
+    await createMachine(on, { name: "wrong", controlPlane: true, spec: wrong });
+    await createMachine(on, { name: "right", controlPlane: true });
+    expect(conditionText((await read(on, "wrong")).config, "DataSecretAvailable")).toContain("there is no Secret nope");
+    expect((await read(on, "right")).secret).toBeDefined();
+  });
+
   test("the lock of a Machine that is gone passes to the next", async () => {
     const on = await plane();
     await createCluster(on, { infrastructureProvisioned: true });
