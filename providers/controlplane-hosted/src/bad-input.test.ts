@@ -5,6 +5,7 @@ import { Cluster, Secret } from "@capstan/capi";
 import { createCertificateAuthority } from "@capstan/pki";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+import { FakePlacement } from "./testing/fake-placement.ts";
 import { HostedPlane } from "./testing/hosted-plane.ts";
 
 /** Input that a person, a clock or a neighbour gets wrong: told, and nothing is started. */
@@ -98,4 +99,41 @@ test("files come from Secrets of the own namespace only", async () => {
   await hosted.told("Available", /^False FilesNotAvailable: .*Secret theirs has no key key/);
   expect(await user.get(Secret, { namespace: "default", name: "theirs" })).toBeUndefined();
   expect(await user.get(Cluster, { namespace: "default", name: "c1" })).toBeDefined();
+});
+
+test.each([
+  ["InvalidVersion", { version: "v1.99.0" }, "use v1.28 to v1.36"],
+  ["InvalidArgument", { apiServer: { extraArgs: [{ name: "etcd-servers", value: "x" }] } }, "remove it"],
+  [
+    "FilesNotAvailable",
+    { apiServer: { files: [{ name: "a", contentFrom: { secret: { name: "gone", key: "k" } } }] } },
+    "create it or correct the name",
+  ],
+])("%s in one that serves: it goes on, is Available, and UpToDate says what to change", async (reason, spec, cure) => {
+  await hosted.create();
+  await hosted.ready();
+  await hosted.told("Available", /^True/);
+  await hosted.told("AuthoritiesCurrent", /^True/);
+  const plans = hosted.placement.plans.length;
+  await hosted.plane.user.patch(await hosted.get(), { spec });
+  await hosted.told("UpToDate", new RegExp(`^False ${reason}: .*${cure}; what runs goes on serving as it is$`));
+  await hosted.told("Available", /^True/);
+  await hosted.told("AuthoritiesCurrent", /^True/);
+  expect((await hosted.get()).status).toMatchObject({ version: "v1.34.4", replicas: 1, readyReplicas: 1 });
+  expect(hosted.placement.plans.length, "nothing of it is tried").toBe(plans);
+  // What serves can fail all the same, and then that is told.
+  hosted.placement.report({ components: [], apiReady: false });
+  await hosted.told("Available", new RegExp(`^False ${reason}: `));
+  hosted.placement.report(FakePlacement.ready());
+  await hosted.plane.user.patch(await hosted.get(), { spec: { version: "v1.34.4", apiServer: null } });
+  await hosted.told("UpToDate", /^True/);
+});
+
+test("what a placement cannot do while it serves is told beside that, not instead", async () => {
+  await hosted.create();
+  await hosted.ready();
+  const problem = { reason: "BinariesMissing", message: "no kube-apiserver v1.34.4; run: capstan kubernetes install" };
+  hosted.placement.report({ ...FakePlacement.ready(), problem });
+  await hosted.told("UpToDate", /^False BinariesMissing: .*run: capstan kubernetes install; what runs goes on/);
+  await hosted.told("Available", /^True/);
 });

@@ -1,4 +1,5 @@
-import { Cluster, pausedCondition, validEndpoint } from "@capstan/capi";
+import { findCondition } from "@capstan/apimachinery";
+import { Cluster, type ConditionInput, conditionsOf, pausedCondition, validEndpoint } from "@capstan/capi";
 import {
   Client,
   done,
@@ -96,9 +97,15 @@ export async function reconcileHostedControlPlane(
   // Whatever else is wrong with the description: what serves can be stopped.
   if (object.spec.replicas === 0 && initialized) return await hibernate();
 
+  /** Something a person must change: it keeps a new control plane from starting, and one that serves from changing. */
+  const refuse = async ({ reason, message }: { reason: string; message: string }): Promise<void> => {
+    const state = initialized ? await placement.observe(owner, placedObject(object)) : undefined;
+    const served = state?.apiReady === true ? serves(current, state, { reason, message }) : undefined;
+    await report(served ?? waiting(reason, message));
+  };
   const network = clusterNetwork(cluster.spec?.clusterNetwork);
   const problem = specProblem(object.spec, network, type);
-  if (problem !== undefined) return await reported(report({ step: "waiting", ...problem }));
+  if (problem !== undefined) return await reported(refuse(problem));
   const found = await restoreSource(object, planes.backupDir, context);
   const notFound = found !== undefined && "problem" in found ? found.problem : undefined;
   // What has served goes on without the backup that it once came from.
@@ -117,7 +124,7 @@ export async function reconcileHostedControlPlane(
     discardLeftovers: object.metadata.annotations?.[LEFTOVER_ANNOTATION] === "discard",
   });
   if (reserved.type !== "reserved") {
-    await report(waiting(reserved.reason, reserved.message));
+    await refuse(reserved);
     return requeueAfter(RETRY_MS);
   }
   const { endpoint } = reserved;
@@ -141,10 +148,10 @@ export async function reconcileHostedControlPlane(
     },
     context,
   );
-  if ("problem" in made) return await reported(report(waiting("CertificatesNotAvailable", made.problem)));
+  if ("problem" in made) return await reported(refuse({ reason: "CertificatesNotAvailable", message: made.problem }));
   const authorities = authoritiesCondition(made.rotation, made.endMs, context.clock.now());
   const files = await readUserFiles(object, context);
-  if ("problem" in files) return await reported(report(waiting("FilesNotAvailable", files.problem)));
+  if ("problem" in files) return await reported(refuse({ reason: "FilesNotAvailable", message: files.problem }));
 
   const encryption = await ensureEncryptionKey(
     {
@@ -190,7 +197,8 @@ export async function reconcileHostedControlPlane(
     await own?.release();
   }
   if (state.problem !== undefined) {
-    await report({ step: "waiting", ...state.problem });
+    const served = initialized && state.apiReady ? serves(current, state, state.problem) : undefined;
+    await report(served ?? { step: "waiting", ...state.problem });
     return requeueAfter(RETRY_MS);
   }
   let renewAtMs = noticeMs(made.endMs, context.clock.now());
@@ -327,6 +335,24 @@ function ownerDueMs(object: HostedControlPlane, context: ReconcileContext): numb
   const reference = spec?.controlPlaneRef;
   if (spec?.paused === true || reference?.kind !== HostedControlPlane.kind || reference.name !== name) return 0;
   return OWNER_GRACE_MS - (context.clock.now() - Date.parse(creationTimestamp));
+}
+
+/** What serves, with what keeps it from becoming what is wanted. What was known of it beside that is not forgotten. */
+function serves(
+  object: HostedControlPlane,
+  { problem: _problem, ...state }: PlacementState,
+  { reason, message }: { reason: string; message: string },
+): Progress {
+  const known = (type: string): ConditionInput | undefined => findCondition(conditionsOf(object), type);
+  const [backedUp, authorities, nodes] = ["BackedUp", "AuthoritiesCurrent", "NodesSupported"].map(known);
+  return {
+    step: "running",
+    state: { ...state, upgrade: { reason, message: `${message}; what runs goes on serving as it is` } },
+    prepared: true,
+    ...(backedUp === undefined ? {} : { backup: { condition: backedUp } }),
+    ...(authorities === undefined ? {} : { authorities }),
+    ...(nodes === undefined ? {} : { nodes: { reason: nodes.reason, message: nodes.message } }),
+  };
 }
 
 const waiting = (reason: string, message: string): Progress => ({ step: "waiting", reason, message });

@@ -81,6 +81,18 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
     deepEqual(await world.things(OWNER), before);
   },
 
+  "looked at without a plan it is what it is with one, and nothing changes": async (world) => {
+    const { plan } = await start(world);
+    const before = await world.things(OWNER);
+    const { components, apiReady, readyReplicas } = await world.placement.ensure(plan);
+    const seen = await world.placement.observe(OWNER, { spec: plan.spec, objectUid: UID });
+    const byName = (list: typeof components) => list.map(({ name, ready }) => `${name} ${ready}`).toSorted();
+    deepEqual(byName(seen.components), byName(components));
+    deepEqual([seen.apiReady, seen.readyReplicas], [apiReady, readyReplicas]);
+    deepEqual(await world.things(OWNER), before);
+    equal((await world.placement.observe("default/never", { spec: plan.spec })).apiReady, false);
+  },
+
   "a new manager finds everything and replaces nothing": async (world) => {
     const { plan } = await start(world);
     const before = await world.things(OWNER);
@@ -99,6 +111,7 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
       equal((await world.placement.hibernate(OWNER, placed)).apiReady, false);
       return (await world.things(OWNER)).every((thing) => !/pod|process/i.test(thing));
     });
+    equal((await world.placement.observe(OWNER, placed)).apiReady, false);
     equal(await world.dataOf(OWNER), data);
     await until(world, "ready again", async () => (await world.placement.ensure(plan)).apiReady);
     equal(await world.dataOf(OWNER), data);

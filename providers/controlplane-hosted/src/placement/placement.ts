@@ -13,6 +13,8 @@ export interface Placement {
   reserve(request: ReserveRequest): Promise<Reservation>;
   /** Makes the components run as planned and tells how they are. */
   ensure(plan: ControlPlanePlan): Promise<PlacementState>;
+  /** How the components are that run, whatever they should be: nothing is changed. */
+  observe(owner: string, placed: PlacedObject): Promise<PlacementState>;
   /** Stops the components and keeps the data. */
   hibernate(owner: string, placed: PlacedObject): Promise<PlacementState>;
   /** Takes everything away. Returns what is still there, nothing when done. */

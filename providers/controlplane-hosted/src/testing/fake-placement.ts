@@ -34,6 +34,10 @@ export class FakePlacement implements Placement {
     return upgrade === undefined ? this.state : { ...this.state, upgrade };
   }
 
+  observe(): Promise<PlacementState> {
+    return Promise.resolve(this.state);
+  }
+
   hibernate(owner: string): Promise<PlacementState> {
     this.hibernated.push(owner);
     return Promise.resolve({ components: [], apiReady: false });

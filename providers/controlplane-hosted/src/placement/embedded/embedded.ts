@@ -68,6 +68,11 @@ export class EmbeddedPlacement implements Placement {
     return running(plan.version);
   }
 
+  observe(owner: string): Promise<PlacementState> {
+    const serves = this.options.clusters.get(owner)?.reachable === true;
+    return Promise.resolve(serves ? running() : { components: [], apiReady: false });
+  }
+
   async hibernate(owner: string): Promise<PlacementState> {
     const cluster = this.options.clusters.get(owner);
     if (cluster !== undefined) cluster.reachable = false;
@@ -107,7 +112,12 @@ export class EmbeddedPlacement implements Placement {
   }
 }
 
-function running(version: string): PlacementState {
+function running(version?: string): PlacementState {
   const ready = (name: string) => ({ name, ready: true, message: "", restarts: 0 });
-  return { components: [ready("etcd"), ready("kube-apiserver")], apiReady: true, version, readyReplicas: 1 };
+  return {
+    components: [ready("etcd"), ready("kube-apiserver")],
+    apiReady: true,
+    ...(version === undefined ? {} : { version }),
+    readyReplicas: 1,
+  };
 }

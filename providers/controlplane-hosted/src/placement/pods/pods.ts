@@ -28,7 +28,7 @@ import { apiService, endpointOf, konnectivityEndpoint } from "./exposure.ts";
 import { disruptionBudget, etcdNetworkPolicy, etcdService } from "./guards.ts";
 import { asPodsProblem, PodHosts, PodsProblem } from "./host.ts";
 import { PodsInputs, wantedEtcd } from "./inputs.ts";
-import { etcdView, type MemberSight } from "./members.ts";
+import { etcdView, type MemberSight, memberSights } from "./members.ts";
 import { filesSecretName, nameOf, type PodComponent, type PodNames, podNames } from "./names.ts";
 import {
   apiserverDeployment,
@@ -97,6 +97,20 @@ export class PodsPlacement implements Placement {
   async ensure(plan: ControlPlanePlan): Promise<PlacementState> {
     try {
       return await this.run(plan);
+    } catch (error) {
+      const problem = asPodsProblem(error);
+      if (problem === undefined) throw error;
+      return { components: [], apiReady: false, problem };
+    }
+  }
+
+  async observe(owner: string, { spec }: PlacedObject): Promise<PlacementState> {
+    try {
+      const host = await this.hosts.find(owner, spec);
+      const names = podNames(owner);
+      const version = serving(host, names);
+      const seen = observed(host, names, memberSights(host, names, recordOf(host, names)?.members ?? []));
+      return { ...seen, ...(version === undefined ? {} : { version }) };
     } catch (error) {
       const problem = asPodsProblem(error);
       if (problem === undefined) throw error;
@@ -299,20 +313,12 @@ export class PodsPlacement implements Placement {
     etcd: PodsEtcdReport,
   ): PlacementState {
     const { plan, names } = input;
-    const views = [
-      ...memberViews(this.etcd.sights(host, input)),
-      ...COMPONENTS.slice(1).map((component) => [component, viewOf(host, names, component)] as const),
-    ];
-    const components = views
-      .filter(([, view]) => view.live !== undefined)
-      .map(([component, view]) => stateOf(host, names, component, view));
-    const apiserver = viewOf(host, names, "kube-apiserver");
+    const sights = this.etcd.sights(host, input);
     const konnectivity = konnectivityEndpoint(service, plan.spec, plan.endpoint);
-    const upgrade = fixedProblem(input) ?? etcd.pending ?? upgradeOf(host, input, views, serving);
+    const upgrade =
+      fixedProblem(input) ?? etcd.pending ?? upgradeOf(host, input, componentViews(host, names, sights), serving);
     return {
-      components,
-      apiReady: apiserver.ready > 0,
-      readyReplicas: apiserver.ready,
+      ...observed(host, names, sights),
       ...(serving === undefined ? {} : { version: serving }),
       ...(konnectivity === undefined ? {} : { konnectivity }),
       ...(upgrade === undefined ? {} : { upgrade }),
@@ -378,6 +384,29 @@ function memberViews(sights: readonly MemberSight[]): (readonly [string, Compone
     const name = sights.length === 1 ? "etcd" : `etcd-${sight.record.index}`;
     return [name, { ...etcdView([sight]), live: sight.live }] as const;
   });
+}
+
+/** Every component with its pods, etcd first. */
+function componentViews(
+  host: HostCluster,
+  names: PodNames,
+  sights: readonly MemberSight[],
+): (readonly [string, ComponentView])[] {
+  const others = COMPONENTS.slice(1).map((component) => [component, viewOf(host, names, component)] as const);
+  return [...memberViews(sights), ...others];
+}
+
+/** How what there is of a control plane is. */
+function observed(
+  host: HostCluster,
+  names: PodNames,
+  sights: readonly MemberSight[],
+): Pick<PlacementState, "components" | "apiReady" | "readyReplicas"> {
+  const components = componentViews(host, names, sights)
+    .filter(([, view]) => view.live !== undefined)
+    .map(([component, view]) => stateOf(host, names, component, view));
+  const { ready } = viewOf(host, names, "kube-apiserver");
+  return { components, apiReady: ready > 0, readyReplicas: ready };
 }
 
 function upgradeOf(

@@ -119,9 +119,14 @@ export class ProcessPlacement implements Placement {
     } catch (error) {
       const problem = asProblem(error);
       if (problem === undefined) throw error;
-      const states = await this.options.workloads.list(plan.owner);
-      return { components: states.map(componentState), apiReady: false, problem };
+      return { ...(await this.observe(plan.owner)), problem };
     }
+  }
+
+  async observe(owner: string): Promise<PlacementState> {
+    const states = await this.options.workloads.list(owner);
+    const ready = states.filter(({ id, phase }) => isApiserver(id.name) && phase === "Ready").length;
+    return { components: states.map(componentState), apiReady: ready > 0, readyReplicas: ready };
   }
 
   async snapshot(plan: ControlPlanePlan, file: string): Promise<void> {
