@@ -27,6 +27,8 @@ export interface ProbeProblem {
   failing: string[];
   /** Whether others answered on its port while it was asked. */
   sharesPort: boolean;
+  /** Nothing answered: another matter than an answer that it is not ready. */
+  silent: boolean;
 }
 
 /** One attempt. Undefined when the program answered well, else what it said. Never throws. */
@@ -37,19 +39,21 @@ export async function attemptProbe(
 ): Promise<ProbeProblem | undefined> {
   let sharesPort = false;
   for (let tries = 0; ; tries++) {
-    const { problem, failing = [], byAnother, stale } = await ask(probe, expandPath, connection);
+    const { problem, failing = [], byAnother, stale, answered } = await ask(probe, expandPath, connection);
     // A connection that was open for long may have been closed by the other side just now.
     if (stale === true && tries === 0) continue;
-    if (byAnother !== true) return problem === undefined ? undefined : { text: problem, failing, sharesPort };
+    if (byAnother !== true)
+      return problem === undefined ? undefined : { text: problem, failing, sharesPort, silent: answered !== true };
     sharesPort = true;
     if (tries >= SHARED_PORT_TRIES)
-      return { text: "does not answer yet; others on its port do", failing: [], sharesPort };
+      return { text: "does not answer yet; others on its port do", failing: [], sharesPort, silent: false };
   }
 }
 
 interface Answer {
   problem: string | undefined;
   failing?: string[];
+  answered?: boolean;
   /** Whether a program answered that shares the port and is not the one asked for. */
   byAnother?: boolean;
   /** Whether it failed on a connection that had been used before. */
@@ -95,6 +99,7 @@ function ask(probe: Probe, expandPath: (text: string) => string, connection?: Pr
           problem: good ? undefined : `${url.pathname} answered ${status}: ${firstFailure(body)}`,
           failing: failingChecks(body),
           byAnother,
+          answered: true,
         });
       });
     });

@@ -12,6 +12,7 @@ import { attemptProbe, type ProbeConnection, probeConnection } from "./probe.ts"
 import { processStartTime, signalProcess } from "./proc.ts";
 import { expand, filesHash, programHash, writeProgramFiles } from "./program-files.ts";
 import { type ProcessRecord, removeRecord, type StartRecord, writeRecord } from "./record.ts";
+import { Silence } from "./silence.ts";
 import { NotExecutableError, spawnProgram } from "./spawn-program.ts";
 
 const FIRST_BACKOFF_MS = 200;
@@ -46,6 +47,9 @@ export class Supervisor {
   /** To a program that has answered once; until then every attempt is a new connection, as clients make them. */
   private connection: ProbeConnection | undefined;
   private readonly firstCall = new FirstCall();
+  private silence = new Silence();
+  /** Why we ended it ourselves, when we did. */
+  private killedFor: string | undefined;
   private gone: Promise<void> = Promise.resolve();
   /** Operations of one program never overlap. */
   private queue: Promise<unknown> = Promise.resolve();
@@ -160,6 +164,8 @@ export class Supervisor {
     this.current = { ...this.current, restarts: record.restarts, pid: record.pid };
     await this.watchEnd(record);
     this.set("Running", "adopted from an earlier manager");
+    // It was started long ago: what does not answer from now on hangs.
+    this.silence.broken(this.clock.monotonic());
     this.scheduleProbe(0);
     return true;
   }
@@ -211,6 +217,8 @@ export class Supervisor {
   private async watchEnd(record: ProcessRecord): Promise<void> {
     // Before the pipe can report: a program may end before its start has returned.
     this.process = record;
+    this.silence = new Silence();
+    this.killedFor = undefined;
     const fd = await openFd(this.paths.alive, constants.O_RDONLY | constants.O_NONBLOCK);
     const socket = new Socket({ fd, readable: true, writable: false });
     socket.unref();
@@ -246,7 +254,8 @@ export class Supervisor {
     const why = lastErrorLine(await readLogTail(this.paths.log));
     this.current = { ...this.current, restarts: this.current.restarts + 1 };
     delete this.current.pid;
-    this.set("Failed", `ended by itself, starting again in ${this.backoffMs / 1000} s; its last error: ${why}`);
+    const how = this.killedFor ?? "ended by itself";
+    this.set("Failed", `${how}, starting again in ${this.backoffMs / 1000} s; its last error: ${why}`);
     this.scheduleRestart();
   }
 
@@ -273,8 +282,13 @@ export class Supervisor {
     this.cancelTimer = this.clock.after(delayMs, () => {
       const path = (text: string): string => expand(text, this.program, this.paths);
       void attemptProbe(probe, path, this.connection).then((problem) => {
-        if (this.process?.pid !== record?.pid || this.stopping) return;
+        if (this.process?.pid !== record?.pid || this.stopping || record === undefined) return;
         const ready = problem === undefined;
+        if (problem?.silent !== true) this.silence.broken(this.clock.monotonic());
+        else if (this.silence.heard(this.clock.monotonic())) {
+          this.endHung(record);
+          return;
+        }
         if (ready) this.connection ??= probeConnection(probe);
         else this.disconnect();
         if (ready) this.set("Ready", "answers its probe");
@@ -294,6 +308,14 @@ export class Supervisor {
     if (record === undefined || this.process?.pid !== record.pid || this.stopping) return;
     await this.terminate();
     await this.start(record.hash);
+  }
+
+  /** A program that hangs does not end by itself, and does not listen to a request to. The pipe tells the rest. */
+  private endHung(record: ProcessRecord): void {
+    const seconds = Math.round(this.silence.lastedMs(this.clock.monotonic()) / 1000);
+    this.killedFor = `did not answer for ${seconds} s and was killed`;
+    this.set("Running", this.killedFor);
+    void signalProcess(record.pid, record.startTime, "SIGKILL");
   }
 
   private async terminate(): Promise<void> {

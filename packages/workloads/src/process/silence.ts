@@ -1,0 +1,26 @@
+/** kubeadm gives a component's liveness probe eight failures of up to fifteen seconds each. */
+const HUNG_AFTER_MS = 120_000;
+/** Of a machine that was asleep or short of everything, time alone says nothing. */
+const HUNG_AFTER_ATTEMPTS = 8;
+
+/** Tells a program that hangs from one that is slow or has trouble: it has answered before, and now nothing answers at all. */
+export class Silence {
+  private sinceMs: number | undefined;
+  private attempts = 0;
+
+  /** An answer, whatever it says. */
+  broken(nowMs: number): void {
+    this.sinceMs = nowMs;
+    this.attempts = 0;
+  }
+
+  /** No answer. Whether it hangs: one that never answered may still be starting. */
+  heard(nowMs: number): boolean {
+    this.attempts++;
+    return this.attempts >= HUNG_AFTER_ATTEMPTS && this.lastedMs(nowMs) >= HUNG_AFTER_MS;
+  }
+
+  lastedMs(nowMs: number): number {
+    return this.sinceMs === undefined ? 0 : nowMs - this.sinceMs;
+  }
+}
