@@ -61,7 +61,13 @@ export async function reconcileHostedControlPlane(
   /** With the endpoint once this pass has written it: that is no news to come back for. */
   let current = object;
   const report = async (progress: Progress): Promise<void> => {
-    const status = controlPlaneStatus({ object: current, progress, paused, nowMs: context.clock.now() });
+    const status = controlPlaneStatus({
+      object: current,
+      progress,
+      paused,
+      placement: type,
+      nowMs: context.clock.now(),
+    });
     const desired = { ...identity(object), status } as HostedControlPlane;
     await context.ensureStatus(desired, context.cache.get(HostedControlPlane, request));
   };

@@ -22,7 +22,8 @@ export async function removeControlPlane(
   const tell = async (message: string): Promise<void> => {
     const paused = pausedCondition(object, undefined);
     const progress = { step: "deleting", message } as const;
-    const status = controlPlaneStatus({ object, progress, paused, nowMs: context.clock.now() });
+    const type = object.spec.placement?.type ?? planes.defaultPlacement;
+    const status = controlPlaneStatus({ object, progress, paused, placement: type, nowMs: context.clock.now() });
     const desired = { ...identity(object), status } as HostedControlPlane;
     await context.client.ensure(desired, object, { subresource: "status" });
   };

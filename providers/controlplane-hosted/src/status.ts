@@ -2,6 +2,8 @@ import { type ConditionInput, conditionsOf, withTransitionTimes } from "@capstan
 import type { BackupReport } from "./backup/backups.ts";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { PlacementState } from "./placement/placement.ts";
+import type { PlacementType } from "./planes.ts";
+import { withoutEffect } from "./without-effect.ts";
 
 /** How far one pass came. */
 export type Progress =
@@ -23,6 +25,7 @@ export interface StatusInput {
   object: HostedControlPlane;
   progress: Progress;
   paused: ConditionInput;
+  placement: PlacementType;
   nowMs: number;
 }
 
@@ -80,6 +83,7 @@ function conditions(input: StatusInput, serving: boolean): ConditionInput[] {
     ...componentConditions(progress),
     ...upgradeCondition(progress),
     ...loopbackCondition(input),
+    ...(progress.step === "running" ? [withoutEffect(input.object.spec, input.placement) ?? []].flat() : []),
     ...(progress.step === "running" && progress.nodes !== undefined
       ? [{ type: "NodesSupported", status: "False" as const, ...progress.nodes }]
       : []),
@@ -138,9 +142,10 @@ function upgradeCondition(progress: Progress): ConditionInput[] {
 }
 
 /** An address that only this machine knows lets no other machine join. */
-function loopbackCondition({ object }: StatusInput): ConditionInput[] {
+function loopbackCondition({ object, placement }: StatusInput): ConditionInput[] {
   const host = object.spec.controlPlaneEndpoint?.host ?? "";
-  if (!/^(127\.|localhost$|::1$)/.test(host)) return [];
+  // What is embedded has nodes in memory, which are never elsewhere.
+  if (placement === "Embedded" || !/^(127\.|localhost$|::1$)/.test(host)) return [];
   return [
     {
       type: "EndpointReachable",

@@ -6,6 +6,7 @@ import { clusterNetwork } from "./network.ts";
 import { konnectivityFiles } from "./placement/pods/konnectivity.ts";
 import { specProblem } from "./validation.ts";
 import { upgradeProblem, versionFacts } from "./versions.ts";
+import { withoutEffect } from "./without-effect.ts";
 
 const network = clusterNetwork(undefined);
 const spec = { version: "v1.34.4" };
@@ -143,4 +144,65 @@ test("there are facts about every version that is supported", () => {
   for (let minor = OLDEST_MINOR; minor <= NEWEST_MINOR; minor++)
     expect(versionFacts(`v1.${minor}.0`).etcd, `v1.${minor}`).toMatch(/^3\./);
   expect(() => versionFacts(`v1.${NEWEST_MINOR + 1}.0`)).toThrow("is not supported");
+});
+
+test.each([
+  [
+    { services: ["10.0.0.0/8"], pods: ["192.168.0.0/16"] },
+    "services: 10.0.0.0/8 is larger than kube-apiserver takes; use a mask of /12 or longer",
+  ],
+  [{ services: ["10.96.0.0/29"] }, "services: 10.96.0.0/29 has less than 10 addresses"],
+  [{ services: ["10.96.0.0/16", "10.97.0.0/16"] }, "services: 10.96.0.0/16 and 10.97.0.0/16 are of one family"],
+  [
+    { pods: ["10.244.0.0/25"] },
+    "pods: 10.244.0.0/25 is smaller than the /24 that each node gets of it; use a range of /24",
+  ],
+  [{ pods: ["fd00::/47"] }, "pods: fd00::/47 has room for more nodes of /64 each than kube-controller-manager counts"],
+])("ranges that the components end for are told before they start: %j", (ranges, text) => {
+  const blocks = (cidrBlocks: string[] | undefined) => (cidrBlocks === undefined ? {} : { cidrBlocks });
+  const { services, pods } = ranges as { services?: string[]; pods?: string[] };
+  const problem = specProblem(spec, clusterNetwork({ services: blocks(services), pods: blocks(pods) }), "Process");
+  expect(problem).toEqual({ reason: "InvalidNetwork", message: expect.stringContaining(text) });
+});
+
+test("a mask of nodes of one's own, or none, decides about the pods' range", () => {
+  const small = clusterNetwork({ pods: { cidrBlocks: ["10.244.0.0/26"] } });
+  for (const argument of [
+    { name: "node-cidr-mask-size", value: "28" },
+    { name: "node-cidr-mask-size-ipv4", value: "28" },
+    { name: "allocate-node-cidrs", value: "false" },
+  ])
+    expect(specProblem({ ...spec, controllerManager: { extraArgs: [argument] } }, small, "Process")).toBeUndefined();
+});
+
+test.each([
+  [{ controlPlaneEndpoint: { host: "https://api", port: 6443 } }, "InvalidAddress", "spec.controlPlaneEndpoint.host"],
+  [{ controlPlaneEndpoint: { host: "10.244.3.4", port: 6443 } }, "InvalidNetwork", "contains the endpoint 10.244.3.4"],
+  [{ expose: { bindAddress: "eth0" } }, "InvalidAddress", "spec.expose.bindAddress"],
+  [{ expose: { certSANs: ["api.example.org", "not a name"] } }, "InvalidAddress", 'spec.expose.certSANs: "not a name"'],
+])("an address that is none, or leads nowhere: %j", (more, reason, text) => {
+  const problem = specProblem({ ...spec, ...more }, network, "Process");
+  expect(problem).toEqual({ reason, message: expect.stringContaining(text) });
+});
+
+test("addresses and names that are some", () => {
+  const expose = { bindAddress: "::", certSANs: ["*.example.org", "API.example.org", "192.0.2.1", "fd00::1"] };
+  expect(specProblem({ ...spec, expose }, network, "Process")).toBeUndefined();
+});
+
+test.each([
+  [
+    "Process",
+    { hostCluster: { secretName: "x" }, apiServer: { image: "x" } },
+    "spec.hostCluster, spec.apiServer.image",
+  ],
+  ["Process", { apiServer: { resources: { requests: { cpu: "1" } } } }, "spec.apiServer.resources.requests"],
+  ["Process", { apiServer: { resources: { limits: { cpu: "1" } }, encryption: {} } }, undefined],
+  ["Pods", { expose: { bindAddress: "0.0.0.0" } }, "spec.expose.bindAddress"],
+  ["Embedded", { apiServer: { encryption: {} }, etcd: { quotaBytes: 1 } }, "spec.apiServer, spec.etcd.quotaBytes"],
+  ["Embedded", { addons: {}, replicas: 1 }, undefined],
+] as const)("settings that do nothing in placement %s are told: %j", (placement, more, fields) => {
+  const told = withoutEffect({ ...spec, ...structuredClone(more) } as typeof spec, placement);
+  if (fields === undefined) expect(told).toBeUndefined();
+  else expect(told?.message).toContain(`Placement ${placement} has no use for ${fields};`);
 });

@@ -4,7 +4,8 @@ import { OWN_FILES } from "./components/own-files.ts";
 import { extraArgumentProblem } from "./components/owned-flags.ts";
 import { quantityProblem, settingsProblem } from "./components/settings.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
-import { type ClusterNetwork, cidrsOverlap, parseCidr } from "./network.ts";
+import type { ClusterNetwork } from "./network.ts";
+import { exposeProblem, rangesProblem } from "./network-problem.ts";
 import type { PlacementType } from "./planes.ts";
 
 /** Something a person must change before a control plane can run. */
@@ -22,29 +23,18 @@ export function specProblem(
   const version = versionProblem(spec.version);
   if (version !== undefined) return { reason: "InvalidVersion", message: `spec.version: ${version}` };
   return (
-    networkProblem(network) ??
+    networkProblem(network, spec) ??
     argumentsProblem(spec) ??
     konnectivityProblem(spec, placement) ??
     sharedEtcdProblem(spec, placement)
   );
 }
 
-function networkProblem(network: ClusterNetwork): SpecProblem | undefined {
-  const all = [...network.serviceCidrs, ...network.podCidrs];
-  const bad = all.find((cidr) => parseCidr(cidr) === undefined);
-  if (bad !== undefined)
-    return {
-      reason: "InvalidNetwork",
-      message: `the Cluster's spec.clusterNetwork: ${bad} is not a CIDR like 10.96.0.0/16`,
-    };
-  for (const service of network.serviceCidrs)
-    for (const pod of network.podCidrs)
-      if (cidrsOverlap(service, pod))
-        return {
-          reason: "InvalidNetwork",
-          message: `the Cluster's spec.clusterNetwork: services ${service} and pods ${pod} overlap; give them separate ranges`,
-        };
-  return undefined;
+function networkProblem(network: ClusterNetwork, spec: HostedControlPlaneSpec): SpecProblem | undefined {
+  const ranges = rangesProblem(network, spec);
+  if (ranges !== undefined) return { reason: "InvalidNetwork", message: ranges };
+  const expose = exposeProblem(spec);
+  return expose === undefined ? undefined : { reason: "InvalidAddress", message: expose };
 }
 
 function konnectivityProblem(spec: HostedControlPlaneSpec, placement: PlacementType): SpecProblem | undefined {

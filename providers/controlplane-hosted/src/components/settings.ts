@@ -83,9 +83,10 @@ export function settingsProblem(
     if (file !== undefined && !files.includes(file))
       return `${field} names ${file}, which is not in files; add it there`;
   const gate = Object.keys(settings.featureGates ?? {}).find((each) => !/^[A-Za-z][A-Za-z0-9]*$/.test(each));
-  if (gate !== undefined) return `featureGates: ${JSON.stringify(gate)} is not the name of a feature gate`;
+  if (gate !== undefined)
+    return `featureGates: ${JSON.stringify(gate)} is not the name of a feature gate like WatchList; correct it`;
   if ((settings.admission?.disable ?? []).includes("NodeRestriction"))
-    return "admission.disable: NodeRestriction keeps nodes apart and stays on";
+    return "admission.disable: NodeRestriction keeps nodes apart and stays on; remove it there";
   const amount = quantityProblem(settings.resources);
   if (amount !== undefined) return amount;
   const own = new Set([

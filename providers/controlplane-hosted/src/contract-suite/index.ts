@@ -1,3 +1,6 @@
+export { extraArgumentProblem } from "../components/owned-flags.ts";
+export { clusterNetwork } from "../network.ts";
+export { rangesProblem } from "../network-problem.ts";
 export { FakeEtcd } from "./fake-etcd.ts";
 export { makePlan, type PlacementCase, type PlacementWorld, placementCases } from "./placement-cases.ts";
 export { PodRunner } from "./pod-runner.ts";

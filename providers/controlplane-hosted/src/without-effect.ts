@@ -1,0 +1,44 @@
+import type { ConditionInput } from "@capstan/capi";
+import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
+import type { PlacementType } from "./planes.ts";
+
+const COMPONENTS = ["apiServer", "controllerManager", "scheduler"];
+const of = (components: readonly string[], fields: readonly string[]): string[] =>
+  components.flatMap((component) => fields.map((field) => `${component}.${field}`));
+
+/** Fields that say nothing to a placement. */
+const WITHOUT_EFFECT: Record<PlacementType, readonly string[]> = {
+  Pods: ["expose.bindAddress"],
+  Process: [
+    "hostCluster",
+    "pods",
+    "expose.type",
+    ...of([...COMPONENTS, "etcd"], ["image", "resources.requests"]),
+    ...of(["etcd"], ["storage", "toolsImage"]),
+  ],
+  // One API server in memory stands for all components.
+  Embedded: [
+    "hostCluster",
+    "pods",
+    "expose",
+    ...COMPONENTS,
+    ...of(["etcd"], ["storage", "image", "resources", "extraArgs", "quotaBytes", "defragment", "toolsImage"]),
+  ],
+};
+
+/** Tells which settings do nothing where this control plane runs: who set encryption would believe in it. */
+export function withoutEffect(spec: HostedControlPlaneSpec, placement: PlacementType): ConditionInput | undefined {
+  const fields = WITHOUT_EFFECT[placement].filter((path) => valueAt(spec, path) !== undefined);
+  if (fields.length === 0) return undefined;
+  const named = fields.map((field) => `spec.${field}`).join(", ");
+  return {
+    type: "SettingsInEffect",
+    status: "False",
+    reason: "NotOfPlacement",
+    message: `Placement ${placement} has no use for ${named}; remove what you do not need, or make a control plane with another placement`,
+  };
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((found, key) => (found as Record<string, unknown> | undefined)?.[key], value);
+}
