@@ -1,4 +1,5 @@
 import { request } from "node:https";
+import { connect, type PeerCertificate } from "node:tls";
 
 /** What came of asking again and again. */
 export interface Asked {
@@ -47,4 +48,19 @@ export function askAgainAndAgain(server: string | Promise<string>, ca?: string):
     console.log(`          asked ${asked} times, ${failures.length} failures${told}`);
     return result;
   };
+}
+
+/** The certificate that is shown on a port, to whoever has these keys if that matters. */
+export function servedCertificate(
+  host: string,
+  port: number,
+  keys: { cert?: string; key?: string } = {},
+): Promise<PeerCertificate> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, rejectUnauthorized: false, ...keys }, () => {
+      resolve(socket.getPeerCertificate());
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { Reader } from "../docs/reader.ts";
 import { Shell } from "../docs/shell.ts";
-import { askAgainAndAgain } from "./ask.ts";
+import { askAgainAndAgain, servedCertificate } from "./ask.ts";
 import { CLI } from "./capstan/instance.ts";
 import { eventually, timed } from "./harness/index.ts";
 import { ObjectStore } from "./harness/object-store.ts";
@@ -81,6 +81,10 @@ function ca(): string {
   return Buffer.from(data, "base64").toString("utf8");
 }
 
+/** The names in the certificate that is served somewhere. */
+const namesServedAt = async ({ hostname, port }: URL): Promise<string> =>
+  (await servedCertificate(hostname, Number(port))).subjectaltname ?? "";
+
 const pidOf = (program: string): number | undefined => {
   try {
     return planes.pid("demo", program);
@@ -95,10 +99,28 @@ test("a flag that kube-apiserver does not know leaves the running one serving", 
   await planes.patch("demo", { spec: { apiServer: { extraArgs: [{ name: "no-such-flag", value: "1" }] } } });
   await planes.told("demo", "UpToDate", /^False ConfigurationRefused .*unknown flag: --no-such-flag/);
   expect(await planes.condition("demo", "Available")).toMatch(/^True/);
+  expect(await reader.type("Troubleshoot", "capstan why")).toContain("unknown flag: --no-such-flag");
+  expect(await reader.type("Troubleshoot", "kubectl get hcp")).toMatch(
+    /^UpToDate ConfigurationRefused: .*no-such-flag/m,
+  );
+  expect(await reader.type("Troubleshoot", "capstan logs")).toContain("kube-apiserver");
   await planes.patch("demo", { spec: { apiServer: settings() } });
   await upToDate();
   expect(pidOf("kube-apiserver")).toBe(before);
   expect((await stop()).failures).toEqual([]);
+});
+
+test("a name that is added is in the certificate that is served, and nothing restarts for it", async () => {
+  const before = pidOf("kube-apiserver");
+  const server = new URL(await planes.server("demo"));
+  expect(await reader.type("Expose", "kubectl get hcp")).toContain(server.port);
+  expect(await namesServedAt(server)).not.toContain("DNS:api.example.org");
+  await reader.type("Expose", "certSANs");
+  await timed("the new name", () =>
+    eventually("the new name", async () => (await namesServedAt(server)).includes("DNS:api.example.org")),
+  );
+  await upToDate();
+  expect(pidOf("kube-apiserver")).toBe(before);
 });
 
 test("people log in elsewhere, requests are recorded, Secrets are encrypted, and what a policy forbids is refused", async () => {

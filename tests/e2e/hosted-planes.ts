@@ -116,6 +116,21 @@ export class HostedPlanes {
     return await this.capstan.kubectl("get", "hcp", name, "-o", path);
   }
 
+  /** Every path that a control plane tells its administrator of, and the list of every resource. */
+  async everyPath(kubeconfigFile: string): Promise<string[]> {
+    const get = async (path: string): Promise<Record<string, unknown>> =>
+      JSON.parse(await this.kubectl(kubeconfigFile, "get", "--raw", path)) as Record<string, unknown>;
+    const paths = (await get("/"))["paths"] as string[];
+    const groups = paths.filter((path) => /^\/(api|apis\/[^/]+)\/[^/]+$/.test(path));
+    const lists = await Promise.all(
+      groups.map(async (group) => {
+        const resources = (await get(group))["resources"] as { name: string; verbs: string[] }[];
+        return resources.filter(({ verbs }) => verbs.includes("list")).map(({ name }) => `${group}/${name}`);
+      }),
+    );
+    return [...paths, ...lists.flat()];
+  }
+
   /** Status of a GET as nobody. */
   async anonymous(name: string, path: string): Promise<number> {
     return Number(await statusOf(`${await this.server(name)}${path}`));

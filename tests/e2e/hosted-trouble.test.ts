@@ -138,35 +138,51 @@ test("with two kube-apiservers and three members of etcd one of each can be kill
   await told("ha", "EtcdClusterHealthy", /^True/);
 });
 
-test("anonymous may read cluster-info and nothing else", async () => {
+/** What every kube-apiserver tells everybody, for load balancers and probes (`system:public-info-viewer`). */
+const FOR_EVERYBODY = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+
+test("anonymous may read cluster-info, how the API is, and nothing else of all there is", async () => {
   // One of the two was killed just before, and knows no rights for some tenths of a second.
   const info = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
   await eventually("cluster-info", async () => (await anonymous("ha", info)) === 200);
+  const config = join(capstan.dataDir, "ha.kubeconfig");
+  writeFileSync(config, await planes.kubeconfig("ha"), { mode: 0o600 });
+  const all = await planes.everyPath(config);
+  expect(all.length).toBeGreaterThan(150);
+  expect(all).toContain("/api/v1/secrets");
+  const open: string[] = [];
   for (const path of [
+    ...all,
     "/api/v1/namespaces/kube-public/configmaps",
+    "/api/v1/namespaces/kube-public/configmaps/kube-root-ca.crt",
     "/api/v1/namespaces/kube-system/configmaps/kubeadm-config",
     "/api/v1/namespaces/kube-system/secrets",
-    "/api/v1/nodes",
-    "/metrics",
-  ])
-    expect(await anonymous("ha", path), path).toBe(403);
+    "/openid/v1/jwks",
+    "/debug/pprof/",
+    "/logs/",
+  ]) {
+    const status = await anonymous("ha", path);
+    if (status === 200) open.push(path);
+    else expect([401, 403, 404], path).toContain(status);
+  }
+  expect(open.filter((path) => !FOR_EVERYBODY.includes(path))).toEqual([]);
+  expect(open).toContain("/readyz");
 });
 
-const TOKEN = "abcdef.0123456789abcdef";
+const [TOKEN_ID, TOKEN_SECRET] = ["k3p9wq", "x7r2m5v8b1n4c6z0"];
 const withToken = (): Promise<number | string> =>
-  planes.withToken("ha", "/api/v1/namespaces/kube-system/configmaps/kubeadm-config", TOKEN);
+  planes.withToken("ha", "/api/v1/namespaces/kube-system/configmaps/kubeadm-config", `${TOKEN_ID}.${TOKEN_SECRET}`);
 
 test("a bootstrap token opens the door", async () => {
   const config = join(capstan.dataDir, "ha.kubeconfig");
-  writeFileSync(config, await planes.kubeconfig("ha"), { mode: 0o600 });
   const secret = {
     apiVersion: "v1",
     kind: "Secret",
     type: "bootstrap.kubernetes.io/token",
-    metadata: { name: "bootstrap-token-abcdef", namespace: "kube-system" },
+    metadata: { name: `bootstrap-token-${TOKEN_ID}`, namespace: "kube-system" },
     stringData: {
-      "token-id": "abcdef",
-      "token-secret": "0123456789abcdef",
+      "token-id": TOKEN_ID,
+      "token-secret": TOKEN_SECRET,
       expiration: new Date(Date.now() + 20_000).toISOString(),
       "usage-bootstrap-authentication": "true",
       "usage-bootstrap-signing": "true",
@@ -179,34 +195,80 @@ test("a bootstrap token opens the door", async () => {
   await eventually("the token is let in", async () => (await withToken()) === 200);
 });
 
-test("private keys are in no log, event, condition or argument", async () => {
-  const keys = new Set<string>();
+test("private keys and tokens are in no log, event, condition, argument, environment or record, in no spelling", async () => {
+  const keys = new Set([TOKEN_SECRET, Buffer.from(TOKEN_SECRET).toString("base64")]);
   for (const entry of readdirSync(folder("ha"), { recursive: true, withFileTypes: true }))
     if (entry.isFile() && entry.name.endsWith(".key") && entry.parentPath.includes("files"))
-      // A line in the middle of a key, as it would stand in a text.
-      keys.add(readFileSync(join(entry.parentPath, entry.name), "utf8").split("\n")[1] ?? "none");
-  expect(keys.size).toBeGreaterThan(5);
+      for (const part of keyParts(readFileSync(join(entry.parentPath, entry.name), "utf8"))) keys.add(part);
+  // As they lie in Secrets: CAs, which no component has, and the administrator's key in the kubeconfig.
+  const { items } = JSON.parse(await capstan.kubectl("get", "secrets", "-o", "json")) as {
+    items: { data?: Record<string, string> }[];
+  };
+  for (const [name, value] of items.flatMap(({ data }) => Object.entries(data ?? {}))) {
+    const text = Buffer.from(value, "base64").toString();
+    if (name.endsWith(".key")) for (const part of keyParts(text)) keys.add(part);
+    const inner = /client-key-data: (\S+)/.exec(text)?.[1];
+    if (inner !== undefined) for (const part of keyParts(Buffer.from(inner, "base64").toString())) keys.add(part);
+  }
+  expect(keys.size).toBeGreaterThan(20);
   const texts: Record<string, string> = {
     manager: capstan.output,
     events: await capstan.kubectl("get", "events", "-A", "-o", "yaml"),
-    conditions: await capstan.kubectl("get", "hcp,clusters", "-A", "-o", "yaml"),
+    "events inside": await planes.kubectl(join(capstan.dataDir, "ha.kubeconfig"), "get", "events", "-A", "-o", "yaml"),
+    conditions: await capstan.kubectl("get", "hcp,clusters,machines,kubeadmconfigs", "-A", "-o", "yaml"),
   };
+  for (const entry of readdirSync(capstan.dataDir, { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && /\.log(\.1)?$/.test(entry.name)) {
+      const log = join(entry.parentPath, entry.name);
+      texts[log] = readFileSync(log, "utf8");
+    }
   for (const program of readdirSync(folder("ha"))) {
-    const log = join(folder("ha"), program, `${program}.log`);
-    if (!existsSync(log)) continue;
-    texts[log] = readFileSync(log, "utf8");
+    if (!existsSync(join(folder("ha"), program, "process.json"))) continue;
     texts[`arguments of ${program}`] = readFileSync(`/proc/${pid("ha", program)}/cmdline`, "utf8");
     texts[`environment of ${program}`] = readFileSync(`/proc/${pid("ha", program)}/environ`, "utf8");
     texts[`record of ${program}`] = readFileSync(join(folder("ha"), program, "process.json"), "utf8");
   }
+  expect(Object.keys(texts).length, "two kube-apiservers, three members, two others").toBeGreaterThan(4 + 4 * 7 - 1);
   for (const [where, text] of Object.entries(texts)) {
     for (const key of keys) expect(text.includes(key), `a key in ${where}`).toBe(false);
     expect(text, where).not.toContain("PRIVATE KEY");
   }
 });
 
+/** Pieces of a key as it would stand in a text: a line of it, and the same within base64, as Secrets and kubeconfigs have it. */
+function keyParts(pem: string): string[] {
+  const [, line = ""] = pem.split("\n");
+  const encoded = Buffer.from(pem).toString("base64");
+  const twice = Buffer.from(encoded).toString("base64");
+  return [line, encoded.slice(40, 100), twice.slice(60, 120)].filter((part) => part.length > 20);
+}
+
+/** What the page says under Security. */
+const CLOSED = {
+  apiServer: {
+    files: [
+      {
+        name: "authentication.yaml",
+        content: JSON.stringify({
+          apiVersion: "apiserver.config.k8s.io/v1",
+          kind: "AuthenticationConfiguration",
+          anonymous: {
+            enabled: true,
+            conditions: [
+              { path: "/livez" },
+              { path: "/readyz" },
+              { path: "/api/v1/namespaces/kube-public/configmaps/cluster-info" },
+            ],
+          },
+        }),
+      },
+    ],
+    extraArgs: [{ name: "authentication-config", value: "$FILES/authentication.yaml" }],
+  },
+};
+
 test("a neighbour's user cannot read a tenant's files or data", async () => {
-  await create("neighbour");
+  await create("neighbour", CLOSED);
   await told("neighbour", "Available", /^True/);
   const uid = Number(readFileSync(join(folder("neighbour"), "user-id"), "utf8"));
   expect(uid).not.toBe(Number(readFileSync(join(folder("ha"), "user-id"), "utf8")));
@@ -223,12 +285,19 @@ test("a neighbour's user cannot read a tenant's files or data", async () => {
     if (entry.isFile()) expect(statSync(join(entry.parentPath, entry.name)).mode & 0o007, entry.name).toBe(0);
 });
 
+test("the door for anonymous can be closed to all but joining and probes", async () => {
+  expect(await anonymous("neighbour", "/api/v1/namespaces/kube-public/configmaps/cluster-info")).toBe(200);
+  expect(await anonymous("neighbour", "/readyz")).toBe(200);
+  expect(await anonymous("neighbour", "/version")).toBe(401);
+  expect(await anonymous("neighbour", "/api/v1/namespaces/default/pods")).toBe(401);
+});
+
 test("once it has expired, the bootstrap token is refused and cleaned away", async () => {
   await eventually("the token is refused", async () => (await withToken()) === 401);
   await eventually("the token is gone", async () => {
     const config = join(capstan.dataDir, "ha.kubeconfig");
     const found = await planes.kubectl(config, "-n", "kube-system", "get", "secrets", "-o", "name");
-    return !found.includes("bootstrap-token-abcdef");
+    return !found.includes(`bootstrap-token-${TOKEN_ID}`);
   });
 });
 
@@ -284,6 +353,14 @@ test("an argument that etcd does not know never reaches the member that serves, 
   await told("etcd", "UpToDate", /^False ConfigurationRefused etcd .*flag provided but not defined: -no-such-flag/);
   expect(pid("etcd", "etcd"), "the same process").toBe(before);
   expect(await anonymous("etcd", "/version")).toBe(200);
+  // What is refused before it is tried does not make what serves look down either.
+  await planes.patch("etcd", { spec: { etcd: { extraArgs: [{ name: "data-dir", value: "/tmp" }] } } });
+  await told(
+    "etcd",
+    "UpToDate",
+    /^False InvalidArgument spec\.etcd\.extraArgs: --data-dir .*; what runs goes on serving/,
+  );
+  await told("etcd", "Available", /^True/);
   await planes.patch("etcd", { spec: { etcd: { extraArgs: [{ name: "max-request-bytes", value: "2097152" }] } } });
   await told("etcd", "UpToDate", /^True/);
   expect(readFileSync(`/proc/${pid("etcd", "etcd")}/cmdline`, "utf8")).toContain("--max-request-bytes=2097152");

@@ -31,6 +31,7 @@ export interface PlacementCase {
 
 const OWNER = "default/c1";
 const VERSION = "v1.34.4";
+const NEXT = "v1.34.5";
 const UID = "11111111-2222-3333-4444-555555555555";
 /** What was planned in each world, so that cases which share one go on with it. */
 const plans = new WeakMap<PlacementWorld, Map<string, ControlPlanePlan>>();
@@ -100,6 +101,29 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
     deepEqual(await reserve(world, other, plan.endpoint), plan.endpoint);
     await until(world, "ready", async () => (await other.ensure(plan)).apiReady);
     deepEqual(await world.things(OWNER), before);
+  },
+
+  "another version takes the place of the one that serves, which answers until then; the data stays": async (world) => {
+    const { plan } = await start(world);
+    const data = await world.dataOf(OWNER);
+    const next = { ...plan, version: NEXT, spec: { ...plan.spec, version: NEXT } };
+    plans.get(world)?.set(OWNER, next);
+    let state = await world.placement.ensure(next);
+    await until(
+      world,
+      "the next version",
+      async () => {
+        ok(state.apiReady, `the API answers all the while: ${JSON.stringify(state)}`);
+        // Until it is there, that is told.
+        ok(state.version === NEXT || state.upgrade !== undefined, `it is told: ${JSON.stringify(state)}`);
+        if (state.version === NEXT && state.upgrade === undefined && state.components.every(({ ready }) => ready))
+          return true;
+        state = await world.placement.ensure(next);
+        return false;
+      },
+      () => JSON.stringify(state),
+    );
+    equal(await world.dataOf(OWNER), data);
   },
 
   "hibernated it does not answer and keeps its data; woken it has them": async (world) => {
