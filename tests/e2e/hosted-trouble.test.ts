@@ -243,8 +243,9 @@ function keyParts(pem: string): string[] {
   return [line, encoded.slice(40, 100), twice.slice(60, 120)].filter((part) => part.length > 20);
 }
 
-/** What the page says under Security. */
+/** What the page says under Security; and its keys are RSA. */
 const CLOSED = {
+  certificates: { encryptionAlgorithm: "RSA-2048" },
   apiServer: {
     files: [
       {
@@ -321,6 +322,7 @@ test("a neighbour's administrator and service accounts are nobody to a tenant: n
   await planes.kubectl(file, "-n", "kube-system", "create", "serviceaccount", "curious");
   const token = await planes.kubectl(file, "-n", "kube-system", "create", "token", "curious");
   expect(await planes.withToken("neighbour", "/api", token.trim()), "at home it is known").toBe(200);
+  expect(Buffer.from(token.split(".")[0] ?? "", "base64url").toString(), "its keys are RSA").toContain("RS256");
   expect(await planes.withToken("ha", secrets, token.trim())).toBe(401);
   await Promise.all([remove("neighbour"), remove("ha")]);
   expect(readdirSync(join(capstan.dataDir, "clusters/default"))).toEqual([]);

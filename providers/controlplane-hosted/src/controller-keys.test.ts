@@ -1,11 +1,14 @@
-import { X509Certificate } from "node:crypto";
-import { VirtualClock } from "@capstan/apimachinery";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { ConfigMap, Secret, secretText } from "@capstan/capi";
-import { parseCertificates } from "@capstan/pki";
+import { type KeyAlgorithm, parseCertificates } from "@capstan/pki";
 import { Client } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
-import { trusted } from "./certificates.ts";
+import { certificateSpecs, trusted } from "./certificates.ts";
+import { clusterNetwork } from "./network.ts";
+import { LeafStore, leafFile } from "./placement/leaf-store.ts";
 import { FakePlacement } from "./testing/fake-placement.ts";
 import { HostedPlane } from "./testing/hosted-plane.ts";
 
@@ -51,7 +54,7 @@ const secret = (name: string): Promise<Secret | undefined> =>
   hosted.plane.user.get(Secret, { namespace: "default", name });
 
 /** The admin kubeconfig: its CAs and its certificate. */
-async function kubeconfig(): Promise<{ ca: string; client: X509Certificate }> {
+async function kubeconfig(): Promise<{ ca: string; client: X509Certificate; key: string }> {
   const text = secretText(await secret("c1-kubeconfig"), "value") ?? "";
   const document = parse(text) as {
     clusters: { cluster: Record<string, string> }[];
@@ -61,6 +64,7 @@ async function kubeconfig(): Promise<{ ca: string; client: X509Certificate }> {
   return {
     ca: decode(document.clusters[0]?.cluster["certificate-authority-data"]),
     client: new X509Certificate(decode(document.users[0]?.user["client-certificate-data"])),
+    key: decode(document.users[0]?.user["client-key-data"]),
   };
 }
 
@@ -89,6 +93,34 @@ test("the kubeconfig is renewed at half of its life: woken for it, and not befor
   expect(second.ca).toBe(first.ca);
   expect(Date.parse(second.client.validTo)).toBeGreaterThan(clock.now() + 364 * DAY_MS);
 });
+
+test.each([
+  ["ECDSA P-256 unless said", undefined, "ec", "prime256v1"],
+  ["RSA on request", "RSA-2048", "rsa", undefined],
+])(
+  "keys are %s: of every authority, of service accounts, of every leaf and of the administrator",
+  async (_what, algorithm, type, curve) => {
+    const certificates = algorithm === undefined ? {} : { encryptionAlgorithm: algorithm };
+    await hosted.create({ certificates });
+    await hosted.ready();
+    const made = authorities() ?? expect.fail("no plan");
+    const leaves = new LeafStore(leafFile(join(hosted.backupDir, "leaves")), clock, seededRandom(1));
+    const input = { version: "v1.34.4", network: clusterNetwork(undefined), endpointHost: "10.0.0.1" };
+    const specs = certificateSpecs({ ...input, extraSANs: [], etcdSANs: [] });
+    const issued = await leaves.ensure(specs, made, (algorithm ?? "ECDSA-P256") as KeyAlgorithm);
+    const keys = [
+      ...["c1-ca", "c1-etcd", "c1-proxy", "c1-sa"].map(async (name) => secretText(await secret(name), "tls.key") ?? ""),
+      ...Object.values(issued).map(({ keyPem }) => Promise.resolve(keyPem)),
+      kubeconfig().then(({ key }) => key),
+    ];
+    expect(keys.length).toBe(4 + specs.length + 1);
+    for (const pem of await Promise.all(keys)) {
+      const key = createPrivateKey(pem);
+      expect(key.asymmetricKeyType).toBe(type);
+      expect(key.asymmetricKeyDetails?.namedCurve).toBe(curve);
+    }
+  },
+);
 
 test("an authority that ends within half a year is pointed out", async () => {
   await hosted.create();

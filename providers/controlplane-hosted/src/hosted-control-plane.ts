@@ -142,11 +142,12 @@ export async function reconcileHostedControlPlane(
 
   const ownerReference = controllerReference(object);
   const key = { namespace: request.namespace, name: cluster.metadata.name ?? "" };
+  const algorithm = object.spec.certificates?.encryptionAlgorithm ?? DEFAULT_ALGORITHM;
   const made = await ensureAuthorities(
     {
       cluster: key,
       owner: ownerReference,
-      algorithm: object.spec.certificates?.encryptionAlgorithm ?? DEFAULT_ALGORITHM,
+      algorithm,
       mayCreate: !initialized,
       ...(source === undefined ? {} : { known: source.description.authorities }),
       ...(placement.singleAuthority === true ? { single: true } : {}),
@@ -211,7 +212,7 @@ export async function reconcileHostedControlPlane(
   if (state.apiReady) {
     const access = placement.access?.(owner);
     const kubeconfig = await ensureKubeconfigSecret(
-      { cluster: key, owner: ownerReference, endpoint, authorities: made.authorities, ...pathOf(access) },
+      { cluster: key, owner: ownerReference, endpoint, authorities: made.authorities, algorithm, ...pathOf(access) },
       context,
     );
     try {

@@ -1,6 +1,12 @@
 import type { OwnerReference } from "@capstan/apimachinery";
 import { type ClusterKey, clusterSecretName, Secret, secretText } from "@capstan/capi";
-import { buildKubeconfig, type CertificateAndKey, issueCertificate, parseCertificate } from "@capstan/pki";
+import {
+  buildKubeconfig,
+  type CertificateAndKey,
+  issueCertificate,
+  type KeyAlgorithm,
+  parseCertificate,
+} from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
 import { parse } from "yaml";
 import { clusterSecret } from "./authorities.ts";
@@ -18,6 +24,8 @@ export interface KubeconfigRequest {
   /** The name such an API is asked for by, when its listener has many certificates. */
   serverName?: string;
   authorities: Authorities;
+  /** Of the administrator's key. */
+  algorithm: KeyAlgorithm;
 }
 
 /**
@@ -43,6 +51,7 @@ export async function ensureKubeconfigSecret(
     commonName: "kubernetes-admin",
     organizations: ["system:masters"],
     usages: ["client"],
+    algorithm: request.algorithm,
     nowMs: context.clock.now(),
     validMs: YEAR_MS,
     random: context.random,

@@ -65,6 +65,7 @@ test.each([
   [{ name: "authorization-mode", value: "AlwaysAllow,Node,RBAC" }, "name Node and RBAC"],
   [{ name: "authorization-mode", value: "RBAC" }, "name Node and RBAC"],
   [{ name: "authorization-mode" }, "name Node and RBAC"],
+  [{ name: "anonymous-auth", value: "false" }, "a file for --authentication-config"],
 ])("an argument that reaches out of the tenant's walls is refused: %j", (argument, text) => {
   const problem = specProblem({ ...spec, apiServer: { extraArgs: [argument] } }, network, "Process");
   expect(problem?.reason).toBe("InvalidArgument");

@@ -130,6 +130,8 @@ export function extraArgumentProblem(
     if (modes.includes("AlwaysAllow") || !modes.includes("Node") || !modes.includes("RBAC"))
       return `--authorization-mode=${argument.value ?? ""} would let anybody in or nodes out; name Node and RBAC, and not AlwaysAllow`;
   }
+  if (component === "apiServer" && name === "anonymous-auth" && argument.value === "false")
+    return "--anonymous-auth=false would keep out joining nodes, which read cluster-info as nobody, and probes; leave it away and name the paths that stay open in a file for --authentication-config";
   return fileProblem({ ...argument, name }, fileNames);
 }
 
