@@ -120,13 +120,38 @@ test.each([
   await hosted.told("Available", /^True/);
   await hosted.told("AuthoritiesCurrent", /^True/);
   expect((await hosted.get()).status).toMatchObject({ version: "v1.34.4", replicas: 1, readyReplicas: 1 });
-  expect(hosted.placement.plans.length, "nothing of it is tried").toBe(plans);
+  const later = hosted.placement.plans.slice(plans).map((plan) => plan.spec);
+  expect(
+    later.filter((each) => JSON.stringify(each).includes(JSON.stringify(Object.values(spec)[0]))),
+    "tried",
+  ).toEqual([]);
   // What serves can fail all the same, and then that is told.
   hosted.placement.report({ components: [], apiReady: false });
   await hosted.told("Available", new RegExp(`^False ${reason}: `));
   hosted.placement.report(FakePlacement.ready());
   await hosted.plane.user.patch(await hosted.get(), { spec: { version: "v1.34.4", apiServer: null } });
   await hosted.told("UpToDate", /^True/);
+});
+
+test("while a mistake stands, what serves is still backed up and its certificates are renewed", async () => {
+  await hosted.create({ etcd: { backup: { schedule: "0 * * * *", keep: 3 } } });
+  await hosted.ready();
+  await hosted.told("UpToDate", /^True/);
+  await hosted.plane.user.patch(await hosted.get(), { spec: { version: "v1.99.0" } });
+  await hosted.told("UpToDate", /^False InvalidVersion/);
+  const [taken, looked] = [hosted.placement.snapshots.length, hosted.placement.plans.length];
+  const { clock } = hosted.plane;
+  hosted.placement.report({ ...FakePlacement.ready(), recheckAtMs: clock.now() + 600_000 });
+  await hosted.eventually(async () => expect(hosted.placement.plans.length).toBeGreaterThan(looked));
+  const before = hosted.placement.plans.length;
+  hosted.placement.state = FakePlacement.ready();
+  await clock.advance(700_000);
+  await hosted.eventually(async () => expect(hosted.placement.plans.length, "woken").toBeGreaterThan(before));
+  expect(hosted.placement.plans.at(-1)?.version).toBe("v1.34.4");
+  await clock.advance(3600_000);
+  await hosted.eventually(async () => expect(hosted.placement.snapshots.length).toBeGreaterThan(taken));
+  await hosted.told("BackedUp", /^True/);
+  await hosted.told("UpToDate", /^False InvalidVersion/);
 });
 
 test("what a placement cannot do while it serves is told beside that, not instead", async () => {

@@ -135,15 +135,18 @@ test.each([
 test("a component that ends at once is told with its own last error line", async () => {
   const message = "ended by itself, starting again in 0.4 s; its last error: Error: unknown flag: --nonsense";
   placement.state = { components: [{ name: "kube-apiserver", ready: false, message, restarts: 2 }], apiReady: false };
-  await create();
+  await create({ apiServer: { extraArgs: [{ name: "nonsense", value: "1" }] } });
   await eventually(async () => expect(await condition("Available")).toContain("* kube-apiserver: ended by itself"));
+  expect(await condition("Available")).toMatch(/unknown flag: --nonsense; correct spec\.apiServer\.extraArgs$/);
   await eventually(async () =>
     expect(await condition("ControlPlaneComponentsHealthy")).toContain("Error: unknown flag: --nonsense"),
   );
 });
 
-test("an endpoint that only this machine knows is pointed out, and does not stop anything", async () => {
+test("an endpoint that only this machine knows is pointed out, and does not stop anything nor hide what does", async () => {
   await create({ controlPlaneEndpoint: { host: "127.0.0.1", port: 6443 } });
+  await told("Available", /^False/);
+  expect(await condition("EndpointReachable")).toBe("none");
   await ready();
   await told("Available", /^True/);
   await told("EndpointReachable", /^False LoopbackEndpoint: .*--node-address/);

@@ -11,7 +11,7 @@ import {
   requeueAfter,
 } from "@capstan/runtime";
 import { ensureAuthorities } from "./authorities.ts";
-import { reconcileBackups } from "./backup/backups.ts";
+import { type BackupReport, reconcileBackups } from "./backup/backups.ts";
 import { ownBackups } from "./backup/own-backups.ts";
 import { restoreSource } from "./backup/restore.ts";
 import { trusted } from "./certificates.ts";
@@ -104,14 +104,21 @@ export async function reconcileHostedControlPlane(
   if (object.spec.replicas === 0 && initialized) return await hibernate();
 
   /** Something a person must change: it keeps a new control plane from starting, and one that serves from changing. */
-  const refuse = async ({ reason, message }: { reason: string; message: string }): Promise<void> => {
-    const state = initialized ? await placement.observe(owner, placedObject(object)) : undefined;
-    const served = state?.apiReady === true ? serves(current, state, { reason, message }) : undefined;
-    await report(served ?? waiting(reason, message));
+  const refuse = async ({ reason, message }: { reason: string; message: string }): Promise<Result> => {
+    const kept = initialized ? planes.settled?.get(owner) : undefined;
+    const state =
+      kept === undefined ? await placement.observe(owner, placedObject(object)) : await placement.ensure(kept);
+    if (!initialized || !state.apiReady) return await reported(report(waiting(reason, message)));
+    const backup =
+      kept === undefined || planes.backupDir === undefined
+        ? undefined
+        : await reconcileBackups(object, kept, placement, planes.backupDir, context);
+    await report(serves(current, state, { reason, message }, backup));
+    return again(Math.min(state.recheckAtMs ?? Infinity, backup?.recheckAtMs ?? Infinity), context);
   };
   const network = clusterNetwork(cluster.spec?.clusterNetwork);
   const problem = specProblem(object.spec, network, type);
-  if (problem !== undefined) return await reported(refuse(problem));
+  if (problem !== undefined) return await refuse(problem);
   const found = await restoreSource(object, planes.backupDir, context);
   const notFound = found !== undefined && "problem" in found ? found.problem : undefined;
   // What has served goes on without the backup that it once came from.
@@ -155,10 +162,10 @@ export async function reconcileHostedControlPlane(
     },
     context,
   );
-  if ("problem" in made) return await reported(refuse({ reason: "CertificatesNotAvailable", message: made.problem }));
+  if ("problem" in made) return await refuse({ reason: "CertificatesNotAvailable", message: made.problem });
   const authorities = authoritiesCondition(made.rotation, made.endMs, context.clock.now());
   const files = await readUserFiles(object, context);
-  if ("problem" in files) return await reported(refuse({ reason: "FilesNotAvailable", message: files.problem }));
+  if ("problem" in files) return await refuse({ reason: "FilesNotAvailable", message: files.problem });
 
   const encryption = await ensureEncryptionKey(
     {
@@ -208,6 +215,7 @@ export async function reconcileHostedControlPlane(
     await report(served ?? { step: "waiting", ...state.problem });
     return requeueAfter(RETRY_MS);
   }
+  remember(plan, state, planes);
   let renewAtMs = noticeMs(made.endMs, context.clock.now());
   if (state.apiReady) {
     const access = placement.access?.(owner);
@@ -246,8 +254,24 @@ export async function reconcileHostedControlPlane(
   const waitsForNodes = nodes !== undefined || (upgrade !== undefined && refused()?.reason === upgrade.reason);
   const nodesAtMs = waitsForNodes ? context.clock.now() + NODES_AGAIN_MS : Infinity;
   const nextAtMs = Math.min(state.recheckAtMs ?? Infinity, backup.recheckAtMs ?? Infinity, renewAtMs, nodesAtMs);
-  const nextMs = nextAtMs - context.clock.now();
-  return Number.isFinite(nextMs) ? requeueAfter(Math.max(nextMs, 0)) : done();
+  return again(nextAtMs, context);
+}
+
+/** When to look again; a watch wakes it before. */
+function again(atMs: number, { clock }: ReconcileContext): Result {
+  const ms = atMs - clock.now();
+  return Number.isFinite(ms) ? requeueAfter(Math.max(ms, 0)) : done();
+}
+
+/** Keeps a plan that became true; one that is half done is nothing to go back to. */
+function remember(plan: ControlPlanePlan, state: PlacementState, planes: HostedControlPlanes): void {
+  planes.settled ??= new Map();
+  if (!state.apiReady || state.upgrade !== undefined || state.version !== plan.version) {
+    planes.settled.delete(plan.owner);
+    return;
+  }
+  const { restore: _restore, backUp: _backUp, openBackup: _open, upgradeRefusal: _refusal, ...kept } = plan;
+  planes.settled.set(plan.owner, kept);
 }
 
 /** Fills the new API with what joining nodes read; once per change of what that is. */
@@ -349,6 +373,7 @@ function serves(
   object: HostedControlPlane,
   { problem: _problem, ...state }: PlacementState,
   { reason, message }: { reason: string; message: string },
+  backup: BackupReport = {},
 ): Progress {
   const known = (type: string): ConditionInput | undefined => findCondition(conditionsOf(object), type);
   const [backedUp, authorities, nodes] = ["BackedUp", "AuthoritiesCurrent", "NodesSupported"].map(known);
@@ -356,7 +381,7 @@ function serves(
     step: "running",
     state: { ...state, upgrade: { reason, message: `${message}; what runs goes on serving as it is` } },
     prepared: true,
-    ...(backedUp === undefined ? {} : { backup: { condition: backedUp } }),
+    backup: { ...(backedUp === undefined ? {} : { condition: backedUp }), ...backup },
     ...(authorities === undefined ? {} : { authorities }),
     ...(nodes === undefined ? {} : { nodes: { reason: nodes.reason, message: nodes.message } }),
   };

@@ -1,7 +1,7 @@
 import type { Transport } from "@capstan/apimachinery";
 import type { WorkloadClusters } from "@capstan/capi";
 import type { ClientConfig } from "@capstan/runtime";
-import type { Placement } from "./placement/placement.ts";
+import type { ControlPlanePlan, Placement } from "./placement/placement.ts";
 
 /** Held until nothing of a control plane is left. */
 export const FINALIZER = "hosted.controlplane.cluster.x-k8s.io";
@@ -14,6 +14,8 @@ export interface HostedControlPlanes {
   defaultPlacement: PlacementType;
   /** Digest of the objects last written into each workload cluster. */
   prepared: Map<string, string>;
+  /** What each control plane was when it last was as wanted: taken care of while another description is refused. */
+  settled?: Map<string, ControlPlanePlan>;
   /** The clusters' Nodes, whose kubelets an upgrade must not leave behind. */
   workload?: WorkloadClusters;
   /** Where backups are kept on this machine; without it there are none. */

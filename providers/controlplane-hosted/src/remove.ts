@@ -35,6 +35,7 @@ export async function removeControlPlane(
     throw error;
   }
   planes.prepared.delete(owner);
+  planes.settled?.delete(owner);
   if (left.length > 0) {
     await tell(`Waiting for ${left.join(", ")} to end`);
     return requeueAfter(RECHECK_MS);

@@ -79,11 +79,11 @@ function conditions(input: StatusInput, serving: boolean): ConditionInput[] {
       ? { type: "Deleting", status: "True", reason: "Deleting", message: progress.message }
       : { type: "Deleting", status: "False", reason: "NotDeleting", message: "" };
   return [
-    available(progress, serving),
-    ...componentConditions(progress),
+    available(input, serving),
+    ...componentConditions(input),
     ...upgradeCondition(progress),
-    ...loopbackCondition(input),
-    ...(progress.step === "running" ? [withoutEffect(input.object.spec, input.placement) ?? []].flat() : []),
+    // What does not keep the API from serving is told when it serves: before, it would hide what does.
+    ...(serving ? [...loopbackCondition(input), withoutEffect(input.object.spec, input.placement) ?? []].flat() : []),
     ...(progress.step === "running" && progress.nodes !== undefined
       ? [{ type: "NodesSupported", status: "False" as const, ...progress.nodes }]
       : []),
@@ -94,7 +94,8 @@ function conditions(input: StatusInput, serving: boolean): ConditionInput[] {
   ];
 }
 
-function available(progress: Progress, serving: boolean): ConditionInput {
+function available(input: StatusInput, serving: boolean): ConditionInput {
+  const { progress } = input;
   const type = "Available";
   if (serving) return { type, status: "True", reason: "Available", message: "" };
   const no = (reason: string, message: string): ConditionInput => ({ type, status: "False", reason, message });
@@ -111,22 +112,21 @@ function available(progress: Progress, serving: boolean): ConditionInput {
       const notReady = progress.state.components.filter((component) => !component.ready);
       if (notReady.length === 0 && progress.state.apiReady)
         return no("PreparingCluster", "Writing what nodes need to join into the new cluster");
-      const lines = notReady.map((component) => `* ${component.name}: ${component.message}`);
-      return no("ComponentsNotReady", lines.join("\n"));
+      return no("ComponentsNotReady", told(notReady, input.object.spec));
     }
   }
 }
 
 /** etcd and the other components each have a condition of their own, so that `why` can name the one at fault. */
-function componentConditions(progress: Progress): ConditionInput[] {
+function componentConditions({ progress, object: { spec } }: StatusInput): ConditionInput[] {
   if (progress.step !== "running") return [];
   const etcd = progress.state.components.filter((component) => component.name.startsWith("etcd"));
   const others = progress.state.components.filter((component) => !component.name.startsWith("etcd"));
   const trouble = progress.state.etcd;
-  const members = health("EtcdClusterHealthy", etcd);
+  const members = health("EtcdClusterHealthy", etcd, spec);
   return [
     trouble === undefined || members.status !== "True" ? members : { ...members, status: "False", ...trouble },
-    health("ControlPlaneComponentsHealthy", others),
+    health("ControlPlaneComponentsHealthy", others, spec),
   ];
 }
 
@@ -156,9 +156,34 @@ function loopbackCondition({ object, placement }: StatusInput): ConditionInput[]
   ];
 }
 
-function health(type: string, components: PlacementState["components"]): ConditionInput {
+function health(
+  type: string,
+  components: PlacementState["components"],
+  spec: HostedControlPlane["spec"],
+): ConditionInput {
   const bad = components.filter((component) => !component.ready);
   if (components.length > 0 && bad.length === 0) return { type, status: "True", reason: "Healthy", message: "" };
-  const message = bad.map((component) => `* ${component.name}: ${component.message}`).join("\n");
+  const message = told(bad, spec);
   return { type, status: "False", reason: "NotHealthy", message: message === "" ? "Not started yet" : message };
+}
+
+const FIELDS = {
+  "kube-apiserver": "apiServer",
+  "kube-controller-manager": "controllerManager",
+  "kube-scheduler": "scheduler",
+  etcd: "etcd",
+} as const;
+const SETTINGS = ["extraArgs", "featureGates", "files", "oidc", "audit", "encryption", "admission"];
+
+/** Components in their own words; one that ends although its programs are Kubernetes' own mostly does so for what it was told. */
+function told(components: PlacementState["components"], spec: HostedControlPlane["spec"]): string {
+  return components
+    .map(({ name, message }) => {
+      const [, field] = Object.entries(FIELDS).find(([program]) => name.startsWith(program)) ?? [];
+      const settings = Object.keys((field === undefined ? undefined : spec[field]) ?? {});
+      const set = settings.filter((setting) => SETTINGS.includes(setting)).map((setting) => `spec.${field}.${setting}`);
+      const cure = set.length > 0 && message.startsWith("ended by itself") ? `; correct ${set.join(" or ")}` : "";
+      return `* ${name}: ${message}${cure}`;
+    })
+    .join("\n");
 }

@@ -86,9 +86,19 @@ test.each([
   [{ admission: { disable: ["NodeRestriction"] } }, "NodeRestriction keeps nodes apart"],
   [{ featureGates: { "A=true,B": true } }, "is not the name of a feature gate"],
   [{ featureGates: { A: true }, extraArgs: [{ name: "feature-gates", value: "B=true" }] }, "set it in one place"],
+  [{ encryption: { resources: ["secret"] } }, 'encryption.resources: "secret" is no resource, and nothing would be'],
+  [{ encryption: { resources: ["secrets", "no such/thing"] } }, 'encryption.resources: "no such/thing" is no resource'],
   [{ resources: { limits: { memory: "lots" } } }, 'resources.limits.memory: "lots" is not a quantity'],
 ])("%j is refused: %s", (apiServer, text) => {
   const problem = specProblem({ version: "v1.34.4", apiServer }, clusterNetwork(undefined), "Process");
   expect(problem?.reason).toBe("InvalidArgument");
   expect(problem?.message).toContain(text);
 });
+
+test.each(["secrets", "configmaps", "deployments.apps", "*.", "*.*", "*.apps", "ingresses.networking.k8s.io"])(
+  "%s can be encrypted",
+  (resource) => {
+    const apiServer = { encryption: { resources: [resource] } };
+    expect(specProblem({ version: "v1.34.4", apiServer }, clusterNetwork(undefined), "Process")).toBeUndefined();
+  },
+);

@@ -87,6 +87,9 @@ export function settingsProblem(
     return `featureGates: ${JSON.stringify(gate)} is not the name of a feature gate like WatchList; correct it`;
   if ((settings.admission?.disable ?? []).includes("NodeRestriction"))
     return "admission.disable: NodeRestriction keeps nodes apart and stays on; remove it there";
+  const resource = settings.encryption?.resources?.find((each) => !isResource(each));
+  if (resource !== undefined)
+    return `encryption.resources: ${JSON.stringify(resource)} is no resource, and nothing would be encrypted; write its plural, such as secrets, with .GROUP behind it if it has one`;
   const amount = quantityProblem(settings.resources);
   if (amount !== undefined) return amount;
   const own = new Set([
@@ -97,6 +100,14 @@ export function settingsProblem(
   return twice === undefined
     ? undefined
     : `extraArgs: --${twice.name} is already set by a field of its own; set it in one place`;
+}
+
+const CORE_RESOURCES =
+  /^(configmaps|endpoints|events|limitranges|namespaces|nodes|persistentvolumeclaims|persistentvolumes|pods|podtemplates|replicationcontrollers|resourcequotas|secrets|serviceaccounts|services)$/;
+
+/** kube-apiserver takes any name for a resource to encrypt, and encrypts nothing for one that it does not know. */
+function isResource(name: string): boolean {
+  return CORE_RESOURCES.test(name) || /^(\*|[a-z][a-z0-9]*)\.(\*|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$/.test(name);
 }
 
 /** An amount that is none, named with its field. */

@@ -106,10 +106,15 @@ export class ProcessPlacement implements Placement {
     );
     const problem = running ? undefined : await bindProblem(bind, endpoint.port);
     if (problem !== undefined)
-      return failed(
-        problem === "EADDRINUSE" ? "PortTaken" : "AddressNotUsable",
-        `cannot listen on ${hostPort(bind, endpoint.port)}: ${problem}; free it, or choose another port or address in spec`,
-      );
+      return problem === "EADDRINUSE"
+        ? failed(
+            "PortTaken",
+            `cannot listen on ${hostPort(bind, endpoint.port)}: ${problem}, another program has it; end that, or make the control plane with another port in spec.controlPlaneEndpoint`,
+          )
+        : failed(
+            "AddressNotUsable",
+            `cannot listen on ${hostPort(bind, endpoint.port)}: ${problem}; set spec.expose.bindAddress to an address of this machine`,
+          );
     return { type: "reserved", endpoint };
   }
 
