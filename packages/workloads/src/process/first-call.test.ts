@@ -5,7 +5,7 @@ import type { ProbeProblem } from "./probe.ts";
 const CHECK = "poststarthook/repair";
 
 function failing(checks: string[], sharesPort = true): ProbeProblem {
-  return { text: "not ready", failing: checks, sharesPort };
+  return { text: "not ready", failing: checks, sharesPort, silent: false };
 }
 
 /** Milliseconds until the call counts as lost, probed every 100 ms; undefined when it does not within two minutes. */

@@ -1,4 +1,3 @@
-export { extraArgumentProblem } from "../components/owned-flags.ts";
 export { clusterNetwork } from "../network.ts";
 export { rangesProblem } from "../network-problem.ts";
 export { FakeEtcd } from "./fake-etcd.ts";
