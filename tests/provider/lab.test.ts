@@ -71,7 +71,9 @@ test("a provider of somebody else's, as a process of its own, gives machines to 
   await plane.pass(120_000);
   const machines = (await plane.client.list(Machine, { namespace: "default" })).items;
   const provisioned = machines.filter(({ status }) => status?.initialization?.infrastructureProvisioned === true);
-  expect(provisioned.map(({ spec }) => spec.providerID).toSorted()).toEqual(["lab://rack-1-1", "lab://rack-1-2"]);
+  expect(new Set(provisioned.map(({ spec }) => spec.providerID))).toEqual(
+    new Set(["lab://rack-1-1", "lab://rack-1-2"]),
+  );
   expect(provisioned[0]?.status?.addresses).toMatchObject([{ type: "Hostname" }]);
   const waiting = (await plane.client.list(LabMachine, { namespace: "default" })).items.filter(
     ({ spec }) => spec?.providerID === undefined,
