@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
 
 /** What the work below takes on the machine on which the limits were set: 2 virtual processors of a server of 2024. */
 const REFERENCE_MS = 20;
@@ -27,4 +28,9 @@ export function slowness(): number {
     best = Math.min(best, usedMs() - begun);
   }
   return Math.max(1, best / REFERENCE_MS);
+}
+
+/** Whether others keep all processors busy: then threads that help the main one (garbage collection) come late, and the clock says little. */
+export function isBusy(): boolean {
+  return (loadavg()[0] ?? 0) > 2 * availableParallelism();
 }

@@ -1,5 +1,5 @@
 import type { ApiProcess } from "./api-process.ts";
-import { slowness } from "./machine-speed.ts";
+import { isBusy, slowness } from "./machine-speed.ts";
 import { NO_STALL, type Stall } from "./stall-meter.ts";
 import { repeat } from "./worst-bodies.ts";
 import { crd, GEAR_CRD } from "./worst-kinds.ts";
@@ -75,7 +75,8 @@ async function measure(
 
 type Limit = Pick<Stall, "cpuMs" | "heldMs">;
 
-const exceeds = (stall: Stall, limit: Limit): boolean => stall.cpuMs > limit.cpuMs || stall.heldMs > limit.heldMs;
+const exceeds = (stall: Stall, limit: Limit): boolean =>
+  stall.cpuMs > limit.cpuMs || (stall.heldMs > limit.heldMs && !isBusy());
 
 const shortest = (stalls: readonly Stall[]): Stall => ({
   cpuMs: Math.min(...stalls.map(({ cpuMs }) => cpuMs)),
