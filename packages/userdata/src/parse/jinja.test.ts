@@ -26,6 +26,10 @@ describe("renders", () => {
     ["{% if not nope and v1.region != 'us' %}yes{% endif %}", "yes"],
     ["{% if false %}{% if true %}a{% endif %}b{% endif %}c", "c"],
     ["{% raw %}{{ x }}{% endraw %}", "{{ x }}"],
+    ["a\n{# comment #}\nb", "a\nb"],
+    ["{% if v1.region %}\nyes\n{% endif %}\n\nend\n", "yes\n\nend\n"],
+    ["{{ v1.region }}\nb", "eu\nb"],
+    ["{% raw %}\n{{ x }}{% endraw %}\nb", "\n{{ x }}b"],
     ["no template at all } {", "no template at all } {"],
   ])("%s", (template, expected) => {
     expect(renderJinja(template, variables)).toBe(expected);

@@ -8,7 +8,8 @@ const TAG = /\{\{-?([\s\S]*?)-?\}\}|\{%-?([\s\S]*?)-?%\}|\{#[\s\S]*?#\}/g;
 
 /**
  * Renders the part of jinja that user data needs: `{{ ds.meta_data.x | filter }}`, `{% if %}`/`{% elif %}`/`{% else %}`,
- * `{% raw %}` and comments, with `{{-`-style trimming. Like cloud-init, a missing variable becomes `CI_MISSING_JINJA_VAR/name`.
+ * `{% raw %}` and comments, with `{{-`-style trimming. Like cloud-init, a missing variable becomes `CI_MISSING_JINJA_VAR/name`, and
+ * the end of a line right behind a block or a comment goes with it.
  */
 export function renderJinja(text: string, variables: Record<string, unknown>): string {
   const out: string[] = [];
@@ -21,12 +22,17 @@ export function renderJinja(text: string, variables: Record<string, unknown>): s
     if (trimEnd) kept = kept.trimEnd();
     if (writing()) out.push(kept);
   };
+  const passLineEnd = (): void => {
+    if (text[position] === "\n") position++;
+    TAG.lastIndex = position;
+  };
   TAG.lastIndex = 0;
   for (let match = TAG.exec(text); match !== null; match = TAG.exec(text)) {
     const [tag, expression, statement] = match;
     literal(text.slice(position, match.index), tag[2] === "-");
     trimNext = tag.at(-3) === "-";
     position = TAG.lastIndex;
+    if (expression === undefined && statement?.trim() !== "raw") passLineEnd();
     if (expression !== undefined && writing()) out.push(textOf(evaluate(expression, variables)));
     if (statement === undefined) continue;
     if (statement.trim() === "raw") {
@@ -36,7 +42,7 @@ export function renderJinja(text: string, variables: Record<string, unknown>): s
       if (found === null) throw new UserDataError("jinja: {% raw %} without {% endraw %}");
       if (writing()) out.push(text.slice(position, found.index));
       position = end.lastIndex;
-      TAG.lastIndex = position;
+      passLineEnd();
     } else control(statement.trim(), blocks, writing(), variables);
   }
   if (blocks.length > 0) throw new UserDataError("jinja: {% if %} without {% endif %}");
