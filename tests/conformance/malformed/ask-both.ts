@@ -1,6 +1,6 @@
 import type { MalformedRequest } from "../../faults/malformed.ts";
 import { MALFORMED_FIXTURES } from "../../faults/malformed-fixtures.ts";
-import { Client, type RawAnswer } from "../harness/client.ts";
+import type { Client, RawAnswer } from "../harness/client.ts";
 
 /** What counts of an answer: whose fault it is said to be, and why. */
 export interface Verdict {
