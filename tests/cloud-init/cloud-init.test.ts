@@ -25,6 +25,7 @@ const WARNINGS: Record<string, RegExp> = {
     /^Cloud config schema errors: fs_setup\.0\.label: .*ntp\.servers: None is not of type 'array'$/,
   "worker-disks.golden": /^Cloud config schema errors: disk_setup.*layout.*fs_setup\.0\.partition.*fs_setup\.1\.label/,
   "worker-full.golden": /^Cloud config schema errors: disk_setup.*layout.*users\.0: .*users\.1: /,
+  "worker-old-form.golden": /^Cloud config schema errors: users\.0: /,
   "worker-prerelease.golden": /^Cloud config schema errors: ntp\.servers: None is not of type 'array'$/,
 };
 
