@@ -92,3 +92,19 @@ test("trouble below a healthy parent is found too", () => {
     why(node("Cluster", [condition("Available", "True")], [node("Machine", [condition("Ready", "False", "disk")])])),
   ).toMatchObject([{ kind: "Machine" }]);
 });
+
+test("a control plane that serves and has trouble beside that says so", () => {
+  const crashes = "* kube-scheduler: ended by itself; its last error: unknown flag; correct spec.scheduler.extraArgs";
+  const plane = (...conditions: Condition[]) =>
+    node(
+      "Cluster",
+      [condition("Available", "True")],
+      [node("HostedControlPlane", [condition("Available", "True"), ...conditions])],
+    );
+  const told = why(
+    plane(condition("UpToDate", "False", "x"), condition("ControlPlaneComponentsHealthy", "False", crashes)),
+  );
+  expect(told).toMatchObject([{ kind: "HostedControlPlane", message: crashes }]);
+  expect(why(plane(condition("UpToDate", "False", "refused")))).toMatchObject([{ message: "refused" }]);
+  expect(why(plane(condition("UpToDate", "True"), condition("BackedUp", "False", "later")))).toEqual([]);
+});

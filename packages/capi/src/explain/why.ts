@@ -70,7 +70,7 @@ export interface Link {
 export function linksOf(node: ObjectNode): Link[] {
   if (!isTroubled(node)) {
     const below = node.children.map(linksOf).find((chain) => chain.length > 0);
-    return below ?? [];
+    return below ?? besideOf(node);
   }
   const cause = causeOf(node);
   // Nothing works below what is paused, so nothing there is a cause.
@@ -87,7 +87,21 @@ function causeOf(node: ObjectNode): Cause | undefined {
     : undefined;
   const paused = node.conditions.find((c) => c.type === "Paused" && c.status === "True");
   const condition = deleting ?? paused ?? firstIssue(node) ?? summaryOf(node);
-  if (condition === undefined) return undefined;
+  return condition === undefined ? undefined : faultOf(node, condition);
+}
+
+/** What can be wrong with a control plane whose API serves: its scheduler ends again and again, what is wanted of it is refused. */
+const BESIDE = ["EtcdClusterHealthy", "ControlPlaneComponentsHealthy", "UpToDate"];
+
+function besideOf(node: ObjectNode): Link[] {
+  if (node.kind !== "HostedControlPlane") return [];
+  const found = BESIDE.flatMap((type) =>
+    node.conditions.filter((each) => each.type === type && each.status === "False"),
+  );
+  return found.slice(0, 1).map((condition) => ({ cause: faultOf(node, condition), node }));
+}
+
+function faultOf(node: ObjectNode, condition: Condition): Cause {
   return {
     kind: node.kind,
     name: node.name,
