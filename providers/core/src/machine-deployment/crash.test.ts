@@ -1,31 +1,11 @@
-import type { KubeObject } from "@capstan/apimachinery";
-import { Cluster, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
-import type { Kind } from "@capstan/runtime";
+import { Cluster, MachineDeployment } from "@capstan/capi";
 import { describe, expect, test } from "vitest";
-import { addCluster, corePlane, deployment, listed, templates } from "../testing/core-plane.ts";
+import { addCluster, corePlane, deployment, templates } from "../testing/core-plane.ts";
 import { NAMESPACE } from "../testing/objects.ts";
 import { crashAtEveryWrite, type Plane } from "../testing/plane.ts";
-import { TestConfig, TestMachine } from "../testing/test-infrastructure.ts";
+import { workerState } from "../testing/worker-state.ts";
 
 const MD = { kind: MachineDeployment, namespace: NAMESPACE, name: "md" };
-const KINDS: Kind<KubeObject>[] = [Cluster, MachineDeployment, MachineSet, Machine, TestMachine, TestConfig] as never;
-
-/** Everything there is, without names made by chance: kinds with owners, phases and counts. */
-async function state(plane: Plane): Promise<string[]> {
-  const lines: string[] = [];
-  for (const kind of KINDS) {
-    for (const object of await listed(plane, kind)) {
-      const { metadata, status } = object as KubeObject & { status?: Record<string, unknown> };
-      const owner = metadata.ownerReferences?.map((reference) => reference.kind).join("+") ?? "";
-      const told = ["phase", "replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"]
-        .map((field) => status?.[field])
-        .filter((value) => value !== undefined);
-      lines.push(`${kind.kind} of ${owner} ${told.join(" ")} ${(metadata.finalizers ?? []).join(",")}`);
-    }
-  }
-  return lines.sort();
-}
-
 async function prepared(): Promise<Plane> {
   const plane = await corePlane();
   await addCluster(plane);
@@ -39,7 +19,7 @@ describe("killed after every write and started again", () => {
       start: prepared,
       act: async (plane) => void (await plane.user.create(deployment("md", "t1", 2))),
       wait: (plane) => plane.settle(30_000),
-      state,
+      state: workerState,
       check: (actual, expected, k) => expect(actual, `after write ${k}`).toEqual(expected),
     });
     expect(writes).toBeGreaterThan(20);
@@ -56,7 +36,7 @@ describe("killed after every write and started again", () => {
       act: async (plane) =>
         void (await plane.user.patch(MD, { spec: { template: { spec: { infrastructureRef: { name: "t2" } } } } })),
       wait: (plane) => plane.settle(60_000),
-      state,
+      state: workerState,
       check: (actual, expected, k) => expect(actual, `after write ${k}`).toEqual(expected),
     });
   }, 300_000);
@@ -71,7 +51,7 @@ describe("killed after every write and started again", () => {
       },
       act: async (plane) => void (await plane.user.delete({ kind: Cluster, namespace: NAMESPACE, name: "c1" })),
       wait: (plane) => plane.settle(60_000),
-      state,
+      state: workerState,
       check: (actual, _, k) => expect(actual, `after write ${k}`).toEqual([]),
     });
   }, 300_000);
