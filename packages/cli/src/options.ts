@@ -51,6 +51,20 @@ export const METAL_HOSTS_OPTION: OptionDefinition = {
   choices: ["auto", "off"],
 };
 
+/** What of Machines goes to their Nodes beside what always does; named as upstream's manager has them. */
+export const ALSO_ON_NODES_OPTIONS: OptionDefinition[] = [
+  {
+    flags: "--additional-sync-machine-labels <pattern>",
+    summary: "Labels of Machines whose keys match go to their Nodes too (repeatable)",
+    repeatable: true,
+  },
+  {
+    flags: "--additional-sync-machine-annotations <pattern>",
+    summary: "Annotations of Machines whose keys match go to their Nodes too (repeatable)",
+    repeatable: true,
+  },
+];
+
 /** Who is to drive BareMetalHosts. */
 export function metalHostsOf({ options }: Pick<CommandInput, "options">): "auto" | "off" {
   return options["bareMetalHosts"] === "off" ? "off" : "auto";

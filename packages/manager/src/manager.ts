@@ -24,6 +24,7 @@ import {
   TokenSigner,
 } from "@capstan/controlplane-hosted";
 import {
+  type AlsoOnNodes,
   addCoreIndexes,
   addSupportingIndexes,
   addWorkerPoolIndexes,
@@ -66,6 +67,8 @@ export interface ManagerOptions {
   runsPods?: boolean;
   /** Whether BareMetalHosts are driven from here; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
   bareMetalHosts?: "auto" | "off";
+  /** Further labels and annotations of Machines that their Nodes get. */
+  alsoOnNodes?: AlsoOnNodes;
   /** Who converts and admits our kinds; by default nobody, and only stored versions are served. */
   kinds?: KindServing;
   /** Instead of `kinds`: what serves them already and goes on when the controllers stop. */
@@ -131,7 +134,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     log,
   });
   const controllers: Controller[] = [
-    ...coreControllers({ cache, workload, clock }),
+    ...coreControllers({ cache, workload, clock, alsoOnNodes: options.alsoOnNodes ?? {} }),
     ...supportingControllers({ workload, clock }),
     ...metaControllers(),
     ...memory.controllers({ workload }),

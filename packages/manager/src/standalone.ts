@@ -13,7 +13,7 @@ import { ensureInstancePki, type InstancePki } from "./instance-pki.ts";
 import { openInstanceStore } from "./instance-store.ts";
 import { kindRules } from "./kind-rules.ts";
 import { KINDS } from "./kinds.ts";
-import { type Manager, startManager } from "./manager.ts";
+import { type Manager, type ManagerOptions, startManager } from "./manager.ts";
 
 export interface StandaloneOptions {
   dataDir: string;
@@ -21,6 +21,8 @@ export interface StandaloneOptions {
   nodeAddress?: string;
   kubernetesDirs?: readonly string[];
   bareMetalHosts?: "auto" | "off";
+  /** Further labels and annotations of Machines that their Nodes get. */
+  alsoOnNodes?: ManagerOptions["alsoOnNodes"];
   /** Secrets are encrypted at rest with the keys of this file. */
   encryptionKeyFile?: string;
   /** Every request is recorded here, one JSON line each, without the contents of Secrets. */
@@ -116,6 +118,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     ...(options.nodeAddress === undefined ? {} : { nodeAddress: options.nodeAddress }),
     ...(options.bareMetalHosts === undefined ? {} : { bareMetalHosts: options.bareMetalHosts }),
+    ...(options.alsoOnNodes === undefined ? {} : { alsoOnNodes: options.alsoOnNodes }),
     clock,
     random,
     log,

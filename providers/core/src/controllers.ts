@@ -4,6 +4,7 @@ import type { Cache, Controller } from "@capstan/runtime";
 import { clusterController } from "./cluster/cluster.controller.ts";
 import { addClusterIndexes } from "./cluster/indexes.ts";
 import { machineController } from "./machine/machine.controller.ts";
+import { type AlsoOnNodes, nodeKeys } from "./machine/node-keys.ts";
 import { machineDeploymentController } from "./machine-deployment/machine-deployment.controller.ts";
 import { machineSetController } from "./machine-set/machine-set.controller.ts";
 import { addMachineIndexes } from "./shared/indexes.ts";
@@ -13,13 +14,15 @@ export interface CoreDeps {
   cache: Cache;
   workload: WorkloadClusters;
   clock: Clock;
+  /** Further labels and annotations of Machines that their Nodes get. */
+  alsoOnNodes?: AlsoOnNodes;
 }
 
 /** The controllers of Cluster, Machine, MachineSet and MachineDeployment. */
-export function coreControllers({ cache, workload, clock }: CoreDeps): Controller[] {
+export function coreControllers({ cache, workload, clock, alsoOnNodes }: CoreDeps): Controller[] {
   return [
     clusterController(workload),
-    machineController(workload, cache, clock),
+    machineController(workload, cache, clock, nodeKeys(alsoOnNodes)),
     machineSetController(),
     machineDeploymentController(),
   ];

@@ -20,6 +20,7 @@ import {
   type Logger,
   loadKubeconfig,
 } from "@capstan/runtime";
+import { alsoOnNodes } from "../also-on-nodes.ts";
 import { type CommandInput, UserError, usageError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
@@ -84,6 +85,7 @@ export async function runManager(input: CommandInput): Promise<number> {
       dataDir: dataDirOf(input),
       kubernetesDirs: kubernetesCacheDirs(io.env),
       bareMetalHosts: metalHostsOf(input),
+      alsoOnNodes: alsoOnNodes(input),
       ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
       ...(times === undefined ? {} : { election: { ...times, namespace, identity, transport: electing } }),
       ...(health === undefined ? {} : { health }),

@@ -1,5 +1,5 @@
 import type { CommandDefinition } from "../command.ts";
-import { DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
+import { ALSO_ON_NODES_OPTIONS, DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
 
 export const manager: CommandDefinition = {
   name: "manager",
@@ -50,6 +50,7 @@ export const manager: CommandDefinition = {
         'Serve /healthz, /readyz and /version at this address, or "0" (default: 127.0.0.1:9440, or any free port)',
     },
     METAL_HOSTS_OPTION,
+    ...ALSO_ON_NODES_OPTIONS,
     LOG_LEVEL_OPTION,
   ],
   examples: [

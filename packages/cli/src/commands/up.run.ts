@@ -1,6 +1,7 @@
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { AlreadyRunningError, startStandalone } from "@capstan/manager";
 import { createLogger } from "@capstan/runtime";
+import { alsoOnNodes } from "../also-on-nodes.ts";
 import { type CommandInput, UserError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
@@ -50,6 +51,7 @@ export async function runUp(input: CommandInput): Promise<number> {
     ...(oidc === undefined ? {} : { oidc }),
     kubernetesDirs: kubernetesCacheDirs(io.env),
     bareMetalHosts: metalHostsOf(input),
+    alsoOnNodes: alsoOnNodes(input),
     version: VERSION,
     clock: systemClock,
     random: systemRandom,

@@ -1,5 +1,5 @@
 import type { CommandDefinition } from "../command.ts";
-import { DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
+import { ALSO_ON_NODES_OPTIONS, DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
 import { OIDC_OPTIONS } from "./up-oidc.ts";
 
 export const DEFAULT_LISTEN = "127.0.0.1:6446";
@@ -33,6 +33,7 @@ export const up: CommandDefinition = {
     },
     ...OIDC_OPTIONS,
     METAL_HOSTS_OPTION,
+    ...ALSO_ON_NODES_OPTIONS,
     LOG_LEVEL_OPTION,
   ],
   examples: [

@@ -1,6 +1,7 @@
 import type { Machine, Node } from "@capstan/capi";
 import { expect, test } from "vitest";
 import { desiredNode } from "./desired-node.ts";
+import { nodeKeys } from "./node-keys.ts";
 
 const machine = (more: { spec?: object; owner?: string } = {}): Machine =>
   ({
@@ -28,7 +29,7 @@ const machine = (more: { spec?: object; owner?: string } = {}): Machine =>
 
 const node: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "x" } };
 const wanted = (from: Node, of: Machine, interruptible = false): Node =>
-  desiredNode(from, { machine: of, interruptible, outdated: false });
+  desiredNode(from, { machine: of, interruptible, outdated: false, keys: nodeKeys() });
 const taints = ({ spec }: Node): string[] => (spec?.taints ?? []).map(({ key, value }) => `${key}=${value ?? ""}`);
 const taint = (key: string, propagation: string, value?: string): object => ({
   key,
@@ -69,4 +70,33 @@ test("the owner's name goes with the owner", () => {
   expect(
     Object.keys(wanted(owned, machine()).metadata.annotations ?? {}).filter((key) => key.includes("owner")),
   ).toEqual([]);
+});
+
+test("labels and annotations that are asked for beside upstream's choice go to the Node, and go again with the Machine's", () => {
+  const keys = nodeKeys({ labels: ["^topology\\.example\\.com/"], annotations: ["owner$"] });
+  const put = (from: Node, labels: object, annotations: object): Node => {
+    const of = machine();
+    const metadata = { ...of.metadata, labels, annotations } as Machine["metadata"];
+    return desiredNode(from, { machine: { ...of, metadata }, interruptible: false, outdated: false, keys });
+  };
+  const labels = {
+    "topology.example.com/rack": "r1",
+    "my.topology.example.com/x": "",
+    "node-role.kubernetes.io/w": "",
+  };
+  const first = put(node, labels, { "example.com/owner": "me", other: "no" });
+  expect(first.metadata.labels).toEqual({ "topology.example.com/rack": "r1", "node-role.kubernetes.io/w": "" });
+  expect(first.metadata.annotations).toMatchObject({
+    "example.com/owner": "me",
+    "cluster.x-k8s.io/labels-from-machine": "node-role.kubernetes.io/w,topology.example.com/rack",
+    "cluster.x-k8s.io/annotations-from-machine": "example.com/owner",
+  });
+  expect(first.metadata.annotations).not.toHaveProperty("other");
+  const second = put(first, {}, {});
+  expect(second.metadata.labels).toEqual({});
+  expect(second.metadata.annotations).not.toHaveProperty("example.com/owner");
+});
+
+test("a pattern that is none is no silent choice of nothing", () => {
+  expect(() => nodeKeys({ labels: ["a(b"] })).toThrow('"a(b": error parsing regexp: missing closing )');
 });

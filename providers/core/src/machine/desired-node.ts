@@ -1,5 +1,6 @@
 import { controllerOf } from "@capstan/apimachinery";
 import type { Machine, Node, NodeTaint } from "@capstan/capi";
+import type { NodeKeys } from "./node-keys.ts";
 
 const PREFIX = "cluster.x-k8s.io";
 const LABELS_FROM_MACHINE = `${PREFIX}/labels-from-machine`;
@@ -16,22 +17,23 @@ export interface DesiredNodeInput {
   interruptible: boolean;
   /** The Machine's MachineSet is not the current revision of its MachineDeployment. */
   outdated: boolean;
+  keys: NodeKeys;
 }
 
 /** The Node as it should be: what the Machine says, beside whatever others have put there (§2.2-§2.4 of the reference). */
 export function desiredNode(node: Node, input: DesiredNodeInput): Node {
-  const { machine } = input;
+  const { machine, keys } = input;
   const annotations = { ...node.metadata.annotations };
   const labels = synced(
     node.metadata.labels,
     {
-      ...filterKeys(machine.metadata.labels, isNodeLabel),
+      ...filterKeys(machine.metadata.labels, keys.label),
       ...(input.interruptible ? { [INTERRUPTIBLE_LABEL]: "" } : {}),
     },
     annotations,
     LABELS_FROM_MACHINE,
   );
-  const ownAnnotations = filterKeys(machine.metadata.annotations, isNodeAnnotation);
+  const ownAnnotations = filterKeys(machine.metadata.annotations, keys.annotation);
   const nextAnnotations = synced(annotations, ownAnnotations, annotations, ANNOTATIONS_FROM_MACHINE);
   copyTracking(annotations, nextAnnotations);
   const owner = controllerOf(machine);
@@ -51,31 +53,6 @@ export function desiredNode(node: Node, input: DesiredNodeInput): Node {
 function withTaints(spec: Node["spec"], taints: NodeTaint[]): NonNullable<Node["spec"]> {
   const { taints: _, ...rest } = spec ?? {};
   return taints.length === 0 ? rest : { ...rest, taints };
-}
-
-/** Labels with these prefixes and domains go to Nodes, as upstream has it. */
-export function isNodeLabel(key: string): boolean {
-  const [prefix, name] = splitKey(key);
-  if (name === undefined) return false;
-  return (
-    prefix === "node-role.kubernetes.io" ||
-    inDomain(prefix, "node-restriction.kubernetes.io") ||
-    inDomain(prefix, "node.cluster.x-k8s.io")
-  );
-}
-
-function isNodeAnnotation(key: string): boolean {
-  const [prefix, name] = splitKey(key);
-  return name !== undefined && inDomain(prefix, "node.cluster.x-k8s.io");
-}
-
-function splitKey(key: string): [prefix: string, name: string | undefined] {
-  const slash = key.indexOf("/");
-  return slash < 0 ? ["", undefined] : [key.slice(0, slash), key.slice(slash + 1)];
-}
-
-function inDomain(prefix: string, domain: string): boolean {
-  return prefix === domain || prefix.endsWith(`.${domain}`);
 }
 
 function filterKeys(map: Record<string, string> | undefined, keep: (key: string) => boolean): Record<string, string> {

@@ -22,11 +22,12 @@ import { REVISION_ANNOTATION } from "../machine-deployment/revision.ts";
 import { BY_CONTROLLER, BY_DEPLOYMENT, BY_NODE, BY_PROVIDER_ID, inCluster } from "../shared/indexes.ts";
 import { WorkloadCalls } from "../shared/workload-calls.ts";
 import { reconcileMachine } from "./machine.reconcile.ts";
+import type { NodeKeys } from "./node-keys.ts";
 
 const CONCURRENCY = 100;
 
 /** Watches Machines, what they refer to, and their Nodes. */
-export function machineController(workload: WorkloadClusters, cache: Cache, clock: Clock): Controller {
+export function machineController(workload: WorkloadClusters, cache: Cache, clock: Clock, keys: NodeKeys): Controller {
   const calls = new WorkloadCalls(clock);
   return (
     controller("machine")
@@ -47,7 +48,7 @@ export function machineController(workload: WorkloadClusters, cache: Cache, cloc
       .watchesRaw(nodeEvents(workload, cache))
       .concurrency(CONCURRENCY)
       .rank(1)
-      .reconcile((request, context) => reconcileMachine(request, context, { workload, calls }))
+      .reconcile((request, context) => reconcileMachine(request, context, { workload, calls, keys }))
   );
 }
 

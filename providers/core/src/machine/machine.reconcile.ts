@@ -34,10 +34,12 @@ import { desiredNode } from "./desired-node.ts";
 import { deleteMachine, type MachineDeletion } from "./machine.delete.ts";
 import { type Initialization, machineStatus } from "./machine.status.ts";
 import { type MachineScope, readMachine } from "./machine-scope.ts";
+import type { NodeKeys } from "./node-keys.ts";
 
 export interface MachineDeps {
   workload: WorkloadClusters;
   calls: WorkloadCalls;
+  keys: NodeKeys;
 }
 
 /** Brings a Machine one step forward: bootstrap data, infrastructure, Node; or, when deleted, back. */
@@ -176,6 +178,7 @@ async function ensureNode(scope: MachineScope, deps: MachineDeps): Promise<NodeO
     machine,
     interruptible: infrastructure.state === "found" && field(infrastructure.object, "status", "interruptible") === true,
     outdated: isOutdated(scope.machineSet, scope.machineDeployment),
+    keys: deps.keys,
   });
   const key = { namespace: machine.metadata.namespace ?? "", name: machine.spec.clusterName };
   try {
