@@ -43,7 +43,7 @@ spec:
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfigTemplate
 metadata: { name: own, namespace: default }
-spec: { template: { spec: { joinConfiguration: { nodeRegistration: {} } } } }
+spec: { template: { spec: { format: cloud-config } } }
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: ByoMachineTemplate

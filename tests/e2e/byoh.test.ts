@@ -148,7 +148,7 @@ function manifest(name: string, more: { pauses?: boolean; installer?: boolean })
   return example
     .replaceAll(/\bown\b/g, name)
     .replace("replicas: 1", "replicas: 2")
-    .replace("nodeRegistration: {} }", `nodeRegistration: {} }${commands}`)
+    .replace("format: cloud-config", `format: cloud-config${commands}`)
     .replace("spec: { template: { spec: {} } }", `spec: { template: { spec: { ${installer} } } }`);
 }
 

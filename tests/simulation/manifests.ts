@@ -11,10 +11,10 @@ const SPEC = {
 } as const;
 
 /** Nodes say which host they run on: Metal3 finds them by it. Only hosts that run cloud-init can be told so. */
-const NODE_REGISTRATION = {
-  memory: "{}",
-  byoh: "{}",
-  metal3: `{ name: "{{ ds.meta_data.name }}", kubeletExtraArgs: [{ name: node-labels, value: "metal3.io/uuid={{ ds.meta_data.uuid }}" }] }`,
+const KUBEADM_CONFIG = {
+  memory: "format: cloud-config",
+  byoh: "format: cloud-config",
+  metal3: `joinConfiguration: { nodeRegistration: { name: "{{ ds.meta_data.name }}", kubeletExtraArgs: [{ name: node-labels, value: "metal3.io/uuid={{ ds.meta_data.uuid }}" }] } }`,
 } as const;
 
 /** The kind of a provider's infrastructure cluster. */
@@ -76,7 +76,7 @@ spec: { template: { spec: ${spec} } }
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfigTemplate
 metadata: { name: ${name}, namespace: default }
-spec: { template: { spec: { joinConfiguration: { nodeRegistration: ${NODE_REGISTRATION[provider]} } } } }
+spec: { template: { spec: { ${KUBEADM_CONFIG[provider]} } } }
 `;
 }
 

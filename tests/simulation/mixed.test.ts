@@ -229,7 +229,10 @@ test("(7) a KubeadmConfig with ds.meta_data given to an own host is reported as 
   await plane.apply(
     cluster("c1", "ByoCluster") +
       infraCluster("byoh", "c1") +
-      workers("c1", "byoh", 1).replace("nodeRegistration: {}", 'nodeRegistration: { name: "{{ ds.meta_data.uuid }}" }'),
+      workers("c1", "byoh", 1).replace(
+        "format: cloud-config",
+        'joinConfiguration: { nodeRegistration: { name: "{{ ds.meta_data.uuid }}" } }',
+      ),
   );
   const message = async (): Promise<string> => {
     const [machine] = await plane.list(ByoMachine);

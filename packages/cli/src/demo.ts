@@ -81,7 +81,7 @@ spec: { template: { spec: {} } }
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfigTemplate
 metadata: { name: own, namespace: default }
-spec: { template: { spec: { joinConfiguration: { nodeRegistration: {} } } } }
+spec: { template: { spec: { format: cloud-config } } }
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: Metal3MachineTemplate

@@ -68,7 +68,7 @@ spec:
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfigTemplate
 metadata: { name: workers, namespace: default }
-spec: { template: { spec: { joinConfiguration: { nodeRegistration: { taints: [] } } } } }
+spec: { template: { spec: { format: cloud-config } } }
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: MemoryMachineTemplate

@@ -59,7 +59,11 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
     const { templateKind, machineSpec, nodeRegistration } = WORKER_PROVIDERS[group.provider];
     return [
       object(BOOTSTRAP, "KubeadmConfigTemplate", own, {
-        template: { spec: { joinConfiguration: { nodeRegistration: nodeRegistration ?? {} } } },
+        // A spec that says nothing is refused, as are empty parts of one.
+        template: {
+          spec:
+            nodeRegistration === undefined ? { format: "cloud-config" } : { joinConfiguration: { nodeRegistration } },
+        },
       }),
       object(INFRASTRUCTURE, templateKind, own, { template: { spec: machineSpec(group.select, group.settings) } }),
     ];
