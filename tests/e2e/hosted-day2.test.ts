@@ -103,7 +103,7 @@ test("a flag that kube-apiserver does not know leaves the running one serving", 
   expect(await reader.type("Troubleshoot", "kubectl get hcp")).toMatch(
     /^UpToDate ConfigurationRefused: .*no-such-flag/m,
   );
-  expect(await reader.type("Troubleshoot", "capstan logs")).toContain("kube-apiserver");
+  expect(await reader.type("Troubleshoot", "capstan logs")).toContain("quota admission added evaluator");
   await planes.patch("demo", { spec: { apiServer: settings() } });
   await upToDate();
   expect(pidOf("kube-apiserver")).toBe(before);
