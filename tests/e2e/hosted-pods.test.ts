@@ -94,6 +94,8 @@ async function bootTenantNode(): Promise<void> {
 /** Asks for a backup as a user does and gives back its name. */
 async function backUp(): Promise<string> {
   const before = await tenant.hcp("{.status.backup.lastTime}");
+  // Times are told in seconds: a second one within the same could not be told from the first.
+  await eventually("the next second", async () => before === "" || Date.now() >= Date.parse(before) + 1000);
   await capstan.kubectl("annotate", "hcp", "tenant", "capstan.dev/backup=now", "--overwrite");
   await eventually(
     "a backup",
