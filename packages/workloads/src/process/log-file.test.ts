@@ -30,6 +30,19 @@ test.each([
     "failed to create WAL: no space left on device",
   ],
   [
+    "Go's runtime: the signal, not the last line of the stacks (etcd 3.6.16 with a db cut short)",
+    [
+      '{"level":"error","msg":"older"}',
+      "unexpected fault address 0x7f2f1fe3f000",
+      "fatal error: fault",
+      "[signal SIGBUS: bus error code=0x2 addr=0x7f2f1fe3f000 pc=0xa3fcaa]",
+      "",
+      "goroutine 115 gp=0x30363ea9ba40 m=0 mp=0x1dfdea0 [running]:",
+      "\tgo.etcd.io/bbolt@v1.4.3/db.go:1246 +0x1ef",
+    ].join("\n"),
+    "[signal SIGBUS: bus error code=0x2 addr=0x7f2f1fe3f000 pc=0xa3fcaa]",
+  ],
+  [
     "a panic that nobody logged stands for itself",
     '{"level":"panic","msg":"older","error":"x"}\npanic: index out of range\n',
     "panic: index out of range",

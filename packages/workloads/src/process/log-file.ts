@@ -1,7 +1,8 @@
 import { copyFile, open, stat, truncate } from "node:fs/promises";
 
 const ROTATE_AT_BYTES = 16 * 1024 * 1024;
-const TAIL_BYTES = 16 * 1024;
+/** The stacks of all goroutines stand behind what Go's runtime ends with. */
+const TAIL_BYTES = 64 * 1024;
 
 /** Keeps one older file. The program holds the file open for appending, so it is copied and emptied rather than renamed. */
 export async function rotateLog(path: string): Promise<void> {
@@ -28,13 +29,14 @@ export async function readLogTail(path: string, bytes = TAIL_BYTES): Promise<str
 
 /**
  * The line that most likely says why a program ended: the last one that looks like an error, else the last one. Understands klog
- * (`E1115 …`, `F1115 …`), zap's JSON (etcd), cobra's `Error: …` and what Go's own flags say before the usage.
+ * (`E1115 …`, `F1115 …`), zap's JSON (etcd), cobra's `Error: …`, what Go's own flags say before the usage, and what its runtime ends
+ * with before the stacks.
  */
 export function lastErrorLine(log: string): string {
   const lines = log.split("\n").filter((line) => line.trim() !== "");
   const worst = lines.findLast(
     (line) =>
-      /^(F\d{4} |Error: |error: |panic: )/.test(line) ||
+      /^(F\d{4} |Error: |error: |panic: |fatal error: |\[signal )/.test(line) ||
       /^(flag provided but not defined|invalid (boolean )?value .* for )/.test(line) ||
       /"level":"(fatal|panic)"/.test(line),
   );

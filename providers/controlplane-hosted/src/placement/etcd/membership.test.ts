@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type EtcdMemberRecord, firstMembers, type MemberView, membershipStep } from "./membership.ts";
+import { damageOf, type EtcdMemberRecord, firstMembers, type MemberView, membershipStep } from "./membership.ts";
 
 const NOW = 1_000_000_000;
 
@@ -102,4 +102,18 @@ test.each<[string, MemberView[], number, boolean, object]>([
   ["the second of two leaves", views(2, { 1: { leaving: true } }), 1, true, { type: "remove", index: 1 }],
 ])("%s", (_, members, wanted, settled, step) => {
   expect(membershipStep(members, wanted, settled, NOW)).toMatchObject(step);
+});
+
+test.each([
+  [
+    "a db cut short, by the signal that reading it ends with (etcd 3.6.16)",
+    "[signal SIGBUS: bus error code=0x2]",
+    true,
+  ],
+  ["a db of one page", "failed to open database: file size too small 4096", true],
+  ["a full disk", "failed to create WAL: no space left on device", false],
+])("what a member that ends again and again says is about its data or not: %s", (_case, message, damaged) => {
+  const state = { phase: "Failed", restarts: 3, message };
+  expect(damageOf(state) !== undefined).toBe(damaged);
+  expect(damageOf({ ...state, restarts: 2 }), "not yet").toBeUndefined();
 });

@@ -112,8 +112,9 @@ const changing = (message: string): MembershipStep => ({ type: "wait", reason: "
 
 /** A member that ended this often and says this will not get better by itself. */
 const ENOUGH_RESTARTS = 3;
+/** SIGBUS: a part of the file that is mapped into memory is not there. */
 const DAMAGE =
-  /crc mismatch|corrupt|checksum|unexpected EOF|invalid database|too small|freepages|already freed|failed to (open|find|recover|read|load) .*(database|db|wal|snap|backend)/i;
+  /signal SIGBUS|crc mismatch|corrupt|checksum|unexpected EOF|invalid database|too small|freepages|already freed|failed to (open|find|recover|read|load) .*(database|db|wal|snap|backend)/i;
 
 /** Why a member's data cannot be read, if that is why it ends again and again. */
 export function damageOf(state: { phase: string; restarts: number; message: string }): string | undefined {
