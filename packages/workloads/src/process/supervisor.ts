@@ -306,7 +306,13 @@ export class Supervisor {
   /** What went wrong was not its fault: it does not count as a restart and waits for nothing. */
   private async startAnew(record: ProcessRecord | undefined): Promise<void> {
     if (record === undefined || this.process?.pid !== record.pid || this.stopping) return;
-    await this.terminate();
+    try {
+      await this.terminate();
+    } catch (error) {
+      // Whoever wants it next tries again; the manager must not end for it.
+      this.set("Running", error instanceof Error ? error.message : String(error));
+      return;
+    }
     await this.start(record.hash);
   }
 
