@@ -1,0 +1,11 @@
+export { type AtomicFileOptions, syncDirectory, writeFileAtomic, writeFileAtomicSync } from "./atomic-file.ts";
+export { foldersOf, type Hierarchy, parseHierarchies } from "./cgroups.ts";
+export {
+  bootId,
+  isRunning,
+  type ProcessIdentity,
+  processGroup,
+  processIdentity,
+  signalGroup,
+  signalProcess,
+} from "./process-identity.ts";
