@@ -29,6 +29,7 @@ const PACKAGES = {
       "ServiceAccount",
       "Node",
       "Pod",
+      "PodTemplate",
       "Service",
       "Endpoints",
       "PersistentVolume",
@@ -75,7 +76,8 @@ const PACKAGES = {
     folder: "authorization/v1",
     kinds: ["SelfSubjectAccessReview", "SubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectRulesReview"],
   },
-  "autoscaling/v1": { module: "api", folder: "autoscaling/v1", kinds: ["Scale"] },
+  "autoscaling/v1": { module: "api", folder: "autoscaling/v1", kinds: ["Scale", "HorizontalPodAutoscaler"] },
+  "autoscaling/v2": { module: "api", folder: "autoscaling/v2", kinds: ["HorizontalPodAutoscaler"] },
 };
 
 /** Messages whose JSON form is not an object with their fields: the decoder knows them by name. */

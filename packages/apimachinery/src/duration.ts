@@ -23,6 +23,23 @@ export function parseDuration(text: string): number {
   return text.startsWith("-") ? -ms : ms;
 }
 
+/** What Go's time.ParseDuration says of a text that is no duration; undefined for one that is. */
+export function goDurationError(text: string): string | undefined {
+  let rest = text.replace(/^[+-]/, "");
+  if (rest === "0") return undefined;
+  if (rest === "") return `time: invalid duration ${goQuote(text)}`;
+  while (rest !== "") {
+    const number = /^(?:\d+\.?\d*|\.\d+)/.exec(rest)?.[0];
+    if (number === undefined) return `time: invalid duration ${goQuote(text)}`;
+    rest = rest.slice(number.length);
+    const unit = /^[^.\d]*/.exec(rest)?.[0] ?? "";
+    if (unit === "") return `time: missing unit in duration ${goQuote(text)}`;
+    if (!Object.hasOwn(UNITS_MS, unit)) return `time: unknown unit ${goQuote(unit)} in duration ${goQuote(text)}`;
+    rest = rest.slice(unit.length);
+  }
+  return undefined;
+}
+
 /** Prints milliseconds as Go's Duration does: `1h30m0s`, `1.5s`, `100ms`, `0s`. */
 export function formatDuration(ms: number): string {
   const nanos = BigInt(Math.round(Math.abs(ms) * 1e6));

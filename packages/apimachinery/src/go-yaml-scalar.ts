@@ -39,9 +39,9 @@ function plainAllowed(text: string): boolean {
   );
 }
 
-/** Tabs and whatever is beyond the basic plane count as special here: only double quotes can show them. */
+/** Tabs, ends of lines and whatever is beyond the basic plane count as special here: only double quotes can show them. */
 function printable(text: string): boolean {
-  return !/[\p{Cc}\p{Cs}\ufeff\ufffe\uffff\u{10000}-\u{10ffff}]/u.test(text);
+  return !/[\p{Cc}\p{Cs}\u2028\u2029\ufeff\ufffe\uffff\u{10000}-\u{10ffff}]/u.test(text);
 }
 
 /** Breaks a long text at the first space after the width, as the emitter does while writing. */

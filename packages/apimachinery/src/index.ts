@@ -15,7 +15,7 @@ export {
 export { type AskAccess, authorizerVariables } from "./cel/lib-authorizer.ts";
 export { type Clock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export { findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
-export { formatDuration, parseDuration } from "./duration.ts";
+export { formatDuration, goDurationError, parseDuration } from "./duration.ts";
 export {
   alreadyExists,
   applyConflict,
@@ -75,6 +75,16 @@ export {
 } from "./json.ts";
 export { compileJsonPath, type JsonPath } from "./jsonpath.ts";
 export { type LabelOperator, type LabelRequirement, labelRequirement } from "./label-requirement.ts";
+export { AttemptLimit, type AttemptLimitOptions } from "./limits/attempt-limit.ts";
+export { ByteBudget, type ByteShare } from "./limits/byte-budget.ts";
+export {
+  type ConnectionLimits,
+  DEFAULT_CONNECTION_LIMITS,
+  HTTP_TIME_LIMITS,
+  limitConnections,
+  markAuthenticated,
+  TLS_TIME_LIMITS,
+} from "./limits/connection-limits.ts";
 export {
   type NameRule,
   type ObjectMetaRules,
@@ -136,6 +146,7 @@ export {
 } from "./selectors.ts";
 export { ApiError, isReason, type Status, type StatusCause, type StatusDetails } from "./status.ts";
 export { runSteps, type Steps } from "./steps.ts";
+export { parseStrictYaml, StrictYamlError, toStrictYaml, unsafeCharacter } from "./strict-yaml.ts";
 export type { ApiRequest, ApiResponse, Transport, Upgraded, UserInfo, WatchEvent } from "./transport.ts";
 export { settle, VirtualClock } from "./virtual-clock.ts";
 export { parseYaml, parseYamlDocuments, toGoYaml, toYaml } from "./yaml.ts";

@@ -52,8 +52,9 @@ function parseJson(text: string): unknown {
 const MAX_LEVELS = 500;
 
 /** Whether a text is nested too deep, by its tokens, which are read without recursion. */
-function isTooDeep(text: string): boolean {
-  if (text.length <= MAX_LEVELS) return false;
+export function isTooDeep(text: string): boolean {
+  // Every level begins with one of these.
+  if (text.length <= MAX_LEVELS || (text.match(/[[{:?-]/g)?.length ?? 0) <= MAX_LEVELS) return false;
   let level: CST.Token[] = [...new Parser().parse(text)];
   // A token may stand in an item of the level above: as a key, or as a value.
   for (let levels = 0; level.length > 0; levels++) {
@@ -117,16 +118,21 @@ function refuseRepeatedKeys(map: YAMLMap, text: string): void {
 
 const WRITE = { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false } as const;
 
+/** Ends of lines by YAML 1.1 and not by 1.2, with their escapes: what follows one would be a line of its own to Go and Python. */
+const LINE_ENDS: Readonly<Record<string, string>> = { "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P" };
+const LINE_END = /[\x85\u2028\u2029]/g;
+
 /** Writes YAML that a 1.1 reader understands as meant: `"yes"`, `"1:30"` and `"012"` get quotes. */
 export function toYaml(value: unknown): string {
   const text = stringify(value, WRITE);
-  if (!text.includes("<<")) return text;
-  // A key that happens to be `<<` must not read as a merge.
+  if (!text.includes("<<") && text.search(LINE_END) < 0) return text;
   const document = new Document(value, WRITE);
   visit(document, {
     Scalar: (place, node) => {
+      // A key that happens to be `<<` must not read as a merge.
       if (place === "key" && node.value === "<<") node.type = "QUOTE_DOUBLE";
+      if (typeof node.value === "string" && node.value.search(LINE_END) >= 0) node.type = "QUOTE_DOUBLE";
     },
   });
-  return document.toString({ lineWidth: 0 });
+  return document.toString({ lineWidth: 0 }).replaceAll(LINE_END, (end) => LINE_ENDS[end] ?? "");
 }

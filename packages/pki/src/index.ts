@@ -18,6 +18,7 @@ export {
   parseCertificates,
   publicKeyPin,
 } from "./parse.ts";
+export { ownsCertificate } from "./possession.ts";
 export {
   createCertificateRequest,
   type ParsedCertificateRequest,

@@ -14,6 +14,8 @@ export interface KubeconfigOptions {
   /** Default `USER@CLUSTER`, as kubeadm and Cluster API name it. */
   contextName?: string;
   namespace?: string;
+  /** What programs keep with the context; kubectl leaves it alone. */
+  contextExtensions?: Readonly<Record<string, object>>;
 }
 
 /** A kubeconfig (YAML) with everything inline. */
@@ -37,6 +39,7 @@ export function buildKubeconfig(options: KubeconfigOptions): string {
     "contexts:",
     "- context:",
     `    cluster: ${quote(options.clusterName)}`,
+    ...extensionLines(options.contextExtensions ?? {}),
     ...(options.namespace === undefined ? [] : [`    namespace: ${quote(options.namespace)}`]),
     `    user: ${quote(options.userName)}`,
     `  name: ${context}`,
@@ -48,6 +51,11 @@ export function buildKubeconfig(options: KubeconfigOptions): string {
     ...(user.length === 0 ? ["  user: {}"] : ["  user:", ...user.map((line) => `    ${line}`)]),
     "",
   ].join("\n");
+}
+
+function extensionLines(extensions: Readonly<Record<string, object>>): string[] {
+  const entries = Object.entries(extensions).map(([name, extension]) => ({ extension, name }));
+  return entries.length === 0 ? [] : [`    extensions: ${JSON.stringify(entries)}`];
 }
 
 const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");

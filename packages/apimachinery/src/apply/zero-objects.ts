@@ -21,6 +21,7 @@ const ZERO_OBJECTS: Readonly<Record<string, JsonObject>> = deepFreeze({
   "/PersistentVolume": { spec: {}, status: {} },
   "/PersistentVolumeClaim": { spec: { resources: {} }, status: {} },
   "/Pod": { spec: { containers: null }, status: {} },
+  "/PodTemplate": { template: POD_TEMPLATE },
   "/Service": { spec: {}, status: { loadBalancer: {} } },
   "apiextensions.k8s.io/CustomResourceDefinition": {
     spec: { group: "", names: { kind: "", plural: "" }, scope: "", versions: null },
@@ -40,6 +41,10 @@ const ZERO_OBJECTS: Readonly<Record<string, JsonObject>> = deepFreeze({
   "authorization.k8s.io/SelfSubjectAccessReview": { spec: {}, status: { allowed: false } },
   "authorization.k8s.io/SelfSubjectRulesReview": { spec: {}, status: {} },
   "authorization.k8s.io/SubjectAccessReview": { spec: {}, status: { allowed: false } },
+  "autoscaling/HorizontalPodAutoscaler": {
+    spec: { maxReplicas: 0, scaleTargetRef: { kind: "", name: "" } },
+    status: { currentReplicas: 0, desiredReplicas: 0, currentMetrics: null },
+  },
   "batch/Job": { spec: { template: POD_TEMPLATE }, status: {} },
   "certificates.k8s.io/CertificateSigningRequest": { spec: { request: null, signerName: "" }, status: {} },
   "coordination.k8s.io/Lease": { spec: {} },

@@ -199,6 +199,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "1 volumes Volume[],20 initContainers Container[],2 containers Container[],34 ephemeralContainers EphemeralContainer[],3 restartPolicy string,4 terminationGracePeriodSeconds int?,5 activeDeadlineSeconds int?,6 dnsPolicy string,7 nodeSelector string{},8 serviceAccountName string,9 serviceAccount string,21 automountServiceAccountToken bool?,10 nodeName string,11 hostNetwork bool,12 hostPID bool,13 hostIPC bool,27 shareProcessNamespace bool?,14 securityContext PodSecurityContext?,15 imagePullSecrets LocalObjectReference[],16 hostname string,17 subdomain string,18 affinity Affinity?,19 schedulerName string,22 tolerations Toleration[],23 hostAliases HostAlias[],24 priorityClassName string,25 priority int?,26 dnsConfig PodDNSConfig?,28 readinessGates PodReadinessGate[],29 runtimeClassName string?,30 enableServiceLinks bool?,31 preemptionPolicy string?,32 overhead Quantity{},33 topologySpreadConstraints TopologySpreadConstraint[],35 setHostnameAsFQDN bool?,36 os PodOS?,37 hostUsers bool?,38 schedulingGates PodSchedulingGate[],39 resourceClaims PodResourceClaim[],40 resources ResourceRequirements?,41 hostnameOverride string?",
     PodStatus:
       "17 observedGeneration int,1 phase string,2 conditions PodCondition[],3 message string,4 reason string,11 nominatedNodeName string,5 hostIP string,16 hostIPs HostIP[],6 podIP string,12 podIPs PodIP[],7 startTime Time?,10 initContainerStatuses ContainerStatus[],8 containerStatuses ContainerStatus[],9 qosClass string,13 ephemeralContainerStatuses ContainerStatus[],14 resize string,15 resourceClaimStatuses PodResourceClaimStatus[],18 extendedResourceClaimStatus PodExtendedResourceClaimStatus?",
+    PodTemplate: "1 metadata meta:ObjectMeta,2 template PodTemplateSpec",
     PodTemplateSpec: "1 metadata meta:ObjectMeta,2 spec PodSpec",
     PortStatus: "1 port int!,2 protocol string!,3 error string?",
     PortworxVolumeSource: "1 volumeID string!,2 fsType string,3 readOnly bool",
@@ -477,8 +478,48 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "1 resourceRules ResourceRule[],2 nonResourceRules NonResourceRule[],3 incomplete bool!,4 evaluationError string",
   },
   "autoscaling/v1": {
+    CrossVersionObjectReference: "1 kind string!,2 name string!,3 apiVersion string",
+    HorizontalPodAutoscaler:
+      "1 metadata meta:ObjectMeta,2 spec HorizontalPodAutoscalerSpec,3 status HorizontalPodAutoscalerStatus",
+    HorizontalPodAutoscalerSpec:
+      "1 scaleTargetRef CrossVersionObjectReference,2 minReplicas int?,3 maxReplicas int!,4 targetCPUUtilizationPercentage int?",
+    HorizontalPodAutoscalerStatus:
+      "1 observedGeneration int?,2 lastScaleTime Time?,3 currentReplicas int!,4 desiredReplicas int!,5 currentCPUUtilizationPercentage int?",
     Scale: "1 metadata meta:ObjectMeta,2 spec ScaleSpec,3 status ScaleStatus",
     ScaleSpec: "1 replicas int",
     ScaleStatus: "1 replicas int!,2 selector string",
+  },
+  "autoscaling/v2": {
+    ContainerResourceMetricSource: "1 name string!,2 target MetricTarget,3 container string!",
+    ContainerResourceMetricStatus: "1 name string!,2 current MetricValueStatus,3 container string!",
+    CrossVersionObjectReference: "1 kind string!,2 name string!,3 apiVersion string",
+    ExternalMetricSource: "1 metric MetricIdentifier,2 target MetricTarget",
+    ExternalMetricStatus: "1 metric MetricIdentifier,2 current MetricValueStatus",
+    HPAScalingPolicy: "1 type string!,2 value int!,3 periodSeconds int!",
+    HPAScalingRules:
+      "3 stabilizationWindowSeconds int?,1 selectPolicy string?,2 policies HPAScalingPolicy[],4 tolerance Quantity?",
+    HorizontalPodAutoscaler:
+      "1 metadata meta:ObjectMeta,2 spec HorizontalPodAutoscalerSpec,3 status HorizontalPodAutoscalerStatus",
+    HorizontalPodAutoscalerBehavior: "1 scaleUp HPAScalingRules?,2 scaleDown HPAScalingRules?",
+    HorizontalPodAutoscalerCondition:
+      "1 type string!,2 status string!,3 lastTransitionTime Time,4 reason string,5 message string",
+    HorizontalPodAutoscalerSpec:
+      "1 scaleTargetRef CrossVersionObjectReference,2 minReplicas int?,3 maxReplicas int!,4 metrics MetricSpec[],5 behavior HorizontalPodAutoscalerBehavior?",
+    HorizontalPodAutoscalerStatus:
+      "1 observedGeneration int?,2 lastScaleTime Time?,3 currentReplicas int,4 desiredReplicas int!,5 currentMetrics MetricStatus[],6 conditions HorizontalPodAutoscalerCondition[]",
+    MetricIdentifier: "1 name string!,2 selector meta:LabelSelector?",
+    MetricSpec:
+      "1 type string!,2 object ObjectMetricSource?,3 pods PodsMetricSource?,4 resource ResourceMetricSource?,7 containerResource ContainerResourceMetricSource?,5 external ExternalMetricSource?",
+    MetricStatus:
+      "1 type string!,2 object ObjectMetricStatus?,3 pods PodsMetricStatus?,4 resource ResourceMetricStatus?,7 containerResource ContainerResourceMetricStatus?,5 external ExternalMetricStatus?",
+    MetricTarget: "1 type string!,2 value Quantity?,3 averageValue Quantity?,4 averageUtilization int?",
+    MetricValueStatus: "1 value Quantity?,2 averageValue Quantity?,3 averageUtilization int?",
+    ObjectMetricSource: "1 describedObject CrossVersionObjectReference,2 target MetricTarget,3 metric MetricIdentifier",
+    ObjectMetricStatus:
+      "1 metric MetricIdentifier,2 current MetricValueStatus,3 describedObject CrossVersionObjectReference",
+    PodsMetricSource: "1 metric MetricIdentifier,2 target MetricTarget",
+    PodsMetricStatus: "1 metric MetricIdentifier,2 current MetricValueStatus",
+    ResourceMetricSource: "1 name string!,2 target MetricTarget",
+    ResourceMetricStatus: "1 name string!,2 current MetricValueStatus",
   },
 };
