@@ -8,6 +8,8 @@ export const kinds = {
     "ServiceAccount",
     "Node",
     "Pod",
+    "PodTemplate",
+    "Binding",
     "PersistentVolume",
     "PersistentVolumeClaim",
     "Service",
@@ -33,7 +35,8 @@ export const kinds = {
     "LocalSubjectAccessReview",
     "SelfSubjectRulesReview",
   ],
-  "autoscaling/v1": ["Scale"],
+  "autoscaling/v1": ["Scale", "HorizontalPodAutoscaler"],
+  "autoscaling/v2": ["HorizontalPodAutoscaler"],
 };
 
 /** Definitions that every published document carries. */

@@ -336,4 +336,107 @@ export const refusals = [
       webhooks: [webhook({ reinvocationPolicy: "Odd", clientConfig: { service: { name: "", namespace: "" } } })],
     },
   },
+  { create: "autoscaling/v2/horizontalpodautoscalers", body: { metadata: meta("x"), spec: { maxReplicas: 0 } } },
+  {
+    create: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("x"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        minReplicas: 7,
+        maxReplicas: 3,
+      },
+    },
+  },
+  {
+    create: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("x"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        minReplicas: 0,
+        maxReplicas: 3,
+      },
+    },
+  },
+  {
+    create: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("x"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 3,
+        metrics: [
+          { type: "Resource" },
+          { type: "Nope" },
+          { type: "Pods", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 1 } } },
+        ],
+      },
+    },
+  },
+  {
+    create: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("x"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 3,
+        metrics: [{ type: "Resource", resource: { name: "", target: { type: "Value", averageUtilization: 0 } } }],
+      },
+    },
+  },
+  {
+    create: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("x"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 3,
+        metrics: [
+          {
+            type: "Resource",
+            resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 5, averageValue: "1" } },
+          },
+        ],
+      },
+    },
+  },
+  {
+    create: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("x"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 3,
+        metrics: [
+          {
+            type: "Object",
+            object: { target: { type: "Value" }, metric: { name: "" }, describedObject: { kind: "" } },
+          },
+        ],
+      },
+    },
+  },
+  {
+    create: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("x"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 3,
+        behavior: {
+          scaleUp: { selectPolicy: "Nope", stabilizationWindowSeconds: 5000 },
+          scaleDown: { policies: [{ type: "Nope", value: 0, periodSeconds: 9000 }] },
+        },
+      },
+    },
+  },
+  {
+    create: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("x"),
+      spec: { scaleTargetRef: { kind: "a/b", name: "..", apiVersion: "v1" }, maxReplicas: 3 },
+    },
+  },
+  { create: "v1/podtemplates", body: { metadata: meta("x") } },
 ];

@@ -329,4 +329,8 @@ export const coreSamples = [
     },
   },
   { path: "v1/endpoints", body: { metadata: meta("ep-empty") } },
+  {
+    path: "v1/podtemplates",
+    body: { metadata: meta("template"), template: { metadata: { labels: { app: "a" } }, spec: pod("c") } },
+  },
 ];

@@ -225,4 +225,47 @@ export const groupSamples = [
   },
   { path: "apiregistration.k8s.io/v1/apiservices", existing: "v1.apps" },
   { path: "apiregistration.k8s.io/v1/apiservices", existing: "v1." },
+  {
+    path: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("hpa-metrics"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 3,
+        metrics: [
+          { type: "Resource", resource: { name: "memory", target: { type: "AverageValue", averageValue: "1Gi" } } },
+          { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } },
+        ],
+        behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+      },
+    },
+    status: {
+      currentReplicas: 2,
+      desiredReplicas: 2,
+      currentMetrics: [
+        { type: "Resource", resource: { name: "memory", current: { averageValue: "500Mi" } } },
+        { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 20, averageValue: "100m" } } },
+      ],
+    },
+  },
+  {
+    path: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: meta("hpa-plain"),
+      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 3 },
+    },
+  },
+  {
+    path: "autoscaling/v1/horizontalpodautoscalers",
+    body: {
+      metadata: meta("hpa-old"),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        minReplicas: 2,
+        maxReplicas: 3,
+        targetCPUUtilizationPercentage: 70,
+      },
+    },
+    status: { currentReplicas: 2, desiredReplicas: 2, currentCPUUtilizationPercentage: 40 },
+  },
 ];

@@ -1,4 +1,5 @@
 import { type Clock, type Random, type Transport, type Unstructured, type UserInfo } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import { compileCondition } from "./admission/match-condition.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { webhookAdmission } from "./admission/webhook-admission.ts";
@@ -56,6 +57,8 @@ export interface ApiServerOptions {
   readonly ca?: { readonly certPem: string; readonly keyPem?: string };
   /** How many changes watches and exact lists can go back; default 10,000. */
   readonly history?: number;
+  /** Checks the addresses of webhooks; there when whoever registers them must not reach what this process can reach. */
+  readonly gate?: DialGate;
   /** More figures for /metrics, in Prometheus' text format: those of what runs in the same process. */
   readonly moreMetrics?: () => Promise<string>;
   /** Records requests in kube-apiserver's audit format. */
@@ -168,7 +171,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     internal: () => internal,
   };
   const internal = new RegistryInternalApi(core);
-  const client = webhookClient({ clock, api: internal });
+  const client = webhookClient({ clock, api: internal, gate: options.gate });
   const crds = new CrdRegistry(store, types, options.converters ?? [], conversionWebhook(client, random));
   const rbac = createRbacAuthorizer(internal);
   const authorizer = options.auth?.authorization === "AlwaysAllow" ? allowAll(rbac) : rbac;
@@ -246,7 +249,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     transport,
     admin: () => transport(ADMIN),
     listen: async (where) => {
-      const listener = await listen(new HttpHandler(httpDeps), where);
+      const listener = await listen(new HttpHandler(httpDeps), where, clock);
       listeners.add(listener);
       return listener;
     },

@@ -8,6 +8,7 @@ import {
   type Unstructured,
 } from "@capstan/apimachinery";
 import { bootstrapRbac } from "./auth/bootstrap-rbac.ts";
+import { copyOf } from "./store/copies.ts";
 import { keyOf } from "./store/keys.ts";
 import type { ObjectStore } from "./store/object-store.types.ts";
 import type { InternalApi, ResourceKey, ResourceRegistry } from "./types.ts";
@@ -26,6 +27,28 @@ const DEFAULT_NAMESPACES: readonly Unstructured[] = ["default", "kube-system", "
   (name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }),
 );
 
+const SERVICES: ResourceKey = { group: "", plural: "services" };
+
+/**
+ * The Service through which tools look for the API. No address is allocated here, so that it is headless: who asks for it learns that
+ * the API is there, and nothing forwards to it.
+ */
+const KUBERNETES_SERVICE: Unstructured = {
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: {
+    name: "kubernetes",
+    namespace: "default",
+    labels: { component: "apiserver", provider: "kubernetes" },
+  },
+  spec: {
+    type: "ClusterIP",
+    clusterIP: "None",
+    ports: [{ name: "https", port: 443, targetPort: 6443, protocol: "TCP" }],
+    sessionAffinity: "None",
+  },
+};
+
 /** What the defaults are created with. */
 export interface BootstrapDeps {
   readonly store: ObjectStore;
@@ -43,6 +66,7 @@ const templates = new WeakMap<Unstructured, Unstructured>();
 /** Creates what every cluster has from its first moment, as far as it is missing; each group in one commit. */
 export async function createDefaultObjects(deps: BootstrapDeps, rbac: boolean): Promise<void> {
   await Promise.all(DEFAULT_NAMESPACES.map((object) => ensure(deps, NAMESPACES, object)));
+  await ensure(deps, SERVICES, KUBERNETES_SERVICE);
   if (!rbac) return;
   await Promise.all(
     bootstrapRbac().map((object) => {
@@ -84,19 +108,6 @@ async function ensure(deps: BootstrapDeps, type: ResourceKey, object: Unstructur
     }
     return;
   }
-  const copy = stamped(template, randomUuid(deps.random), formatTime(deps.clock.now()));
+  const copy = copyOf(template, { uid: randomUuid(deps.random), time: formatTime(deps.clock.now()) });
   await deps.store.mutate(key, (current) => (current === undefined ? { type: "put", object: copy } : { type: "none" }));
-}
-
-function stamped(template: Unstructured, uid: string, now: string): Unstructured {
-  const { managedFields = [] } = template.metadata;
-  return {
-    ...template,
-    metadata: {
-      ...template.metadata,
-      uid,
-      creationTimestamp: now,
-      managedFields: managedFields.map((entry) => ({ ...entry, time: now })),
-    },
-  };
 }

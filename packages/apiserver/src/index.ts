@@ -19,6 +19,7 @@ export { memoryStore } from "./store/memory-store.ts";
 export { openObjectStore } from "./store/object-store.ts";
 export type { ObjectStore, StoredChange, StoredObject } from "./store/object-store.types.ts";
 export { lockDirectory } from "./store/process-lock.ts";
+export { openSharedStores, type SharedStores } from "./store/shared-lmdb.ts";
 export { CompactedError, type Store, StoreError } from "./store/store.ts";
 export type {
   AdmissionPlugin,

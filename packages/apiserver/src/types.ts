@@ -32,9 +32,11 @@ export interface ResourceType {
   readonly strategicMerge: boolean;
   /** Read-only objects computed from the registry instead of stored ones (APIService). */
   readonly derived?: (registry: ResourceRegistry) => readonly Unstructured[];
-  /** `core` group events are also served as events.k8s.io: requests for this type use that type's storage. */
+  /** Another view of a stored type (events.k8s.io/v1 of core events, autoscaling/v1 of v2): requests use that type's storage. */
   readonly storedAs?: {
     group: string;
+    /** Default: the version of the view. */
+    version?: string;
     plural: string;
     toStorage(o: Unstructured): Unstructured;
     fromStorage(o: Unstructured): Unstructured;
@@ -49,18 +51,20 @@ export interface SubresourceType {
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly Verb[];
-  /** Handles a request to it; status and scale are handled generically and have no handler. */
+  /** Fields that a write through it cannot change (the reset fields of upstream's strategy). */
+  readonly keeps?: readonly (readonly string[])[];
+  /** Handles a POST of the subresource's own kind. Without one it shows and changes the object itself, like `status`. */
   readonly handle?: SubresourceHandler;
 }
 
 export type SubresourceHandler = (request: {
-  verb: Verb;
   user: UserInfo;
   namespace: string;
   name: string;
-  /** Decoded body for create/update; the raw patch result for patch. */
-  body: Unstructured | undefined;
+  /** The decoded body, after admission. */
+  body: Unstructured;
   dryRun: boolean;
+  nowMs: number;
   api: InternalApi;
 }) => Promise<{ status: number; object: Unstructured }>;
 
@@ -84,7 +88,7 @@ export interface Strategy {
   applyDefaults?(object: Unstructured): void;
   /** Runs after the client's `status` was dropped; may set the initial one. */
   prepareForCreate?(object: Unstructured, context?: { readonly user?: UserInfo }): void;
-  prepareForUpdate?(object: Unstructured, old: Unstructured, subresource: string): void;
+  prepareForUpdate?(object: Unstructured, old: Unstructured, subresource: string, nowMs: number): void;
   /**
    * Fills in what depends on other objects of the kind (names of CRDs). Runs before validation, and once more within the decision
    * to write, because others may have written in between; so it starts from `old`, never from what it filled in before.
@@ -146,6 +150,9 @@ export interface InternalApi {
     options?: {
       propagationPolicy?: "Background" | "Foreground" | "Orphan";
       preconditions?: { uid?: string; resourceVersion?: string };
+      dryRun?: boolean;
+      /** The request that causes the deletion has passed admission itself (eviction). */
+      admitted?: boolean;
     },
   ): Promise<void>;
   /** Calls back for every durable change of a resource (all types when undefined), starting with what exists as additions. */

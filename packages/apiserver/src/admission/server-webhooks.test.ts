@@ -6,13 +6,14 @@ import { startTestServer, type TestServer } from "../testing/server.ts";
 
 /** Sets label `seen` on everything; says no to objects named `bad`. */
 let ca: CertificateAndKey;
+let leaf: CertificateAndKey;
 let hook: Server;
 let url: string;
 let test: TestServer;
 beforeAll(async () => {
   const times = { notBeforeMs: Date.UTC(2020, 0), validMs: 3e12 };
   ca = await createCertificateAuthority({ commonName: "hooks", ...times, random: seededRandom(1) });
-  const leaf = await issueCertificate(ca, {
+  leaf = await issueCertificate(ca, {
     commonName: "hook",
     ipAddresses: ["127.0.0.1"],
     usages: ["server"],
@@ -88,6 +89,12 @@ it("webhooks change, refuse and warn in a whole server", async () => {
   const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/validating";
   expect((await test.delete(path)).status).toBe(200);
   expect((await create("bad")).status).toBe(201);
+});
+
+it("a caBundle may hold the webhook's serving certificate itself", async () => {
+  const caBundle = Buffer.from(leaf.certPem).toString("base64");
+  await configure("validating", { clientConfig: { url: `${url}/validate`, caBundle } });
+  expect(await create("good")).toMatchObject({ status: 201, warnings: ["looked at"] });
 });
 
 it("match conditions are CEL", async () => {

@@ -1,5 +1,6 @@
 import { type Clock, goQuote } from "@capstan/apimachinery";
-import type { Agent } from "undici";
+import type { DialGate } from "@capstan/apimachinery/foreign";
+import type { Agent, buildConnector } from "undici";
 import { at, list, num, text } from "../builtin/read.ts";
 import type { InternalApi } from "../types.ts";
 import type { WebhookClientConfig } from "./webhook.types.ts";
@@ -15,18 +16,30 @@ export interface WebhookClient {
 const MAX_ANSWER = 16 * 1024 * 1024;
 
 /** A client that trusts each webhook's caBundle and keeps connections. The library is loaded at the first call. */
-export function webhookClient(deps: { clock: Clock; api: Pick<InternalApi, "get"> }): WebhookClient {
+export function webhookClient(deps: {
+  clock: Clock;
+  api: Pick<InternalApi, "get">;
+  gate?: DialGate | undefined;
+}): WebhookClient {
+  const { gate } = deps;
   const agents = new Map<string, Promise<Agent>>();
   const agentFor = (caPem: string | undefined, servername: string | undefined): Promise<Agent> => {
     const key = `${servername ?? ""}\n${caPem ?? ""}`;
     let agent = agents.get(key);
     if (agent === undefined) {
       const connect = {
-        ...(caPem === undefined ? {} : { ca: caPem }),
+        // As in Go, a bundle may hold the serving certificate itself instead of the authority that signed it.
+        ...(caPem === undefined ? {} : { ca: caPem, allowPartialTrustChain: true }),
         ...(servername === undefined ? {} : { servername }),
       };
       agent = import("undici").then(
-        (undici) => new undici.Agent({ connect, connections: 16, pipelining: 1, maxResponseSize: MAX_ANSWER }),
+        (undici) =>
+          new undici.Agent({
+            connect: gate === undefined ? connect : guarded(gate, connect, undici.buildConnector),
+            connections: 16,
+            pipelining: 1,
+            maxResponseSize: MAX_ANSWER,
+          }),
       );
       agents.set(key, agent);
     }
@@ -58,7 +71,9 @@ export function webhookClient(deps: { clock: Clock; api: Pick<InternalApi, "get"
           signal: abort.signal,
         });
         const raw = await answer.body.text();
-        if (answer.statusCode < 200 || answer.statusCode > 299) throw new Refused(statusText(answer.statusCode, raw));
+        if (answer.statusCode < 200 || answer.statusCode > 299)
+          // What an address within our reach says is not for whoever had it asked.
+          throw new Refused(statusText(answer.statusCode, gate === undefined ? raw : ""));
         return parse(raw);
       } catch (error) {
         if (error instanceof Refused) throw new Error(error.message);
@@ -73,6 +88,18 @@ export function webhookClient(deps: { clock: Clock; api: Pick<InternalApi, "get"
       for (const agent of agents.values()) await (await agent).destroy();
       agents.clear();
     },
+  };
+}
+
+/** Connections to addresses that were checked. */
+function guarded(gate: DialGate, options: object, build: typeof buildConnector): buildConnector.connector {
+  return (target, callback) => {
+    try {
+      const guard = gate.guard({ host: target.hostname, port: Number(target.port) || 443 });
+      build({ ...options, ...guard })(target, callback);
+    } catch (error) {
+      callback(error instanceof Error ? error : new Error(String(error)), null);
+    }
   };
 }
 

@@ -362,9 +362,9 @@ describe("TokenRequest", () => {
     );
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", metadata: more.metadata ?? {}, spec };
     const user = { name: "u", groups: [] };
-    return (
-      await handle({ verb: "create", user, namespace: "default", name: more.name ?? "sa1", body, dryRun: false, api })
-    ).object;
+    const target = { namespace: "default", name: more.name ?? "sa1" };
+    const nowMs = clock.now();
+    return (await handle({ user, ...target, body, dryRun: false, nowMs, api })).object;
   };
   beforeEach(() => {
     account();

@@ -1,4 +1,4 @@
-import { forbidden, goQuote, type Unstructured } from "@capstan/apimachinery";
+import { deepEqual, forbidden, goQuote, type Unstructured } from "@capstan/apimachinery";
 import { PkiError, parseCertificateRequest } from "@capstan/pki";
 import { at, text } from "../builtin/read.ts";
 import type { AdmissionPlugin, AdmissionRequest, Authorizer } from "../types.ts";
@@ -28,7 +28,9 @@ export function certificateAdmission(authorizer: Authorizer): AdmissionPlugin {
           throw refused(object, `user not permitted to approve requests with signerName ${goQuote(signer)}`);
         return;
       }
-      const changed = at(object, "status", "certificate") !== at(oldObject, "status", "certificate");
+      const changed = ["certificate", "conditions"].some(
+        (field) => !deepEqual(at(object, "status", field) ?? null, at(oldObject, "status", field) ?? null),
+      );
       if (changed && !maySigner(authorizer, request, "sign", signer))
         throw refused(object, `user not permitted to sign requests with signerName ${goQuote(signer)}`);
     },

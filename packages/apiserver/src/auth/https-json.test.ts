@@ -5,13 +5,14 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { httpsJson } from "./https-json.ts";
 
 let ca: CertificateAndKey;
+let leaf: CertificateAndKey;
 let server: Server;
 let base: string;
 let asked = 0;
 beforeAll(async () => {
   const times = { notBeforeMs: Date.UTC(2020, 0), validMs: 3e12, random: seededRandom(1) };
   ca = await createCertificateAuthority({ commonName: "idp", ...times });
-  const leaf = await issueCertificate(ca, {
+  leaf = await issueCertificate(ca, {
     commonName: "idp",
     ipAddresses: ["127.0.0.1"],
     usages: ["server"],
@@ -39,6 +40,10 @@ it("reads JSON from a server its CA vouches for", async () => {
   expect(await httpsJson(clock, ca.certPem)(`${base}/keys?x=1`)).toEqual({ keys: [] });
   await expect(httpsJson(clock)(`${base}/keys`)).rejects.toThrow(/certificate/);
   expect(clock.nextTimer()).toBeUndefined();
+});
+
+it("trusts a bundle that holds the serving certificate itself, as Go does", async () => {
+  expect(await httpsJson(new VirtualClock(), leaf.certPem)(`${base}/keys?x=1`)).toEqual({ keys: [] });
 });
 
 it("refuses failures, floods and plain http", async () => {

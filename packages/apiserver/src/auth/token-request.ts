@@ -3,6 +3,7 @@ import {
   conflict,
   type FieldError,
   formatTime,
+  goQuote,
   invalid,
   invalidValue,
   isObject,
@@ -25,22 +26,29 @@ export function tokenRequestHandler(tokens: () => ServiceAccountTokens, nowMs: (
   return async ({ namespace, name, body, api }) => {
     const account = api.get(Resources.serviceAccounts, namespace, name);
     if (account === undefined) throw notFound({ group: "", resource: "serviceaccounts" }, name);
-    const spec = isObject(body?.["spec"]) ? body["spec"] : {};
-    const asked = body?.metadata?.name;
+    const spec = isObject(body["spec"]) ? body["spec"] : {};
+    const asked = body.metadata.name;
     if (asked !== undefined && asked !== "" && asked !== name)
       throw invalid(KIND, name, [
         invalidValue("metadata.name", asked, "must match the service account name if specified"),
       ]);
-    const askedNamespace = body?.metadata?.namespace;
+    const askedNamespace = body.metadata.namespace;
     if (askedNamespace !== undefined && askedNamespace !== "" && askedNamespace !== namespace)
       throw invalid(KIND, name, [
         invalidValue("metadata.namespace", askedNamespace, "must match the service account namespace if specified"),
       ]);
+    const askedUid = body.metadata.uid;
+    if (askedUid !== undefined && askedUid !== "" && askedUid !== account.metadata.uid)
+      throw conflict(
+        { group: KIND.group, resource: KIND.kind },
+        name,
+        `the UID in the token request (${askedUid}) does not match the UID of the service account (${account.metadata.uid ?? ""})`,
+      );
     const expirationSeconds =
       spec["expirationSeconds"] === undefined ? DEFAULT_SECONDS : num(spec["expirationSeconds"]);
     const errors = durationErrors(expirationSeconds);
     if (errors.length > 0) throw invalid(KIND, "", errors);
-    const boundObject = bind(api, namespace, spec["boundObjectRef"]);
+    const boundObject = bind(api, namespace, name, spec["boundObjectRef"]);
     const audiences = texts(spec["audiences"]);
     const { token, expirationMs } = tokens().issue({
       serviceAccount: account,
@@ -78,7 +86,7 @@ function durationErrors(seconds: number): FieldError[] {
 
 const BINDABLE = { Pod: Resources.pods, Secret: Resources.secrets, Node: Resources.nodes } as const;
 
-function bind(api: InternalApi, namespace: string, ref: unknown): BoundObject | undefined {
+function bind(api: InternalApi, namespace: string, account: string, ref: unknown): BoundObject | undefined {
   if (!isObject(ref)) return undefined;
   const kind = text(ref["kind"]);
   const apiVersion = text(ref["apiVersion"]);
@@ -90,6 +98,10 @@ function bind(api: InternalApi, namespace: string, ref: unknown): BoundObject | 
   const resource = BINDABLE[kind];
   const object = api.get(resource, kind === "Node" ? "" : namespace, name);
   if (object === undefined) throw notFound({ group: "", resource: resource.plural }, name);
+  if (kind === "Pod" && (text(at(object, "spec", "serviceAccountName")) || "default") !== account)
+    throw badRequest(
+      `cannot bind token for serviceaccount ${goQuote(account)} to pod running with different serviceaccount name.`,
+    );
   const uid = object.metadata.uid ?? "";
   const askedUid = text(at(ref, "uid"));
   if (askedUid !== "" && askedUid !== uid)

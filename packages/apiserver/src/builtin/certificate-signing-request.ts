@@ -1,26 +1,23 @@
 import {
-  conflict,
   deepEqual,
   duplicate,
   type FieldError,
   forbiddenField,
   formatAge,
+  formatTime,
   invalidValue,
   isDns1123Subdomain,
-  notFound,
   notSupported,
   required,
   tooLong,
   type Unstructured,
   type UserInfo,
 } from "@capstan/apimachinery";
-import type { SubresourceHandler } from "../types.ts";
 import { AGE, column, NAME } from "./columns.ts";
 import { defineBuiltin } from "./define.ts";
 import { at, child, list, obj, text, texts } from "./read.ts";
 
 const GROUP = "certificates.k8s.io";
-const KEY = { group: GROUP, plural: "certificatesigningrequests" };
 const DECISIONS = ["Approved", "Denied"];
 
 /** certificates.k8s.io/v1 CertificateSigningRequest. The spec is fixed at creation and says who asked. */
@@ -35,7 +32,7 @@ export const certificateSigningRequest = defineBuiltin({
       name: "approval",
       kind: "CertificateSigningRequest",
       verbs: ["get", "patch", "update"],
-      handle: decide,
+      keeps: [["spec"], ["status", "certificate"]],
     },
   ],
   columns: [
@@ -87,15 +84,31 @@ function prepareForCreate(object: Unstructured, context?: { readonly user?: User
 }
 
 /** The spec never changes; /status keeps decisions as they are, and validation refuses new ones there. */
-function prepareForUpdate(object: Unstructured, old: Unstructured, subresource: string): void {
+function prepareForUpdate(object: Unstructured, old: Unstructured, subresource: string, nowMs: number): void {
   object.spec = { ...obj(old.spec) };
-  if (subresource !== "status") return;
-  for (const type of DECISIONS) {
-    const decided = [...conditions(old, type)];
-    if (decided.length !== conditions(object, type).length) continue;
-    const status = child(object, "status");
-    status.conditions = list(status.conditions).map((c) => (at(c, "type") === type ? decided.shift() : c));
-  }
+  if (subresource === "status")
+    for (const type of DECISIONS) {
+      const decided = [...conditions(old, type)];
+      if (decided.length !== conditions(object, type).length) continue;
+      const status = child(object, "status");
+      status.conditions = list(status.conditions).map((c) => (at(c, "type") === type ? decided.shift() : c));
+    }
+  if (subresource !== "") addTimes(object, old, nowMs);
+}
+
+/** Conditions without times get them: a transition is when the status was first seen. */
+function addTimes(object: Unstructured, old: Unstructured, nowMs: number): void {
+  const found = list(at(object, "status", "conditions"));
+  if (found.length === 0) return;
+  const now = formatTime(nowMs);
+  child(object, "status").conditions = found.map((condition) => {
+    const same = conditions(old, text(at(condition, "type"))).find((c) => at(c, "status") === at(condition, "status"));
+    return {
+      ...obj(condition),
+      lastUpdateTime: text(at(condition, "lastUpdateTime")) || now,
+      lastTransitionTime: text(at(condition, "lastTransitionTime")) || text(at(same, "lastTransitionTime")) || now,
+    };
+  });
 }
 
 const USAGES = [
@@ -208,30 +221,4 @@ function validateUpdate(object: Unstructured, old: Unstructured, subresource: st
       errors.push(forbiddenField("status.certificate", "updates may not modify existing certificate content"));
   }
   return errors;
-}
-
-/** …/approval: the only way to add the conditions Approved and Denied. */
-async function decide(request: Parameters<SubresourceHandler>[0]): ReturnType<SubresourceHandler> {
-  const { api, name, verb, body } = request;
-  const resource = { group: GROUP, resource: KEY.plural };
-  if (verb === "get") {
-    const object = api.get(KEY, "", name);
-    if (object === undefined) throw notFound(resource, name);
-    return { status: 200, object };
-  }
-  const updated = await api.update(
-    KEY,
-    "",
-    name,
-    "approval",
-    (object) => {
-      const expected = body?.metadata.resourceVersion;
-      if (expected !== undefined && expected !== "" && expected !== object.metadata.resourceVersion)
-        throw conflict(resource, name);
-      child(object, "status")["conditions"] = [...list(at(body, "status", "conditions"))];
-    },
-    "approval",
-  );
-  if (updated === undefined) throw notFound(resource, name);
-  return { status: 200, object: updated };
 }

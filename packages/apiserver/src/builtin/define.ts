@@ -25,6 +25,8 @@ export const ALL_VERBS: readonly Verb[] = [
 /** What differs between built-in kinds; everything else follows from it. */
 export interface BuiltinSpec {
   group: string;
+  /** Default: v1. */
+  version?: string;
   kind: string;
   /** Default: lower-case kind plus "s". */
   plural?: string;
@@ -44,13 +46,13 @@ export interface BuiltinSpec {
   derived?: (registry: ResourceRegistry) => readonly Unstructured[];
 }
 
-/** A built-in resource type of version v1. Its schema is expanded only when somebody reads it. */
+/** A built-in resource type. Its schema is expanded only when somebody reads it. */
 export function defineBuiltin(spec: BuiltinSpec): ResourceType {
-  const { group, kind } = spec;
+  const { group, kind, version = "v1" } = spec;
   const singular = spec.singular ?? kind.toLowerCase();
   return Object.freeze({
     group,
-    version: "v1",
+    version,
     kind,
     listKind: `${kind}List`,
     plural: spec.plural ?? `${singular}s`,
@@ -60,9 +62,9 @@ export function defineBuiltin(spec: BuiltinSpec): ResourceType {
     namespaced: spec.namespaced,
     verbs: spec.verbs ?? ALL_VERBS,
     builtin: true,
-    storageVersion: "v1",
+    storageVersion: version,
     get schema(): JSONSchemaProps {
-      return builtinSchema(group, "v1", kind);
+      return builtinSchema(group, version, kind);
     },
     status: spec.status ?? false,
     ...(spec.scale === undefined ? {} : { scale: spec.scale }),

@@ -14,16 +14,23 @@ const BUDGETS = { group: "policy", plural: "poddisruptionbudgets" };
 
 /** POST …/pods/x/eviction: deletes the pod unless a PodDisruptionBudget forbids it (429, as kubectl drain expects). */
 export async function evict(request: Parameters<SubresourceHandler>[0]): ReturnType<SubresourceHandler> {
-  const { api, namespace, name, body, dryRun } = request;
-  if (text(body?.metadata.name) !== name) throw badRequest("name in URL does not match name in Eviction object");
+  const { api, namespace, name, body } = request;
+  if (text(body.metadata.name) !== name) throw badRequest("name in URL does not match name in Eviction object");
+  const options = obj(body["deleteOptions"]);
+  // Both places count: upstream joins the parameter and the body's delete options.
+  const dryRun = request.dryRun || list(options["dryRun"]).includes("All");
   const pod = api.get(PODS, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
   const budget = needsBudget(pod) ? budgetOf(api, pod) : undefined;
   if (budget !== undefined) await takeDisruption(api, budget, dryRun);
-  if (!dryRun) {
-    const preconditions = obj(at(body, "deleteOptions", "preconditions")) as { uid?: string; resourceVersion?: string };
-    await api.delete(PODS, namespace, name, { propagationPolicy: "Background", preconditions });
-  }
+  const preconditions = obj(options["preconditions"]) as { uid?: string; resourceVersion?: string };
+  await api.delete(PODS, namespace, name, {
+    propagationPolicy: "Background",
+    preconditions,
+    dryRun,
+    // As upstream: admission sees the creation of the Eviction, made by the caller, and not a deletion.
+    admitted: true,
+  });
   return { status: 201, object: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 

@@ -131,7 +131,7 @@ function validate(type: ResourceType, input: Unstructured, old?: Unstructured): 
   });
   if (old === undefined) return [...meta, ...(type.strategy.validate?.(create(type, object, "u")) ?? [])];
   type.strategy.applyDefaults?.(object);
-  type.strategy.prepareForUpdate?.(object, old, "");
+  type.strategy.prepareForUpdate?.(object, old, "", 0);
   const { strategy } = type;
   const errors = strategy.validateUpdate?.(object, old, "") ?? strategy.validate?.(object) ?? [];
   return [...validateObjectMetaUpdate(object.metadata, old.metadata), ...errors];

@@ -4,6 +4,7 @@ import { certificateSigningRequest } from "./certificate-signing-request.ts";
 import { configMap } from "./config-map.ts";
 import { endpointSlice, endpoints } from "./endpoints.ts";
 import { event, groupEvent } from "./event.ts";
+import { horizontalPodAutoscaler, oldHorizontalPodAutoscaler } from "./horizontal-pod-autoscaler.ts";
 import { job } from "./job.ts";
 import { lease } from "./lease.ts";
 import { namespace } from "./namespace.ts";
@@ -11,6 +12,7 @@ import { node } from "./node.ts";
 import { persistentVolume, persistentVolumeClaim } from "./persistent-volume.ts";
 import { pod } from "./pod.ts";
 import { podDisruptionBudget } from "./pod-disruption-budget.ts";
+import { podTemplate } from "./pod-template.ts";
 import { priorityClass } from "./priority-class.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac.ts";
 import { secret } from "./secret.ts";
@@ -29,6 +31,7 @@ const TYPES: readonly ResourceType[] = [
   persistentVolume,
   persistentVolumeClaim,
   pod,
+  podTemplate,
   secret,
   service,
   serviceAccount,
@@ -39,6 +42,8 @@ const TYPES: readonly ResourceType[] = [
   statefulSet,
   groupEvent,
   job,
+  horizontalPodAutoscaler,
+  oldHorizontalPodAutoscaler,
   certificateSigningRequest,
   podDisruptionBudget,
   clusterRole,

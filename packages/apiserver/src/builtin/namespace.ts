@@ -1,17 +1,8 @@
-import {
-  type FieldError,
-  invalidValue,
-  isObject,
-  isQualifiedName,
-  notFound,
-  type Unstructured,
-} from "@capstan/apimachinery";
-import type { SubresourceHandler } from "../types.ts";
+import { type FieldError, invalidValue, isObject, isQualifiedName, type Unstructured } from "@capstan/apimachinery";
 import { AGE, column, NAME } from "./columns.ts";
 import { ALL_VERBS, defineBuiltin } from "./define.ts";
 import { at, child, text, texts } from "./read.ts";
 
-const KEY = { group: "", plural: "namespaces" };
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
 /** core/v1 Namespace. Deleting one is finished by the namespace controller through the `finalize` subresource. */
@@ -22,7 +13,7 @@ export const namespace = defineBuiltin({
   namespaced: false,
   verbs: ALL_VERBS.filter((v) => v !== "deletecollection"),
   status: true,
-  subresources: [{ name: "finalize", kind: "Namespace", verbs: ["update"], handle: finalize }],
+  subresources: [{ name: "finalize", kind: "Namespace", verbs: ["update"], keeps: [["status"]] }],
   columns: [NAME, column("Status", (o) => text(at(o, "status", "phase"))), AGE],
   fieldSelectors: { "status.phase": (o) => text(at(o, "status", "phase")), name: (o) => text(o.metadata.name) },
   strategy: {
@@ -80,22 +71,4 @@ function validateUpdate(object: Unstructured, _old: Unstructured, subresource: s
   if (deleted && phase !== "Terminating")
     errors.push(invalidValue("status.phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty"));
   return errors;
-}
-
-/** PUT …/finalize takes spec.finalizers from the body; a deleted namespace without any vanishes with that update. */
-async function finalize(request: Parameters<SubresourceHandler>[0]): ReturnType<SubresourceHandler> {
-  const { api, name, body } = request;
-  const finalizers = texts(at(body, "spec", "finalizers"));
-  const updated = await api.update(
-    KEY,
-    "",
-    name,
-    "namespace-finalize",
-    (object) => {
-      child(object, "spec")["finalizers"] = finalizers;
-    },
-    "finalize",
-  );
-  if (updated === undefined) throw notFound({ group: "", resource: "namespaces" }, name);
-  return { status: 200, object: updated };
 }

@@ -8,6 +8,7 @@ import {
 } from "@capstan/apimachinery";
 import { defineBuiltin } from "./define.ts";
 import { evict } from "./eviction.ts";
+import { bindPod } from "./pod-binding.ts";
 import { POD_COLUMNS } from "./pod-columns.ts";
 import { applyPodSpecDefaults, copyLimitsToRequests } from "./pod-defaults.ts";
 import { podSpecErrors } from "./pod-errors.ts";
@@ -26,6 +27,7 @@ export const pod = defineBuiltin({
   namespaced: true,
   status: true,
   subresources: [
+    { name: "binding", kind: "Binding", verbs: ["create"], handle: bindPod },
     { name: "eviction", kind: "Eviction", group: "policy", version: "v1", verbs: ["create"], handle: evict },
   ],
   columns: POD_COLUMNS,
@@ -113,7 +115,7 @@ function validateUpdate(object: Unstructured, old: Unstructured, subresource: st
   return errors;
 }
 
-/** The spec without what may change. A node may be named once: there is no binding subresource here. */
+/** The spec without what may change. A node may be named once, as through the binding subresource: whoever plays a scheduler here may use either. */
 function fixedPart(pod: Unstructured, old: Unstructured): JsonObject {
   const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, ...spec } = obj(pod.spec);
   if (text(at(old, "spec", "nodeName")) === "") delete spec.nodeName;

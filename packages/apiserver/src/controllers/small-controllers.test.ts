@@ -190,6 +190,24 @@ describe("events", () => {
   });
   const left = (h: Harness): (string | undefined)[] => h.api.list(EVENTS).map((o) => o.metadata.name);
 
+  it("about clusters are kept for a week as their history, the newest of each object", async () => {
+    const h = await harness(startEventCleaner);
+    const involvedObject = {
+      apiVersion: "cluster.x-k8s.io/v1beta2",
+      kind: "Cluster",
+      namespace: "default",
+      name: "demo",
+    };
+    for (let i = 0; i < 60; i++) await h.api.create(EVENTS, event(`h${i}`, { involvedObject }), "test");
+    await h.clock.advance(24 * 3_600_000);
+    const names = (): string[] => h.api.list(EVENTS, "default").map(({ metadata }) => metadata.name ?? "");
+    expect(names()).toHaveLength(50);
+    expect(names()).not.toContain("h9");
+    expect(names()).toContain("h10");
+    await h.clock.advance(7 * 24 * 3_600_000);
+    expect(names()).toEqual([]);
+  });
+
   it("go an hour after their last write, whichever API wrote them", async () => {
     const h = await harness(startEventCleaner);
     await h.api.create(EVENTS, event("a"), "test");

@@ -196,9 +196,14 @@ function apiSubresource(type: ResourceType, s: Subresource): object {
   };
 }
 
+/** Another view of a stored type says where, and in which version, its objects are. */
+function storageOf(type: ResourceType): { group: string; storageVersion: string } {
+  return { group: type.storedAs?.group ?? type.group, storageVersion: type.storedAs?.version ?? type.storageVersion };
+}
+
 /** Tells clients when the stored form of a kind changes. */
 function storageVersionHash(type: ResourceType): string {
-  const group = type.storedAs === undefined ? type.group : type.storedAs.group;
-  const text = `${group}/${type.storageVersion}/${type.kind}`;
+  const { group, storageVersion } = storageOf(type);
+  const text = `${group}/${storageVersion}/${type.kind}`;
   return createHash("sha256").update(text).digest().subarray(0, 8).toString("base64");
 }

@@ -179,7 +179,8 @@ describe("schemas in /openapi/v3", () => {
     });
     expect(schema?.properties?.spec).toEqual(machine.schema.properties?.spec);
     expect(schema?.properties?.metadata).toEqual({
-      $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+      description: expect.stringContaining("Standard object's metadata."),
+      allOf: [{ $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta" }],
     });
   });
 

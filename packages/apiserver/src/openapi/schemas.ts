@@ -30,7 +30,7 @@ export function publishedSchemas(types: readonly ResourceType[]): PublishedSchem
       custom.push({ name: schemaName(type, type.listKind), recorded: listSchema(type, name) });
     }
     for (const sub of type.subresources)
-      if (sub.group !== undefined) collect(schemaName(subresourceOrigin(type, sub), sub.kind), recorded);
+      if (sub.kind !== type.kind) collect(schemaName(subresourceOrigin(type, sub), sub.kind), recorded);
     if (type.scale !== undefined) collect("io.k8s.api.autoscaling.v1.Scale", recorded);
   }
   return [...[...recorded].map(([name, schema]) => ({ name, recorded: schema })), ...custom].sort((a, b) =>
@@ -58,15 +58,22 @@ function gvk(type: ResourceType, kind: string): { group: string; version: string
   return [{ group: type.group, kind, version: type.version }];
 }
 
+/** What kubectl explain shows of the fields that every custom resource has, as upstream publishes it. */
+const CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+const API_VERSION = `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${CONVENTIONS}#resources`;
+const KIND = `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${CONVENTIONS}#types-kinds`;
+const METADATA = `Standard object's metadata. More info: ${CONVENTIONS}#metadata`;
+const LIST_METADATA = `Standard list metadata. More info: ${CONVENTIONS}#types-kinds`;
+
 /** The author's schema with the fields that every object has. */
 function withGvk(type: ResourceType, schema: JSONSchemaProps): JSONSchemaProps {
   return {
     ...schema,
     properties: {
       ...schema.properties,
-      apiVersion: { type: "string" },
-      kind: { type: "string" },
-      metadata: { $ref: `${META}.ObjectMeta` },
+      apiVersion: { type: "string", description: API_VERSION },
+      kind: { type: "string", description: KIND },
+      metadata: { $ref: `${META}.ObjectMeta`, description: METADATA },
     },
     "x-kubernetes-group-version-kind": gvk(type, type.kind),
   };
@@ -75,12 +82,17 @@ function withGvk(type: ResourceType, schema: JSONSchemaProps): JSONSchemaProps {
 function listSchema(type: ResourceType, item: string): Definition {
   return {
     type: "object",
+    description: `${type.listKind} is a list of ${type.kind}`,
     required: ["items"],
     properties: {
-      apiVersion: { type: "string" },
-      items: { type: "array", items: { $ref: item } },
-      kind: { type: "string" },
-      metadata: { $ref: `${META}.ListMeta` },
+      apiVersion: { type: "string", description: API_VERSION },
+      items: {
+        type: "array",
+        description: `List of ${type.plural}. More info: ${CONVENTIONS}`,
+        items: { $ref: item },
+      },
+      kind: { type: "string", description: KIND },
+      metadata: { $ref: `${META}.ListMeta`, description: LIST_METADATA },
     },
     "x-kubernetes-group-version-kind": gvk(type, type.listKind),
   };

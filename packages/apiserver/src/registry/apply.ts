@@ -16,6 +16,7 @@ import { apiVersionOf, groupResource, type WriteOutcome, type WriteRequest } fro
 import { createObject } from "./create.ts";
 import { isCustom } from "./custom-type.ts";
 import { type FieldValidation, finishDecoding } from "./decode.ts";
+import { keptFields } from "./isolation.ts";
 import { managerInput } from "./ownership.ts";
 import { type Change, updateObject } from "./update.ts";
 
@@ -136,7 +137,7 @@ const ignored = new WeakMap<ResourceType, Map<string, readonly (readonly string[
 /** Fields the endpoint resets whatever is applied: nobody comes to own them through it. */
 function ignoredFields(type: ResourceType, subresource: string): readonly (readonly string[])[] | undefined {
   if (subresource === "") return type.status ? MAIN_IGNORES : undefined;
-  if (subresource !== "status") return undefined;
+  if (subresource !== "status") return keptFields(type, subresource);
   let known = ignored.get(type);
   if (known === undefined) {
     known = new Map();

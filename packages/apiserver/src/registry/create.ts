@@ -50,7 +50,8 @@ export async function createObject(write: WriteRequest, draft: Unstructured, own
   return storeNew(write, admission, admitted, versioned);
 }
 
-function createOptions(write: WriteRequest): Record<string, unknown> {
+/** The options of a create as admission shows them. */
+export function createOptions(write: WriteRequest): Record<string, unknown> {
   const given = write.options.givenFieldValidation;
   return {
     kind: "CreateOptions",

@@ -1,6 +1,7 @@
 import { type ApiError, badRequest, invalid, invalidValue, isObject, type Unstructured } from "@capstan/apimachinery";
 import { definition, definitionName } from "../builtin/definitions.ts";
 import { summarizeBody } from "../server/go-json-error.ts";
+import type { FieldPlaces } from "../server/json-scan.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { apiVersionOf } from "./core.ts";
@@ -13,6 +14,8 @@ export interface FieldValidation {
   readonly mode: "Ignore" | "Warn" | "Strict";
   /** Complaints of the parser: duplicate fields. */
   readonly duplicates: readonly string[];
+  /** Where the fields of the document stand, known when some are repeated. */
+  readonly places?: FieldPlaces | undefined;
   warn(text: string): void;
 }
 
@@ -88,12 +91,35 @@ function complain(
   if (validation.mode === "Ignore" || (unknown.length === 0 && validation.duplicates.length === 0)) return;
   let texts = [...validation.duplicates, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
   if (order !== undefined) {
-    const places = new Map(order.map((name, place) => [name, place]));
-    const place = (text: string): number => places.get(topOf(text)) ?? -1;
-    texts = texts.sort((a, b) => place(a) - place(b)).slice(0, MAX_COMPLAINTS);
+    const { places } = validation;
+    texts = places === undefined ? byTopField(texts, order) : inDocumentOrder(unknown, places);
+    texts = texts.slice(0, MAX_COMPLAINTS);
   }
   if (validation.mode === "Strict") throw badRequest(`${errorPrefix}strict decoding error: ${texts.join(", ")}`);
   for (const text of texts) validation.warn(text);
+}
+
+function byTopField(texts: readonly string[], order: readonly string[]): string[] {
+  const places = new Map(order.map((name, place) => [name, place]));
+  const place = (text: string): number => places.get(topOf(text)) ?? -1;
+  return texts.toSorted((a, b) => place(a) - place(b));
+}
+
+/** Unknown and repeated fields as they follow each other in the text. What is unknown, or below it, is not called repeated. */
+function inDocumentOrder(unknown: readonly string[], { first, repeated }: FieldPlaces): string[] {
+  const skipped = new Set(unknown);
+  const known = (path: string): boolean => {
+    for (let end = path.length; end > 0; end = Math.max(path.lastIndexOf(".", end - 1), path.lastIndexOf("[", end - 1)))
+      if (skipped.has(path.slice(0, end))) return false;
+    return true;
+  };
+  const complaints = [
+    ...unknown.map((path) => ({ at: first.get(path) ?? 0, text: `unknown field ${JSON.stringify(path)}` })),
+    ...[...repeated].flatMap(([path, at]) =>
+      known(path) ? [{ at, text: `duplicate field ${JSON.stringify(path)}` }] : [],
+    ),
+  ];
+  return complaints.sort((a, b) => a.at - b.at).map(({ text }) => text);
 }
 
 /** apiVersion and kind, where given, must be the endpoint's; custom resources must name them. */

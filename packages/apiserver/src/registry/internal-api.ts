@@ -74,9 +74,11 @@ export class RegistryInternalApi implements InternalApi {
       propagationPolicy: options?.propagationPolicy,
       gracePeriodSeconds: undefined,
       preconditions: options?.preconditions,
-      dryRun: false,
+      dryRun: options?.dryRun ?? false,
     };
-    await deleteObject(this.request(type, "delete", namespace, name, "", ""), deletion);
+    const write = this.request(type, "delete", namespace, name, "", "");
+    const core = options?.admitted === true ? { ...this.core, admission: [] } : this.core;
+    await deleteObject({ ...write, core }, deletion);
   }
 
   watch(type: ResourceKey | undefined, onChange: (change: InternalChange) => void): () => void {

@@ -1,4 +1,4 @@
-import type { Unstructured } from "@capstan/apimachinery";
+import { isObject, type Unstructured } from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import { isCustom } from "./custom-type.ts";
 
@@ -27,11 +27,39 @@ export function isolateUpdate(
     else draft["status"] = old["status"];
     return draft;
   }
-  if (subresource !== "status") return draft;
+  if (subresource !== "status") {
+    for (const path of keptFields(type, subresource)) keep(draft, old, path);
+    return draft;
+  }
   const next: Unstructured = { ...old, metadata: statusMetadata(type, draft, old, owned) };
   if (draft["status"] === undefined) delete next["status"];
   else next["status"] = draft["status"];
   return next;
+}
+
+const NONE: readonly (readonly string[])[] = [];
+
+/** The fields that a subresource other than `status` leaves as they are. */
+export function keptFields(type: ResourceType, subresource: string): readonly (readonly string[])[] {
+  return type.subresources.find(({ name }) => name === subresource)?.keeps ?? NONE;
+}
+
+/** Gives the field at `path` the old object's value; the objects on the way are copied, since they may be shared. */
+function keep(
+  next: Record<string, unknown>,
+  old: Record<string, unknown>,
+  [name = "", ...rest]: readonly string[],
+): void {
+  if (rest.length === 0) {
+    if (old[name] === undefined) delete next[name];
+    else next[name] = old[name];
+    return;
+  }
+  const [inner, before] = [next[name], old[name]].map((value) => (isObject(value) ? { ...value } : undefined));
+  if (inner === undefined && before === undefined) return;
+  const merged = inner ?? {};
+  keep(merged, before ?? {}, rest);
+  next[name] = merged;
 }
 
 /** Status requests never change metadata of custom resources; built-ins let labels and annotations through, as upstream does. */

@@ -43,7 +43,7 @@ export function presentObject(
 
 /** A list in the requested form; full objects are the concatenation of their stored bytes. */
 export function presentList(type: ResourceType, page: ListPage, how: Presentation): Reply {
-  const { as, metaVersion } = how.representation;
+  const { as, metaVersion, untypedItems } = how.representation;
   if (as === "table") {
     const rows = (items: readonly View[], head: boolean): object =>
       table(
@@ -78,7 +78,8 @@ export function presentList(type: ResourceType, page: ListPage, how: Presentatio
       page,
       "items",
       () => head,
-      (items) => items.map((v) => partial(v.object, metaVersion)),
+      (items) =>
+        items.map((v) => (untypedItems === true ? { metadata: v.object.metadata } : partial(v.object, metaVersion))),
     );
   }
   return {

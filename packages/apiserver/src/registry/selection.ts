@@ -62,7 +62,8 @@ function unknownField(type: ResourceType, field: string): string {
     : `field label not supported: ${field}`;
 }
 
-function checkFields(type: ResourceType, selector: FieldSelector): void {
+/** Refuses a field that the type cannot select by. */
+export function checkFields(type: ResourceType, selector: FieldSelector): void {
   for (const { field } of selector.requirements) {
     const known =
       field === "metadata.name" ||

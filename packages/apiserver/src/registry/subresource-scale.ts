@@ -1,4 +1,4 @@
-import { badRequest, deepCopy, internalError, isObject, type Unstructured } from "@capstan/apimachinery";
+import { badRequest, conflict, deepCopy, internalError, isObject, type Unstructured } from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import type { WriteOutcome, WriteRequest } from "./core.ts";
 import { type Change, updateObject } from "./update.ts";
@@ -44,10 +44,24 @@ export async function updateScale(
     const metadata = isObject(wanted["metadata"]) ? wanted["metadata"] : {};
     const version = metadata["resourceVersion"];
     if (typeof version === "string" && version !== "") draft.metadata.resourceVersion = version;
+    checkUid(write, draft, metadata["uid"]);
     setAt(draft, scale.specReplicasPath, replicas);
     return { draft, owned: false };
   });
   return { status: outcome.status, object: scaleOf(scale, outcome.object) };
+}
+
+/** The UID of a Scale must be its object's: for a PUT as in any update, for a patch only where the kind is built in (as upstream). */
+function checkUid(write: WriteRequest, draft: Unstructured, asked: unknown): void {
+  const { uid = "" } = draft.metadata;
+  if (typeof asked !== "string" || asked === "" || asked === uid) return;
+  if (write.attributes.verb !== "patch") draft.metadata.uid = asked;
+  else if (write.type.builtin)
+    throw conflict(
+      { group: write.type.group, resource: `${write.type.plural}/scale` },
+      write.name,
+      `Precondition failed: UID in precondition: ${asked}, UID in object meta: ${uid}`,
+    );
 }
 
 /** Paths of scale subresources are plain: `.spec.replicas`, no lists. */

@@ -115,7 +115,7 @@ async function finish(
   const { core, type } = write;
   const old = view.object;
   const next = admission.request.object ?? old;
-  type.strategy.prepareForUpdate?.(next, old, write.subresource);
+  type.strategy.prepareForUpdate?.(next, old, write.subresource, core.clock.now());
   if (write.subresource === "") type.strategy.settleAmongOthers?.(next, old);
   if (write.pause !== undefined) await write.pause();
   if (write.subresource !== "status") raiseGeneration(type, next, old);

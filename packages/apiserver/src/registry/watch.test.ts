@@ -40,6 +40,17 @@ describe("watches", () => {
     expect(shown(watch.events)).toEqual(["ADDED b", "ADDED c"]);
   });
 
+  it("show computed objects as a list does, and make clients list again when they change", async () => {
+    const path = "/apis/apiregistration.k8s.io/v1/apiservices";
+    const list = (await t.get(path)).body as { items: { metadata: { name: string } }[] };
+    const watch = t.watch(path);
+    await settle();
+    expect(shown(watch.events)).toEqual(list.items.map(({ metadata }) => `ADDED ${metadata.name}`));
+    await t.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", widgetCrd());
+    await watch.done;
+    expect(watch.events.at(-1)).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
+  });
+
   it("say 410 in the stream when history is gone", async () => {
     const small = await startTestServer({ controllers: false });
     for (let i = 0; i < 11_500; i += 500) {

@@ -5,6 +5,7 @@ import type { StoredChange } from "../store/object-store.types.ts";
 import { CompactedError } from "../store/store.ts";
 import type { ResourceType } from "../types.ts";
 import { apiVersionOf, type RegistryCore } from "./core.ts";
+import { derivedViews } from "./derived.ts";
 import { storagePrefix } from "./keys.ts";
 import { reach } from "./list.ts";
 import { selectionOf } from "./selection.ts";
@@ -84,7 +85,7 @@ class Watch {
   begin(prefix: string, revision: number, options: ListOptions): void {
     const initial = options.sendInitialEvents === true || (options.sendInitialEvents === undefined && revision === 0);
     const { store, clock, random } = this.core;
-    this.cancels.push(this.core.types.onChange(() => this.endIfUnserved()));
+    this.cancels.push(this.core.types.onChange(() => this.onTypesChanged()));
     const timeoutMs =
       options.timeoutSeconds !== undefined && options.timeoutSeconds > 0
         ? options.timeoutSeconds * 1000
@@ -96,7 +97,10 @@ class Watch {
         const snapshot = store.list(prefix);
         from = snapshot.revision;
         this.enqueue(
-          () => viewsOf(this.type, snapshot.items),
+          () =>
+            this.type.derived === undefined
+              ? viewsOf(this.type, snapshot.items)
+              : derivedViews(this.type, this.core.types, snapshot.revision),
           (views) => this.sendInitial(views, snapshot.revision, options),
         );
       } else if (revision === 0) from = store.revision();
@@ -121,9 +125,11 @@ class Watch {
     this.sink.end();
   }
 
-  private endIfUnserved(): void {
-    const { group, version, plural } = this.type;
+  private onTypesChanged(): void {
+    const { group, version, plural, derived } = this.type;
     if (this.core.types.find(group, version, plural) !== this.type) this.end();
+    // What is computed from the types has no history to follow: the client must list again.
+    else if (derived !== undefined) this.fail(expired("the served resources changed"));
   }
 
   private fail(error: unknown, revision = 0): void {

@@ -16,7 +16,9 @@ export interface ApiCall {
   readonly sourceAddress?: string;
   /** The same in the answer's header and in the audit log. */
   readonly auditId?: string;
-  /** Reads the body; at most once. */
+  /** Called when credentials were accepted: the connection is not a stranger's any more. */
+  authenticated?(): void;
+  /** Reads the body; at most once, and never before the request is authorized. */
   body(): RequestBody | Promise<RequestBody>;
   /** Texts for `Warning: 299` headers. */
   readonly warnings: string[];

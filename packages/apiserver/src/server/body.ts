@@ -11,10 +11,18 @@ import {
   requestEntityTooLarge,
   unsupportedMediaType,
 } from "@capstan/apimachinery";
+import { YAML_IN_WORKER_BYTES, YamlTooSlow, yamlToJson } from "@capstan/apimachinery/foreign";
 import { LARGE_BYTES } from "../breathe.ts";
 import { goJsonError, summarizeBody } from "./go-json-error.ts";
-import { countKeys, duplicateFields, hasTooManyValues, maxValues, structureProblem } from "./json-scan.ts";
-import { YamlTooSlow, yamlToJson } from "./yaml-worker.ts";
+import {
+  countKeys,
+  duplicateFields,
+  type FieldPlaces,
+  fieldPlaces,
+  hasTooManyValues,
+  maxValues,
+  structureProblem,
+} from "./json-scan.ts";
 
 /** A request's body as it arrives: bytes from a socket, or a value in process. */
 export type RequestBody =
@@ -27,10 +35,9 @@ export interface ParsedBody {
   readonly value: unknown;
   /** Complaints about repeated keys, for field validation. */
   readonly duplicates: readonly string[];
+  /** Where fields stand, if some are repeated. */
+  readonly places?: FieldPlaces | undefined;
 }
-
-/** Parsing YAML takes up to 5 ms per KiB: larger bodies must not hold up other requests. */
-const YAML_IN_WORKER_BYTES = 8 * 1024;
 
 /** Whether working on a body takes so long that others should be let in between. */
 export function isLarge(body: RequestBody): boolean {
@@ -143,7 +150,8 @@ function parseJson(text: string, kind: string, refuse: (why: string) => Error): 
   }
   const keys = countKeys(value);
   if (keys === undefined) throw tooDeep();
-  return { value, duplicates: duplicateFields(text, keys) };
+  const duplicates = duplicateFields(text, keys);
+  return duplicates.length === 0 ? { value, duplicates } : { value, duplicates, places: fieldPlaces(text) };
 }
 
 async function parseYamlBody(

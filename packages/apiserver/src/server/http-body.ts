@@ -1,13 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import { badRequest, requestEntityTooLarge } from "@capstan/apimachinery";
+import { ByteBudget, type ByteShare, badRequest, requestEntityTooLarge, tooManyRequests } from "@capstan/apimachinery";
 import type { RequestBody } from "./body.ts";
 
 /** Upstream's limit for request bodies. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
-/** Reads a request's body without copying where it came in one piece; 413 above the limit. */
-export function readBody(request: IncomingMessage | Http2ServerRequest): Promise<RequestBody> {
+/** What the bodies of all requests of the process may take together, however many API servers it has. */
+export const REQUEST_BODIES = new ByteBudget(256 * 1024 * 1024);
+
+/**
+ * Reads a request's body without copying where it came in one piece; 413 above the limit, 429 when the bodies of all requests take too
+ * much. A share that is released while the body still comes ends the reading.
+ */
+export function readBody(request: IncomingMessage | Http2ServerRequest, share: ByteShare): Promise<RequestBody> {
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > MAX_BODY_BYTES) {
     request.resume();
@@ -18,10 +24,11 @@ export function readBody(request: IncomingMessage | Http2ServerRequest): Promise
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      if (size <= MAX_BODY_BYTES && share.take(chunk.length)) chunks.push(chunk);
       else {
         chunks.length = 0;
-        reject(tooLarge());
+        share.release();
+        reject(size > MAX_BODY_BYTES ? tooLarge() : tooManyRequests("too many large requests at once", 1));
       }
     });
     request.on("end", () => {

@@ -1,13 +1,25 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { type Clock, type Random, randomUuid, timeout, tooManyRequests } from "@capstan/apimachinery";
+import {
+  ApiError,
+  type ByteBudget,
+  type ByteShare,
+  type Clock,
+  markAuthenticated,
+  type Random,
+  randomUuid,
+  timeout,
+  tooManyRequests,
+} from "@capstan/apimachinery";
 import type { ApiCall } from "./api-call.ts";
-import { readBody } from "./http-body.ts";
+import { REQUEST_BODIES, readBody } from "./http-body.ts";
 import { type HttpResponse, writeReply } from "./http-reply.ts";
 import { writeWatch } from "./http-watch.ts";
 import { type Reply, statusReply, textReply } from "./reply.ts";
 import { wantsWatch } from "./request-info.ts";
+import { requestTimeoutMs } from "./request-timeout.ts";
 import { addWarning } from "./warnings.ts";
 
 /** What a server's socket side works with. */
@@ -19,6 +31,8 @@ export interface HttpHandlerDeps {
   onError(error: unknown): void;
   /** Default 10,000. */
   readonly maxWatches?: number;
+  /** Memory for bodies; default: what all servers of the process share. */
+  readonly bodies?: ByteBudget;
 }
 
 /** A node request of either protocol. */
@@ -27,8 +41,6 @@ export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpServerResponse = ServerResponse | Http2ServerResponse;
 
 const MAX_OPEN_WATCHES = 10_000;
-/** Upstream answers 504 after a minute; a write that took longer may still have happened. */
-const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_AUDIT_ID = 64;
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i;
 const NO_QUERY = new URLSearchParams();
@@ -86,7 +98,19 @@ export class HttpHandler {
     response: HttpResponse & { destroy(): unknown },
     prefix: string,
   ): Promise<void> {
-    const call = this.callOf(request, prefix);
+    const share = (this.deps.bodies ?? REQUEST_BODIES).share();
+    try {
+      await this.answerWith(this.callOf(request, prefix, share), response);
+    } finally {
+      // What still arrives of the body after the answer is thrown away.
+      share.release();
+    }
+  }
+
+  private async answerWith(
+    call: ApiCall & { readonly auditId: string },
+    response: HttpResponse & { destroy(): unknown },
+  ): Promise<void> {
     const { auditId } = call;
     const reply = await this.replyTo(call);
     if (response.destroyed === true) return;
@@ -108,8 +132,15 @@ export class HttpHandler {
     // Go's server refuses such a request before anybody sees it.
     if (BROKEN_ESCAPE.test(call.path)) return Promise.resolve(textReply(400, "400 Bad Request"));
     if (call.method === "GET" && wantsWatch(call.query)) return this.deps.handle(call);
+    let limitMs: number;
+    try {
+      limitMs = requestTimeoutMs(call.query);
+    } catch (error) {
+      if (error instanceof ApiError) return Promise.resolve(statusReply(error.status));
+      throw error;
+    }
     return new Promise((resolve) => {
-      const cancel = this.deps.clock.after(REQUEST_TIMEOUT_MS, () =>
+      const cancel = this.deps.clock.after(limitMs, () =>
         resolve(statusReply(timeout("request did not complete within the allotted timeout").status)),
       );
       void this.deps.handle(call).then((reply) => {
@@ -119,7 +150,7 @@ export class HttpHandler {
     });
   }
 
-  private callOf(request: HttpRequest, prefix: string): ApiCall & { readonly auditId: string } {
+  private callOf(request: HttpRequest, prefix: string, share: ByteShare): ApiCall & { readonly auditId: string } {
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
     const path = mark < 0 ? url : url.slice(0, mark);
@@ -137,7 +168,8 @@ export class HttpHandler {
       get sourceAddress() {
         return request.socket.remoteAddress ?? "";
       },
-      body: () => readBody(request),
+      authenticated: () => markAuthenticated(connectionOf(request)),
+      body: () => readBody(request, share),
       warnings,
       warn: (text) => addWarning(warnings, text),
     };
@@ -145,10 +177,8 @@ export class HttpHandler {
 
   /** The client certificate: the same bytes for every request of a connection, so that parsing it is remembered. */
   private certificateOf(request: HttpRequest): Pick<ApiCall, "clientCertificate" | "badCertificate"> | undefined {
-    const stream = "stream" in request ? request.stream : undefined;
-    const session = stream !== undefined && "session" in stream ? stream.session : undefined;
-    const socket = (session?.socket ?? request.socket) as TLSSocket;
-    const key: object = session ?? socket;
+    const key = connectionOf(request);
+    const socket = ("socket" in key ? key.socket : key) as TLSSocket;
     const known = this.certificates.get(key);
     if (known !== undefined) return known.length === 0 ? undefined : { clientCertificate: known };
     if (typeof socket.getPeerCertificate !== "function") return undefined;
@@ -157,4 +187,10 @@ export class HttpHandler {
     this.certificates.set(key, raw ?? new Uint8Array());
     return raw === undefined || raw.length === 0 ? undefined : { clientCertificate: raw };
   }
+}
+
+/** What stands for a request's connection: its HTTP/2 session, or its socket. */
+function connectionOf(request: HttpRequest): ServerHttp2Session | Socket {
+  const stream = "stream" in request ? request.stream : undefined;
+  return stream?.session === undefined ? request.socket : (stream.session as ServerHttp2Session);
 }

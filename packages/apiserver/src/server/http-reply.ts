@@ -1,10 +1,10 @@
 import { gzip } from "node:zlib";
 import { toGoYaml } from "@capstan/apimachinery";
+import { jsonToYaml } from "@capstan/apimachinery/foreign";
 import { breathe } from "../breathe.ts";
 import type { ApiCall } from "./api-call.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Reply, ReplyBody } from "./reply.ts";
-import { jsonToYaml } from "./yaml-worker.ts";
 
 /** The part of a response object that HTTP/1 and HTTP/2 share. */
 export interface HttpResponse {

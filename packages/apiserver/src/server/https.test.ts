@@ -223,15 +223,16 @@ describe("HTTPS", () => {
     await other.close();
   });
 
-  it("closes connections beyond the limit, and takes new ones when others end", async () => {
+  it("refuses connections beyond the limit when all others are authenticated, and takes new ones when they end", async () => {
     const { server: serving, ca } = certificates;
     const tls = { certPem: serving.certPem, keyPem: serving.keyPem, clientCaPem: ca.certPem };
-    const small = await server.listen({ host: "127.0.0.1", port: 0, tls, maxConnections: 2 });
+    const small = await server.listen({ host: "127.0.0.1", port: 0, tls, limits: { maxConnections: 2 } });
     const dial = (): Promise<TLSSocket | undefined> =>
       new Promise((resolve) => {
         const socket = connectTls({ host: "127.0.0.1", port: small.port, ca: ca.certPem, ...admin }, () =>
-          resolve(socket),
+          socket.write("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         );
+        socket.once("data", () => resolve(socket));
         socket.on("error", () => resolve(undefined));
         socket.on("close", () => resolve(undefined));
       });

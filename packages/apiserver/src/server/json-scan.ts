@@ -86,7 +86,34 @@ export function countKeys(value: unknown, depth = 0): number | undefined {
 export function duplicateFields(text: string, keys: number): string[] {
   let colons = 0;
   for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2)) colons++;
-  return colons === keys ? [] : scan(text);
+  if (colons === keys) return [];
+  const found = new Set<string>();
+  scan(text, (frame, key, repeated) => {
+    if (repeated) found.add(`duplicate field ${JSON.stringify(pathOf(frame, key))}`);
+  });
+  return [...found];
+}
+
+/** Paths of a longer text may add up to megabytes. */
+const MAX_PLACED_TEXT = 32 * 1024;
+
+/** Where the fields of a document stand, and where they are repeated. */
+export interface FieldPlaces {
+  readonly first: ReadonlyMap<string, number>;
+  readonly repeated: ReadonlyMap<string, number>;
+}
+
+/** The places of all fields by their paths, to list complaints in the order of the document; undefined for long texts. */
+export function fieldPlaces(text: string): FieldPlaces | undefined {
+  if (text.length > MAX_PLACED_TEXT) return undefined;
+  const first = new Map<string, number>();
+  const again = new Map<string, number>();
+  scan(text, (frame, key, repeated, at) => {
+    const path = pathOf(frame, key);
+    const places = repeated ? again : first;
+    if (!places.has(path)) places.set(path, at);
+  });
+  return { first, repeated: again };
 }
 
 interface Frame {
@@ -97,9 +124,8 @@ interface Frame {
   key: string;
 }
 
-/** Walks valid JSON text token by token; only structure and keys matter. */
-function scan(text: string): string[] {
-  const found = new Set<string>();
+/** Walks valid JSON text token by token and shows every key; only structure and keys matter. */
+function scan(text: string, see: (frame: Frame, key: string, repeated: boolean, at: number) => void): void {
   const stack: Frame[] = [];
   let expectKey = false;
   for (let i = 0; i < text.length; i++) {
@@ -125,8 +151,7 @@ function scan(text: string): string[] {
         const end = stringEnd(text, i);
         if (expectKey && top !== undefined) {
           const key = String(JSON.parse(text.slice(i, end + 1)));
-          if (top.seen.has(key))
-            found.add(`duplicate field ${JSON.stringify(top.path === "" ? key : `${top.path}.${key}`)}`);
+          see(top, key, top.seen.has(key), i);
           top.seen.add(key);
           top.key = key;
           expectKey = false;
@@ -138,13 +163,16 @@ function scan(text: string): string[] {
         break;
     }
   }
-  return [...found];
+}
+
+function pathOf(frame: Frame, key: string): string {
+  return frame.path === "" ? key : `${frame.path}.${key}`;
 }
 
 function childPath(parent: Frame | undefined): string {
   if (parent === undefined) return "";
   if (parent.array) return `${parent.path}[${parent.index}]`;
-  return parent.path === "" ? parent.key : `${parent.path}.${parent.key}`;
+  return pathOf(parent, parent.key);
 }
 
 function stringEnd(text: string, start: number): number {

@@ -1,11 +1,16 @@
 import { EventEmitter } from "node:events";
-import { seededRandom, settle, VirtualClock } from "@capstan/apimachinery";
+
+import { PassThrough } from "node:stream";
+import { ByteBudget, seededRandom, settle, VirtualClock } from "@capstan/apimachinery";
+import { YAML_DEADLINE_MS } from "@capstan/apimachinery/foreign";
+
 import { describe, expect, it } from "vitest";
 import type { WatchSink } from "../registry/watch.ts";
 import { startTestServer } from "../testing/server.ts";
 import { HttpHandler, type HttpRequest, type HttpServerResponse } from "./http-handler.ts";
-import type { Reply } from "./reply.ts";
-import { YAML_DEADLINE_MS } from "./yaml-worker.ts";
+
+import { failureReply } from "./pipeline.ts";
+import { type Reply, textReply } from "./reply.ts";
 
 /** A response that somebody reads, or nobody. */
 class Client extends EventEmitter {
@@ -97,6 +102,74 @@ describe("limits", () => {
     await clock.advance(2_000);
     expect(client.status).toBe(504);
     expect(JSON.parse(client.text)).toMatchObject({ kind: "Status", reason: "Timeout", code: 504 });
+  });
+
+  it("bytes of bodies: more than all may take together are refused, and given back with the answer", async () => {
+    const bodies = new ByteBudget(1000);
+    const handler = new HttpHandler({
+      clock: new VirtualClock(),
+      random: seededRandom(1),
+      bodies,
+      handle: async (call) => {
+        try {
+          await call.body();
+          return textReply(200, "read");
+        } catch (error) {
+          return failureReply({ onError: () => undefined }, call, error);
+        }
+      },
+      onError: (error) => {
+        throw error;
+      },
+    });
+    const post = (): { body: PassThrough; client: Client } => {
+      const body = Object.assign(new PassThrough(), { method: "POST", url: "/", headers: {}, socket: {} });
+      const client = new Client();
+      handler.serve(body as unknown as HttpRequest, client as unknown as HttpServerResponse);
+      return { body, client };
+    };
+    const slow = post();
+    slow.body.write("x".repeat(900));
+    await settle();
+    const second = post();
+    second.body.end("x".repeat(200));
+    await settle();
+    expect(second.client.status).toBe(429);
+    slow.body.end("x".repeat(50));
+    await settle();
+    expect(slow.client.status).toBe(200);
+    const third = post();
+    third.body.end("x".repeat(1000));
+    await settle();
+    expect(third.client.status).toBe(200);
+  });
+
+  it("bytes of bodies: who sends slowly does not hold memory after the time for the request", async () => {
+    const clock = new VirtualClock();
+    const bodies = new ByteBudget(1000);
+    const handler = new HttpHandler({
+      clock,
+      random: seededRandom(1),
+      bodies,
+      handle: async (call) => {
+        await Promise.resolve(call.body()).catch(() => undefined);
+        return textReply(200, "read");
+      },
+      onError: (error) => {
+        throw error;
+      },
+    });
+    const body = Object.assign(new PassThrough(), { method: "POST", url: "/", headers: {}, socket: {} });
+    const client = new Client();
+    handler.serve(body as unknown as HttpRequest, client as unknown as HttpServerResponse);
+    body.write("x".repeat(900));
+    await settle();
+    expect(bodies.share().take(900)).toBe(false);
+    await clock.advance(61_000);
+    expect(client.status).toBe(504);
+    body.write("x".repeat(900));
+    await settle();
+    expect(bodies.share().take(1000)).toBe(true);
   });
 
   it("unread events: a watcher that does not read is cut off, and nobody else is held up", async () => {

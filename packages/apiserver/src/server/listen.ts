@@ -1,14 +1,22 @@
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { DEFAULT_CIPHERS } from "node:tls";
+import {
+  type Clock,
+  type ConnectionLimits,
+  DEFAULT_CONNECTION_LIMITS,
+  HTTP_TIME_LIMITS,
+  limitConnections,
+  TLS_TIME_LIMITS,
+} from "@capstan/apimachinery";
 import type { HttpHandler } from "./http-handler.ts";
 
 /** Where and with which certificates a server listens. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** Connections at the same time, 4096 by default; more are closed at once. */
-  readonly maxConnections?: number;
+  /** What differs from the usual limits of connections. */
+  readonly limits?: Partial<ConnectionLimits>;
   readonly tls: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem?: string };
 }
 
@@ -20,7 +28,6 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-const MAX_CONNECTIONS = 4096;
 const MAX_STREAMS_PER_CONNECTION = 250;
 const MAX_HEADER_BYTES = 128 * 1024;
 const GRACE_MS = 5_000;
@@ -31,7 +38,7 @@ const CIPHERS = DEFAULT_CIPHERS.split(":")
   .join(":");
 
 /** Listens with TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for but not demanded: tokens do too. */
-export async function listen(handler: HttpHandler, options: ListenOptions): Promise<Listener> {
+export async function listen(handler: HttpHandler, options: ListenOptions, clock: Clock): Promise<Listener> {
   const server = createSecureServer({
     ...secureOptions(options.tls),
     allowHTTP1: true,
@@ -39,15 +46,16 @@ export async function listen(handler: HttpHandler, options: ListenOptions): Prom
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",
     maxHeaderSize: MAX_HEADER_BYTES,
+    ...TLS_TIME_LIMITS,
     settings: {
       maxConcurrentStreams: MAX_STREAMS_PER_CONNECTION,
       maxHeaderListSize: MAX_HEADER_BYTES,
       initialWindowSize: 1024 * 1024,
     },
   } as Parameters<typeof createSecureServer>[0]);
-  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
+  limitConnections(server, { ...DEFAULT_CONNECTION_LIMITS, ...options.limits }, clock);
   // Its HTTP/1 side looks here and not at the options; selectors of kubectl may be long.
-  (server as { maxHeaderSize?: number }).maxHeaderSize = MAX_HEADER_BYTES;
+  Object.assign(server, { maxHeaderSize: MAX_HEADER_BYTES, ...HTTP_TIME_LIMITS });
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on("secureConnection", (socket) => {

@@ -21,3 +21,10 @@ describe("negotiate", () => {
     expect(() => negotiate("text/html")).toThrow("only the following media types are accepted");
   });
 });
+
+it("leaves the kind out of metadata-only items for clients that prefer protobuf, where items have none", () => {
+  const list = (type: string): string => `${type};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1`;
+  const protobufFirst = `${list("application/vnd.kubernetes.protobuf")},${list("application/json")},application/json`;
+  expect(negotiate(protobufFirst)).toMatchObject({ as: "partialList", untypedItems: true });
+  expect(negotiate(list("application/json"))).toMatchObject({ as: "partialList", untypedItems: false });
+});

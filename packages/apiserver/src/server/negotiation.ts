@@ -6,6 +6,11 @@ export interface Representation {
   readonly format: "json" | "yaml";
   /** Version of meta.k8s.io asked for with `as=`. */
   readonly metaVersion: string;
+  /**
+   * Items of a PartialObjectMetadataList do not name their kind. In protobuf they never do, and a client that prefers it compares them
+   * with what a watch gave it.
+   */
+  readonly untypedItems?: boolean;
 }
 
 /** What almost every request gets: the object itself as JSON. */
@@ -20,33 +25,39 @@ interface Clause {
 const cache = new Map<string, Representation>();
 const CACHE_LIMIT = 256;
 
-/** Takes the first Accept clause that can be served; throws 406 when none can. */
-export function negotiate(accept: string | undefined): Representation {
+/** Takes the first Accept clause that can be served; throws 406 when none can. `tables` = whether the kind has a Table form. */
+export function negotiate(accept: string | undefined, tables = true): Representation {
   if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*") return PLAIN_JSON;
+  if (!tables) return choose(accept, false);
   const known = cache.get(accept);
   if (known !== undefined) return known;
-  const chosen = choose(accept);
+  const chosen = choose(accept, true);
   if (cache.size >= CACHE_LIMIT) cache.clear();
   cache.set(accept, chosen);
   return chosen;
 }
 
-function choose(accept: string): Representation {
+function choose(accept: string, tables: boolean): Representation {
+  let untypedItems = false;
   for (const clause of parseAccept(accept)) {
     const format = formatOf(clause.type);
-    if (format === undefined) continue;
+    if (format === undefined) {
+      untypedItems ||= clause.type === PROTOBUF;
+      continue;
+    }
     const as = clause.params.get("as");
     if (as === undefined || as === "") return { as: "object", format, metaVersion: "v1" };
     const metaVersion = clause.params.get("v") ?? "v1";
     if (clause.params.get("g") !== "meta.k8s.io" || (metaVersion !== "v1" && metaVersion !== "v1beta1")) continue;
-    if (as === "Table") return { as: "table", format, metaVersion };
+    if (as === "Table" && tables) return { as: "table", format, metaVersion };
     if (as === "PartialObjectMetadata") return { as: "partial", format, metaVersion };
-    if (as === "PartialObjectMetadataList") return { as: "partialList", format, metaVersion };
+    if (as === "PartialObjectMetadataList") return { as: "partialList", format, metaVersion, untypedItems };
   }
   throw unservedMediaType();
 }
 
-const OBJECTS = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+const OBJECTS = ["application/json", "application/yaml", PROTOBUF];
 const EVENTS = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
 /** 406 in the words of upstream's negotiation. */

@@ -10,6 +10,7 @@ import {
 } from "@capstan/apimachinery";
 import { impersonate } from "../auth/impersonation.ts";
 import { forbiddenFor } from "../auth/rbac-authorizer.ts";
+import { ANONYMOUS } from "../auth/users.ts";
 import type { RegistryCore } from "../registry/core.ts";
 import { isCustom } from "../registry/custom-type.ts";
 import { methodNotAllowed, notServed } from "../registry/errors.ts";
@@ -84,6 +85,7 @@ async function identify(deps: PipelineDeps, call: ApiCall): Promise<UserInfo> {
     );
   }
   if (user === undefined) throw unauthorized();
+  if (user.name !== ANONYMOUS.name) call.authenticated?.();
   return user;
 }
 

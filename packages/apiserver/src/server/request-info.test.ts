@@ -25,6 +25,14 @@ describe("parseRequestInfo", () => {
     ["GET", "/api/v1/watch/namespaces/a/pods/b", { verb: "watch", namespace: "a", resource: "pods", name: "b" }],
     ["GET", "/api/v1/pods?fieldSelector=metadata.name=p", { verb: "list", name: "p" }],
     ["GET", "/api/v1/pods?fieldSelector=metadata.name!%3Dp", { verb: "list", name: "" }],
+    ["GET", "/api/v1/pods?fieldSelector=metadata.name==p&watch=1", { verb: "watch", name: "p" }],
+    // A part of an escaped value is no term of its own, and what cannot be read names nothing.
+    ["GET", String.raw`/api/v1/pods?fieldSelector=spec.nodeName=a\,metadata.name\=p`, { verb: "list", name: "" }],
+    ["GET", String.raw`/api/v1/pods?fieldSelector=spec.nodeName=a\,metadata.name=p`, { verb: "list", name: "" }],
+    ["GET", "/api/v1/pods?fieldSelector=metadata.name=a/b", { verb: "list", name: "" }],
+    // As upstream: only lists and watches of the normal path take a name from their field selector.
+    ["GET", "/api/v1/watch/pods?fieldSelector=metadata.name=p", { verb: "watch", name: "" }],
+    ["DELETE", "/api/v1/namespaces/a/pods?fieldSelector=metadata.name=p", { verb: "deletecollection", name: "" }],
     ["GET", "/api/v1", { isResource: false, verb: "get" }],
     ["GET", "/apis/x.io/v1", { isResource: false }],
     ["GET", "/healthz", { isResource: false }],

@@ -1,3 +1,5 @@
+import { isPathSegment, parseFieldSelector } from "@capstan/apimachinery";
+
 /** What the path, the method and the query of a request say about its target (RequestInfo of kube-apiserver). */
 export interface RequestInfo {
   readonly isResource: boolean;
@@ -64,9 +66,11 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const resource = parts[0] ?? "";
   let name = parts[1] ?? "";
   const subresource = parts[2] ?? "";
-  if (name === "" && verb === "get") verb = wantsWatch(query) ? "watch" : "list";
   if (name === "" && verb === "delete") verb = "deletecollection";
-  if (name === "" && (verb === "list" || verb === "watch" || verb === "deletecollection")) name = selectedName(query);
+  if (name === "" && verb === "get") {
+    verb = wantsWatch(query) ? "watch" : "list";
+    name = selectedName(query);
+  }
   const overlong = parts.length > 3;
   return {
     isResource: true,
@@ -126,13 +130,18 @@ export function wantsWatch(query: URLSearchParams): boolean {
   return value !== null && value !== "false" && value !== "0" && value !== "f" && value !== "F" && value !== "FALSE";
 }
 
-/** A field selector that pins metadata.name makes a list a request for that one name (authorization by resourceNames). */
+/**
+ * A field selector that pins metadata.name makes a list a request for that one name (authorization by resourceNames). It is read by the
+ * parser that selects the objects: what authorization takes for a name must be one there too.
+ */
 function selectedName(query: URLSearchParams): string {
   const selector = query.get("fieldSelector");
-  if (selector === null || !selector.includes("metadata.name=")) return "";
-  for (const term of selector.split(",")) {
-    const match = /^metadata\.name={1,2}([^=!].*)$/.exec(term.trim());
-    if (match?.[1] !== undefined) return match[1];
+  if (selector === null || !selector.includes("metadata.name")) return "";
+  try {
+    const name = parseFieldSelector(selector).exact("metadata.name") ?? "";
+    return isPathSegment(name).length === 0 ? name : "";
+  } catch {
+    // The handler answers 400; until then nothing is known about names.
+    return "";
   }
-  return "";
 }

@@ -1,20 +1,23 @@
 import {
   ApiError,
   badRequest,
+  fieldSelector,
   goJson,
   invalid,
   invalidValue,
   isObject,
   methodNotSupported,
   notFound,
+  parseFieldSelector,
   type Unstructured,
   type UserInfo,
 } from "@capstan/apimachinery";
 import { breathe } from "../breathe.ts";
-import { bodyType } from "../builtin/define.ts";
+import { bodyType, defineBuiltin } from "../builtin/define.ts";
+import { admissionFor, runMutating, runValidating } from "../registry/admission.ts";
 import { applyObject, checkAppliedType } from "../registry/apply.ts";
 import { groupResource, type RegistryCore, type WriteOutcome, type WriteRequest } from "../registry/core.ts";
-import { createObject } from "../registry/create.ts";
+import { createObject, createOptions } from "../registry/create.ts";
 import { isCustom } from "../registry/custom-type.ts";
 import { checkKind, decodeObject, type FieldValidation, textOf } from "../registry/decode.ts";
 import { deleteObject } from "../registry/delete.ts";
@@ -23,16 +26,18 @@ import { methodNotAllowed, notServed, routerRefusal } from "../registry/errors.t
 import { getObject, listObjects } from "../registry/list.ts";
 import { applyOf, patchObject, patchTypeOf } from "../registry/patch.ts";
 import { type Presentation, presentEvents, presentList, presentObject } from "../registry/representations.ts";
+import { checkFields } from "../registry/selection.ts";
 import { scaleOf, updateScale } from "../registry/subresource-scale.ts";
 import { settleNamespace } from "../registry/system-metadata.ts";
 import { updateObject } from "../registry/update.ts";
 import { openWatch } from "../registry/watch.ts";
-import type { RequestAttributes, ResourceType, SubresourceType, Verb } from "../types.ts";
+import type { RequestAttributes, ResourceType, SubresourceHandler, SubresourceType, Verb } from "../types.ts";
 import type { ApiCall } from "./api-call.ts";
 import {
   checkMediaType,
   isLarge,
   mediaTypeOf,
+  type ParsedBody,
   parseApplyBody,
   parseJsonPatchBody,
   parseObjectBody,
@@ -41,6 +46,7 @@ import {
 import { negotiate, type Representation, servesMediaType, unservedMediaType } from "./negotiation.ts";
 import {
   type DeleteOptions,
+  type ListOptions,
   parseDeleteOptions,
   parseListOptions,
   parseWriteOptions,
@@ -50,6 +56,8 @@ import { objectReply, type Reply } from "./reply.ts";
 import { type RequestInfo, wantsWatch } from "./request-info.ts";
 
 const NO_OPTIONS: WriteOptions = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
+
+const SCALE = defineBuiltin({ group: "autoscaling", kind: "Scale", namespaced: true, columns: [], strategy: {} });
 
 /** Everything one request for a resource needs. */
 interface Request {
@@ -126,7 +134,8 @@ function presentation(request: Request): Presentation {
 
 function represent(request: Request): Representation {
   try {
-    return negotiate(request.call.headers["accept"]);
+    // Reviews are answered and not kept: there is no Table of them.
+    return negotiate(request.call.headers["accept"], request.type.strategy.createOnly === undefined);
   } catch (error) {
     const routed = request.type.builtin && !servesMediaType(request.call.headers["accept"] ?? "");
     throw routed ? routerRefusal(request.info.verb === "watch" ? "406 watch" : 406) : error;
@@ -143,7 +152,7 @@ async function handleGet(request: Request): Promise<Reply> {
 async function handleList(request: Request): Promise<Reply> {
   const how = presentation(request);
   const options = parseListOptions(request.call.query, false);
-  const page = await listObjects(request.core, request.type, request.namespace, options);
+  const page = await listObjects(request.core, request.type, request.namespace, ofName(request, options));
   return presentList(request.type, page, how);
 }
 
@@ -151,17 +160,31 @@ async function handleWatch(request: Request): Promise<Reply> {
   const how = presentation(request);
   // Events follow each other without an end, which YAML cannot be.
   if (how.representation.format === "yaml") throw unservedMediaType(true);
-  const { core, type, info } = request;
+  const { core, type } = request;
   // Below the old prefix upstream looks at the options as if they were those of a list.
   const options = parseListOptions(request.call.query, wantsWatch(request.call.query));
-  // `/watch/…/name` watches that one object.
-  const named =
-    info.name !== "" && options.fieldSelector === ""
-      ? { ...options, fieldSelector: `metadata.name=${info.name}` }
-      : options;
   const transform = presentEvents(type, how, () => core.clock.now());
-  const stream = await openWatch(core, type, request.namespace, named, transform);
+  const stream = await openWatch(core, type, request.namespace, ofName(request, options), transform);
   return { status: 200, body: { type: "watch", stream } };
+}
+
+/**
+ * The options of a list or watch that was authorized for one name (`/watch/…/NAME`, or a field selector that pins it): it must select
+ * that object and no other, whatever else its field selector says.
+ */
+function ofName({ info, type }: Request, options: ListOptions): ListOptions {
+  if (info.name === "") return options;
+  const selector = parseFieldSelector(options.fieldSelector);
+  if (selector.empty)
+    return {
+      ...options,
+      fieldSelector: fieldSelector([{ field: "metadata.name", operator: "=", value: info.name }]).toString(),
+    };
+  // Fields that the kind does not know are refused first, as upstream does.
+  checkFields(type, selector);
+  if (selector.exact("metadata.name") !== info.name)
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  return options;
 }
 
 async function handleCreate(request: Request): Promise<Reply> {
@@ -209,14 +232,14 @@ async function handlePatch(request: Request, subresource: string): Promise<Reply
   if (patchType === "apply") {
     // What is applied to a part of an object does not make the object.
     if (subresource !== "") await getObject(request.core, type, request.namespace, request.info.name, "");
-    const { value, duplicates } = await parseApplyBody(body, type.kind, request.core.clock);
+    const applied = await parseApplyBody(body, type.kind, request.core.clock);
     if (write.pause !== undefined) await write.pause();
-    return present(request, await applyObject(write, value, validation(request, options, duplicates)), how);
+    return present(request, await applyObject(write, applied.value, validation(request, options, applied)), how);
   }
-  const { value, duplicates } = await ofExisting(request, () =>
+  const patch = await ofExisting(request, () =>
     parseJsonPatchBody(body, patchType === "json" ? "JSON patch" : type.kind, patchType === "strategic"),
   );
-  return present(request, await patchObject(write, patchType, value, validation(request, options, duplicates)), how);
+  return present(request, await patchObject(write, patchType, patch.value, validation(request, options, patch)), how);
 }
 
 /** Upstream reads a patch when it has the object: where there is none, that is told, whatever the patch looks like. */
@@ -275,8 +298,11 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
     const mediaType = mediaTypeOf(call.headers["content-type"]);
     const body = await call.body();
     checkScaleKind(protobufTypeOf(body, mediaType) ?? {});
-    const { value } = await parseObjectBody(body, mediaType, "Scale", true, core.clock);
+    const parsed = await parseObjectBody(body, mediaType, "Scale", true, core.clock);
+    const { value } = parsed;
     checkScale(value, info.name);
+    // For its complaints about unknown and repeated fields.
+    decodeObject(SCALE, structuredClone(value), validation(request, options, parsed));
     const outcome = await updateScale(writeRequest(request, options, "scale"), scale, () => value);
     return objectReply(outcome.status, outcome.object);
   }
@@ -316,44 +342,36 @@ function checkScaleKind({ apiVersion, kind }: { apiVersion?: unknown; kind?: unk
     throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"');
 }
 
+/** A subresource without a handler changes the object itself: with the caller, the options and the preconditions of any update. */
 async function handleOther(request: Request, subresource: SubresourceType, verb: Verb): Promise<Reply> {
-  // A namespace's finalize is an ordinary update that its strategy narrows to spec.finalizers.
-  if (subresource.handle === undefined || subresource.name === "finalize") {
-    if (verb === "get") return handleGet(request);
-    if (verb === "update") return handleUpdate(request, subresource.name);
-    if (verb === "patch") return handlePatch(request, subresource.name);
-    throw notSupported(request);
-  }
-  const { call, core, user, namespace, info } = request;
-  represent(request);
-  let body: Unstructured | undefined;
-  if (verb === "create" || verb === "update") {
-    if (verb === "create") checkMediaType(mediaTypeOf(call.headers["content-type"]));
-    const options = parseWriteOptions(call.query, verb === "create" ? "CreateOptions" : "UpdateOptions", false);
-    body = (await readObject({ ...request, type: bodyType(request.type, subresource) }, options)).draft;
-  } else if (verb === "patch") body = await patchedBody(request);
-  const dryRun = call.query.getAll("dryRun").includes("All");
-  const result = await subresource.handle({
-    verb,
-    user,
-    namespace,
-    name: info.name,
-    body,
-    dryRun,
-    api: core.internal(),
-  });
-  return objectReply(result.status, result.object);
+  const { handle, name } = subresource;
+  if (handle !== undefined) return handlePosted(request, subresource, handle);
+  if (verb === "get") return handleGet(request);
+  if (verb === "update") return handleUpdate(request, name);
+  if (verb === "patch") return handlePatch(request, name);
+  throw notSupported(request);
 }
 
-/** What a patch of a subresource that shows the object itself would put there. */
-async function patchedBody({ core, call, type, namespace, info }: Request): Promise<Unstructured> {
-  const patchType = patchTypeOf(type, mediaTypeOf(call.headers["content-type"]));
-  const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
-  if (patchType === "apply") throw routerRefusal(415);
-  const { value, duplicates } = parseJsonPatchBody(await call.body(), patchType === "json" ? "JSON patch" : type.kind);
-  const { object } = await getObject(core, type, namespace, info.name, "");
-  const patched = applyOf(type, patchType, object, value);
-  return decodeObject(type, patched, { mode: options.fieldValidation, duplicates, warn: call.warn });
+/** A POST of a subresource with a kind of its own (TokenRequest, Eviction), admitted as the caller's CREATE. */
+async function handlePosted(
+  request: Request,
+  subresource: SubresourceType,
+  handle: SubresourceHandler,
+): Promise<Reply> {
+  const { call, core, user, namespace, info } = request;
+  represent(request);
+  checkMediaType(mediaTypeOf(call.headers["content-type"]));
+  const options = parseWriteOptions(call.query, "CreateOptions", false);
+  const { draft } = await readObject({ ...request, type: bodyType(request.type, subresource) }, options);
+  const write = writeRequest(request, options, subresource.name);
+  const admission = admissionFor(write, "CREATE", draft, undefined, createOptions(write));
+  await runMutating(admission);
+  await runValidating(admission);
+  const body = admission.request.object ?? draft;
+  const { dryRun } = options;
+  const nowMs = core.clock.now();
+  const result = await handle({ user, namespace, name: info.name, body, dryRun, nowMs, api: core.internal() });
+  return objectReply(result.status, result.object);
 }
 
 function writeRequest(request: Request, options: WriteOptions, subresource: string, large = false): WriteRequest {
@@ -389,8 +407,8 @@ function managerOf(userAgent: string | undefined): string {
   return manager;
 }
 
-function validation(request: Request, options: WriteOptions, duplicates: readonly string[]): FieldValidation {
-  return { mode: options.fieldValidation, duplicates, warn: request.call.warn };
+function validation(request: Request, options: WriteOptions, { duplicates, places }: ParsedBody): FieldValidation {
+  return { mode: options.fieldValidation, duplicates, places, warn: request.call.warn };
 }
 
 /** The decoded body, and a way to get it again untouched when a write has to be repeated. */
@@ -406,7 +424,7 @@ async function readObject(
   const parsed = await parseObjectBody(body, mediaType, type.kind, !isCustom(type), request.core.clock);
   const large = isLarge(body);
   if (large) await breathe();
-  const draft = decodeObject(type, parsed.value, validation(request, options, parsed.duplicates));
+  const draft = decodeObject(type, parsed.value, validation(request, options, parsed));
   let used = false;
   const copy = (): Unstructured => {
     if (!used) {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, copyFile, readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { syncDirectory } from "@capstan/os";
 import {
   databaseFolder,
   ensureDirectory,
@@ -32,7 +33,7 @@ export async function backupDatabase(database: Database, path: string): Promise<
   await syncPath(join(folder, "data.mdb"));
   await writeManifest(draft, { format: FORMAT, database: databaseFolder(FORMAT) });
   await rename(draft, path);
-  await syncPath(dirname(path));
+  await syncDirectory(dirname(path));
 }
 
 /** Fills an empty or missing data directory from a backup, after checking the backup. */

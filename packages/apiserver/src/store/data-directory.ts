@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { writeFileAtomic } from "@capstan/os";
 import { StoreError } from "./store.ts";
 
 /** The format this version writes. */
@@ -40,11 +41,7 @@ export async function readManifest(directory: string): Promise<Manifest | undefi
 
 /** Makes `manifest` the one that counts, in one step that survives a crash. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
-  const draft = join(directory, `${MANIFEST}.new`);
-  await writeFile(draft, `${JSON.stringify(manifest)}\n`, { mode: 0o600 });
-  await syncPath(draft);
-  await rename(draft, join(directory, MANIFEST));
-  await syncPath(directory);
+  await writeFileAtomic(join(directory, MANIFEST), `${JSON.stringify(manifest)}\n`);
 }
 
 /** Creates the directory if needed, readable by its owner alone: it holds secrets. */
@@ -52,7 +49,7 @@ export async function ensureDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
 }
 
-/** Flushes a file or the entries of a directory to disk. */
+/** Flushes a file to disk. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {

@@ -1,13 +1,19 @@
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
-import type { RootDatabase } from "lmdb";
+import type { RangeOptions, RootDatabase } from "lmdb";
 import { checkLmdbFile } from "./lmdb-file.ts";
 import { StoreError } from "./store.ts";
 import { commitFailure, writeError } from "./write-error.ts";
 
 /** Ordered bytes on disk. Writes only by awaited transaction(): the library's synchronous writes are not durable. */
 export type Database = RootDatabase<Buffer, Buffer>;
+
+/** What a store needs of a database: all of one, or a part of one that others share. */
+export type Records = Pick<Database, "getBinary" | "put" | "remove" | "transaction"> & {
+  getKeys(range: RangeOptions): Iterable<Buffer>;
+  getRange(range: RangeOptions): Iterable<{ key: Buffer; value: Buffer }>;
+};
 
 /**
  * Opens the database in `folder`. A damaged file could take the process down once it is mapped into memory, so it is checked
@@ -41,7 +47,7 @@ export async function openDatabase(folder: string): Promise<Database> {
 }
 
 /** Runs `action` in a transaction and resolves once it is on disk; a failure says what it means to a person. */
-export async function transact<T>(database: Database, action: () => T): Promise<T> {
+export async function transact<T>(database: Pick<Records, "transaction">, action: () => T): Promise<T> {
   try {
     return await database.transaction(action);
   } catch (error) {
@@ -51,7 +57,7 @@ export async function transact<T>(database: Database, action: () => T): Promise<
 
 /** All records whose key starts with byte `table`, in key order, as copies. */
 export function* recordsOf(
-  database: Database,
+  database: Pick<Records, "getRange">,
   table: number,
   options: { start?: Buffer; reverse?: boolean } = {},
 ): Generator<{ key: Buffer; value: Buffer }> {

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { type Clock, type Random, systemRandom } from "@capstan/apimachinery";
 import { backupDatabase } from "./backup.ts";
 import { databaseFolder, ensureDirectory, FORMAT, newerFormat, readManifest, writeManifest } from "./data-directory.ts";
+import { DiskReserve, diskSpace } from "./disk-reserve.ts";
 import type { EncryptionKeys } from "./encryption.ts";
-import { type Database, openDatabase, recordsOf, transact } from "./lmdb-database.ts";
+import { openDatabase, type Records, recordsOf, transact } from "./lmdb-database.ts";
 import { type Migration, migrate } from "./migration.ts";
 import { lockDirectory } from "./process-lock.ts";
 import {
@@ -37,7 +38,7 @@ import {
   StoreError,
 } from "./store.ts";
 import { changesOf, type UndoRecord, undo } from "./undo-log.ts";
-import { openError, writeError } from "./write-error.ts";
+import { isDiskFull, openError, writeError } from "./write-error.ts";
 
 /** How a durable store is opened. */
 export interface LmdbStoreOptions {
@@ -47,6 +48,8 @@ export interface LmdbStoreOptions {
   random?: Random;
   /** Steps from older formats; for tests, the built-in list serves otherwise. */
   migrations?: readonly Migration[];
+  /** Keeps some megabytes of the disk for deletions and restarts when it is full. */
+  reserve?: boolean;
   /** Told when data of an older format was migrated, with the folder that keeps the old data. */
   onMigrated?: (from: number, kept: string) => void;
 }
@@ -73,18 +76,35 @@ export async function openLmdbStore(directory: string, options: LmdbStoreOptions
   let unlock: () => void = () => {};
   try {
     await ensureDirectory(directory);
+    const reserve = options.reserve === true ? new DiskReserve(directory, diskSpace(directory)) : undefined;
     unlock = lockDirectory(directory);
     const folder = await prepareData(directory, options);
     const codec: Codec = { keys: options.encryptionKeys ?? [], random: options.random ?? systemRandom };
-    return new DurableStore(await openDatabase(folder), codec, unlock);
+    const database = await openDatabase(folder);
+    return new DurableStore(database, codec, {
+      ...(reserve === undefined ? {} : { reserve }),
+      backup: (path) => backupDatabase(database, path),
+      close: async () => {
+        await database.close();
+        unlock();
+      },
+    });
   } catch (error) {
     unlock();
     throw error instanceof StoreError ? error : openError(directory, error);
   }
 }
 
+/** What a store does with the files that its records are in. */
+export interface StoreFiles {
+  /** Space on their disk for the time when it is full. */
+  readonly reserve?: DiskReserve;
+  backup(path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** The database folder of the current format, after migrating or creating what is needed. */
-async function prepareData(directory: string, options: LmdbStoreOptions): Promise<string> {
+export async function prepareData(directory: string, options: LmdbStoreOptions): Promise<string> {
   const manifest = await readManifest(directory);
   if (manifest === undefined) {
     const folder = join(directory, databaseFolder(FORMAT));
@@ -99,10 +119,11 @@ async function prepareData(directory: string, options: LmdbStoreOptions): Promis
   return join(directory, databaseFolder(FORMAT));
 }
 
-class DurableStore implements LmdbStore {
-  private readonly database: Database;
+/** A store over the records of a database. */
+export class DurableStore implements LmdbStore {
+  private readonly database: Records;
   private readonly codec: Codec;
-  private readonly unlock: () => void;
+  private readonly files: StoreFiles;
   /** Newest revision given to commit(): each commit checks that the one before it really happened. */
   private issued: number | undefined;
   private inFlight = 0;
@@ -111,10 +132,10 @@ class DurableStore implements LmdbStore {
   private broken: StoreError | undefined;
   private closed = false;
 
-  constructor(database: Database, codec: Codec, unlock: () => void) {
+  constructor(database: Records, codec: Codec, files: StoreFiles) {
     this.database = database;
     this.codec = codec;
-    this.unlock = unlock;
+    this.files = files;
   }
 
   async load(): Promise<LoadedStore> {
@@ -218,18 +239,22 @@ class DurableStore implements LmdbStore {
 
   async backup(path: string): Promise<void> {
     if (this.closed) throw closedError();
-    await backupDatabase(this.database, path);
+    await this.files.backup(path);
   }
 
   problem(): string | undefined {
-    return this.broken === undefined ? undefined : `${this.broken.message}. ${this.broken.cure}`;
+    const problem = this.broken ?? this.files.reserve?.refusal();
+    return problem === undefined ? undefined : `${problem.message}. ${problem.cure}`;
+  }
+
+  refusal(shrinks: boolean): StoreError | undefined {
+    return shrinks ? undefined : this.files.reserve?.refusal();
   }
 
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
-    await this.database.close();
-    this.unlock();
+    await this.files.close();
   }
 
   /** What each write replaces, be it on disk or written by an earlier one of the same commit. */
@@ -305,6 +330,7 @@ class DurableStore implements LmdbStore {
   private failed(error: unknown, revision: number): StoreError {
     const failure = error instanceof StoreError ? error : writeError(error);
     this.failure ??= failure;
+    if (isDiskFull(failure)) this.files.reserve?.spend();
     // Reported as failed and yet there: the flush went wrong, so what a crash would leave is unknown.
     if (this.state().revision >= revision) {
       this.broken ??= new StoreError(

@@ -3,7 +3,14 @@ import { ChangeRing } from "./change-ring.ts";
 import { isTooLong } from "./keys.ts";
 import type { Mutation, MutationResult, ObjectStore, StoredChange, StoredObject } from "./object-store.types.ts";
 import { ResourceIndex } from "./resource-index.ts";
-import { CompactedError, type LoggedEntry, type Store, type StoreEntry, StoreError } from "./store.ts";
+import {
+  CompactedError,
+  type LoggedEntry,
+  type Store,
+  type StoredBytes,
+  type StoreEntry,
+  StoreError,
+} from "./store.ts";
 import { Stored } from "./stored.ts";
 import { type Sink, Subscriptions } from "./subscriptions.ts";
 
@@ -40,7 +47,7 @@ export async function openObjectStore(store: Store, options: ObjectStoreOptions)
   const loaded = await store.load();
   const capacity = options.ring ?? DEFAULT_RING;
   const index = new ResourceIndex();
-  for (const { key, revision, bytes } of loaded.objects) index.set(Stored.fromBytes(key, revision, bytes));
+  for (const stored of loaded.objects) index.set(Stored.fromStored(stored));
   const ring = new ChangeRing(capacity, loaded.compactedRevision);
   for (const entry of await store.readLog(loaded.compactedRevision)) ring.push(recordedChange(entry, index));
   return new DurableObjectStore(store, options, index, ring, loaded.revision, loaded.compactedRevision);
@@ -48,15 +55,14 @@ export async function openObjectStore(store: Store, options: ObjectStoreOptions)
 
 /** A change as it was before the restart; a change that is still the newest of its key shares the current object. */
 function recordedChange(entry: LoggedEntry, index: ResourceIndex): StoredChange {
-  const { revision, key, bytes } = entry;
-  const previous =
-    entry.previous === undefined ? undefined : Stored.fromBytes(key, entry.previous.revision, entry.previous.bytes);
-  if (bytes === null) {
+  const { revision, key } = entry;
+  const previous = entry.previous === undefined ? undefined : Stored.fromStored(entry.previous);
+  if (entry.deleted ?? entry.bytes === null) {
     if (previous === undefined) return { revision, key };
     return { revision, key, previous, deleted: Stored.tombstone(key, revision, previous.object) };
   }
   const newest = index.get(key);
-  const current = newest?.revision === revision ? newest : Stored.fromBytes(key, revision, bytes);
+  const current = newest?.revision === revision ? newest : Stored.fromStored(entry as StoredBytes);
   return previous === undefined ? { revision, key, current } : { revision, key, current, previous };
 }
 
@@ -142,7 +148,7 @@ class DurableObjectStore implements ObjectStore {
     if (revision >= this.durableRevision) return this.index.list(prefix);
     if (revision < this.ring.floor()) {
       const stored = await this.store.readAt(revision, prefix);
-      return stored.map((object) => Stored.fromBytes(object.key, object.revision, object.bytes));
+      return stored.map((object) => Stored.fromStored(object));
     }
     const undone = new Map<string, StoredObject | undefined>();
     // The oldest change after `revision` says what there was at it.
@@ -173,7 +179,8 @@ class DurableObjectStore implements ObjectStore {
       const unchanged = { changed: false, stored: current };
       return pending === undefined ? Promise.resolve(unchanged) : pending.batch.done.then(() => unchanged);
     }
-    return this.write(key, current, mutation);
+    const refusal = this.store.refusal?.(shrinks(mutation));
+    return refusal === undefined ? this.write(key, current, mutation) : Promise.reject(refusal);
   }
 
   subscribe(prefix: string, fromRevision: number, sink: Sink): () => void {
@@ -298,6 +305,11 @@ class DurableObjectStore implements ObjectStore {
   }
 }
 
+/** Deletions, and the steps of an object that is on its way to one, make room in the end. */
+function shrinks(mutation: Exclude<Mutation, { type: "none" }>): boolean {
+  return mutation.type === "delete" || mutation.object.metadata.deletionTimestamp !== undefined;
+}
+
 function changeFor(
   key: string,
   revision: number,
@@ -339,6 +351,7 @@ function entryOf(revision: number, key: string, current: StoredObject | undefine
     revision,
     key,
     deleted: false,
+    object: current.object,
     get bytes() {
       return current.bytes;
     },

@@ -1,10 +1,11 @@
 import { linkSync, readFileSync, realpathSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bootId, isRunning, processIdentity } from "@capstan/os";
 import { StoreError } from "./store.ts";
 
 interface Holder {
   pid: number;
-  /** Start time of that process as the kernel counts it: tells it from a later process with the same id. */
+  /** Start time of that process as the kernel counts it; empty where there is no /proc. */
   started: string;
   /** Boot of the machine: after a reboot no holder is alive. */
   boot: string;
@@ -17,7 +18,7 @@ const heldHere = new Set<string>();
 export function lockDirectory(directory: string): () => void {
   const place = realpathSync(directory);
   const path = join(place, "lock");
-  const mine: Holder = { pid: process.pid, started: startTime(process.pid), boot: bootId() };
+  const mine = holderNow();
   if (heldHere.has(place)) throw heldBy(directory, mine);
   // Written beside and linked into place, so that nobody ever sees half a lock.
   const draft = `${path}.${process.pid}`;
@@ -69,15 +70,15 @@ function removeStale(path: string, draft: string, text: string): void {
   unlinkIfThere(aside);
 }
 
-function isAlive(holder: Holder): boolean {
-  if (holder.boot !== bootId()) return false;
-  if (holder.pid === process.pid) return false;
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    return isCode(error, "EPERM");
-  }
-  return holder.started === "" || holder.started === startTime(holder.pid);
+/** This process, in the format that locks have had from the first version on. */
+function holderNow(): Holder {
+  const { startTime = "", bootId: boot = "" } = processIdentity(process.pid) ?? {};
+  return { pid: process.pid, started: String(startTime), boot };
+}
+
+function isAlive({ pid, started, boot }: Holder): boolean {
+  if (pid === process.pid || boot !== (bootId() ?? "")) return false;
+  return isRunning({ pid, ...(started === "" ? {} : { startTime: Number(started) }) });
 }
 
 function heldBy(directory: string, holder: Holder | undefined): StoreError {
@@ -95,16 +96,6 @@ function parseHolder(text: string): Holder | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Field 22 of /proc/PID/stat; empty where there is none, which makes the process id alone decide. */
-function startTime(pid: number): string {
-  const text = readIfThere(`/proc/${pid}/stat`);
-  return text === undefined ? "" : (text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? "");
-}
-
-function bootId(): string {
-  return (readIfThere("/proc/sys/kernel/random/boot_id") ?? "").trim();
 }
 
 function readIfThere(path: string): string | undefined {

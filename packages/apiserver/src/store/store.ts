@@ -1,3 +1,5 @@
+import type { Unstructured } from "@capstan/apimachinery";
+
 /**
  * Where bytes go to survive. One commit is atomic and durable when its promise resolves; commits may be in flight at once and
  * become durable in the order they were made; when one fails, so do all that were made before its rejection was seen. Everything about objects (parsing, watching, conflicts) is ObjectStore's.
@@ -17,6 +19,8 @@ export interface Store {
   backup(path: string): Promise<void>;
   /** Why nothing can be written until a restart, with its cure; undefined when all is well. */
   problem?(): string | undefined;
+  /** Why a write must not even be tried now, e.g. because the disk is full; `shrinks` = it leads to a deletion. */
+  refusal?(shrinks: boolean): StoreError | undefined;
   close(): Promise<void>;
 }
 
@@ -27,6 +31,8 @@ export interface StoreEntry {
   readonly bytes: Uint8Array | null;
   /** Whether `bytes` is null, told without asking for it. */
   deleted?: boolean;
+  /** What `bytes` say, where it is at hand. */
+  readonly object?: Unstructured;
 }
 
 /** A recorded change together with what it replaced. */
@@ -38,6 +44,8 @@ export interface StoredBytes {
   key: string;
   revision: number;
   readonly bytes: Uint8Array;
+  /** What `bytes` say, where the store can give it for less. */
+  readonly object?: Unstructured;
 }
 
 export interface LoadedStore {

@@ -1,6 +1,7 @@
 import { deepFreeze, type Unstructured } from "@capstan/apimachinery";
 import { LARGE_BYTES } from "../breathe.ts";
 import type { StoredObject } from "./object-store.types.ts";
+import type { StoredBytes } from "./store.ts";
 
 /** A stored object whose parsed form or bytes are made when first asked for: history is mostly never looked at. */
 export class Stored implements StoredObject {
@@ -19,6 +20,14 @@ export class Stored implements StoredObject {
   /** From bytes the store gave back. */
   static fromBytes(key: string, revision: number, bytes: Uint8Array): Stored {
     return new Stored(key, revision, undefined, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  }
+
+  /** From what the store gave back. */
+  static fromStored(stored: StoredBytes): Stored {
+    const { key, revision, object } = stored;
+    return object === undefined
+      ? Stored.fromBytes(key, revision, stored.bytes)
+      : Stored.fromObject(key, revision, object);
   }
 
   /** From a new state, which gets `revision` as its resourceVersion and is frozen. A store in memory may never need its bytes. */

@@ -11,24 +11,36 @@ export async function commitFailure(error: unknown): Promise<unknown> {
   }
 }
 
+/** Whether a write failed because the disk is full. */
+export function isDiskFull(error: StoreError): boolean {
+  return error.message.startsWith(NO_SPACE);
+}
+
+const NO_SPACE = "no space left on ";
+
+/** Nothing can be written to `place` but deletions. */
+export function noSpace(place: string, cause?: unknown): StoreError {
+  return new StoreError(
+    `${NO_SPACE}${place}; nothing was written`,
+    "Free space on that disk: reads and deletions keep working, and writes continue as soon as there is space.",
+    { cause },
+  );
+}
+
+function isNoSpace(about: string, code: string): boolean {
+  return (
+    /ENOSPC|No space left|EFBIG|File too large|MDB_MAP_FULL|EDQUOT|quota/i.test(about) ||
+    code === "28" ||
+    code === "-30792"
+  );
+}
+
 /** What a failed write means to a person. Nothing was written; the store can be used again. */
 export function writeError(error: unknown): StoreError {
   const text = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const about = `${text} ${code}`;
-  if (
-    /ENOSPC|No space left|EFBIG|File too large|MDB_MAP_FULL|EDQUOT|quota/i.test(about) ||
-    code === "28" ||
-    code === "-30792"
-  ) {
-    return new StoreError(
-      "the disk with the data directory is full; nothing was written",
-      "Free space on it and try again.",
-      {
-        cause: error,
-      },
-    );
-  }
+  if (isNoSpace(about, code)) return noSpace("the disk with the data directory", error);
   if (/EROFS|Read-only file system|EACCES|EPERM/i.test(about)) {
     return new StoreError(
       `the data directory cannot be written: ${text}`,
