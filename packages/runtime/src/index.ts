@@ -44,6 +44,7 @@ export type {
   Source,
   Watch,
 } from "./controller/types.ts";
+export { openDialGate, systemDialGate } from "./dial/system-gate.ts";
 export { EventKind, type EventObject, type EventReference } from "./events/event-kind.ts";
 export { EventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export { type Recorder, silentRecorder } from "./events/recorder.ts";

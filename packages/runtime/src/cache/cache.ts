@@ -38,6 +38,17 @@ interface Entry {
   live: boolean;
 }
 
+/** A kind was read whose first list is still under way: an ordinary moment of every start, to be waited for. */
+export class NotSyncedError extends Error {
+  readonly kind: KindRef;
+
+  constructor(kind: KindRef) {
+    super(`${kindText(kind)} is not in the cache yet: wait for its informer's first list`);
+    this.name = "NotSyncedError";
+    this.kind = kind;
+  }
+}
+
 /**
  * One informer per kind, shared by all controllers of the process. Reads are synchronous and give frozen, shared objects: copy
  * before changing. Writes of `cache.client` are seen by reads as soon as the write's promise resolves.
@@ -139,6 +150,16 @@ export class Cache implements WriteObserver {
     return this.#readable(kind).store.byIndex(index, value);
   }
 
+  /** Calls back once the first list of the kind is complete that `error` missed; tells whether that is what the error is about. */
+  afterSync(error: unknown, again: () => void, signal?: AbortSignal): boolean {
+    const informer = error instanceof NotSyncedError ? this.#find(error.kind)?.informer : undefined;
+    if (informer === undefined) return false;
+    void informer.waitForSync(signal).then((synced) => {
+      if (synced && signal?.aborted !== true) again();
+    });
+    return true;
+  }
+
   /** Whether a kind is watched and its first list complete. */
   synced(kind: KindRef): boolean {
     return this.#entries.get(kindId(kind))?.informer.synced ?? false;
@@ -178,7 +199,7 @@ export class Cache implements WriteObserver {
       throw new Error(`${kindText(kind)} is not in the cache: let the controller watch it, or call cache.informer()`);
     }
     if (!entry.informer.synced) {
-      throw new Error(`${kindText(kind)} is not in the cache yet: wait for its informer's first list`);
+      throw new NotSyncedError(kind);
     }
     return entry.informer as unknown as Informer<T>;
   }

@@ -182,6 +182,7 @@ class Session<T extends KubeObject> {
     if (type === "BOOKMARK") return object.metadata.annotations?.[INITIAL_EVENTS_END] === "true";
     if (type === "DELETED") collected.delete(keyOf(object));
     else collected.set(keyOf(object), this.#prepare(object));
+    this.#deps.client.checkCount(this.#deps.kind, collected.size);
     return false;
   }
 
@@ -195,10 +196,13 @@ class Session<T extends KubeObject> {
   }
 
   #live(event: WatchEvent<T>): void {
-    const { state } = this.#deps;
+    const { state, client, kind } = this.#deps;
     if (event.type === "ERROR") throw watchError(event.object);
     if (event.type === "BOOKMARK") state.bookmark(event.object.metadata.resourceVersion);
-    else state.event(event.type, this.#prepare(event.object));
+    else {
+      state.event(event.type, this.#prepare(event.object));
+      client.checkCount(kind, state.store.size);
+    }
   }
 
   #watch(

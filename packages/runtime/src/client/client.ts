@@ -9,6 +9,7 @@ import {
   type Unstructured,
   type WatchEvent,
 } from "@capstan/apimachinery";
+import { ForeignDocumentError } from "@capstan/apimachinery/foreign";
 import { apiVersionOf, type Kind, type KindRef, type ObjectKey } from "../kind.ts";
 import { resourcePath } from "../resource-path.ts";
 import { ApplyMemo } from "./apply-memo.ts";
@@ -48,6 +49,8 @@ export interface ClientConfiguration {
   readonly observer?: WriteObserver | undefined;
   /** What the server does with fields it does not know; its own default is to drop them with a warning. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore" | undefined;
+  /** How many objects of a kind are read at most, from a server that is somebody else's; default: any number. */
+  readonly maxObjects?: number | undefined;
   /** Receives the texts of Warning headers. */
   readonly onWarning?: ((text: string, request: ApiRequest) => void) | undefined;
 }
@@ -66,6 +69,14 @@ export class Client {
     this.fieldManager = config.fieldManager;
     this.mapper = config.mapper ?? new RestMapper(transport, config.clock);
     this.#memo = new ApplyMemo(config.clock);
+  }
+
+  /** Fails when there are more objects of a kind than are read. */
+  checkCount(kind: Pick<Kind, "plural">, count: number, pages = 0): void {
+    const max = this.#config.maxObjects ?? Number.POSITIVE_INFINITY;
+    // Pages may be short, but not for ever.
+    if (count > max || pages > max / 100)
+      throw new ForeignDocumentError(`the server has more than ${max} ${kind.plural}, or too many pages of them`);
   }
 
   /** The same client writing under another name. */
@@ -101,7 +112,7 @@ export class Client {
     const path = resourcePath(kind, options.namespace);
     const items: T[] = [];
     let continueToken = options.continue;
-    for (;;) {
+    for (let pages = 1; ; pages++) {
       const query = { ...selectors(options), limit: String(options.limit ?? PAGE_SIZE), continue: continueToken };
       const response = await this.#send({ method: "GET", path, query }, signal);
       const page = this.#accept<{ metadata?: { resourceVersion?: string; continue?: string }; items?: T[] }>(
@@ -111,6 +122,7 @@ export class Client {
       );
       // Items of a list carry neither apiVersion nor kind on the wire when the server is real Kubernetes.
       for (const item of page.items ?? []) items.push(withType(item, kind));
+      this.checkCount(kind, items.length, pages);
       continueToken = page.metadata?.continue;
       const more = continueToken !== undefined && continueToken !== "";
       if (!more || options.limit !== undefined) {

@@ -1,4 +1,5 @@
 import { ApiError, type ApiRequest, type ApiResponse, type Clock, sleep, type Transport } from "@capstan/apimachinery";
+import { ForeignDocumentError } from "@capstan/apimachinery/foreign";
 import { isStatus } from "./response-error.ts";
 
 const MAX_RETRIES = 10;
@@ -22,7 +23,9 @@ export async function requestWithRetry(
     try {
       response = await transport.request(request, signal);
     } catch (error) {
-      const repeat = request.method === "GET" && !(error instanceof ApiError) && signal?.aborted !== true;
+      // An answer that is too long or too slow would be so again.
+      const answered = error instanceof ApiError || error instanceof ForeignDocumentError;
+      const repeat = request.method === "GET" && !answered && signal?.aborted !== true;
       if (!repeat || connectionFailures >= MAX_CONNECTION_RETRIES) throw error;
       await sleep(clock, 50 * 2 ** connectionFailures++, signal);
       continue;

@@ -19,20 +19,28 @@ const REASONS: Record<number, string> = {
   504: "Timeout",
 };
 
-/** The ApiError of a failed answer. */
+/** The ApiError of a failed answer. Only a Status speaks for itself: another body may be anybody's, and errors end up in conditions. */
 export function responseError(response: Pick<ApiResponse, "status" | "body">, what: string): ApiError {
   const { body, status: code } = response;
-  if (isStatus(body)) return new ApiError(body.code === undefined ? { ...body, code } : body);
-  const text = typeof body === "string" && body.length > 0 ? `: ${body.trim().slice(0, 200)}` : "";
+  if (isStatus(body)) return new ApiError({ ...body, ...shortened(body), code: body.code ?? code });
   return new ApiError({
     kind: "Status",
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: `the server answered ${code} to ${what}${text}`,
+    message: `the server answered ${code} to ${what}`,
     reason: REASONS[code] ?? (code >= 500 ? "InternalError" : "Unknown"),
     code,
   });
+}
+
+/** No list of mistakes is longer, and errors are kept in conditions. */
+const MAX_MESSAGE = 8 * 1024;
+
+function shortened({ message }: Status): Pick<Status, "message"> {
+  return typeof message === "string" && message.length > MAX_MESSAGE
+    ? { message: `${message.slice(0, MAX_MESSAGE)} …` }
+    : {};
 }
 
 /** Whether a body is a Status object. */

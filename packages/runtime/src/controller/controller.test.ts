@@ -35,6 +35,7 @@ const ConfigMap = kindRef<ConfigMapObject>({
   namespaced: true,
 });
 const Secret = kindRef({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
+const Late = kindRef({ group: "", version: "v1", kind: "Service", plural: "services", namespaced: true });
 const namespace = "default";
 const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -106,6 +107,36 @@ function configMap(name: string, data: Record<string, string> = {}, metadata: ob
 }
 
 describe("a controller", () => {
+  test("what reads a kind that is still being listed is asked again when it is there, and nothing is logged", async () => {
+    const errors: string[] = [];
+    const log: Logger = { ...silentLogger, error: (message) => errors.push(message), with: () => log };
+    const reconciled = new Set<string>();
+    const make = (): Controller[] => [
+      controller("eager")
+        .for(ConfigMap)
+        // Whichever kind is listed first, one of these reads too early.
+        .watches(ConfigMap, (object, cache) => [
+          { namespace, name: `${object.metadata.name}-${cache.list(Secret).length}` },
+        ])
+        .watches(Secret, (object, cache) => [
+          { namespace, name: `${object.metadata.name}-${cache.list(ConfigMap).length}` },
+        ])
+        .reconcile(async ({ name }, { cache }) => {
+          cache.list(Late);
+          reconciled.add(name);
+          return done();
+        }),
+      controller("late")
+        .for(Late)
+        .reconcile(async () => done()),
+    ];
+    const existing = [configMap("a"), { ...configMap("s"), kind: "Secret" }];
+    const { clock } = await start(make, log, existing);
+    await clock.advance(2000);
+    expect(errors).toEqual([]);
+    expect([...reconciled].sort()).toEqual(expect.arrayContaining(["a", "a-1", "s-1"]));
+  });
+
   test("makes what it owns, repairs it, and is silent when there is nothing to do", async () => {
     const reconciled: string[] = [];
     const { clock, user, requests, running, server } = await start(() => [

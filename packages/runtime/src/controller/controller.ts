@@ -164,7 +164,15 @@ export class RunningController {
     const { cache } = this.#deps;
     const { rank } = this.#definition;
     const enqueue = (object: T, priority: number): void => {
-      for (const request of map(object, cache)) {
+      let requests: Request[];
+      try {
+        requests = [...map(object, cache)];
+      } catch (error) {
+        // Kinds come in one by one after a start: asked again when the missing one is there.
+        if (cache.afterSync(error, () => enqueue(object, priority), this.#signal)) return;
+        throw error;
+      }
+      for (const request of requests) {
         this.#queue.addAfter(keyText(request.namespace, request.name), this.#turn.holdMs(rank), priority);
       }
     };
@@ -296,6 +304,7 @@ export class RunningController {
   }
 
   #failed(key: string, request: Request, error: unknown, started: number): void {
+    if (this.#deps.cache.afterSync(error, () => this.#queue.add(key), this.#signal)) return;
     const ms = this.#deps.clock.monotonic() - started;
     const terminal = error instanceof TerminalError;
     this.#metrics?.reconciled(terminal ? "terminal" : "error", ms, key);

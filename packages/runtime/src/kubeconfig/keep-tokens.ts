@@ -1,4 +1,5 @@
-import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { writeFileAtomic } from "@capstan/os";
 
 /** Writes values into `users[NAME].user.auth-provider.config` of a kubeconfig; all else of the file, comments too, stays as it is. */
 export async function keepTokens(file: string, user: string, values: Readonly<Record<string, string>>): Promise<void> {
@@ -19,13 +20,6 @@ async function rewrite(file: string, user: string, values: Readonly<Record<strin
   for (const [key, value] of Object.entries(values))
     document.setIn(["users", index, "user", "auth-provider", "config", key], value);
   const { mode } = await stat(file);
-  // Never half a file, and never one that others may read when the old one was private.
-  const next = `${file}.${process.pid}.new`;
-  try {
-    await writeFile(next, document.toString({ lineWidth: 0 }), { mode: mode & 0o777, flag: "wx" });
-    await rename(next, file);
-  } catch (error) {
-    await rm(next, { force: true });
-    throw error;
-  }
+  // The mode of the old file: a private one stays private.
+  await writeFileAtomic(file, document.toString({ lineWidth: 0 }), { mode: mode & 0o777 });
 }

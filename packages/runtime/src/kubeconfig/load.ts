@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import { type ClientConfig, type CredentialSource, fixedCredentials } from "../transport/client-config.ts";
 import { checkCluster, checkUser } from "./check.ts";
 import { ExecCredentials, type RunProgram } from "./exec-plugin.ts";
@@ -55,12 +56,20 @@ export async function loadKubeconfig(options: LoadOptions): Promise<ClientConfig
   return await resolveContext(merged, options, environment);
 }
 
-/** The configuration of a kubeconfig text, such as a Cluster's kubeconfig Secret holds. File names in it are refused. */
+/** How long a kubeconfig in a Secret may be: one cluster, its authorities and one user. */
+const MAX_TEXT_BYTES = 256 * 1024;
+/** What the servers of such kubeconfigs may answer at once: a page of 500 Nodes is some megabytes. */
+const FOREIGN_LIMITS = { maxAnswerBytes: 16 * 1024 * 1024, requestTotalMs: 120_000 };
+
+/**
+ * The configuration of a kubeconfig text, such as a Cluster's kubeconfig Secret holds. File names in it are refused. With a gate it is
+ * somebody else's: its server is dialled only at addresses that the gate lets through, and answers are bounded more tightly.
+ */
 export async function kubeconfigFromText(
   text: string,
-  options: Pick<LoadOptions, "clock" | "context">,
+  options: Pick<LoadOptions, "clock" | "context"> & { readonly gate?: DialGate | undefined },
 ): Promise<ClientConfig> {
-  const config = parseKubeconfig(await parseYamlText(text, "kubeconfig"), "kubeconfig");
+  const config = parseKubeconfig(await foreignYaml(text, options.clock), "kubeconfig");
   for (const [name, user] of config.users) {
     // A Secret may come from anywhere: it must not make this process read files or run programs.
     const reads = [user.certificate, user.key].some((source) => source !== undefined && "path" in source);
@@ -75,7 +84,9 @@ export async function kubeconfigFromText(
       throw new Error(`kubeconfig: cluster "${name}" names a file; embed certificate-authority-data`);
     }
   }
-  return await resolveContext(config, options, {});
+  const { gate } = options;
+  const found = await resolveContext(config, options, {});
+  return gate === undefined ? found : { ...found, ...FOREIGN_LIMITS, gate };
 }
 
 function kubeconfigFiles(
@@ -102,10 +113,24 @@ async function parseYamlText(text: string, file: string): Promise<unknown> {
   try {
     return parse(text);
   } catch (error) {
-    // Only the first line: the rest of a parser's message quotes the file, which holds secrets.
-    const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    throw new Error(`${file} is not valid YAML: ${reason.replace(/:\s*$/, "")}`);
+    throw notYaml(error, file);
   }
+}
+
+/** A Secret's text is parsed where it holds nobody up. */
+async function foreignYaml(text: string, clock: Clock): Promise<unknown> {
+  const { readForeignYaml } = await import("@capstan/apimachinery/foreign");
+  try {
+    return await readForeignYaml(text, { clock, maxBytes: MAX_TEXT_BYTES });
+  } catch (error) {
+    throw notYaml(error, "kubeconfig");
+  }
+}
+
+/** Only the first line: the rest of a parser's message quotes the file, which holds secrets. */
+function notYaml(error: unknown, file: string): Error {
+  const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+  return new Error(`${file} is not valid YAML: ${reason.replace(/:\s*$/, "")}`);
 }
 
 async function resolveContext(

@@ -1,10 +1,12 @@
 import { type Clock, isObject } from "@capstan/apimachinery";
+import { readText } from "@capstan/apimachinery/foreign";
 import { type Answer, type CreateAgents, createAgents } from "../transport/agents.ts";
 import type { CredentialSource, Credentials } from "../transport/client-config.ts";
 import type { AuthProviderConfig } from "./types.ts";
 
 /** A token is not used any more so shortly before its end: the request has to arrive, and clocks differ. */
 const LEEWAY_MS = 10_000;
+const MAX_ANSWER = 1024 * 1024;
 
 /** What is new after a refresh and has to be kept for the next start: many issuers take a refresh token once only. */
 export interface OidcTokens {
@@ -66,7 +68,7 @@ export class OidcCredentials implements CredentialSource {
     try {
       const read = async (url: string, answer: Promise<Answer>): Promise<Record<string, unknown>> => {
         const { statusCode, body } = await answer;
-        const value = parsed(await body.text());
+        const value = parsed(await readText(body, MAX_ANSWER, url));
         if (statusCode === 200 && isObject(value)) return value;
         // The issuer's own word for it, such as invalid_grant; never the body, which may hold tokens.
         const reason = isObject(value) && typeof value["error"] === "string" ? ` (${value["error"]})` : "";

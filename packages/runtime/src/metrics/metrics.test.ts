@@ -1,4 +1,4 @@
-import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { seededRandom, systemClock, VirtualClock } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { expect, test } from "vitest";
 import { Cache } from "../cache/cache.ts";
@@ -88,6 +88,7 @@ test("figures under controller-runtime's names; health, readiness and version be
 
   let ready = false;
   const probes = await listenForProbes({
+    clock: systemClock,
     address: { host: "127.0.0.1", port: 0 },
     version: { gitVersion: "v0.1.0" },
     ready: {

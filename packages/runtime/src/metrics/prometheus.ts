@@ -17,12 +17,20 @@ const RECONCILE_BUCKETS = [
 /** client-go's: ten nanoseconds, then times ten, twelve of them. */
 const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000];
 
+/** One value of a gauge. */
+export interface GaugeValue {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
 /** Figures of the runtime under the names that users of controller-runtime and client-go chart already. */
 export interface Metrics extends RuntimeMetrics {
   /** For figures of others. */
   readonly registry: Registry;
   /** Shows creation, deletion and reconcile times of the objects controllers are for. */
   watchObjects(cache: Cache): void;
+  /** A gauge that is read as a whole when Prometheus asks; values that `read` no longer returns disappear. */
+  gauge(name: string, help: string, labelNames: readonly string[], read: () => readonly GaugeValue[]): void;
   leader(name: string, leading: boolean): void;
   /** A webhook is called; the result is told how it was answered. */
   webhook(path: string): (code: number) => void;
@@ -178,6 +186,18 @@ export async function createMetrics(options: { clock: Clock; process?: boolean }
         finished: (workedMs) => work.observe(workedMs / 1000),
         retried: () => queueRetries.inc(),
       };
+    },
+    gauge(name, help, labelNames, read) {
+      const own = new prom.Gauge({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers,
+        collect: () => {
+          own.reset();
+          for (const { labels, value } of read()) own.set(labels, value);
+        },
+      });
     },
     request: (method, host, code) => requests.inc({ code, method, host }),
     leader: (name, is) => leading.set({ name }, is ? 1 : 0),

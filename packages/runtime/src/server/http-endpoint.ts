@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { type Clock, limitConnections, TLS_TIME_LIMITS } from "@capstan/apimachinery";
 
 /** Where an endpoint listens; without a host on every address, and port 0 takes a free one. */
 export interface EndpointAddress {
@@ -30,12 +31,16 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Probes and scrapers are few; they keep a connection for longer than they wait between two requests. */
+const CONNECTIONS = { maxConnections: 512, maxUnauthenticatedPerAddress: 64, quietMs: 70_000 };
+
 export const NOT_FOUND: Answer = { status: 404, type: "text/plain", body: "not found\n" };
 
 /** Serves GET requests with small answers; whoever sends slowly or without end is cut off. */
 export async function serveEndpoint(
   address: EndpointAddress,
   answer: (request: IncomingMessage) => Promise<Answer>,
+  clock: Clock,
   tls?: EndpointTls,
 ): Promise<Endpoint> {
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -43,9 +48,17 @@ export async function serveEndpoint(
       .then((made) => send(request, response, made))
       .catch(() => response.destroy());
   };
-  const limits = { requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 };
-  const secure = tls === undefined ? undefined : createSecureServer({ ...limits, ...pair(tls) }, listener);
+  const limits = {
+    requestTimeout: 10_000,
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 5_000,
+    keepAliveTimeout: 65_000,
+    maxHeaderSize: 16_384,
+  };
+  const secure =
+    tls === undefined ? undefined : createSecureServer({ ...limits, ...TLS_TIME_LIMITS, ...pair(tls) }, listener);
   const server: Server = secure ?? createServer(limits, listener);
+  limitConnections(server, CONNECTIONS, clock);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, resolve);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Clock } from "@capstan/apimachinery";
 import type { Metrics } from "../metrics/prometheus.ts";
 import { type Endpoint, type EndpointAddress, type EndpointTls, NOT_FOUND, serveEndpoint } from "./http-endpoint.ts";
 
@@ -12,6 +13,7 @@ export type CheckAccess = (request: IncomingMessage, path: string) => Promise<Ac
 export async function listenForMetrics(options: {
   readonly address: EndpointAddress;
   readonly metrics: Metrics;
+  readonly clock: Clock;
   readonly secured?: { readonly tls: EndpointTls; readonly access: CheckAccess } | undefined;
 }): Promise<Endpoint> {
   const { metrics, secured } = options;
@@ -32,6 +34,7 @@ export async function listenForMetrics(options: {
       const { contentType, body } = await metrics.text();
       return { status: 200, type: contentType, body };
     },
+    options.clock,
     secured?.tls,
   );
 }

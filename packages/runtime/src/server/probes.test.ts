@@ -1,3 +1,4 @@
+import { systemClock } from "@capstan/apimachinery";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Endpoint } from "./http-endpoint.ts";
 import { listenForProbes } from "./probes.ts";
@@ -11,6 +12,7 @@ beforeEach(async () => {
     if (sick) throw new Error("postgres://user:secret@db is away");
   };
   endpoint = await listenForProbes({
+    clock: systemClock,
     address: { host: "127.0.0.1", port: 0 },
     health: { store: check },
     ready: { webhooks: () => undefined },

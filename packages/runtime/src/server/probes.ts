@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "@capstan/apimachinery";
 import { type Answer, type Endpoint, type EndpointAddress, NOT_FOUND, serveEndpoint } from "./http-endpoint.ts";
 
 /** Resolves when all is well; throws an error whose message says what is not. */
@@ -14,7 +16,9 @@ export interface ProbeOptions {
 }
 
 /** Serves /healthz, /livez, /readyz and /version: open to all, so they name which checks fail and never why. */
-export async function listenForProbes(options: ProbeOptions & { address: EndpointAddress }): Promise<Endpoint> {
+export async function listenForProbes(
+  options: ProbeOptions & { address: EndpointAddress; clock: Clock },
+): Promise<Endpoint> {
   const checks = (all: Readonly<Record<string, Check>> | undefined): Readonly<Record<string, Check>> => ({
     ping: () => undefined,
     ...all,
@@ -24,12 +28,13 @@ export async function listenForProbes(options: ProbeOptions & { address: Endpoin
     livez: checks(options.health),
     readyz: checks(options.ready),
   };
-  return await serveEndpoint(options.address, async (request) => {
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
     const url = new URL(request.url ?? "/", "http://probe");
     const [, group = "", single] = url.pathname.split("/");
     if (Object.hasOwn(groups, group)) return await runChecks(group, groups[group] ?? {}, single, url.searchParams);
     return url.pathname === "/version" ? json(options.version) : NOT_FOUND;
-  });
+  };
+  return await serveEndpoint(options.address, answer, options.clock);
 }
 
 /** The reason of a failure is in the log of the part that fails. */

@@ -1,5 +1,5 @@
 import { request as httpsRequest } from "node:https";
-import { seededRandom, type Transport, VirtualClock } from "@capstan/apimachinery";
+import { seededRandom, systemClock, type Transport, VirtualClock } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { createCertificateAuthority, createServiceAccountKey, issueCertificate } from "@capstan/pki";
 import { afterEach, expect, test } from "vitest";
@@ -47,6 +47,7 @@ async function start() {
   const metrics = await createMetrics({ clock, process: true });
   const access = reviewedAccess(new Client(counting, { fieldManager: "x", clock }), { clock });
   const endpoint = await listenForMetrics({
+    clock: systemClock,
     address: { host: "127.0.0.1", port: 0 },
     metrics,
     secured: { tls, access },

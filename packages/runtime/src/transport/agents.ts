@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Lookup } from "@capstan/apimachinery/foreign";
 import type { Agent, Dispatcher, ProxyAgent, request, upgrade } from "undici";
 import type { ClientConfig, Credentials } from "./client-config.ts";
 import { socksConnector } from "./socks5.ts";
@@ -23,11 +24,11 @@ export interface Outgoing {
   readonly signal?: AbortSignal;
 }
 
-/** The head of an answer, and its body to be read. */
+/** The head of an answer, and its body to be read: leaving it early ends the connection. */
 export interface Answer {
   readonly statusCode: number;
   readonly headers: Record<string, string | string[] | undefined>;
-  readonly body: AsyncIterable<unknown> & { text(): Promise<string>; dump(): Promise<unknown> };
+  readonly body: AsyncIterable<unknown> & { dump(): Promise<unknown> };
 }
 
 /** The connections to one server with one client certificate: a bounded pool for requests, and one for each watch. */
@@ -47,7 +48,8 @@ export type CreateAgents = (config: ClientConfig, credentials: Credentials) => P
 /** How TLS is spoken to a server. */
 export function tlsOptions(config: ClientConfig, credentials: Credentials): TlsOptions {
   return {
-    ...(config.tls?.caPem === undefined ? {} : { ca: config.tls.caPem }),
+    // As in Go, the bundle may hold the serving certificate itself instead of the authority that signed it.
+    ...(config.tls?.caPem === undefined ? {} : { ca: config.tls.caPem, allowPartialTrustChain: true }),
     ...(config.tls?.serverName === undefined ? {} : { servername: config.tls.serverName }),
     ...(config.tls?.insecure === true ? { rejectUnauthorized: false } : {}),
     ...(credentials.certPem === undefined ? {} : { cert: credentials.certPem }),
@@ -57,10 +59,16 @@ export function tlsOptions(config: ClientConfig, credentials: Credentials): TlsO
 
 interface TlsOptions {
   ca?: string;
+  allowPartialTrustChain?: boolean;
   servername?: string;
   rejectUnauthorized?: boolean;
   cert?: string;
   key?: string;
+}
+
+/** The lookup of a connection whose address has to be checked: of the proxy if there is one, as that is who is dialled. */
+export function guardOf({ gate, proxyUrl, server }: ClientConfig): { lookup?: Lookup } {
+  return gate === undefined ? {} : gate.guardUrl(proxyUrl ?? server);
 }
 
 /** Silence after which a request fails, unless the configuration says otherwise. */
@@ -73,6 +81,7 @@ export async function createAgents(config: ClientConfig, credentials: Credential
   const undici = await loadUndici();
   const tls = tlsOptions(config, credentials);
   const timeout = config.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+  const guard = guardOf(config);
   const make = (connections: number | undefined, bodyTimeout: number): Dispatcher => {
     const options = {
       pipelining: 1,
@@ -84,13 +93,14 @@ export async function createAgents(config: ClientConfig, credentials: Credential
     };
     const connect = { timeout: Math.min(10_000, timeout), keepAlive: true, keepAliveInitialDelay: 15_000 };
     if (config.proxyUrl?.startsWith("socks5") === true) {
-      const socks = socksConnector(config.proxyUrl, { tls, timeoutMs: connect.timeout });
+      const socks = socksConnector(config.proxyUrl, { tls, timeoutMs: connect.timeout, ...guard });
       return new undici.Agent({ ...options, connect: socks });
     }
     if (config.proxyUrl !== undefined) {
-      return new undici.ProxyAgent({ ...options, uri: config.proxyUrl, requestTls: { ...connect, ...tls } });
+      const requestTls = { ...connect, ...tls };
+      return new undici.ProxyAgent({ ...options, uri: config.proxyUrl, requestTls, proxyTls: { ...guard } });
     }
-    return new undici.Agent({ ...options, connect: { ...connect, ...tls } });
+    return new undici.Agent({ ...options, connect: { ...connect, ...tls, ...guard } });
   };
   const requests = make(config.connections ?? MAX_CONNECTIONS, timeout);
   const watches = make(undefined, 0);

@@ -1,3 +1,5 @@
+import type { DialGate } from "@capstan/apimachinery/foreign";
+
 /** How to reach an API server and as whom; from a kubeconfig, from inside a cluster, or made by hand. */
 export interface ClientConfig {
   /** `https://host:port`, with a path if the API lives under one. */
@@ -16,6 +18,12 @@ export interface ClientConfig {
   readonly readIdleMs?: number | undefined;
   /** Silence after which any other request fails. Default 75 s: the server itself gives up after 60 s. */
   readonly requestTimeoutMs?: number | undefined;
+  /** Time that any other request may take from its beginning to the end of its answer. Default 10 min. */
+  readonly requestTotalMs?: number | undefined;
+  /** How long an answer or an event of a watch may be. Default 512 MiB and 64 MiB. */
+  readonly maxAnswerBytes?: number | undefined;
+  /** Checks the addresses that are dialled: there when somebody else wrote the configuration. */
+  readonly gate?: DialGate | undefined;
 }
 
 /** Whom to trust. */

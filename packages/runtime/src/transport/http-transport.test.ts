@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ApiError, type ApiRequest, settle, systemClock, VirtualClock, type WatchEvent } from "@capstan/apimachinery";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { Client } from "../client/client.ts";
+import { systemDialGate } from "../dial/system-gate.ts";
 import { kindRef } from "../kind.ts";
 import { type CreateAgents, createAgents } from "./agents.ts";
 import { type ClientConfig, fixedCredentials } from "./client-config.ts";
@@ -35,7 +36,8 @@ async function serveWith(
     () => server.closeAllConnections(),
     () => new Promise((resolve) => server.close(resolve)),
   );
-  return { transport, requests: () => count, client: new Client(transport, { fieldManager: "test", clock }) };
+  const { port } = server.address() as AddressInfo;
+  return { transport, port, requests: () => count, client: new Client(transport, { fieldManager: "test", clock }) };
 }
 
 const send = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
@@ -106,6 +108,67 @@ describe.each([
       "content-type": "application/merge-patch+json",
       accept: "application/json",
     });
+  });
+
+  test("an answer or an event that is longer than allowed is cut off, and the connection with it", async () => {
+    let closed = 0;
+    const { transport } = await serve(
+      (request, response) => {
+        request.socket.once("close", () => closed++);
+        response.writeHead(200, { "content-type": "application/json" });
+        const more = (): void => {
+          while (response.write("x".repeat(64 * 1024)));
+        };
+        response.on("drain", more).on("error", () => undefined);
+        more();
+      },
+      { maxAnswerBytes: 1024 * 1024 },
+    );
+    await expect(transport.request({ method: "GET", path: "/x" })).rejects.toThrow("more than 1048576 bytes");
+    const { error } = await collect(transport.watch(watch));
+    expect(String(error)).toContain("exceeds 1048576 bytes");
+    await vi.waitFor(() => expect(closed).toBe(2));
+  });
+
+  test("an answer that comes byte by byte is given up after its time", async () => {
+    const clock = new VirtualClock();
+    let begun: () => void = () => undefined;
+    const beginning = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const { transport } = await serve(
+      (_request, response) => {
+        response.writeHead(200, { "content-type": "application/json" }).write("{");
+        begun();
+      },
+      { requestTotalMs: 60_000 },
+      clock,
+    );
+    const asked = transport.request({ method: "GET", path: "/x" });
+    const outcome = expect(asked).rejects.toThrow("not complete within 60 s");
+    await beginning;
+    await clock.advance(61_000);
+    await outcome;
+  });
+
+  test("what is no Status is not repeated in an error", async () => {
+    const { client, transport } = await serve((_request, response) => response.writeHead(403).end("root:x:0:0"));
+    const error = await client.get(ConfigMap, { namespace: "a", name: "b" }).catch((failed: unknown) => failed);
+    expect(String(error)).toContain("403");
+    expect(String(error)).not.toContain("root");
+    const { error: watched } = await collect(transport.watch(watch));
+    expect(String(watched)).toContain("403");
+    expect(String(watched)).not.toContain("root");
+  });
+
+  test("a server that the gate refuses is not dialled, and is once it is served from here", async () => {
+    const gate = systemDialGate();
+    const { transport, requests, port } = await serve((_request, response) => send(response, 200, {}), { gate });
+    await expect(transport.request({ method: "GET", path: "/x" })).rejects.toThrow("--allow-address");
+    expect(requests()).toBe(0);
+    gate.serves("default/a", { host: "127.0.0.1", port });
+    await transport.request({ method: "GET", path: "/x" });
+    expect(requests()).toBe(1);
   });
 
   test("asks for credentials each time and once more after a 401", async () => {

@@ -1,4 +1,5 @@
 import type { ApiRequest, ApiResponse, Clock, Transport, Upgraded, WatchEvent } from "@capstan/apimachinery";
+import { readText, withinTime } from "@capstan/apimachinery/foreign";
 import { responseError } from "../client/response-error.ts";
 import { type Agents, type Answer, type CreateAgents, createAgents } from "./agents.ts";
 import type { ClientConfig, Credentials, Impersonation } from "./client-config.ts";
@@ -6,6 +7,11 @@ import { LineSplitter } from "./line-splitter.ts";
 import { warningTexts } from "./warnings.ts";
 
 const READ_IDLE_MS = 150_000;
+/** A list of all objects of a large installation; more does not fit into one of Node's texts. */
+const MAX_ANSWER = 512 * 1024 * 1024;
+const REQUEST_TOTAL_MS = 10 * 60_000;
+/** Of an answer that says no. */
+const MAX_REFUSAL = 1024 * 1024;
 
 /** Reaches an API server over HTTP/1.1 and TLS. Connections are made when first needed, by undici unless told otherwise. */
 export function httpTransport(config: ClientConfig, deps: { clock: Clock; agents?: CreateAgents }): Transport {
@@ -34,8 +40,12 @@ class HttpTransport implements Transport {
   }
 
   async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
-    const answer = await this.#send(request, false, signal);
-    const text = await answer.body.text();
+    const { requestTotalMs: ms = REQUEST_TOTAL_MS, maxAnswerBytes = MAX_ANSWER } = this.#config;
+    const what = `${request.method} ${this.#base}${request.path}`;
+    const { answer, text } = await withinTime({ clock: this.#clock, ms, what, signal }, async (limited) => {
+      const answer = await this.#send(request, false, limited);
+      return { answer, text: await readText(answer.body, maxAnswerBytes, what) };
+    });
     const isJson = String(answer.headers["content-type"] ?? "").includes("json");
     return {
       status: answer.statusCode,
@@ -54,7 +64,7 @@ class HttpTransport implements Transport {
     try {
       const answer = await this.#send(request, true, stop.signal);
       if (answer.statusCode !== 200) throw await refusal(answer, request);
-      const lines = new LineSplitter();
+      const lines = new LineSplitter(this.#config.maxAnswerBytes);
       for await (const chunk of answer.body) {
         idle.touch();
         for (const line of lines.push(chunk as Buffer)) yield JSON.parse(line) as WatchEvent;
@@ -95,7 +105,7 @@ class HttpTransport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const agents = await this.#agents?.opened;
+    const agents = await this.#agents?.opened.catch(() => undefined);
     await agents?.destroy();
   }
 
@@ -148,7 +158,12 @@ class HttpTransport implements Transport {
     const old = this.#agents;
     if (old !== undefined && old.certPem === credentials.certPem) return old.opened;
     const opened = this.#create(this.#config, credentials);
-    this.#agents = { certPem: credentials.certPem, opened };
+    const made = { certPem: credentials.certPem, opened };
+    this.#agents = made;
+    // An address that is refused now may be served from here later: the next request tries again.
+    opened.catch(() => {
+      if (this.#agents === made) this.#agents = undefined;
+    });
     // Requests on an old certificate finish; its watches end and come back on the new one.
     old?.opened.then((agents) => agents.retire()).catch(() => undefined);
     return opened;
@@ -188,12 +203,11 @@ function reasonOf(error: unknown): string {
 }
 
 async function refusal(answer: Answer, request: ApiRequest): Promise<Error> {
-  const text = await answer.body.text();
-  let body: unknown = text;
+  let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(await readText(answer.body, MAX_REFUSAL, request.path));
   } catch {
-    // A proxy's page: the text itself is the message.
+    // A proxy's page, or one without end: its status says enough.
   }
   return responseError({ status: answer.statusCode, body }, `the watch of ${request.path}`);
 }

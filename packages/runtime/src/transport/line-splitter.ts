@@ -4,8 +4,13 @@ const NEWLINE = 10;
 
 /** Cuts a byte stream into lines, wherever chunks end; measured as the fastest way to read a watch. */
 export class LineSplitter {
+  readonly #maxBytes: number;
   #rest: Buffer[] = [];
   #restBytes = 0;
+
+  constructor(maxBytes = MAX_LINE_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** The lines that this chunk completes, without empty ones. */
   push(chunk: Buffer): string[] {
@@ -37,6 +42,6 @@ export class LineSplitter {
   #keep(rest: Buffer): void {
     this.#rest.push(rest);
     this.#restBytes += rest.length;
-    if (this.#restBytes > MAX_LINE_BYTES) throw new Error(`a watch event exceeds ${MAX_LINE_BYTES} bytes`);
+    if (this.#restBytes > this.#maxBytes) throw new Error(`a watch event exceeds ${this.#maxBytes} bytes`);
   }
 }

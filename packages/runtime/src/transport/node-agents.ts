@@ -4,12 +4,15 @@ import {
   type Agents,
   type Answer,
   createAgents,
+  guardOf,
   MAX_CONNECTIONS,
   type Outgoing,
   REQUEST_TIMEOUT_MS,
   tlsOptions,
 } from "./agents.ts";
 import type { ClientConfig, Credentials } from "./client-config.ts";
+
+const MAX_DUMP = 128 * 1024;
 
 /**
  * Connections by Node's own client, for programs that make a few requests and end: it is there in a tenth of the time that undici takes to
@@ -19,7 +22,7 @@ export async function nodeAgents(config: ClientConfig, credentials: Credentials)
   if (config.proxyUrl !== undefined) return await createAgents(config, credentials);
   const secure = config.server.startsWith("https:");
   const http = await (secure ? import("node:https") : import("node:http"));
-  const options = { keepAlive: true, ...(secure ? tlsOptions(config, credentials) : {}) };
+  const options = { keepAlive: true, ...guardOf(config), ...(secure ? tlsOptions(config, credentials) : {}) };
   const requests = new http.Agent({ ...options, maxSockets: config.connections ?? MAX_CONNECTIONS });
   const watches = new http.Agent(options);
   const timeout = config.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
@@ -46,7 +49,7 @@ function exchange(open: Open, url: string, outgoing: Outgoing, how: RequestOptio
       resolve({
         statusCode: response.statusCode ?? 0,
         headers: response.headers,
-        body: Object.assign(response, { text: () => textOf(response), dump: () => textOf(response) }),
+        body: Object.assign(response, { dump: () => dump(response) }),
       }),
     );
     request.once("error", reject);
@@ -82,8 +85,11 @@ function changeProtocol(
   });
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+/** What nobody wants to know is read on, so that the connection can be used again, unless it is long. */
+async function dump(response: IncomingMessage): Promise<void> {
+  let read = 0;
+  for await (const chunk of response) {
+    read += (chunk as Buffer).length;
+    if (read > MAX_DUMP) break;
+  }
 }

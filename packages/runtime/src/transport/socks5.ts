@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import type { Lookup } from "@capstan/apimachinery/foreign";
 import type { buildConnector } from "undici";
 
 const VERSION = 5;
@@ -22,13 +23,13 @@ const REFUSALS = [
 /** How undici makes connections through a SOCKS5 proxy, as `proxy-url: socks5://[user:password@]host[:port]` asks for. */
 export function socksConnector(
   proxyUrl: string,
-  options: { tls: object; timeoutMs: number },
+  options: { tls: object; timeoutMs: number; lookup?: Lookup },
 ): buildConnector.connector {
   return (target, callback) => {
     const secure = target.protocol === "https:";
     const host = target.hostname.replace(/^\[|\]$/g, "");
     const port = Number(target.port) || (secure ? 443 : 80);
-    connectThrough(proxyUrl, { host, port }, options.timeoutMs)
+    connectThrough(proxyUrl, { host, port }, options)
       .then(async (socket) => {
         const ready = secure ? await overTls(socket, target.servername ?? host, options.tls) : socket;
         // From here on silence is the business of whoever asks: a watch may be silent for long.
@@ -43,13 +44,14 @@ export function socksConnector(
 async function connectThrough(
   proxyUrl: string,
   target: { host: string; port: number },
-  timeoutMs: number,
+  { timeoutMs, lookup }: { timeoutMs: number; lookup?: Lookup },
 ): Promise<Socket> {
   const proxy = new URL(proxyUrl);
   const socket = connectTcp({
     host: proxy.hostname.replace(/^\[|\]$/g, ""),
     port: Number(proxy.port) || 1080,
     timeout: timeoutMs,
+    ...(lookup === undefined ? {} : { lookup }),
   });
   socket.setNoDelay(true).setKeepAlive(true, 15_000);
   socket.once("timeout", () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));

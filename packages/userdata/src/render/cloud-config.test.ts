@@ -106,6 +106,16 @@ describe("what is rendered is read back", () => {
     );
   });
 
+  test("a value with the end of a line that only some readers see is one value to all", () => {
+    for (const end of ["\x85", "\u2028", "\u2029"]) {
+      const path = `/etc/a${end}runcmd: [id]`;
+      const kubeadm = { action: "join" as const, controlPlane: false, joinConfiguration: "" };
+      const written = renderCloudConfig({ files: [{ path, content: "" }], kubeadm });
+      expect(written).not.toContain(end);
+      expect(parseCloudConfig(written).writeFiles[0]?.path).toBe(path);
+    }
+  });
+
   test("also content that YAML cannot hold, and content that begins with spaces", () => {
     const contents = [
       "a\0b",

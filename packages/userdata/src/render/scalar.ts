@@ -1,4 +1,4 @@
-import { goQuote } from "@capstan/apimachinery";
+import { goQuote, unsafeCharacter } from "@capstan/apimachinery";
 import { parseDocument } from "yaml";
 
 /** Text that is the same plain in YAML 1.1 and 1.2, most of what people write: no need to ask the parser. */
@@ -18,7 +18,8 @@ export function hasJinja(text: string): boolean {
 }
 
 function readsBack(text: string): boolean {
-  if (text.includes("\n")) return false;
+  // cloud-init ends lines at more characters than the parser here.
+  if (text.includes("\n") || unsafeCharacter(text) !== undefined) return false;
   const document = parseDocument(`- key: ${text}`, { version: "1.1", logLevel: "silent" });
   if (document.errors.length > 0) return false;
   const value: unknown = document.toJS();
