@@ -42,6 +42,13 @@ export {
 export { type FromTemplateInput, objectFromTemplate, templatedKind } from "./contract/from-template.ts";
 export { pausedCondition } from "./contract/paused.ts";
 export {
+  type OpenWork,
+  PROGRESS_DEADLINE_ANNOTATION,
+  PROGRESS_DEADLINE_EXCEEDED,
+  progressDeadlineMs,
+  progressing,
+} from "./contract/progress.ts";
+export {
   type ContractVersion,
   indexCustomResourceDefinitions,
   type ResolvedKind,
@@ -64,9 +71,33 @@ export {
 } from "./conversion/rules.ts";
 export { FAILURE } from "./conversion/shared-rules.ts";
 export { v1beta1 } from "./conversion/v1beta1.ts";
-export { type Explanation, explain } from "./explain/explain.ts";
-export { silenceOf } from "./explain/host-silence.ts";
-export { type Cause, isTroubled, NEGATIVE_CONDITIONS, type ObjectNode, summaryOf, why } from "./explain/why.ts";
+export {
+  type ClusterNodes,
+  claimOf,
+  clusterNameOf,
+  clusterTree,
+  isHidden,
+  isHostKind,
+  isTreeKind,
+  objectId,
+  objectsByCluster,
+  parentOf,
+} from "./explain/cluster-tree.ts";
+export type { Explanation } from "./explain/explain.ts";
+export { hostTrouble } from "./explain/host-silence.ts";
+export { type ObjectNode, objectNode, type ReplicaCounts, shownConditions } from "./explain/object-node.ts";
+export type { Progress } from "./explain/rollouts.ts";
+export {
+  type Assessment,
+  assess,
+  type ObjectState,
+  STATES,
+  type StateName,
+  stateOf,
+  stateText,
+} from "./explain/state.ts";
+export { type Cause, isTroubled, NEGATIVE_CONDITIONS, summaryOf } from "./explain/why.ts";
+export { Budget as TemplateBudget } from "./go-template/budget.ts";
 export { renderTemplate } from "./go-template/render.ts";
 export {
   AddressBook,
@@ -117,7 +148,8 @@ export { MachineHealthCheck } from "./kinds/machine-health-check.ts";
 export { MachinePool } from "./kinds/machine-pool.ts";
 export { MachineSet } from "./kinds/machine-set.ts";
 export { deprecatedStatus } from "./kinds/shared-status.ts";
-export { WorkerPool } from "./kinds/worker-pool.ts";
+export { RETRY_ANNOTATION, WorkerPool } from "./kinds/worker-pool.ts";
+export { type HostKind, hostKindOf, type Shortage, shortages, shortageText } from "./plan/capacity.ts";
 export { clusterObjects, PLAN_ANNOTATION } from "./plan/cluster-objects.ts";
 export {
   type ClusterPlan,
@@ -128,13 +160,24 @@ export {
   type WorkerGroup,
 } from "./plan/cluster-plan.ts";
 export { builtInTemplate, clusterTemplates } from "./plan/cluster-template.ts";
+export { type Installed, type MissingVersion, missingVersion } from "./plan/installed.ts";
 export { NEWEST_MINOR, OLDEST_MINOR, versionProblem } from "./plan/supported-versions.ts";
 export {
+  diskImages,
   type ProviderName,
   WORKER_PROVIDERS,
   type WorkerProvider,
   type WorkerSetting,
 } from "./plan/worker-providers.ts";
+export { grantsNamespace, USABLE_FROM_ANNOTATION } from "./references/grant.ts";
+export {
+  type NamedReference,
+  namedTarget,
+  type ReferenceTarget,
+  type ResolvedReference,
+  resolveGranted,
+  resolveReference,
+} from "./references/resolve.ts";
 export {
   condition,
   conditions,
@@ -177,6 +220,7 @@ export {
   string,
   time,
 } from "./schema/schema.ts";
+export type { CapacityRequest, CapacitySource } from "./sdk/capacity.ts";
 export type { ClusterDefinition } from "./sdk/cluster-reconciler.ts";
 export {
   type AnyKindDefinition,
@@ -190,6 +234,7 @@ export {
 export { kindsRole, untilServed } from "./sdk/install-kinds.ts";
 export type { MachineDefinition } from "./sdk/machine-reconciler.ts";
 export { failed, gone, noCapacity, type Outcome, ready, trouble, wait } from "./sdk/outcome.ts";
+export { ownerMachine } from "./sdk/owners.ts";
 export {
   type InfrastructureProvider,
   type InfrastructureProviderOptions,
@@ -209,6 +254,7 @@ export {
   BMC_FAULTS_ANNOTATION,
   SIMULATED_AGENT_ANNOTATION,
   SIMULATED_AGENT_DEAD,
+  SIMULATED_KUBELET_ANNOTATION,
   simulatedFault,
   simulatedHealth,
 } from "./simulation/simulated-host.ts";
@@ -228,4 +274,8 @@ export {
 } from "./webhooks/configurations.ts";
 export { type ConversionReviewResponse, conversionReview } from "./webhooks/conversion-review.ts";
 export type { ClusterKey, Node, NodeTaint, NodeView, WorkloadClusters, WorkloadConnection } from "./workload/types.ts";
-export { WorkloadConnections, type WorkloadConnectionsOptions } from "./workload/workload-connections.ts";
+export {
+  CONNECTING_MS,
+  WorkloadConnections,
+  type WorkloadConnectionsOptions,
+} from "./workload/workload-connections.ts";

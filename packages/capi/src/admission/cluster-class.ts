@@ -1,4 +1,5 @@
 import type { schema as classSchema } from "../kinds/cluster-class.ts";
+import { resolveGranted } from "../references/resolve.ts";
 import type { AdmissionKind, AdmissionProblem, KindAdmission, KindObject } from "../schema/kind.ts";
 import type { Infer } from "../schema/schema.ts";
 import { isLater } from "./class-versions.ts";
@@ -81,7 +82,10 @@ export const clusterClassAdmission: KindAdmission<ClusterClass> = {
 function usersOf(metadata: ClusterClass["metadata"], clusters: readonly UsingCluster[]): UsingCluster[] {
   return clusters.filter(({ metadata: { namespace }, spec }) => {
     const reference = spec?.topology?.classRef;
-    return reference?.name === metadata.name && (reference?.namespace ?? namespace) === metadata.namespace;
+    if (reference === undefined) return false;
+    // A Cluster that was not granted the class does not use it, and must not keep its owner from changing it.
+    const target = resolveGranted({ metadata: { namespace } }, reference, "spec.topology.classRef", { metadata });
+    return !("problem" in target) && target.name === metadata.name && target.namespace === metadata.namespace;
   });
 }
 

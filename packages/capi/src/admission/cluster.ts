@@ -1,5 +1,6 @@
 import type { schema as clusterSchema } from "../kinds/cluster.ts";
 import type { schema as classSchema } from "../kinds/cluster-class.ts";
+import { namedTarget, type ReferenceTarget, resolveGranted, ungrantedDetail } from "../references/resolve.ts";
 import type { AdmissionKind, AdmissionLookup, AdmissionProblem, KindAdmission, KindObject } from "../schema/kind.ts";
 import type { Infer } from "../schema/schema.ts";
 import { compatibilityProblems } from "./cluster-class-compatibility.ts";
@@ -26,6 +27,7 @@ type Cluster = KindObject<Infer<typeof clusterSchema>>;
 type ClusterClass = KindObject<Infer<typeof classSchema>>;
 type Topology = NonNullable<Cluster["spec"]["topology"]>;
 
+const CLASS_REFERENCE = "spec.topology.classRef";
 const UPGRADE_CONCURRENCY = "topology.cluster.x-k8s.io/upgrade-concurrency";
 const UNSAFE_CLASS = "unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check";
 
@@ -38,8 +40,9 @@ export const CLASSES: AdmissionKind = {
   namespaced: true,
 };
 
-/** Cluster: upstream's rules. */
+/** Cluster: upstream's rules, and that a class of another namespace grants its use. */
 export const clusterAdmission: KindAdmission<Cluster> = {
+  grantedReferences: [CLASS_REFERENCE],
   default: ({ spec }) => {
     if (spec.topology !== undefined) spec.topology.version = withPrefix(spec.topology.version);
   },
@@ -69,6 +72,10 @@ export const clusterAdmission: KindAdmission<Cluster> = {
     if (topology === undefined) return [];
     const found = await classOf(cluster, lookup);
     if (found === undefined) {
+      const key = classKey(cluster);
+      const from = cluster.metadata.namespace ?? "";
+      if (key.namespace !== from)
+        return [invalid(`${CLASS_REFERENCE}.namespace`, key.namespace, ungrantedDetail(key, from))];
       if (old === undefined) return autoscalerProblems(cluster, undefined);
       const detail = `ClusterClass ${topology.classRef.name} not found`;
       return [invalid("spec.topology.classRef", topology.classRef, detail)];
@@ -194,14 +201,17 @@ function ceilingProblems(
   return [invalid("spec.topology.version", version, detail)];
 }
 
-function classKey({ metadata, spec }: Cluster): { namespace: string; name: string } {
-  const reference = spec.topology?.classRef;
-  return { namespace: reference?.namespace ?? metadata.namespace ?? "", name: reference?.name ?? "" };
+function classKey(cluster: Cluster): ReferenceTarget {
+  return namedTarget(cluster, cluster.spec.topology?.classRef ?? {});
 }
 
+/** The class of a cluster; none that is in another namespace and does not grant its use. */
 async function classOf(cluster: Cluster, lookup: AdmissionLookup): Promise<ClusterClass | undefined> {
   const { namespace, name } = classKey(cluster);
-  return name === "" ? undefined : ((await lookup.get(CLASSES, namespace, name)) as ClusterClass | undefined);
+  if (name === "") return undefined;
+  const found = (await lookup.get(CLASSES, namespace, name)) as ClusterClass | undefined;
+  const target = resolveGranted(cluster, { namespace, name }, CLASS_REFERENCE, found);
+  return "problem" in target ? undefined : found;
 }
 
 /** Classes of workers must exist. */

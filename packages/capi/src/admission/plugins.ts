@@ -7,6 +7,7 @@ import {
   invalid,
   type Unstructured,
 } from "@capstan/apimachinery";
+import { foreignReferenceProblems, referenceFields } from "../references/fields.ts";
 import type {
   AdmissionLookup,
   AdmissionProblem,
@@ -60,10 +61,17 @@ export function kindAdmissionPlugins(
   kinds: readonly ServedKind[],
   options: KindAdmissionOptions = {},
 ): KindAdmissionPlugin[] {
-  return kinds.flatMap((kind) => {
-    const admission = kind.admission as AnyAdmission | undefined;
-    return admission === undefined ? [] : [pluginOf(kind, admission, options)];
-  });
+  return kinds.filter(hasRules).map((kind) => pluginOf(kind, rulesOf(kind), options));
+}
+
+/** Whether admission has anything to say about a kind: rules of its own, or references that must stay in their namespace. */
+export function hasRules({ admission, versions }: ServedKind): boolean {
+  return admission !== undefined || versions.some(({ schema }) => referenceFields(schema.json).length > 0);
+}
+
+/** The rules of a kind; empty for one that only has references. */
+export function rulesOf({ admission }: ServedKind): AnyAdmission {
+  return (admission as AnyAdmission | undefined) ?? {};
 }
 
 function pluginOf(kind: ServedKind, admission: AnyAdmission, options: KindAdmissionOptions): KindAdmissionPlugin {
@@ -137,8 +145,20 @@ export async function problemsOf(
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return [];
   const unfit = request.type.version === kind.version ? [] : unfitForStorage(kind, object, old);
   if (unfit.length > 0) return unfit;
-  const found = admission.validate?.(object, old) ?? [];
+  const found = [...(admission.validate?.(object, old) ?? []), ...foreignReferences(kind, admission, request)];
   return found.length > 0 || lookup === undefined ? found : ((await admission.check?.(object, old, lookup)) ?? []);
+}
+
+/** Checked in the version of the request: the stored one may have no place for a namespace, and would hide what was asked for. */
+function foreignReferences(
+  kind: ServedKind,
+  { grantedReferences }: AnyAdmission,
+  { object, oldObject }: KindAdmissionRequest,
+): AdmissionProblem[] {
+  const schema = object === undefined ? undefined : versionOf(kind, object)?.schema.json;
+  return object === undefined || schema === undefined
+    ? []
+    : foreignReferenceProblems(object, oldObject, schema, grantedReferences);
 }
 
 async function warnOf(

@@ -27,8 +27,17 @@ export function objectFromTemplate(input: FromTemplateInput): Unstructured | und
   const kind = templatedKind(template.kind);
   const body = field(template, "spec", "template");
   if (kind === undefined || !isObject(body)) return undefined;
-  const { metadata, ...rest } = deepCopy(body) as { metadata?: Record<string, Record<string, string> | undefined> };
+  const {
+    metadata,
+    status: _status,
+    ...rest
+  } = deepCopy(body) as {
+    metadata?: Record<string, Record<string, string> | undefined>;
+    status?: unknown;
+  };
   return {
+    // First: whoever patches a template must not choose the kind of what the manager makes with its own rights.
+    ...rest,
     apiVersion: template.apiVersion,
     kind,
     metadata: {
@@ -43,6 +52,5 @@ export function objectFromTemplate(input: FromTemplateInput): Unstructured | und
       },
       ...(input.owner === undefined ? {} : { ownerReferences: [input.owner] }),
     },
-    ...rest,
   };
 }

@@ -1,16 +1,16 @@
 import { type Condition, findCondition, type KubeObject } from "@capstan/apimachinery";
 import { conditionsOf, field } from "../contract/fields.ts";
 
-/** What the manager takes for silence, too. */
+/** A host that sends no heartbeat for this long counts as silent; the manager uses the same time. */
 const SILENT_AFTER_MS = 180_000;
 
 /**
- * The Ready condition of a host whose agent is silent; undefined while it is heard of. Only its agent writes a host's own Ready, which
- * therefore stays as it was when the agent dies: that shows in what the manager says of it, and before that in the time.
+ * The Ready condition of a host whose agent is silent; undefined while heartbeats arrive. Only the agent writes a host's own Ready
+ * condition, so it keeps its last value when the agent dies. The manager's AgentConnected condition reports the silence, and before
+ * that the age of the last heartbeat does.
  */
 export function silenceOf(host: KubeObject, nowMs?: number): Condition | undefined {
-  const heartbeat = field(host, "status", "lastHeartbeatTime");
-  const heard = typeof heartbeat === "string" ? heartbeat : undefined;
+  const heard = heartbeatOf(host);
   const connected = findCondition(conditionsOf(host as { status?: unknown }), "AgentConnected");
   if (connected?.status === "False")
     return {
@@ -25,7 +25,43 @@ export function silenceOf(host: KubeObject, nowMs?: number): Condition | undefin
     type: "Ready",
     status: "Unknown",
     reason: "AgentSilent",
-    message: "Its agent has not been heard of since: is the host on, and does it reach the management API?",
+    message: "The agent has stopped reporting: check that the host is powered on and reaches the management API.",
     lastTransitionTime: heard,
   };
+}
+
+/** The Ready condition of a host that is silent, in error, or could not become a node; undefined for one without such trouble. */
+export function hostTrouble(host: KubeObject, nowMs?: number): Condition | undefined {
+  if (!host.kind.endsWith("Host")) return undefined;
+  const silence = silenceOf(host, nowMs);
+  if (silence !== undefined) return silence;
+  const error = textAt(host, "status", "errorMessage");
+  if (error !== undefined) {
+    const since = textAt(host, "status", "lastUpdated") ?? host.metadata.creationTimestamp ?? "";
+    return failed(textAt(host, "status", "errorType") ?? "Error", error, since);
+  }
+  if (field(host, "status", "bootstrap", "phase") !== "Failed") return undefined;
+  const ready = findCondition(conditionsOf(host as { status?: unknown }), "Ready");
+  const since = ready?.lastTransitionTime ?? host.metadata.creationTimestamp ?? "";
+  return failed("BootstrapFailed", textAt(host, "status", "bootstrap", "message") ?? "", since);
+}
+
+/** When a host that is heard of now becomes silent unless another heartbeat arrives. */
+export function silentAtMs(host: KubeObject, nowMs: number): number | undefined {
+  const heard = host.kind.endsWith("Host") ? heartbeatOf(host) : undefined;
+  if (heard === undefined || silenceOf(host, nowMs) !== undefined) return undefined;
+  return Date.parse(heard) + SILENT_AFTER_MS + 1;
+}
+
+function heartbeatOf(host: KubeObject): string | undefined {
+  return textAt(host, "status", "lastHeartbeatTime");
+}
+
+function textAt(host: KubeObject, ...path: string[]): string | undefined {
+  const value = field(host, ...path);
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function failed(reason: string, message: string, lastTransitionTime: string): Condition {
+  return { type: "Ready", status: "False", reason, message, lastTransitionTime };
 }

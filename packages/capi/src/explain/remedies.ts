@@ -1,4 +1,7 @@
-import type { Cause, Link, ObjectNode } from "./why.ts";
+import type { ObjectNode } from "./object-node.ts";
+import { NO_NETWORK, SILENT_KUBELET } from "./patience.ts";
+import type { Progress } from "./rollouts.ts";
+import type { Cause, Link } from "./why.ts";
 
 /** What a cause means to a person. */
 export interface Remedy {
@@ -6,13 +9,16 @@ export interface Remedy {
   steps: string[];
 }
 
-/** Words that commands of this cluster need. */
+/** What the texts about a cause need to know. */
 export interface Scope {
   cluster: string;
   /** ` -n NAMESPACE` unless it is the default one. */
   flags: string;
   /** The Machine at fault, when the chain goes through one. */
   machine: string | undefined;
+  /** It has taken too long, or never goes away by waiting. */
+  stuck: boolean;
+  progress: Progress | undefined;
 }
 
 interface Rule {
@@ -20,29 +26,70 @@ interface Rule {
   remedy(link: Link, scope: Scope): Remedy;
 }
 
-const SILENT_KUBELET = /kubelet stopped posting|stopped posting node status/i;
-const NO_NETWORK = /cni|network plugin|NetworkReady=false|NetworkPluginNotReady/i;
-
-/** The first that fits is taken; what none fits explains itself by its message. */
+/** The first match counts; a cause without a match is explained by its message. */
 const RULES: readonly Rule[] = [
   {
     matches: ({ condition }) => condition === "Paused",
     remedy: ({ cause: { kind, name } }, { cluster, flags }) => ({
-      cause: `${kind} ${name} is paused: nothing works on it until it is resumed.`,
+      cause: `${kind} ${name} is paused: no controller changes it until it is resumed.`,
       steps:
         kind === "Cluster"
-          ? [`go on: capstan resume ${cluster}${flags}`]
+          ? [`resume it: capstan resume ${cluster}${flags}`]
           : [
               `if its Cluster is paused, resume it: capstan resume ${cluster}${flags}`,
-              `if only it is: kubectl annotate ${kind.toLowerCase()} ${name}${flags} cluster.x-k8s.io/paused-`,
+              `if only this object is paused: kubectl annotate ${kind.toLowerCase()} ${name}${flags} cluster.x-k8s.io/paused-`,
             ],
     }),
   },
   {
     matches: ({ condition }) => condition === "Deleting",
     remedy: ({ cause }, { cluster, flags }) => ({
-      cause: `${cause.kind} ${cause.name} is being deleted${sentence(cause.message, " and waits: ")}`,
+      cause: `${cause.kind} ${cause.name} is being deleted${sentence(cause.message, ", waiting for: ")}`,
       steps: [`see what is left of it: capstan describe cluster ${cluster}${flags}`],
+    }),
+  },
+  {
+    matches: ({ reason }) => reason === "Hibernated",
+    remedy: ({ cause }, { flags }) => ({
+      cause: `The control plane ${cause.name} is hibernated: its data is kept, and nothing of the cluster runs.`,
+      steps: [`wake it: capstan scale ${cause.kind.toLowerCase()}/${cause.name}${flags} --replicas 1`],
+    }),
+  },
+  {
+    matches: ({ condition, reason }, node) =>
+      (condition === "RemoteConnectionProbe" && node.initialized === true) || reason === "ConnectionDown",
+    remedy: ({ cause }, { cluster, flags }) => ({
+      cause: `The API of the workload cluster cannot be reached, so the state of its nodes is unknown${sentence(withoutLead(cause.message), ": ")}`,
+      steps: [
+        "check that this machine reaches the endpoint of the control plane, and that no firewall or expired certificate is in the way",
+        `check with the cluster's own kubeconfig: capstan kubeconfig ${cluster}${flags}`,
+      ],
+    }),
+  },
+  {
+    matches: ({ reason }) => reason === "NotYetReported",
+    remedy: ({ cause: { kind, name } }, { stuck, flags }) => ({
+      cause: stuck
+        ? `No controller has reported on ${kind} ${name}.`
+        : `${kind} ${name} was just created: no controller has reported on it yet.`,
+      steps: stuck
+        ? [`check that the manager runs: capstan status`]
+        : [`wait, or watch it: capstan get ${kind.toLowerCase()} ${name}${flags} --watch`],
+    }),
+  },
+  {
+    matches: ({ condition, reason, kind }) =>
+      condition === "Progressing" ||
+      (condition === "UpToDate" && (reason === "RollingOut" || kind === "Machine" || kind.endsWith("ControlPlane"))),
+    remedy: rollout,
+  },
+  {
+    matches: ({ reason }) => reason === "NotAllAvailable",
+    remedy: ({ cause }, { cluster, flags, stuck }) => ({
+      cause: `${cause.kind} ${cause.name}: ${cause.message}.`,
+      steps: stuck
+        ? [`see what happened: capstan events ${cluster}${flags}`]
+        : [`wait, or watch it: capstan describe cluster ${cluster}${flags} --watch`],
     }),
   },
   {
@@ -59,7 +106,7 @@ const RULES: readonly Rule[] = [
       cause: "The nodes have no pod network yet: Kubernetes leaves that to an add-on of your choice.",
       steps: [
         `install one (Cilium, Calico, Flannel, …) with the cluster's own kubeconfig: capstan kubeconfig ${cluster}${flags}`,
-        "for every new cluster at once use a ClusterResourceSet",
+        "to install one into every new cluster, use a ClusterResourceSet",
       ],
     }),
   },
@@ -76,7 +123,18 @@ const RULES: readonly Rule[] = [
         ...(kindBelow(node, "Metal3Machine")
           ? ["register another bare-metal host (a BareMetalHost), or free one"]
           : ["enrol another host of your own: capstan host add NAME"]),
-        `or want fewer machines: capstan scale cluster ${cluster}${flags} --replicas N`,
+        `or scale down: capstan scale cluster ${cluster}${flags} --replicas N`,
+      ],
+    }),
+  },
+  {
+    matches: ({ reason }) => reason === "NoMemberHasRoom",
+    remedy: ({ cause }, { flags }) => ({
+      cause: `WorkerPool ${cause.name} has no room${sentence(cause.message.split(": ")[0] ?? "", ": ")}`,
+      steps: [
+        `raise a member's max, or add a member: kubectl edit workerpool ${cause.name}${flags}`,
+        "or free capacity: enrol or register another host",
+        `or scale down: capstan scale workerpool ${cause.name}${flags} --replicas N`,
       ],
     }),
   },
@@ -89,24 +147,25 @@ const RULES: readonly Rule[] = [
   },
   {
     matches: ({ reason, kind }) =>
-      kind === "HostedControlPlane" && /^(ComponentsNotReady|NotReady|UpgradeFailed|NotAvailable)$/.test(reason),
-    remedy: ({ cause }, { cluster, flags }) => ({
-      cause: `The control plane does not run as it should${sentence(cause.message, ": ")}`,
-      steps: [`read what its components say: capstan logs ${cluster}${flags}`],
+      kind === "HostedControlPlane" && /^(ComponentsNotReady|NotReady|NotHealthy|NotAvailable)$/.test(reason),
+    remedy: ({ cause }, { cluster, flags, stuck }) => ({
+      cause: `The control plane is ${stuck ? "not healthy" : "starting"}${sentence(cause.message, ": ")}`,
+      steps: [`read the logs of its components: capstan logs ${cluster}${flags}`],
     }),
   },
   {
-    matches: ({ kind }) => kind === "BareMetalHost",
+    matches: ({ kind, status, reason }) =>
+      kind === "BareMetalHost" && status === "False" && reason.toLowerCase().endsWith("error"),
     remedy: ({ cause }, { flags }) => ({
-      cause: `Bare-metal host ${cause.name} is in trouble${sentence(cause.message, ": ")}`,
+      cause: `Bare-metal host ${cause.name} has a problem${sentence(cause.message, ": ")}`,
       steps: [
-        `see that its management controller answers and the credentials are right: kubectl describe baremetalhost ${cause.name}${flags}`,
+        `check that its management controller answers and the credentials are right: kubectl describe baremetalhost ${cause.name}${flags}`,
       ],
     }),
   },
 ];
 
-/** What the last link of a chain means, and what to do about it. */
+/** What the last link of a chain means to a person, and what to do about it. */
 export function remedyFor(link: Link, scope: Scope): Remedy {
   const { cause, node } = link;
   const rule = RULES.find(({ matches }) => matches(cause, node));
@@ -117,8 +176,30 @@ export function remedyFor(link: Link, scope: Scope): Remedy {
     cause:
       text === "" ? `${cause.kind} ${cause.name} reports ${cause.reason}.` : `${cause.kind} ${cause.name}: ${text}`,
     steps: [
-      `see all that it reports: capstan describe cluster ${cluster}${flags} --show-conditions ${cause.kind}/${cause.name}`,
+      `see all its conditions: capstan describe cluster ${cluster}${flags} --show-conditions ${cause.kind}/${cause.name}`,
       `see what happened: capstan events ${cluster}${flags}`,
+    ],
+  };
+}
+
+/** A group or a control plane that is being brought to its new version or template. */
+function rollout({ cause, node }: Link, { cluster, flags, stuck, progress }: Scope): Remedy {
+  const what = `${cause.kind} ${cause.name}${node.version === undefined ? "" : ` to ${node.version}`}`;
+  const far = progress === undefined ? "" : `, ${progress.done} of ${progress.total} up to date`;
+  const detail = sentence(cause.message, ": ");
+  if (!stuck)
+    return {
+      cause: `Rolling out ${what}${far}${detail}`,
+      steps: [`wait, or watch it: capstan describe cluster ${cluster}${flags} --watch`],
+    };
+  return {
+    cause: `The rollout of ${what} has stopped${far}${detail}`,
+    steps: [
+      `see what the machines wait for: capstan describe cluster ${cluster}${flags}`,
+      `see what happened: capstan events ${cluster}${flags}`,
+      cause.kind.endsWith("ControlPlane")
+        ? `or go back to the version that serves: kubectl edit ${cause.kind.toLowerCase()} ${cause.name}${flags}`
+        : `or go back to the version before: kubectl edit ${cause.kind.toLowerCase()} ${cause.name}${flags}`,
     ],
   };
 }
@@ -126,15 +207,15 @@ export function remedyFor(link: Link, scope: Scope): Remedy {
 function silentHost(host: HostName | undefined, { flags, machine }: Scope): Remedy {
   const who = host === undefined ? `The host of machine ${machine ?? "?"}` : `Host ${host.name}`;
   return {
-    cause: `${who} has gone silent: it is off, cut off from the network, or its kubelet has stopped.`,
+    cause: `${who} has gone silent: it is powered off, cut off from the network, or its kubelet has stopped.`,
     steps: [
       host?.kind === "BareMetalHost"
-        ? `see whether it is on: kubectl get baremetalhost ${host.name}${flags}`
-        : `see when it was last heard of: capstan host list${flags}`,
-      "switch it on or reconnect it: it comes back by itself",
+        ? `check whether it is powered on: kubectl get baremetalhost ${host.name}${flags}`
+        : `see when it last reported: capstan host list${flags}`,
+      "power it on or reconnect it; it recovers by itself",
       ...(machine === undefined
         ? []
-        : [`or give it up, and the machine is replaced on another host: kubectl delete machine ${machine}${flags}`]),
+        : [`or replace the machine on another host: kubectl delete machine ${machine}${flags}`]),
     ],
   };
 }
@@ -152,6 +233,11 @@ function hostBelow(node: ObjectNode): HostName | undefined {
 
 function kindBelow(node: ObjectNode, kind: string): boolean {
   return node.kind === kind || node.children.some((child) => kindBelow(child, kind));
+}
+
+/** The rest of a message after the words that the sentence says already. */
+function withoutLead(message: string): string {
+  return message.replace(/^Cannot reach the workload cluster('s API)?: /, "");
 }
 
 /** A message as the rest of a sentence; nothing when there is none. */

@@ -1,6 +1,7 @@
 import type { Condition } from "@capstan/apimachinery";
 import { expect, test } from "vitest";
-import { type ObjectNode, why } from "./why.ts";
+import type { ObjectNode } from "./object-node.ts";
+import { type Cause, chainsOf } from "./why.ts";
 
 const condition = (type: string, status: Condition["status"], message = "", reason = "Because"): Condition => ({
   type,
@@ -17,6 +18,9 @@ const node = (kind: string, conditions: Condition[], children: ObjectNode[] = []
   deleting,
   children,
 });
+
+/** The causes of each chain. */
+const why = (of: ObjectNode): Cause[][] => chainsOf(of).map((chain) => chain.map(({ cause }) => cause));
 
 test("a healthy cluster has no causes", () => {
   expect(
@@ -45,7 +49,8 @@ test("the chain leads from the cluster through its parts to the root cause", () 
       node("MachineDeployment", [condition("Available", "False", "0 of 1")], [machine]),
     ],
   );
-  const chain = why(cluster);
+  const [chain = [], ...others] = why(cluster);
+  expect(others).toEqual([]);
   expect(chain.map((cause) => `${cause.kind}.${cause.condition}`)).toEqual([
     "Cluster.WorkersAvailable",
     "MachineDeployment.Available",
@@ -61,11 +66,11 @@ test("that a pool moves nothing is no cause; that it finds no room is", () => {
     condition("Moving", "False", "", "Settled"),
     condition("Placed", "False", "4 replicas fit into no member"),
   ]);
-  expect(why(pool).map((cause) => cause.condition)).toEqual(["Placed"]);
+  expect(why(pool).map((chain) => chain.map((cause) => cause.condition))).toEqual([["Placed"]]);
 });
 
 test("an object that is being deleted says what it waits for", () => {
-  const chain = why(
+  const [chain] = why(
     node(
       "Cluster",
       [condition("Available", "False"), condition("Deleting", "True", "* Machine: m1", "WaitingForWorkersDeletion")],
@@ -77,34 +82,70 @@ test("an object that is being deleted says what it waits for", () => {
 });
 
 test("a paused object is paused before it is anything else", () => {
-  const chain = why(
+  const [chain] = why(
     node("Cluster", [
       condition("Available", "Unknown"),
       condition("InfrastructureReady", "False"),
       condition("Paused", "True", "spec.paused"),
     ]),
   );
-  expect(chain[0]).toMatchObject({ condition: "Paused" });
+  expect(chain?.[0]).toMatchObject({ condition: "Paused" });
 });
 
 test("trouble below a healthy parent is found too", () => {
   expect(
     why(node("Cluster", [condition("Available", "True")], [node("Machine", [condition("Ready", "False", "disk")])])),
-  ).toMatchObject([{ kind: "Machine" }]);
+  ).toMatchObject([[{ kind: "Machine" }]]);
 });
 
-test("a control plane that serves and has trouble beside that says so", () => {
-  const crashes = "* kube-scheduler: ended by itself; its last error: unknown flag; correct spec.scheduler.extraArgs";
+test("a control plane that serves reports each unhealthy part; its rollout and its backups are another matter", () => {
+  const crashes = "* kube-scheduler: exits by itself; its last error: unknown flag; correct spec.scheduler.extraArgs";
   const plane = (...conditions: Condition[]) =>
     node(
       "Cluster",
       [condition("Available", "True")],
       [node("HostedControlPlane", [condition("Available", "True"), ...conditions])],
     );
-  const told = why(
-    plane(condition("UpToDate", "False", "x"), condition("ControlPlaneComponentsHealthy", "False", crashes)),
+  const found = why(
+    plane(
+      condition("UpToDate", "False", "x"),
+      condition("EtcdClusterHealthy", "False", "a member is missing"),
+      condition("ControlPlaneComponentsHealthy", "False", crashes),
+    ),
   );
-  expect(told).toMatchObject([{ kind: "HostedControlPlane", message: crashes }]);
-  expect(why(plane(condition("UpToDate", "False", "refused")))).toMatchObject([{ message: "refused" }]);
+  expect(found).toMatchObject([[{ message: "a member is missing" }], [{ message: crashes }]]);
   expect(why(plane(condition("UpToDate", "True"), condition("BackedUp", "False", "later")))).toEqual([]);
+});
+
+test("a dead host is the cause although the machine waits for an upgrade too", () => {
+  const host = node("ByoHost", [condition("Ready", "Unknown", "no heartbeat", "AgentSilent")]);
+  const machine = node(
+    "Machine",
+    [
+      condition("Ready", "False"),
+      condition("UpToDate", "False", "* Node runs v1.34.4", "Updating"),
+      condition("NodeHealthy", "Unknown", "* Node.Ready: Kubelet stopped posting node status."),
+    ],
+    [node("ByoMachine", [condition("Ready", "True")], [host])],
+  );
+  const chains = why(node("Cluster", [condition("Available", "True")], [machine]));
+  expect(chains.map((chain) => chain.map(({ kind, condition: type }) => `${kind}.${type}`))).toEqual([
+    ["Machine.NodeHealthy", "ByoHost.Ready"],
+  ]);
+});
+
+test("trouble of one part does not stand for trouble of another", () => {
+  const cluster = node(
+    "Cluster",
+    [
+      condition("Available", "False"),
+      condition("InfrastructureReady", "False", "MetaCluster c does not exist", "ObjectDoesNotExist"),
+      condition("WorkersAvailable", "False", "0 of 1"),
+    ],
+    [node("MachineDeployment", [condition("Available", "False", "0 of 1")])],
+  );
+  expect(why(cluster).map((chain) => chain.map(({ kind, condition: type }) => `${kind}.${type}`))).toEqual([
+    ["Cluster.WorkersAvailable", "MachineDeployment.Available"],
+    ["Cluster.InfrastructureReady"],
+  ]);
 });

@@ -1,16 +1,5 @@
 import type { Condition } from "@capstan/apimachinery";
-
-/** An object and what it is made of, as `describe`, `why` and the dashboard see it. */
-export interface ObjectNode {
-  kind: string;
-  name: string;
-  /** What it is to its parent, e.g. `ControlPlane`. */
-  role?: string;
-  conditions: readonly Condition[];
-  /** Whether it is being deleted. */
-  deleting: boolean;
-  children: ObjectNode[];
-}
+import type { ObjectNode } from "./object-node.ts";
 
 /** One link of the chain from a symptom to its cause. */
 export interface Cause {
@@ -23,9 +12,15 @@ export interface Cause {
   since: string;
 }
 
+/** A link of a chain with the object it is about. */
+export interface Link {
+  cause: Cause;
+  node: ObjectNode;
+}
+
 /** Conditions that sum an object up, best first. */
 const SUMMARIES = ["Available", "Ready"];
-/** Of these True is the bad state; they explain but never are a cause by themselves while nothing else is wrong. */
+/** For these True is the bad state; they explain, but are never a cause by themselves while nothing else is wrong. */
 export const NEGATIVE_CONDITIONS: ReadonlySet<string> = new Set([
   "Deleting",
   "Updating",
@@ -36,6 +31,8 @@ export const NEGATIVE_CONDITIONS: ReadonlySet<string> = new Set([
   "Remediating",
   "Moving",
 ]);
+/** These are about rollouts, which `rolloutFindings` judges: a pending upgrade must not hide why an object is not available. */
+const ROLLOUT = /^(Progressing|.*UpToDate)$/;
 
 /** The condition that sums an object up, if it has one. */
 export function summaryOf(node: ObjectNode): Condition | undefined {
@@ -46,79 +43,148 @@ export function summaryOf(node: ObjectNode): Condition | undefined {
   return undefined;
 }
 
-/** Whether something is wrong with the object, as far as it says. */
+/** Whether something is wrong with the object, as far as its own conditions say. */
 export function isTroubled(node: ObjectNode): boolean {
   const summary = summaryOf(node);
-  return node.deleting || (summary === undefined ? firstIssue(node) !== undefined : summary.status !== "True");
+  return node.deleting || (summary === undefined ? issuesOf(node).length > 0 : summary.status !== "True");
 }
 
 /**
- * The chain of causes from an object down to the root: at each object the condition at fault, then the part of it that is in trouble,
- * until no part is. Empty when all is well. The last link's message is the root cause and says what to do.
+ * Every chain of causes from an object down to a root cause: at each object the condition at fault, then the part that causes it. Two
+ * chains have different roots. Empty when nothing is wrong.
  */
-export function why(node: ObjectNode): Cause[] {
-  return linksOf(node).map(({ cause }) => cause);
+export function chainsOf(node: ObjectNode): Link[][] {
+  const flag = flagOf(node);
+  const chains = node.children.flatMap(chainsOf);
+  if (flag !== undefined)
+    return flag.type === "Paused" || chains.length === 0
+      ? [[linkOf(node, flag)]]
+      : chains.map((chain) => [linkOf(node, flag), ...chain]);
+  if (!isTroubled(node)) return [...chains, ...besideOf(node)];
+  const faults = faultsOf(node);
+  const firsts = chains.flatMap(([first]) => first ?? []);
+  const alone = faults.filter((fault) => !firsts.some((first) => explains(node, fault, first.node)));
+  return [
+    ...chains.map((chain) => withSymptom(node, faults, chain)),
+    ...ownFaults(node, alone, chains.length > 0).map((fault) => [linkOf(node, fault)]),
+  ];
 }
 
-/** A link of the chain with the object it is about. */
-export interface Link {
-  cause: Cause;
-  node: ObjectNode;
+/** A chain of a part, led by the condition of the whole that shows it. */
+function withSymptom(node: ObjectNode, faults: readonly Condition[], chain: Link[]): Link[] {
+  const [first] = chain;
+  const symptom = first === undefined ? undefined : symptomOf(node, faults, first.node);
+  return symptom === undefined ? chain : [linkOf(node, symptom), ...chain];
 }
 
-/** The chain with its objects. */
-export function linksOf(node: ObjectNode): Link[] {
-  if (!isTroubled(node)) {
-    const below = node.children.map(linksOf).find((chain) => chain.length > 0);
-    return below ?? besideOf(node);
-  }
-  const cause = causeOf(node);
-  // Nothing works below what is paused, so nothing there is a cause.
-  if (cause?.condition === "Paused") return [{ cause, node }];
-  const chains = node.children.map(linksOf).filter((chain) => chain.length > 0);
-  // The longest chain is the one that knows most about the cause.
-  const deepest = chains.sort((a, b) => b.length - a.length)[0] ?? [];
-  return cause === undefined ? deepest : [{ cause, node }, ...deepest];
+/** What is wrong with a troubled object. A host is judged by its summary, which `hostTrouble` decides. */
+function faultsOf(node: ObjectNode): Condition[] {
+  const issues = issuesOf(node);
+  const summary = summaryOf(node);
+  if (summary === undefined) return issues;
+  if (node.kind.endsWith("Host")) return [summary, ...issues.filter(({ type }) => OWN.has(type))];
+  return issues.length > 0 ? issues : [summary];
 }
 
-function causeOf(node: ObjectNode): Cause | undefined {
-  const deleting = node.deleting
-    ? node.conditions.find((c) => c.type === "Deleting" && c.status === "True")
-    : undefined;
-  const paused = node.conditions.find((c) => c.type === "Paused" && c.status === "True");
-  const condition = deleting ?? paused ?? firstIssue(node) ?? summaryOf(node);
-  return condition === undefined ? undefined : faultOf(node, condition);
+/** Deletion and pausing come before everything else an object says. */
+function flagOf(node: ObjectNode): Condition | undefined {
+  const on = (type: string): Condition | undefined =>
+    node.conditions.find((condition) => condition.type === type && condition.status === "True");
+  if (node.deleting) return on("Deleting");
+  return isTroubled(node) ? on("Paused") : undefined;
 }
 
-/** What can be wrong with a control plane whose API serves: its scheduler ends again and again, what is wanted of it is refused. */
-const BESIDE = ["EtcdClusterHealthy", "ControlPlaneComponentsHealthy", "UpToDate"];
+/** What a condition of an object is about. */
+type Topic = "infrastructure" | "controlPlane" | "workers" | "bootstrap" | "node" | "any" | "own";
 
-function besideOf(node: ObjectNode): Link[] {
-  if (node.kind !== "HostedControlPlane") return [];
-  const found = BESIDE.flatMap((type) =>
-    node.conditions.filter((each) => each.type === type && each.status === "False"),
-  );
-  return found.slice(0, 1).map((condition) => ({ cause: faultOf(node, condition), node }));
+const CLUSTER_TOPICS: Readonly<Record<string, Topic>> = {
+  InfrastructureReady: "infrastructure",
+  RemoteConnectionProbe: "controlPlane",
+  ControlPlaneInitialized: "controlPlane",
+  ControlPlaneAvailable: "controlPlane",
+  ControlPlaneMachinesReady: "controlPlane",
+  WorkersAvailable: "workers",
+  WorkerMachinesReady: "workers",
+  Available: "any",
+};
+const MACHINE_TOPICS: Readonly<Record<string, Topic>> = {
+  BootstrapConfigReady: "bootstrap",
+  InfrastructureReady: "infrastructure",
+  NodeHealthy: "node",
+  NodeReady: "node",
+  HealthCheckSucceeded: "node",
+  OwnerRemediated: "node",
+};
+/** Own faults of other kinds that their parts never explain. */
+const OWN = new Set(["Placed", "MachineIDUnique", "ClockInSync"]);
+
+function topicOf(node: ObjectNode, { type }: Condition): Topic {
+  if (node.kind === "Cluster") return CLUSTER_TOPICS[type] ?? "own";
+  if (node.kind === "Machine") return MACHINE_TOPICS[type] ?? "any";
+  return OWN.has(type) ? "own" : "any";
 }
 
-function faultOf(node: ObjectNode, condition: Condition): Cause {
-  return {
-    kind: node.kind,
-    name: node.name,
-    condition: condition.type,
-    status: condition.status,
-    reason: condition.reason,
-    message: condition.message,
-    since: condition.lastTransitionTime,
-  };
+/** The condition of a whole that shows the trouble of a part: the one that is about that part, best its availability. */
+function symptomOf(node: ObjectNode, faults: readonly Condition[], part: ObjectNode): Condition | undefined {
+  const found = faults.filter((fault) => explains(node, fault, part));
+  const exact = found.filter((fault) => topicOf(node, fault) === partOf(part));
+  return exact.find(({ type }) => type.endsWith("Available")) ?? exact[0] ?? found[0];
 }
 
-/** The first condition that is at fault by itself and not only a sum of others. */
-function firstIssue(node: ObjectNode): Condition | undefined {
+const GROUP = /^(MachineDeployment|MachinePool|MachineSet|WorkerPool)$/;
+
+/** Whether trouble of a part, which may be far below, explains a condition of the whole. */
+function explains(node: ObjectNode, fault: Condition, part: ObjectNode): boolean {
+  const topic = topicOf(node, fault);
+  if (topic === "own") return false;
+  // A host in error whose Machine works costs no group a machine, nor a cluster its infrastructure.
+  if (GROUP.test(node.kind)) return partOf(part) === "workers";
+  if (node.kind === "Cluster" && topic === "infrastructure") return part.kind.endsWith("Cluster");
+  // A Node cannot be healthy while anything its Machine is made of is not.
+  if (topic === "any" || topic === "node") return true;
+  return topic === partOf(part);
+}
+
+function partOf({ kind }: ObjectNode): Topic {
+  if (kind.endsWith("ControlPlane")) return "controlPlane";
+  if (kind.endsWith("Config")) return "bootstrap";
+  return kind === "Machine" || GROUP.test(kind) ? "workers" : "infrastructure";
+}
+
+/** Of the faults that no part explains, one per topic. What a Machine says of its Node counts only when nothing else is wrong with it. */
+function ownFaults(node: ObjectNode, faults: readonly Condition[], hasChains: boolean): Condition[] {
+  const seen = new Set<Topic>();
+  const out = faults.filter((fault) => {
+    const topic = topicOf(node, fault);
+    if (topic !== "own" && seen.has(topic)) return false;
+    seen.add(topic);
+    return true;
+  });
+  const others = out.filter((fault) => topicOf(node, fault) !== "node");
+  return node.kind === "Machine" && (others.length > 0 || hasChains) ? others : out;
+}
+
+/** What can be wrong with a control plane whose API serves. */
+const BESIDE = ["EtcdClusterHealthy", "ControlPlaneComponentsHealthy"];
+
+function besideOf(node: ObjectNode): Link[][] {
+  const types = node.kind.endsWith("ControlPlane") ? BESIDE : node.kind.endsWith("Host") ? [...OWN] : ["Placed"];
+  return node.conditions
+    .filter(({ type, status }) => types.includes(type) && status === "False")
+    .map((condition) => [linkOf(node, condition)]);
+}
+
+/** The link of a condition. */
+export function linkOf(node: ObjectNode, condition: Condition): Link {
+  const { type, status, reason, message, lastTransitionTime: since } = condition;
+  return { node, cause: { kind: node.kind, name: node.name, condition: type, status, reason, message, since } };
+}
+
+/** Conditions at fault by themselves, not only as a sum of others: False ones first. */
+function issuesOf(node: ObjectNode): Condition[] {
   const plain = node.conditions.filter(
-    (condition) => !SUMMARIES.includes(condition.type) && !NEGATIVE_CONDITIONS.has(condition.type),
+    ({ type }) => !SUMMARIES.includes(type) && !NEGATIVE_CONDITIONS.has(type) && !ROLLOUT.test(type),
   );
-  return (
-    plain.find((condition) => condition.status === "False") ?? plain.find((condition) => condition.status === "Unknown")
-  );
+  const having = (status: Condition["status"]): Condition[] => plain.filter((condition) => condition.status === status);
+  return [...having("False"), ...having("Unknown")];
 }

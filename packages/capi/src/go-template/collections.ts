@@ -7,13 +7,13 @@ type Dict = Record<string, unknown>;
 
 function list(value: unknown): unknown[] {
   if (value === null || value === undefined) return [];
-  if (!Array.isArray(value)) throw new TemplateError(`${formatValue(value)} is not a list`);
+  if (!Array.isArray(value)) throw new TemplateError(`a ${kindOf(value)} is not a list`);
   return value;
 }
 
 function dict(value: unknown): Dict {
   if (value === null || value === undefined) return {};
-  if (!isObject(value)) throw new TemplateError(`${formatValue(value)} is not a dict`);
+  if (!isObject(value)) throw new TemplateError(`a ${kindOf(value)} is not a dict`);
   return value;
 }
 

@@ -1,3 +1,4 @@
+import { checkLength } from "./budget.ts";
 import { collectionFunctions } from "./collections.ts";
 import { compareValues, formatValue, truthy } from "./go-values.ts";
 import { TemplateError } from "./lexer.ts";
@@ -28,7 +29,7 @@ function index(value: unknown, ...keys: (string | number)[]): unknown {
   for (const key of keys) {
     if (Array.isArray(current)) {
       if (typeof key !== "number" || key < 0 || key >= current.length)
-        throw new TemplateError(`index out of range: ${formatValue(key)}`);
+        throw new TemplateError(`index out of range: ${typeof key === "number" ? key : typeof key}`);
       current = current[key];
     } else if (typeof current === "object" && current !== null)
       current = Object.hasOwn(current, String(key)) ? (current as Record<string, unknown>)[String(key)] : undefined;
@@ -41,12 +42,17 @@ function index(value: unknown, ...keys: (string | number)[]): unknown {
 /** Go's fmt.Sprintf for the verbs that templates use. */
 function sprintf(format: string, ...args: unknown[]): string {
   let next = 0;
-  return String(format).replace(/%([-+# 0]*)(\d*)(?:\.(\d+))?([a-zA-Z%])/g, (whole, flags, width, precision, verb) => {
+  let padded = 0;
+  // Flags end where a width begins, so that zeros have one reading only.
+  const verbs = /%([-+# 0]*)([1-9]\d*)?(?:\.(\d+))?([a-zA-Z%])/g;
+  return String(format).replace(verbs, (whole, flags, width, precision, verb) => {
     if (verb === "%") return "%";
     if (next >= args.length) return `%!${verb}(MISSING)`;
     const text = formatVerb(args[next++], verb, precision);
     if (text === undefined) return whole;
     const pad = Math.min(Number(width || 0), 1000);
+    padded += pad;
+    checkLength(padded);
     if (flags.includes("-")) return text.padEnd(pad);
     return flags.includes("0") && verb !== "s" ? text.padStart(pad, "0") : text.padStart(pad);
   });

@@ -1,7 +1,10 @@
+const MAX_MESSAGE = 1_000;
+
 /** What is wrong with a template, with where. */
 export class TemplateError extends Error {
   constructor(message: string) {
-    super(message);
+    // It may quote a value, which may be of any length; errors are kept in conditions.
+    super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)} …` : message);
     this.name = "TemplateError";
   }
 }

@@ -21,7 +21,11 @@ function division(a: unknown, b: unknown, of: (x: number, y: number) => number):
 function steps(from: number, to: number, by: number): number[] {
   if (by === 0 || (to - from) / by > MAX_LIST) throw new TemplateError("the list is too long");
   const result: number[] = [];
-  for (let value = from; by > 0 ? value < to : value > to; value += by) result.push(value);
+  for (let value = from; by > 0 ? value < to : value > to; value += by) {
+    // Beyond what a number can tell apart, a step leads nowhere.
+    if (result.length >= MAX_LIST) throw new TemplateError("the list is too long");
+    result.push(value);
+  }
   return result;
 }
 

@@ -59,9 +59,27 @@ test("no template and no data make it throw anything but its own error, or hang"
   );
 });
 
-test.each(["{{range until 10000}}{{range until 10000}}x{{end}}{{end}}", "{{repeat 100000000 `x`}}"])(
-  "%s ends",
-  (template) => {
-    expect(() => renderTemplate(template, {})).toThrow(TemplateError);
-  },
-);
+test.each([
+  "{{range until 10000}}{{range until 10000}}x{{end}}{{end}}",
+  "{{repeat 100000000 `x`}}",
+  // Beyond 2^53 a step leads nowhere.
+  "{{untilStep 9007199254740992 9007199254741000 1}}",
+  "{{$x := list 1}}{{range until 40}}{{$x = list $x $x}}{{end}}{{$x}}",
+  "{{$x := list 1}}{{range until 5000}}{{$x = list $x}}{{end}}{{toJson $x}}",
+  "{{$x := list 1}}{{range until 40}}{{$x = list $x $x}}{{end}}{{first (dict `a` $x)}}",
+  "{{replace `` (repeat 900000 `x`) (repeat 900000 `y`)}}",
+  "{{fromYaml (repeat 100000 `- a\\n`)}}",
+  "{{regexMatch `(.{900}){900}` (repeat 90000 `y`)}}",
+  "{{regexReplaceAll `a` (repeat 90000 `a`) (repeat 900 `b`)}}",
+  "{{uniq (until 9000)}}",
+])("%s ends", (template) => {
+  expect(() => renderTemplate(template, {})).toThrow(TemplateError);
+});
+
+test("an error does not repeat a text of any length", () => {
+  expect(() => renderTemplate("{{fail (repeat 900000 `x`)}}", {})).toThrow(/^.{0,1100}$/);
+});
+
+test("a replacement is written as it is", () => {
+  expect(renderTemplate("{{replace `a` `$&$$` `bab`}}", {})).toBe("b$&$$b");
+});

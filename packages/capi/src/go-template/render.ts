@@ -1,50 +1,53 @@
 import { isObject } from "@capstan/apimachinery";
+import { Budget } from "./budget.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { printValue, truthy } from "./go-values.ts";
 import { TemplateError } from "./lexer.ts";
 import { type Command, type Node, type Operand, type Pipeline, parse } from "./parser.ts";
 
-const MAX_OUTPUT = 1_000_000;
-const MAX_STEPS = 100_000;
+/** A number is ranged over so far at most; each turn is a step. */
+const MAX_RANGE = 100_000;
 
 /**
  * Renders a Go text/template over JSON data, with the functions of sprig that patches use. Pure: no files, no environment, no
- * time, no chance. Throws TemplateError; bounded in output and steps, as templates come from users.
+ * time, no chance. Throws TemplateError; bounded in output, steps and work, as templates come from users.
  */
-export function renderTemplate(template: string, data: unknown): string {
-  const state: State = { output: [], length: 0, steps: 0, root: data };
+export function renderTemplate(template: string, data: unknown, budget = new Budget()): string {
+  const state: State = { output: [], budget, root: data };
   walk(parse(template), data, [{ $: data }], state);
   return state.output.join("");
 }
 
 interface State {
   output: string[];
-  length: number;
-  steps: number;
+  budget: Budget;
   root: unknown;
 }
 
 type Variables = Record<string, unknown>[];
 type Flow = "next" | "break" | "continue";
 
-function step(state: State): void {
-  if (++state.steps > MAX_STEPS) throw new TemplateError("the template takes too many steps");
+function write(text: string, state: State): void {
+  state.budget.write(text.length);
+  state.output.push(text);
 }
 
-function write(text: string, state: State): void {
-  state.length += text.length;
-  if (state.length > MAX_OUTPUT) throw new TemplateError("the template renders too much text");
-  state.output.push(text);
+/** Whether a value counts as true; a map is asked for its keys. */
+function decides(value: unknown, { budget }: State): boolean {
+  budget.call("not", [value]);
+  return truthy(value);
 }
 
 function walk(nodes: readonly Node[], dot: unknown, variables: Variables, state: State): Flow {
   for (const node of nodes) {
-    step(state);
+    state.budget.step();
     if (isFlow(node)) return node.type;
     if (node.type === "text") write(node.text, state);
     else if (node.type === "output") {
       const value = run(node.pipeline, dot, variables, state);
-      if (node.pipeline.declares.length === 0) write(printValue(value), state);
+      if (node.pipeline.declares.length > 0) continue;
+      state.budget.whole(value);
+      write(printValue(value), state);
     } else {
       const flow = block(node, dot, variables, state);
       if (flow !== "next") return flow;
@@ -66,7 +69,7 @@ function block(
   const scope: Variables = [...variables, {}];
   if (node.type === "range") return range(node, dot, scope, state);
   const value = run(node.pipeline, dot, scope, state);
-  if (!truthy(value)) return walk(node.otherwise, dot, scope, state);
+  if (!decides(value, state)) return walk(node.otherwise, dot, scope, state);
   return walk(node.body, node.type === "with" ? value : dot, scope, state);
 }
 
@@ -79,9 +82,10 @@ function range(
   const { declares, assigns, commands } = node.pipeline;
   const value = run({ declares: [], assigns, commands }, dot, variables, state);
   const items = entries(value);
+  state.budget.work(items.length);
   if (items.length === 0) return walk(node.otherwise, dot, variables, state);
   for (const [key, item] of items) {
-    step(state);
+    state.budget.step();
     const [first, second] = declares;
     const own: Record<string, unknown> = {};
     if (second !== undefined) own[second] = item;
@@ -96,7 +100,7 @@ function range(
 function entries(value: unknown): [unknown, unknown][] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return [...value.entries()];
-  if (typeof value === "number") return Array.from({ length: Math.min(value, MAX_STEPS) }, (_, i) => [i, i]);
+  if (typeof value === "number") return Array.from({ length: Math.min(value, MAX_RANGE) }, (_, i) => [i, i]);
   if (isObject(value))
     return Object.keys(value)
       .sort()
@@ -120,7 +124,7 @@ function run(pipeline: Pipeline, dot: unknown, variables: Variables, state: Stat
 }
 
 function execute(command: Command, piped: unknown[], dot: unknown, variables: Variables, state: State): unknown {
-  step(state);
+  state.budget.step(command.operands.length);
   const [first, ...rest] = command.operands;
   if (first?.type !== "call") {
     if (first === undefined || rest.length > 0 || piped.length > 0)
@@ -134,18 +138,21 @@ function execute(command: Command, piped: unknown[], dot: unknown, variables: Va
     let value: unknown;
     for (const one of rest) {
       value = operand(one, dot, variables, state);
-      if (truthy(value) === (first.name === "or")) return value;
+      if (decides(value, state) === (first.name === "or")) return value;
     }
     return piped.length > 0 ? piped[0] : value;
   }
-  return call(first.name, [...rest.map((one) => operand(one, dot, variables, state)), ...piped]);
+  return call(first.name, [...rest.map((one) => operand(one, dot, variables, state)), ...piped], state);
 }
 
-function call(name: string, args: unknown[]): unknown {
+function call(name: string, args: unknown[], { budget }: State): unknown {
   const found = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
   if (found === undefined) throw new TemplateError(`function "${name}" not defined`);
   try {
-    return (found as (...values: unknown[]) => unknown)(...args);
+    budget.call(name, args);
+    const value = (found as (...values: unknown[]) => unknown)(...args);
+    budget.made(value);
+    return value;
   } catch (error) {
     if (error instanceof TemplateError) throw new TemplateError(`error calling ${name}: ${error.message}`);
     throw error;
@@ -159,13 +166,13 @@ function operand(value: Operand, dot: unknown, variables: Variables, state: Stat
     case "dot":
       return dot;
     case "field":
-      return fieldOf(dot, value.path);
+      return fieldOf(dot, value.path, state);
     case "variable":
-      return fieldOf(lookup(value.name, variables), value.path);
+      return fieldOf(lookup(value.name, variables), value.path, state);
     case "call":
       return execute({ operands: [value] }, [], dot, variables, state);
     case "group":
-      return fieldOf(run(value.pipeline, dot, variables, state), value.path);
+      return fieldOf(run(value.pipeline, dot, variables, state), value.path, state);
   }
 }
 
@@ -176,7 +183,8 @@ function lookup(name: string, variables: Variables): unknown {
 }
 
 /** A key that a map lacks has no value; a field of something that is no map is a mistake. */
-function fieldOf(value: unknown, path: readonly string[]): unknown {
+function fieldOf(value: unknown, path: readonly string[], { budget }: State): unknown {
+  budget.work(path.length);
   let current = value;
   for (const name of path) {
     if (current === null || current === undefined) return undefined;

@@ -1,21 +1,56 @@
 import { createHash } from "node:crypto";
 import { compileRe2, parseYaml, toYaml } from "@capstan/apimachinery";
+import { checkLength } from "./budget.ts";
 import type { TemplateFunction } from "./functions.ts";
 import { formatValue } from "./go-values.ts";
 import { TemplateError } from "./lexer.ts";
 
-const MAX_TEXT = 1_000_000;
 const text = (value: unknown): string => (value === null || value === undefined ? "" : formatValue(value));
 
 function repeat(count: number, value: unknown): string {
   const unit = text(value);
-  if (count < 0 || count * unit.length > MAX_TEXT) throw new TemplateError("the result is too long");
+  if (!(count >= 0)) throw new TemplateError("the count is negative or no number");
+  checkLength(count * unit.length);
   return unit.repeat(count);
 }
 
 function indent(spaces: number, value: unknown): string {
   const pad = repeat(spaces, " ");
-  return `${pad}${text(value).replaceAll("\n", `\n${pad}`)}`;
+  return `${pad}${replace("\n", `\n${pad}`, value)}`;
+}
+
+/** A replacement is written as it is, also with a dollar sign. */
+function replace(from: string, to: string, value: unknown): string {
+  const whole = text(value);
+  checkLength(whole.length + occurrences(whole, text(from)) * text(to).length);
+  return whole.replaceAll(text(from), () => text(to));
+}
+
+function occurrences(whole: string, part: string): number {
+  if (part === "") return whole.length + 1;
+  let count = 0;
+  for (let at = whole.indexOf(part); at >= 0; at = whole.indexOf(part, at + part.length)) count++;
+  return count;
+}
+
+function join(separator: string, values: unknown): string {
+  if (!Array.isArray(values)) return text(values);
+  const parts = values.map(text);
+  checkLength(parts.reduce((sum, part) => sum + part.length + text(separator).length, 0));
+  return parts.join(text(separator));
+}
+
+function regexReplaceAll(pattern: string, value: unknown, by: string): string {
+  const whole = text(value);
+  const matches = regex(pattern).matcher(whole);
+  let count = 0;
+  while (matches.find()) count++;
+  // A replacement may repeat what was found as often as it has dollar signs.
+  const dollars = text(by).split("$").length;
+  checkLength(whole.length * dollars + count * text(by).length);
+  return regex(pattern)
+    .matcher(whole)
+    .replaceAll(text(by).replace(/\$\{(\w+)\}/g, "$$$1"));
 }
 
 function trunc(length: number, value: unknown): string {
@@ -112,10 +147,9 @@ export const stringFunctions: Record<string, TemplateFunction> = {
       .join(" "),
   indent,
   nindent: (spaces: number, value: unknown) => `\n${indent(spaces, value)}`,
-  replace: (from: string, to: string, value: unknown) => text(value).replaceAll(from, to),
+  replace,
   toString: text,
-  join: (separator: string, values: unknown) =>
-    Array.isArray(values) ? values.map(text).join(separator) : text(values),
+  join,
   split: (separator: string, value: unknown) =>
     Object.fromEntries(
       text(value)
@@ -138,8 +172,5 @@ export const stringFunctions: Record<string, TemplateFunction> = {
     const matcher = regex(pattern).matcher(text(value));
     return matcher.find() ? (matcher.group() ?? "") : "";
   },
-  regexReplaceAll: (pattern: string, value: unknown, by: string) =>
-    regex(pattern)
-      .matcher(text(value))
-      .replaceAll(by.replace(/\$\{(\w+)\}/g, "$$$1")),
+  regexReplaceAll,
 };

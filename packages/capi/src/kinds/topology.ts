@@ -86,7 +86,11 @@ export const topology = object(
   {
     classRef: object({
       name: objectName("Name of the ClusterClass."),
-      namespace: optional(namespaceName("Its namespace; the Cluster's if absent.")),
+      namespace: optional(
+        namespaceName(
+          "Its namespace; the Cluster's if absent. Any other must be allowed by the class, with its annotation capstan.dev/allowed-namespaces.",
+        ),
+      ),
     }),
     version: string({ doc: "Kubernetes version of the whole cluster.", minLength: 1, maxLength: 256 }),
     controlPlane: optional(controlPlane),

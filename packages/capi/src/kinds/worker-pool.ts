@@ -79,7 +79,14 @@ const memberStatus = object({
   desired: integer(),
   current: integer(),
   available: integer(),
+  upToDate: optional(integer({ doc: "Machines whose condition UpToDate is True." })),
   state: string({ enum: ["Active", "Full", "Unhealthy", "CoolingDown"] }),
+  cause: optional(
+    string({
+      doc: "Why it cools down. After Full, new capacity that its provider announces is used at once.",
+      enum: ["Full", "Unhealthy"],
+    }),
+  ),
   reason: optional(string({ maxLength: 256 })),
   message: optional(string({ maxLength: 4096 })),
   since: time(),
@@ -90,10 +97,17 @@ const status = object({
   replicas: optional(integer()),
   readyReplicas: optional(integer()),
   availableReplicas: optional(integer()),
+  upToDateReplicas: optional(integer({ doc: "Machines whose condition UpToDate is True." })),
   selector: optional(string({ maxLength: 4096 })),
+  lastRetry: optional(
+    string({ doc: "The last value of annotation capstan.dev/retry-at that has ended cool-downs.", maxLength: 64 }),
+  ),
   members: optional(array(memberStatus, { listType: "map", keys: ["name"], maxItems: 20 })),
   observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
 });
+
+/** On a WorkerPool: every new value, such as the time, ends the cool-down of its members. */
+export const RETRY_ANNOTATION = "capstan.dev/retry-at";
 
 /** One replica count over several providers. */
 export const WorkerPool = defineKind({

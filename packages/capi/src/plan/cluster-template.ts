@@ -61,10 +61,7 @@ function templateOf(workers: readonly TemplateWorkers[]): string {
 }
 
 function group(name: string, provider: ProviderName): WorkerGroup {
-  const settings: Record<string, string> =
-    provider === "metal3"
-      ? { image: "${IMAGE_URL}", checksum: "${IMAGE_CHECKSUM}", checksumType: "${IMAGE_CHECKSUM_TYPE:=sha256}" }
-      : {};
+  const settings: Record<string, string> = provider === "metal3" ? { image: "${IMAGE_URL}", format: "live-iso" } : {};
   return { name, provider, replicas: 0, select: {}, settings };
 }
 

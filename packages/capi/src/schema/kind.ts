@@ -75,6 +75,8 @@ export interface KindAdmission<T> {
   checkDelete?(object: T, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
   /** Whether the rules are about the number of replicas too: then they also hold for the scale subresource. */
   checksReplicas?: true;
+  /** Fields whose reference may name another namespace if the target grants it, which `check` decides. All others must stay in theirs. */
+  grantedReferences?: readonly string[];
   /** What a client should know of an object that is accepted. */
   warnings?(object: T, lookup: AdmissionLookup): Promise<string[]>;
 }

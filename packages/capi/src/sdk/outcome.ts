@@ -20,6 +20,8 @@ type OutcomeOf =
       failureDomain?: string;
       endpoint?: { host: string; port: number };
       failureDomains?: FailureDomain[];
+      /** Something is still to be done that nothing announces. */
+      recheckAfterMs?: number;
     }
   /** Something must happen first. Without `recheckAfterMs` a watch wakes the reconciler. `trouble`: people are told by an event. */
   | { type: "wait"; reason: string; message: string; recheckAfterMs?: number; trouble?: true }

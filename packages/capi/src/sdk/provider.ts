@@ -15,6 +15,7 @@ import { Cluster } from "../kinds/cluster.ts";
 import { Machine } from "../kinds/machine.ts";
 import type { KindDefinition } from "../schema/kind.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
+import type { CapacitySource } from "./capacity.ts";
 import { BY_CLUSTER_LABEL, type ClusterDefinition, reconcileInfraCluster } from "./cluster-reconciler.ts";
 import type { AnyKindDefinition, InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
 import { byClusterLabel, type MachineDefinition, reconcileInfraMachine } from "./machine-reconciler.ts";
@@ -42,6 +43,8 @@ export interface InfrastructureProvider {
   /** Adds the indexes its controllers read by; before the cache starts. */
   addIndexes(cache: Cache): void;
   controllers(deps: { workload: WorkloadClusters }): Controller[];
+  /** How it announces capacity, if it can. */
+  readonly capacity?: CapacitySource;
 }
 
 /** Makes a complete provider; everything that is the same for all providers happens here. */

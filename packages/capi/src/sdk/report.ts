@@ -87,12 +87,12 @@ function isTrouble(outcome: Outcome | "thrown"): boolean {
 export function nextLook(outcome: Outcome): Result {
   switch (outcome.type) {
     case "wait":
+    case "ready":
       return outcome.recheckAfterMs === undefined ? done() : requeueAfter(outcome.recheckAfterMs);
     case "failed":
       return requeueAfter(FAILED_RETRY_MS);
     case "noCapacity":
       return requeueAfter(CAPACITY_RETRY_MS);
-    case "ready":
     case "gone":
       return done();
   }

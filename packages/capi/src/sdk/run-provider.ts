@@ -1,6 +1,15 @@
 import { hostname } from "node:os";
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
-import { Cache, Client, EventRecorder, type Logger, type RuntimeMetrics, startControllers } from "@capstan/runtime";
+import type { DialGate } from "@capstan/apimachinery/foreign";
+import {
+  Cache,
+  Client,
+  EventRecorder,
+  type Logger,
+  type RuntimeMetrics,
+  startControllers,
+  systemDialGate,
+} from "@capstan/runtime";
 import { Secret } from "../contract/builtin-kinds.ts";
 import { CLUSTER_NAME_LABEL } from "../contract/constants.ts";
 import { crdWithoutWebhook } from "../webhooks/configurations.ts";
@@ -16,6 +25,8 @@ export interface RunProviderOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics?: RuntimeMetrics | undefined;
+  /** Which addresses of workload clusters are dialled; default: none of this machine, no link-local and no metadata address. */
+  readonly gate?: DialGate | undefined;
 }
 
 /** A provider at work. */
@@ -40,7 +51,7 @@ export async function runProvider(
   const cache = new Cache(client, { clock, random, log });
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
   provider.addIndexes(cache);
-  const workload = new WorkloadConnections({ cache, clock, random, log });
+  const workload = new WorkloadConnections({ cache, clock, random, log, gate: options.gate ?? systemDialGate() });
   const recorder = new EventRecorder({
     client,
     clock,

@@ -5,6 +5,8 @@ import { field } from "../contract/fields.ts";
 export const SIMULATED_AGENT_ANNOTATION = "memory.capstan.dev/agent";
 /** Its value for a host that has died: neither agent nor node say anything any more. */
 export const SIMULATED_AGENT_DEAD = "dead";
+/** On a simulated ByoHost: the kubelet it brings along. Without it the host has the kubelet that its Machine needs. */
+export const SIMULATED_KUBELET_ANNOTATION = "memory.capstan.dev/kubelet";
 /** On a BareMetalHost whose management controller is simulated: what is wrong with it, comma separated. */
 export const BMC_FAULTS_ANNOTATION = "memory.capstan.dev/faults";
 

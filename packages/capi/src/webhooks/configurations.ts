@@ -1,5 +1,5 @@
 import { deepCopy, type Unstructured } from "@capstan/apimachinery";
-import type { ServedKind } from "../admission/plugins.ts";
+import { hasRules, rulesOf, type ServedKind } from "../admission/plugins.ts";
 
 /** Where webhooks are reached: by URL, or as a Service in the cluster. */
 export type WebhookTarget =
@@ -45,8 +45,9 @@ export function crdWithoutWebhook(kind: ServedKind & { crd(): Unstructured }): U
 }
 
 /** Another number of replicas may come by way of the scale subresource. */
-function resourcesOf({ plural, admission }: ServedKind, step: "mutate" | "validate"): string[] {
-  const scale = step === "validate" && (admission as { checksReplicas?: true }).checksReplicas === true;
+function resourcesOf(kind: ServedKind, step: "mutate" | "validate"): string[] {
+  const { plural } = kind;
+  const scale = step === "validate" && rulesOf(kind).checksReplicas === true;
   return scale ? [plural, `${plural}/scale`] : [plural];
 }
 
@@ -57,13 +58,13 @@ export function webhookConfigurations(
   target: WebhookTarget,
   caPem?: string,
 ): Unstructured[] {
-  const checked = kinds.filter(({ admission }) => admission !== undefined);
+  const checked = kinds.filter(hasRules);
   const make = (step: "mutate" | "validate", operations: string[]): Unstructured => ({
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: step === "mutate" ? "MutatingWebhookConfiguration" : "ValidatingWebhookConfiguration",
     metadata: { name },
     webhooks: checked
-      .filter(({ admission }) => step === "validate" || (admission as { default?: unknown }).default !== undefined)
+      .filter((kind) => step === "validate" || rulesOf(kind).default !== undefined)
       .map((kind) => ({
         name: `${step === "mutate" ? "default" : "validation"}.${kind.kind.toLowerCase()}.${kind.group}`,
         admissionReviewVersions: ["v1"],

@@ -14,7 +14,9 @@ export interface ClusterKey {
 }
 
 export type WorkloadConnection =
-  | { state: "connected"; client: Client; nodes: NodeView }
+  /** `since`: from when on the Nodes have been followed without a gap. */
+  | { state: "connected"; since: number; client: Client; nodes: NodeView }
+  /** `connecting`: this process has not reached it yet and is still within the time that a restart may take. */
   | { state: "connecting" | "down"; since: number; error: string };
 
 /** The Nodes of a workload cluster as the watch last showed them. */

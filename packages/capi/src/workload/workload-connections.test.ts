@@ -1,5 +1,5 @@
 import { seededRandom, type Transport, VirtualClock } from "@capstan/apimachinery";
-import { type Cache, silentLogger } from "@capstan/runtime";
+import { type Cache, openDialGate, silentLogger } from "@capstan/runtime";
 import { expect, test } from "vitest";
 import type { Secret } from "../contract/builtin-kinds.ts";
 import { WorkloadConnections } from "./workload-connections.ts";
@@ -32,6 +32,7 @@ function start() {
     close: () => Promise.resolve(),
   } as unknown as Transport;
   const connections = new WorkloadConnections({
+    gate: openDialGate(),
     cache,
     clock: new VirtualClock(),
     random: seededRandom(1),

@@ -1,4 +1,5 @@
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import {
   Cache,
   Client,
@@ -14,6 +15,11 @@ import type { ClusterKey, Node, NodeView, WorkloadClusters, WorkloadConnection }
 
 const NodeKind = kindRef<Node>({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
 const BY_PROVIDER_ID = "provider-id";
+/** Until it has answered for the first time, a cluster gets this long: what runs beside this process may have been restarted with it. */
+export const CONNECTING_MS = 60_000;
+
+/** Twice as many as Kubernetes supports. */
+const MAX_NODES = 10_000;
 
 export interface WorkloadConnectionsOptions {
   /** Of the management cluster: kubeconfig Secrets come from here. */
@@ -21,9 +27,13 @@ export interface WorkloadConnectionsOptions {
   clock: Clock;
   random: Random;
   log: Logger;
+  /** Whoever may write Secrets names servers here: which addresses are dialled. */
+  gate: DialGate;
   /** Another way to reach a server, when there is one: embedded control planes are called in process. */
   dial?: (config: ClientConfig) => Transport | undefined;
 }
+
+type Listener = (cluster: ClusterKey, nodeName: string | undefined) => void;
 
 interface Connection {
   /** The kubeconfig it was made from: another one means another connection. */
@@ -39,10 +49,12 @@ interface Connection {
 export class WorkloadConnections implements WorkloadClusters {
   readonly #options: WorkloadConnectionsOptions;
   readonly #connections = new Map<string, Connection>();
-  readonly #listeners = new Set<(cluster: ClusterKey, nodeName: string | undefined) => void>();
+  readonly #listeners = new Set<Listener>();
+  readonly #startedMs: number;
 
   constructor(options: WorkloadConnectionsOptions) {
     this.#options = options;
+    this.#startedMs = options.clock.now();
   }
 
   /** Begins to follow kubeconfig Secrets; the returned function ends all connections. */
@@ -65,13 +77,13 @@ export class WorkloadConnections implements WorkloadClusters {
     return (
       found?.state ?? {
         state: "connecting",
-        since: 0,
+        since: this.#startedMs,
         error: `there is no Secret ${clusterSecretName(cluster.name, "kubeconfig")} yet`,
       }
     );
   }
 
-  subscribe(listener: (cluster: ClusterKey, nodeName: string | undefined) => void): () => void {
+  subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -97,23 +109,30 @@ export class WorkloadConnections implements WorkloadClusters {
   }
 
   #connect(cluster: ClusterKey, kubeconfig: string): Connection {
-    const { clock, random, log } = this.#options;
+    const { clock, random, log, gate } = this.#options;
     const stopping = new AbortController();
     let close: () => Promise<void> = () => Promise.resolve();
+    const begunMs = clock.now();
     const connection: Connection = {
       kubeconfig,
-      state: { state: "connecting", since: clock.now(), error: "connecting" },
+      state: { state: "connecting", since: begunMs, error: "connecting" },
       stop: () => {
         stopping.abort(new Error("the connection is no longer wanted"));
+        cancelPatience();
         return close();
       },
     };
+    const cancelPatience = clock.after(CONNECTING_MS, () => {
+      if (connection.state.state !== "connecting" || stopping.signal.aborted) return;
+      connection.state = { state: "down", since: begunMs, error: connection.state.error };
+      this.#notify(cluster, undefined);
+    });
     const open = async (): Promise<void> => {
-      const config = await kubeconfigFromText(kubeconfig, { clock });
+      const config = await kubeconfigFromText(kubeconfig, { clock, gate });
       // Whoever stopped meanwhile had nothing to close yet: what is opened from here on would never be closed.
       if (stopping.signal.aborted) return;
       const transport = this.#options.dial?.(config) ?? httpTransport(config, { clock });
-      const client = new Client(transport, { fieldManager: "capstan-workload", clock });
+      const client = new Client(transport, { fieldManager: "capstan-workload", clock, maxObjects: MAX_NODES });
       // Bootstrap providers write tokens first of all: no need to ask the server where Secrets are.
       client.mapper.register(Secret);
       const nodes = new Cache(client, { clock, random, log });
@@ -132,8 +151,8 @@ export class WorkloadConnections implements WorkloadClusters {
       const follow = (error: unknown): void => {
         if (stopping.signal.aborted) return;
         if (informer.synced && error === undefined)
-          connection.state = { state: "connected", client: nodes.client, nodes: nodeView(nodes) };
-        else if (error !== undefined) connection.state = downSince(connection.state, clock.now(), error);
+          connection.state = connectedSince(connection.state, clock.now(), nodes);
+        else if (error !== undefined) connection.state = failedSince(connection.state, clock.now(), error);
         else return;
         this.#notify(cluster, undefined);
       };
@@ -149,13 +168,33 @@ export class WorkloadConnections implements WorkloadClusters {
   }
 
   #notify(cluster: ClusterKey, nodeName: string | undefined): void {
-    for (const listener of this.#listeners) listener(cluster, nodeName);
+    for (const listener of this.#listeners) this.#tell(listener, cluster, nodeName);
+  }
+
+  /** A listener that fails is its own trouble, not the connection's; one that needs a kind that is still being listed hears of it then. */
+  #tell(listener: Listener, cluster: ClusterKey, nodeName: string | undefined): void {
+    const { cache, log } = this.#options;
+    try {
+      listener(cluster, nodeName);
+    } catch (error) {
+      const again = (): void => {
+        if (this.#listeners.has(listener)) this.#tell(listener, cluster, nodeName);
+      };
+      if (!cache.afterSync(error, again))
+        log.error("news of a workload cluster could not be taken in", { ...cluster, error });
+    }
   }
 }
 
-function downSince(before: WorkloadConnection, nowMs: number, error: unknown): WorkloadConnection {
-  const since = before.state === "down" ? before.since : nowMs;
-  return { state: "down", since, error: error instanceof Error ? error.message : String(error) };
+function connectedSince(before: WorkloadConnection, nowMs: number, nodes: Cache): WorkloadConnection {
+  const since = before.state === "connected" ? before.since : nowMs;
+  return { state: "connected", since, client: nodes.client, nodes: nodeView(nodes) };
+}
+
+function failedSince(before: WorkloadConnection, nowMs: number, error: unknown): WorkloadConnection {
+  const text = error instanceof Error ? error.message : String(error);
+  if (before.state === "connected") return { state: "down", since: nowMs, error: text };
+  return { ...before, error: text };
 }
 
 function nodeView(cache: Cache): NodeView {

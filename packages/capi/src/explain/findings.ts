@@ -1,0 +1,149 @@
+import type { ObjectNode } from "./object-node.ts";
+import { isCapacity, type Verdict, verdictOn } from "./patience.ts";
+import { type Progress, type RolloutFinding, rolloutFindings, shortGroups } from "./rollouts.ts";
+import { chainsOf, type Link, summaryOf } from "./why.ts";
+
+/** One independent cause: the chain that leads to it, and what it amounts to now. */
+export interface Finding extends Verdict {
+  chain: Link[];
+  /** The last link of the chain. */
+  root: Link;
+  progress?: Progress;
+}
+
+/** Moves a cause behind those that have taken a machine from the cluster, and before rollouts. */
+const HARMLESS = 1.5;
+
+/** Every independent cause of an object's state, most severe first. */
+export function findingsOf(node: ObjectNode, nowMs: number): Finding[] {
+  const judge = (chain: Link[], root: Link, progress?: Progress): Finding => {
+    const verdict = verdictOn(root, nowMs);
+    // A host in error whose Machine works can wait for one that has taken its Machine along.
+    const harmless = root.cause.kind.endsWith("Host") && !chain.some(({ cause }) => cause.kind === "Machine");
+    const severity = verdict.severity + (harmless && node.kind === "Cluster" ? HARMLESS : 0);
+    return { chain, root, ...verdict, severity, ...(progress === undefined ? {} : { progress }) };
+  };
+  const fromRollout = ({ link, progress }: RolloutFinding): Finding => judge([link], link, progress);
+  const asleep = hibernated(node);
+  if (asleep !== undefined) return [judge([asleep], asleep)];
+  const faults = chainsOf(node).flatMap((chain) => {
+    const root = chain.at(-1);
+    return root === undefined ? [] : [judge(chain, root)];
+  });
+  const broken = new Set(faults.filter(({ level }) => level === "Degraded").map(({ root }) => root.node));
+  // A rollout that stopped because of a fault below it is that fault's consequence.
+  const rollouts = rolloutFindings(node)
+    .map(fromRollout)
+    .filter(({ root }) => root.cause.reason !== "ProgressDeadlineExceeded" || !containsAny(root.node, broken));
+  const covered = new Set([...faults, ...rollouts].flatMap(({ chain }) => chain.map((link) => link.node)));
+  const short = shortGroups(node)
+    .filter(({ link }) => !containsAny(link.node, covered))
+    .map(fromRollout);
+  const all = [...unreported(node, nowMs), ...faults, ...rollouts, ...short];
+  const paused = pausedFinding(node);
+  const told = paused === undefined ? all : [paused, ...all.filter(({ level }) => level === "Degraded")];
+  return withoutConsequences(told).sort((a, b) => a.severity - b.severity || byName(a, b));
+}
+
+/** Orders what is equally severe, so that the order does not depend on how the tree was read. */
+function byName(a: Finding, b: Finding): number {
+  const [left, right] = [a, b].map(({ root: { cause } }) => `${cause.kind}/${cause.name}/${cause.condition}`);
+  return left === right ? 0 : (left ?? "") < (right ?? "") ? -1 : 1;
+}
+
+/** A cluster that is paused as a whole says so in its spec before any controller has written it into the status. */
+function pausedFinding(node: ObjectNode): Finding | undefined {
+  const condition = node.conditions.find(({ type, status }) => type === "Paused" && status === "True");
+  if (node.paused !== true && condition === undefined) return undefined;
+  const since = condition?.lastTransitionTime ?? summaryOf(node)?.lastTransitionTime ?? node.created ?? "";
+  const { kind, name } = node;
+  const message = condition?.message ?? "";
+  const root: Link = {
+    node,
+    cause: { kind, name, condition: "Paused", status: "True", reason: "Paused", message, since },
+  };
+  return { chain: [root], root, level: "Paused", severity: 0 };
+}
+
+/** The control plane that was scaled to zero on purpose. */
+function hibernated(node: ObjectNode): Link | undefined {
+  if (node.deleting) return undefined;
+  if (node.kind.endsWith("ControlPlane")) {
+    const condition = summaryOf(node);
+    if (condition?.status !== "False" || condition.reason !== "Hibernated") return undefined;
+    const { type, status, reason, message, lastTransitionTime: since } = condition;
+    return { node, cause: { kind: node.kind, name: node.name, condition: type, status, reason, message, since } };
+  }
+  if (node.kind !== "Cluster") return undefined;
+  for (const child of node.children) {
+    const found = hibernated(child);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A Cluster, Machine or host of your own that nothing has reported on yet. */
+function unreported(node: ObjectNode, nowMs: number): Finding[] {
+  if (!/^(Cluster|Machine|ByoHost)$/.test(node.kind)) return [];
+  if (summaryOf(node) !== undefined || node.deleting) return [];
+  const cause = {
+    kind: node.kind,
+    name: node.name,
+    condition: node.kind === "Cluster" ? "Available" : "Ready",
+    status: "Unknown" as const,
+    reason: "NotYetReported",
+    message: "",
+    since: node.created ?? "",
+  };
+  const root: Link = { node, cause };
+  return [{ chain: [root], root, ...verdictOn(root, nowMs) }];
+}
+
+/**
+ * Leaves out what follows from something else in the list: machines wait while the cluster's infrastructure or control plane is not
+ * ready, Nodes are unknown while the workload API cannot be reached, and a pool without room is explained by the missing hosts.
+ */
+function withoutConsequences(findings: readonly Finding[]): Finding[] {
+  const blocked = findings.some(blocks);
+  const capacity = findings.some(({ root }) => isCapacity(root.cause) && root.cause.condition !== "Placed");
+  return findings.filter((finding) => {
+    const { root, level } = finding;
+    if (capacity && root.cause.condition === "Placed") return false;
+    if (!blocked || blocks(finding) || root.cause.condition === "Paused") return true;
+    return level === "Degraded" && !followsFromConnection(finding);
+  });
+}
+
+const FOUNDATIONS = /^(Available|InfrastructureReady|RemoteConnectionProbe|ControlPlane(Available|Initialized))$/;
+
+/** Whether machines cannot become ready before this is cured. A control plane that serves does not stop them. */
+function blocks({ root: { cause, node } }: Finding): boolean {
+  if (cause.condition === "UpToDate" || cause.reason === "NotAllAvailable") return false;
+  if (cause.kind === "Cluster") return FOUNDATIONS.test(cause.condition);
+  if (node.kind.endsWith("ControlPlane")) return summaryOf(node)?.status !== "True";
+  return isInfrastructure(node);
+}
+
+/** An infrastructure cluster: by the contract its kind ends in Cluster. */
+function isInfrastructure({ kind }: ObjectNode): boolean {
+  return kind !== "Cluster" && kind.endsWith("Cluster");
+}
+
+/** A Machine whose Node cannot be asked, or waits for what is missing. */
+function followsFromConnection({ root: { cause } }: Finding): boolean {
+  return /^(ConnectionDown|InspectionFailed|NotAllAvailable|WaitingFor.*)$/.test(cause.reason);
+}
+
+function containsAny(node: ObjectNode, others: ReadonlySet<ObjectNode>): boolean {
+  return others.has(node) || node.children.some((child) => containsAny(child, others));
+}
+
+/** The earliest moment at which the findings can change without an event. */
+export function changesAtMs(node: ObjectNode, findings: readonly Finding[]): number | undefined {
+  const times = [...findings.flatMap((finding) => finding.changesAtMs ?? []), ...agingOf(node)];
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+function agingOf(node: ObjectNode): number[] {
+  return [...(node.changesAtMs === undefined ? [] : [node.changesAtMs]), ...node.children.flatMap(agingOf)];
+}
