@@ -27,6 +27,8 @@ export {
 } from "./pods/kinds.ts";
 export { execInPod, forwardPort, type PodAddress } from "./pods/pod-streams.ts";
 export { podRestarts, podTrouble, podWords } from "./pods/pod-trouble.ts";
+export { type OwnerLimits } from "./process/isolation/cgroup-limits.ts";
+export type { IsolationReport } from "./process/isolation/isolation.ts";
 export { readLogTail } from "./process/log-file.ts";
 export { bindProblem, PortAllocator, PortTakenError } from "./process/ports.ts";
 export { ProcessWorkloads } from "./process/process-workloads.ts";

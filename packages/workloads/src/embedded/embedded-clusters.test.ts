@@ -1,6 +1,8 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { seededRandom, systemClock, systemRandom, VirtualClock } from "@capstan/apimachinery";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate, publicKeyPin } from "@capstan/pki";
-import { Client, type ClientConfig, fixedCredentials, httpTransport, kindRef } from "@capstan/runtime";
+import { Client, type ClientConfig, fixedCredentials, httpTransport, kindRef, openDialGate } from "@capstan/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { type EmbeddedCluster, EmbeddedClusters } from "./embedded-clusters.ts";
 
@@ -55,7 +57,12 @@ const list = (transport: ReturnType<typeof httpTransport>): Promise<unknown> => 
 describe("embedded clusters in process", () => {
   const start = async () => {
     const clock = new VirtualClock();
-    const clusters = new EmbeddedClusters({ clock, random: seededRandom(1), log: () => undefined });
+    const clusters = new EmbeddedClusters({
+      gate: openDialGate(),
+      clock,
+      random: seededRandom(1),
+      log: () => undefined,
+    });
     closing.push(() => clusters.close());
     return {
       clusters,
@@ -88,6 +95,22 @@ describe("embedded clusters in process", () => {
     expect(answer?.status).toBe(403);
   });
 
+  test("a pin leads to who holds the key of the authority, whoever else brings its certificate", async () => {
+    const { clusters, one, two } = await start();
+    const ca = { certPem: one.ca.certPem, keyPem: two.ca.keyPem };
+    const pinned = async (): Promise<unknown> => {
+      const config = { ...configFor(one, "127.0.0.1:6443"), server: "https://127.0.0.1:6443" };
+      const transport = clusters.dial(config, { caCertHashes: [publicKeyPin(ca.certPem)] });
+      return transport === undefined ? undefined : await list(transport);
+    };
+    const admin = new Client(one.cluster.server.admin(), { fieldManager: "test", clock: systemClock });
+    await admin.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "mine" } });
+    await clusters.ensure("tenant/thief", { ca, serving: () => Promise.resolve(two.admin) });
+    expect(await pinned()).toBe(5);
+    await clusters.remove("tenant/thief");
+    expect(await pinned()).toBe(5);
+  });
+
   test("a suspended one refuses and comes back with its content; a removed one is gone", async () => {
     const { clusters, one } = await start();
     const config = configFor(one, "127.0.0.1:6443");
@@ -103,7 +126,13 @@ describe("embedded clusters in process", () => {
 describe("embedded clusters over HTTPS", () => {
   test("one listener serves each with certificates of its own authority and lets nobody into another", async () => {
     const listen = { host: "127.0.0.1", port: () => Promise.resolve(0) };
-    const clusters = new EmbeddedClusters({ clock: systemClock, random: systemRandom, log: () => undefined, listen });
+    const clusters = new EmbeddedClusters({
+      gate: openDialGate(),
+      clock: systemClock,
+      random: systemRandom,
+      log: () => undefined,
+      listen,
+    });
     closing.push(() => clusters.close());
     const [one, two] = [
       await make(clusters, "ns/one", systemClock.now()),
@@ -118,5 +147,29 @@ describe("embedded clusters over HTTPS", () => {
     await expect(over(astray)).rejects.toThrow();
     const stranger = { ...configFor(two, `${host}:${port}`), credentials: fixedCredentials(one.admin) };
     await expect(over(stranger)).rejects.toThrow(/Unauthorized/);
+  });
+
+  test("strangers that fill the shared listener do not keep the administrator of a cluster out", async () => {
+    const limits = { maxConnections: 4, maxUnauthenticatedPerAddress: 4 };
+    const listen = { host: "127.0.0.1", port: () => Promise.resolve(0), limits };
+    const log = (): void => undefined;
+    const clusters = new EmbeddedClusters({
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      gate: openDialGate(),
+      listen,
+    });
+    closing.push(() => clusters.close());
+    const one = await make(clusters, "ns/one", systemClock.now());
+    const { host, port } = await clusters.endpoint();
+    for (let i = 0; i < 6; i++) {
+      const socket = connect({ host, port });
+      socket.on("error", () => undefined).resume();
+      closing.push(async () => void socket.destroy());
+      await once(socket, "connect");
+    }
+    const transport = httpTransport(configFor(one, `${host}:${port}`), { clock: systemClock });
+    expect(await list(transport)).toBe(4);
   });
 });

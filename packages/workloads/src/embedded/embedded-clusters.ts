@@ -1,6 +1,7 @@
-import type { Clock, Random, Transport } from "@capstan/apimachinery";
-import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { type CertificateAndKey, publicKeyPin } from "@capstan/pki";
+import type { Clock, ConnectionLimits, Random, Transport } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
+import { type ApiServer, createApiServer, memoryStore, type SharedStores } from "@capstan/apiserver";
+import { type CertificateAndKey, ownsCertificate, publicKeyPin } from "@capstan/pki";
 import type { ClientConfig } from "@capstan/runtime";
 import { inProcess } from "./in-process-dial.ts";
 import { type EmbeddedListener, startListener } from "./listener.ts";
@@ -10,8 +11,16 @@ export interface EmbeddedClustersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: (message: string, error: unknown) => void;
+  /** Which addresses are dialled for the webhooks that their administrators register: this process dials them. */
+  readonly gate: DialGate;
   /** Where they are served over HTTPS. Without it they are reached in process only, at an address that stands for this process. */
-  readonly listen?: { readonly host: string; readonly port: () => Promise<number> };
+  readonly listen?: {
+    readonly host: string;
+    readonly port: () => Promise<number>;
+    readonly limits?: Partial<ConnectionLimits>;
+  };
+  /** Where their data is kept; opened when the first cluster needs it. Without it everything is lost with the process. */
+  readonly stores?: () => Promise<SharedStores>;
 }
 
 /** What one cluster is made with. */
@@ -20,9 +29,11 @@ export interface EmbeddedClusterOptions {
   readonly ca: CertificateAndKey;
   /** Issues the certificate it is served with; asked for when the first connection comes. */
   serving(serverName: string): Promise<CertificateAndKey>;
+  /** Tells it from an earlier one of the same owner, whose data it must not get. */
+  readonly identity?: string;
 }
 
-/** An API server in memory that stands for a whole control plane. */
+/** An API server in this process that stands for a whole control plane. */
 export interface EmbeddedCluster {
   readonly owner: string;
   readonly server: ApiServer;
@@ -39,16 +50,14 @@ export interface EmbeddedCluster {
 /** Stands for this process where nothing listens. */
 const NO_LISTENER = { host: "127.0.0.1", port: 6443 };
 
-/**
- * Many API servers in memory behind one HTTPS listener, each under a path of its own and with certificates of its own authority.
- * Everything in them is lost with the process; whoever owns them fills them again.
- */
+/** Many API servers behind one HTTPS listener, each under a path of its own and with certificates of its own authority. */
 export class EmbeddedClusters {
   readonly #options: EmbeddedClustersOptions;
   readonly #clusters = new Map<string, Promise<EmbeddedCluster>>();
   readonly #ready = new Map<string, EmbeddedCluster>();
   readonly #byPin = new Map<string, EmbeddedCluster>();
   #listener: Promise<EmbeddedListener> | undefined;
+  #stores: Promise<SharedStores | undefined> | undefined;
 
   constructor(options: EmbeddedClustersOptions) {
     this.#options = options;
@@ -63,7 +72,7 @@ export class EmbeddedClusters {
     return { host: listen.host, port };
   }
 
-  /** The cluster of an owner (`NAMESPACE/NAME`), made empty if there is none. */
+  /** The cluster of an owner (`NAMESPACE/NAME`), with the data that it had before, or new if there is none. */
   ensure(owner: string, options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
     let cluster = this.#clusters.get(owner);
     if (cluster === undefined) {
@@ -80,14 +89,10 @@ export class EmbeddedClusters {
     return this.#ready.get(owner);
   }
 
-  /** Takes a cluster and everything in it away. */
+  /** Takes a cluster and everything in it away, also if it does not run. */
   async remove(owner: string): Promise<void> {
-    const cluster = await this.#clusters.get(owner);
-    if (cluster === undefined) return;
-    this.#clusters.delete(owner);
-    this.#ready.delete(owner);
-    this.#byPin.delete(publicKeyPin(cluster.caPem));
-    await cluster.server.close();
+    await this.#stop(owner);
+    await (await this.#openStores())?.remove(owner);
   }
 
   /**
@@ -103,12 +108,46 @@ export class EmbeddedClusters {
     const listener = this.#listener;
     this.#listener = undefined;
     await (await listener)?.close();
-    await Promise.all([...this.#clusters.keys()].map((owner) => this.remove(owner)));
+    await Promise.all([...this.#clusters.keys()].map((owner) => this.#stop(owner)));
+    const stores = this.#stores;
+    this.#stores = undefined;
+    await (await stores)?.close();
+  }
+
+  async #stop(owner: string): Promise<void> {
+    const cluster = await this.#clusters.get(owner);
+    if (cluster === undefined) return;
+    this.#clusters.delete(owner);
+    this.#ready.delete(owner);
+    const pin = publicKeyPin(cluster.caPem);
+    if (this.#byPin.get(pin) === cluster) this.#byPin.delete(pin);
+    await cluster.server.close();
+  }
+
+  #openStores(): Promise<SharedStores | undefined> {
+    if (this.#stores !== undefined) return this.#stores;
+    const opened = this.#options.stores?.() ?? Promise.resolve(undefined);
+    this.#stores = opened;
+    opened.catch(() => {
+      this.#stores = undefined;
+    });
+    return opened;
   }
 
   async #create(owner: string, options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
-    const { clock, random, log } = this.#options;
-    const server = await createApiServer({ store: memoryStore(), clock, random, log, ca: options.ca });
+    const { clock, random, log, gate } = this.#options;
+    const stores = await this.#openStores();
+    const store = (await stores?.open(owner, options.identity ?? "")) ?? memoryStore();
+    const server = await createApiServer({
+      store,
+      clock,
+      random,
+      log,
+      ca: options.ca,
+      gate,
+      // The same over restarts without being kept: tokens of ServiceAccounts stay good.
+      auth: { serviceAccounts: { signingKeyPem: options.ca.keyPem } },
+    });
     const [namespace = "", name = ""] = owner.split("/");
     const cluster: EmbeddedCluster = {
       owner,
@@ -120,13 +159,18 @@ export class EmbeddedClusters {
       options,
     };
     this.#ready.set(owner, cluster);
-    this.#byPin.set(publicKeyPin(options.ca.certPem), cluster);
+    // Certificates are public: who brings that of another cluster must not be told what is meant for that one.
+    const { certPem, keyPem } = options.ca;
+    if (ownsCertificate(certPem, keyPem)) this.#byPin.set(publicKeyPin(certPem), cluster);
     return cluster;
   }
 
   #listen(where: NonNullable<EmbeddedClustersOptions["listen"]>): Promise<EmbeddedListener> {
+    const { clock } = this.#options;
     const find = (owner: string): EmbeddedCluster | undefined => this.#ready.get(owner);
-    const started = where.port().then((port) => startListener({ host: where.host, port, find }));
+    const started = where
+      .port()
+      .then((port) => startListener({ host: where.host, port, find, clock, limits: where.limits }));
     started.catch(() => {
       this.#listener = undefined;
     });

@@ -1,5 +1,5 @@
 import type { ApiRequest, ApiResponse, Clock, Transport, UserInfo, WatchEvent } from "@capstan/apimachinery";
-import { isSignedBy, type ParsedCertificate, parseCertificate } from "@capstan/pki";
+import { isSignedBy, ownsCertificate, type ParsedCertificate, parseCertificate } from "@capstan/pki";
 import type { ClientConfig } from "@capstan/runtime";
 import type { EmbeddedCluster } from "./embedded-clusters.ts";
 
@@ -53,18 +53,25 @@ class EmbeddedTransport implements Transport {
     const { tls, credentials } = this.#config;
     if (tls?.insecure !== true && !(tls?.caPem ?? "").includes(caPem.trim()))
       throw new Error(`certificate of ${this.#config.server} is signed by an unknown authority`);
-    const { certPem, token } = (await credentials?.get()) ?? {};
-    if (certPem !== undefined) return server.transport(userOf(certPem, this.#cluster, this.#clock.now()));
+    const { certPem, keyPem, token } = (await credentials?.get()) ?? {};
+    if (certPem !== undefined) return server.transport(userOf(certPem, keyPem, this.#cluster, this.#clock.now()));
     const plain = server.transport();
     return token === undefined ? plain : withHeader(plain, "authorization", `Bearer ${token}`);
   }
 }
 
-/** Who a client certificate says it is, if the authority signed it and its time is now. */
-function userOf(certPem: string, cluster: EmbeddedCluster, nowMs: number): UserInfo {
-  const { subject, notBeforeMs, notAfterMs } = parseCertificate(certPem);
+/**
+ * Who a client certificate says it is, if the authority signed it for a client, its time is now, and the caller has its private key:
+ * certificates are public, and TLS would ask for a signature too.
+ */
+function userOf(certPem: string, keyPem: string | undefined, cluster: EmbeddedCluster, nowMs: number): UserInfo {
+  const { subject, notBeforeMs, notAfterMs, extendedKeyUsage, usages } = parseCertificate(certPem);
   if (!isSignedBy(certPem, authorityOf(cluster)) || nowMs < notBeforeMs || nowMs > notAfterMs)
     throw new Error("the client certificate is not signed by the cluster's authority, or its time is not now");
+  if (extendedKeyUsage && !usages.includes("client"))
+    throw new Error("the client certificate is not meant for clients: its extended key usage lacks clientAuth");
+  if (keyPem === undefined || !ownsCertificate(certPem, keyPem))
+    throw new Error("the private key of the client certificate is missing or belongs to another certificate");
   return { name: subject.commonName, groups: [...subject.organizations, "system:authenticated"] };
 }
 

@@ -1,6 +1,14 @@
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
+import {
+  type Clock,
+  type ConnectionLimits,
+  DEFAULT_CONNECTION_LIMITS,
+  HTTP_TIME_LIMITS,
+  limitConnections,
+  TLS_TIME_LIMITS,
+} from "@capstan/apimachinery";
 import type { HttpRequest, HttpServerResponse } from "@capstan/apiserver";
 import type { EmbeddedCluster } from "./embedded-clusters.ts";
 
@@ -8,6 +16,9 @@ import type { EmbeddedCluster } from "./embedded-clusters.ts";
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
+  readonly clock: Clock;
+  /** What differs from the usual limits of connections. */
+  readonly limits?: Partial<ConnectionLimits> | undefined;
   find(owner: string): EmbeddedCluster | undefined;
 }
 
@@ -17,7 +28,6 @@ export interface EmbeddedListener {
   close(): Promise<void>;
 }
 
-const MAX_CONNECTIONS = 4096;
 const SERVER_NAME = /^([^.]+(?:\.[^.]+)*)\.([^.]+)\.clusters\.capstan\.internal$/;
 const PATH = /^\/clusters\/([^/?]+)\/([^/?]+)/;
 
@@ -43,6 +53,7 @@ export async function startListener(options: ListenerOptions): Promise<EmbeddedL
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",
+    ...TLS_TIME_LIMITS,
     SNICallback: (name, done) => {
       const cluster = clusterNamed(name, options);
       if (cluster === undefined) {
@@ -55,7 +66,8 @@ export async function startListener(options: ListenerOptions): Promise<EmbeddedL
       );
     },
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  limitConnections(server, { ...DEFAULT_CONNECTION_LIMITS, ...options.limits }, options.clock);
+  Object.assign(server, HTTP_TIME_LIMITS);
   const sockets = new Set<Socket>();
   server.on("secureConnection", (socket) => {
     sockets.add(socket);

@@ -131,6 +131,8 @@ export class HostCluster {
   }
 }
 
-function ownerOf(object: KubeObject): string | undefined {
-  return object.metadata.annotations?.[OWNER_ANNOTATION];
+/** `NAMESPACE/NAME` of whom an object belongs to. Only objects of that namespace do: in any other, anybody may have written the annotation. */
+function ownerOf({ metadata }: KubeObject): string | undefined {
+  const owner = metadata.annotations?.[OWNER_ANNOTATION];
+  return owner?.startsWith(`${metadata.namespace}/`) === true ? owner : undefined;
 }

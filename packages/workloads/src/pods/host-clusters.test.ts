@@ -1,7 +1,7 @@
 import { type KubeObject, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { buildKubeconfig } from "@capstan/pki";
-import { Client, silentLogger } from "@capstan/runtime";
+import { Client, openDialGate, silentLogger } from "@capstan/runtime";
 import { FaultyTransport } from "@capstan/runtime/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HOSTED_LABEL, NameTakenError, OWNER_ANNOTATION } from "./host-cluster.ts";
@@ -19,6 +19,7 @@ beforeEach(async () => {
   await client.create(NETWORK_POLICIES);
   transports = [];
   hosts = new HostClusters({
+    gate: openDialGate(),
     management: undefined,
     fieldManager: "test",
     clock,
@@ -95,6 +96,25 @@ test("whose object changed is told; objects of others are neither seen nor touch
   expect(await host.removeAll("default/c1")).toEqual([]);
   expect(await user.get(HostSecret, { namespace: "default", name: "ours" })).toBeUndefined();
   expect(await user.get(HostSecret, { namespace: "default", name: "theirs" })).toBeDefined();
+});
+
+test("an object of another namespace belongs to nobody, whatever its annotation says", async () => {
+  const host = await hosts.named("default/c1", "default/host", kubeconfig("a"));
+  const ready = host.ready();
+  await turn();
+  await ready;
+  const user = new Client(server.admin(), { fieldManager: "user", clock });
+  const metadata = {
+    ...secret("a", "default/c1").metadata,
+    namespace: "kube-public",
+    finalizers: ["example.com/stay"],
+  };
+  await user.create({ ...secret("a"), metadata } as unknown as Unstructured);
+  await turn();
+  expect(host.of(HostSecret, "default/c1")).toEqual([]);
+  expect(await host.removeAll("default/c1"), "nothing to wait for").toEqual([]);
+  const there = await user.get(HostSecret, { namespace: "kube-public", name: "a" });
+  expect(there?.metadata.deletionTimestamp).toBeUndefined();
 });
 
 test("a cluster that does not answer says why; one that answers again is ready again", async () => {

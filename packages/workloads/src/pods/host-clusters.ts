@@ -1,4 +1,5 @@
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import { Client, type ClientConfig, httpTransport, kubeconfigFromText, type Logger } from "@capstan/runtime";
 import { HostCluster } from "./host-cluster.ts";
 
@@ -9,11 +10,15 @@ export interface HostClustersOptions {
   clock: Clock;
   random: Random;
   log: Logger;
+  /** Which addresses are dialled when a kubeconfig names them. */
+  gate: DialGate;
   /** Another way to reach a server than over the network, where there is one. */
   dial?: (config: ClientConfig) => Transport | undefined;
 }
 
 const MANAGEMENT = "";
+/** Of a kind in one such cluster that belong to control planes. */
+const MAX_OBJECTS = 50_000;
 
 interface Connection {
   kubeconfig: string;
@@ -43,15 +48,15 @@ export class HostClusters {
    * connection.
    */
   async named(owner: string, name: string, kubeconfig: string): Promise<HostCluster> {
-    const { clock, fieldManager, dial } = this.#options;
+    const { clock, fieldManager, dial, gate } = this.#options;
     const known = this.#clusters.get(name);
     if (known?.kubeconfig === kubeconfig) {
       known.owners.add(owner);
       return known.cluster;
     }
-    const config = await kubeconfigFromText(kubeconfig, { clock });
+    const config = await kubeconfigFromText(kubeconfig, { clock, gate });
     const transport = dial?.(config) ?? httpTransport(config, { clock });
-    const client = new Client(transport, { fieldManager, clock });
+    const client = new Client(transport, { fieldManager, clock, maxObjects: MAX_OBJECTS });
     return this.#open(owner, name, kubeconfig, client, () => transport.close());
   }
 

@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { type Clock, sleep } from "@capstan/apimachinery";
+import { isRunning, type ProcessIdentity, processGroup, processIdentity } from "@capstan/os";
 import type { ProgramId } from "../types.ts";
 import type { ProgramPaths } from "./layout.ts";
-import { processGroup, processStartTime } from "./proc.ts";
 import { type ProcessRecord, readRecord, writeRecord } from "./record.ts";
 
 /** Where a program has the write end of its pipe (`spawn-program.ts`). */
@@ -23,8 +23,8 @@ export async function findProcess(
 ): Promise<ProcessRecord | undefined> {
   const record = await readRecord(paths.record);
   if (record?.pid !== undefined && record.startTime !== undefined) {
-    const { pid, startTime } = record;
-    return (await processStartTime(pid)) === startTime ? { ...record, pid, startTime } : undefined;
+    const found: ProcessRecord = { ...record, pid: record.pid };
+    return isRunning(found) ? found : undefined;
   }
   for (let look = 0; await isHeld(paths.alive); look++) {
     const holder = await holderOf(paths.alive);
@@ -62,15 +62,15 @@ async function isHeld(path: string): Promise<boolean> {
 }
 
 /** The leader of the process group that holds the pipe: programs may have children. */
-async function holderOf(path: string): Promise<{ pid: number; startTime: number } | undefined> {
+async function holderOf(path: string): Promise<ProcessIdentity | undefined> {
   const pipe = await stat(path);
   for (const name of await readdir("/proc")) {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
     const held = await stat(`/proc/${pid}/fd/${ALIVE_FD}`).catch(() => undefined);
-    if (held?.ino !== pipe.ino || held.dev !== pipe.dev || (await processGroup(pid)) !== pid) continue;
-    const startTime = await processStartTime(pid);
-    if (startTime !== undefined) return { pid, startTime };
+    if (held?.ino !== pipe.ino || held.dev !== pipe.dev || processGroup(pid) !== pid) continue;
+    const identity = processIdentity(pid);
+    if (identity !== undefined) return identity;
   }
   return undefined;
 }

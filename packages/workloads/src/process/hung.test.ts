@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@capstan/apimachinery";
+import { processIdentity } from "@capstan/os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Program, ProgramState } from "../types.ts";
 import { PortAllocator } from "./ports.ts";
-import { processStartTime } from "./proc.ts";
 import { ProcessWorkloads } from "./process-workloads.ts";
 import { Silence } from "./silence.ts";
 
@@ -68,7 +68,7 @@ test("a program that has answered and then does not answer at all is killed and 
   await workloads.ensure(await server("server.close()"));
   const seen = await until((state) => state.phase === "Ready" && state.restarts === 1);
   const [first] = seen.flatMap(({ pid }) => pid ?? []);
-  expect(await processStartTime(first ?? 0)).toBeUndefined();
+  expect(processIdentity(first ?? 0)).toBeUndefined();
   expect(seen.map(({ message }) => message).join("\n")).toMatch(
     /^did not answer for \d{3} s and was killed, starting again in 0.2 s/m,
   );

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@capstan/apimachinery";
+import { processGroup } from "@capstan/os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Program, ProgramState } from "../types.ts";
-import { processGroup } from "./proc.ts";
 import { ProcessWorkloads } from "./process-workloads.ts";
 
 /**
@@ -72,7 +72,7 @@ async function running(): Promise<number[]> {
   const found: number[] = [];
   for (const pid of pids) {
     const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => "");
-    if (cwd.startsWith(join(root, id.owner, id.name)) && (await processGroup(pid)) === pid) found.push(pid);
+    if (cwd.startsWith(join(root, id.owner, id.name)) && processGroup(pid) === pid) found.push(pid);
   }
   return found;
 }

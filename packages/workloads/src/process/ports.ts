@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { writeFileAtomic } from "@capstan/os";
 import { ownerDir } from "./layout.ts";
 
 const FILE = "ports.json";
@@ -53,8 +54,7 @@ export class PortAllocator {
         known[name] = port;
       }
       await mkdir(dir, { recursive: true, mode: 0o700 });
-      await writeFile(`${path}.new`, JSON.stringify(known), { mode: 0o600 });
-      await rename(`${path}.new`, path);
+      await writeFileAtomic(path, JSON.stringify(known));
     }
     return Object.fromEntries(names.map((name) => [name, known[name] ?? 0]));
   }

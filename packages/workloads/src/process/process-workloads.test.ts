@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@capstan/apimachinery";
+import { processIdentity } from "@capstan/os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Program, ProgramState } from "../types.ts";
 import { PortAllocator } from "./ports.ts";
-import { processStartTime } from "./proc.ts";
 import { ProcessWorkloads } from "./process-workloads.ts";
 
 // Real processes need the real clock: these tests wait for events of theirs, never for time.
@@ -62,7 +62,7 @@ test("ensure is safe to repeat: the same description keeps the process, another 
   expect((await workloads.ensure(program)).pid).toBe(first.pid);
   await workloads.ensure({ ...program, env: { CHANGED: "yes" } });
   const second = await until(workloads, (s) => s.phase === "Ready" && s.pid !== first.pid);
-  expect(await processStartTime(first.pid ?? 0)).toBeUndefined();
+  expect(processIdentity(first.pid ?? 0)).toBeUndefined();
   expect(second.restarts).toBe(0);
 });
 
@@ -135,6 +135,25 @@ test("a new manager adopts what an earlier one started, and notices when it ends
   await until(workloads, (s) => s.phase === "Ready" && s.pid !== first.pid);
 });
 
+test.each([
+  ["of an earlier version is adopted", { bootId: undefined }, true],
+  ["from before a reboot is another process, and is left alone", { bootId: "another" }, false],
+  ["whose pid a later process has is left alone", { startTime: 1 }, false],
+])("a record %s", async (_, change, same) => {
+  await workloads.ensure(web(await port()));
+  const { pid = 0 } = await until(workloads, (s) => s.phase === "Ready");
+  workloads.release();
+  const file = join(root, id.owner, id.name, "process.json");
+  const record = JSON.parse(await readFile(file, "utf8")) as object;
+  await writeFile(file, JSON.stringify({ ...record, ...change }));
+
+  workloads = new ProcessWorkloads({ root, clock: systemClock });
+  expect(await workloads.adoptAll()).toEqual(same ? [id] : []);
+  await workloads.remove(id);
+  expect(processIdentity(pid) === undefined).toBe(same);
+  if (!same) process.kill(pid, "SIGKILL");
+});
+
 test("a program that ends before a new manager has described it again keeps its files", async () => {
   const program = web(await port(), { secretFiles: { "ca.key": "secret" } });
   await workloads.ensure(program);
@@ -167,7 +186,7 @@ test("remove stops the process and leaves nothing", async () => {
   await workloads.ensure(web(await port()));
   const state = await until(workloads, (s) => s.phase === "Ready");
   await workloads.remove(id);
-  expect(await processStartTime(state.pid ?? 0)).toBeUndefined();
+  expect(processIdentity(state.pid ?? 0)).toBeUndefined();
   await workloads.removeOwner(id.owner);
   expect(await readdir(join(root, "default"))).toEqual([]);
 });
@@ -183,7 +202,7 @@ test("what a program has started and left behind does not keep it from being sto
   while (child === 0) child = Number(await readFile(file, "utf8").catch(() => ""));
   const pid = (await own.list(id.owner))[0]?.pid ?? 0;
   await own.stop(id);
-  expect(await processStartTime(pid)).toBeUndefined();
+  expect(processIdentity(pid)).toBeUndefined();
   process.kill(child, "SIGKILL");
 });
 

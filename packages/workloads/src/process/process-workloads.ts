@@ -2,6 +2,8 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
 import type { Program, ProgramId, ProgramState, Workloads } from "../types.ts";
+import type { OwnerLimits } from "./isolation/cgroup-limits.ts";
+import { Isolation, type IsolationReport } from "./isolation/isolation.ts";
 import { ownerDir, programPaths } from "./layout.ts";
 import { readRecord } from "./record.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -10,12 +12,20 @@ import { Supervisor } from "./supervisor.ts";
 export class ProcessWorkloads implements Workloads {
   private readonly root: string;
   private readonly clock: Clock;
+  private readonly isolation: Isolation;
   private readonly supervisors = new Map<string, Supervisor>();
   private readonly listeners = new Set<(id: ProgramId) => void>();
 
-  constructor(options: { root: string; clock: Clock }) {
+  /** Programs see neither the root nor the directories that are `hidden`; `limits` hold for all programs of an owner together. */
+  constructor(options: { root: string; clock: Clock; hidden?: readonly string[]; limits?: Partial<OwnerLimits> }) {
     this.root = options.root;
     this.clock = options.clock;
+    this.isolation = new Isolation(options.root, options.clock, options);
+  }
+
+  /** How far programs with a user id of their own are kept apart on this machine; needs root. */
+  isolationReport(): Promise<IsolationReport> {
+    return this.isolation.report();
   }
 
   /** Takes up every process that an earlier manager left running. Call once at start. */
@@ -53,11 +63,14 @@ export class ProcessWorkloads implements Workloads {
   /** Stops a program but keeps its folder with its data (hibernation, restore). */
   async stop(id: ProgramId): Promise<void> {
     await this.supervisors.get(keyOf(id))?.stop();
+    await this.stopped(id.owner);
   }
 
   /** Removes what is left of an owner once its programs are gone. */
   async removeOwner(owner: string): Promise<void> {
     for (const state of await this.list(owner)) await this.remove(state.id);
+    // A program may have started others that its end is nothing to.
+    await this.isolation.ended(owner, { kill: true });
     await rm(ownerDir(this.root, owner), { recursive: true, force: true });
   }
 
@@ -89,6 +102,14 @@ export class ProcessWorkloads implements Workloads {
     }));
     for (const rank of [...new Set(all.map((each) => each.rank))].toSorted((a, b) => a - b))
       await Promise.all(all.flatMap((each) => (each.rank === rank ? [each.supervisor.stop()] : [])));
+    for (const owner of new Set(all.map(({ supervisor }) => supervisor.state().id.owner))) await this.stopped(owner);
+  }
+
+  /** When none of an owner's programs runs, nothing of it needs control groups. */
+  private async stopped(owner: string): Promise<void> {
+    const states = [...this.supervisors.values()].map((supervisor) => supervisor.state());
+    if (states.some(({ id, pid }) => id.owner === owner && pid !== undefined)) return;
+    await this.isolation.ended(owner, { kill: false });
   }
 
   /** The manager leaves; the programs stay. */
@@ -101,7 +122,7 @@ export class ProcessWorkloads implements Workloads {
     const key = keyOf(program.id);
     let supervisor = this.supervisors.get(key);
     if (supervisor === undefined) {
-      supervisor = new Supervisor(program, programPaths(this.root, program.id), this.clock, () => {
+      supervisor = new Supervisor(program, programPaths(this.root, program.id), this.clock, this.isolation, () => {
         for (const listener of this.listeners) listener(program.id);
       });
       this.supervisors.set(key, supervisor);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { chmod, chown, lchown, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, lchown, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { writeFileAtomic } from "@capstan/os";
 import type { Program } from "../types.ts";
 import type { ProgramPaths } from "./layout.ts";
 
@@ -82,14 +83,8 @@ async function folder(path: string, mode: number, group?: { gid: number }, group
 
 /** In one step, so that a program that reads the file again never sees half of it. */
 async function replaceFile(path: string, content: string, uid: number | undefined): Promise<void> {
-  const fresh = `${path}.new`;
-  await writeFile(fresh, content, { mode: 0o600 });
-  if (uid === undefined) await chmod(fresh, 0o600);
-  else {
-    await chown(fresh, process.getuid?.() ?? 0, uid);
-    await chmod(fresh, 0o640);
-  }
-  await rename(fresh, path);
+  if (uid === undefined) await writeFileAtomic(path, content);
+  else await writeFileAtomic(path, content, { mode: 0o640, owner: { uid: process.getuid?.() ?? 0, gid: uid } });
 }
 
 /** Data that came from elsewhere (a restored snapshot, an earlier user id) becomes the program's own. */

@@ -1,4 +1,5 @@
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
+import { type ProcessIdentity, writeFileAtomic } from "@capstan/os";
 import type { Program } from "../types.ts";
 
 /** What survives the manager: enough to know whether a process still is what is wanted. Written before the process is started. */
@@ -13,10 +14,7 @@ export interface StartRecord {
 }
 
 /** With the process itself, once there is one. */
-export interface ProcessRecord extends StartRecord {
-  pid: number;
-  startTime: number;
-}
+export interface ProcessRecord extends StartRecord, ProcessIdentity {}
 
 export async function readRecord(path: string): Promise<(StartRecord & Partial<ProcessRecord>) | undefined> {
   try {
@@ -28,8 +26,7 @@ export async function readRecord(path: string): Promise<(StartRecord & Partial<P
 
 /** Replaces the record in one step, so that a reader never sees half of it. */
 export async function writeRecord(path: string, record: StartRecord | ProcessRecord): Promise<void> {
-  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await writeFileAtomic(path, JSON.stringify(record));
 }
 
 export async function removeRecord(path: string): Promise<void> {

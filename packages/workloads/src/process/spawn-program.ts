@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { close, constants, open as openCallback } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { access, open, rm } from "node:fs/promises";
 import { promisify } from "node:util";
+import { type ProcessIdentity, processIdentity } from "@capstan/os";
 import type { Program } from "../types.ts";
 import { ALIVE_FD } from "./find-process.ts";
+import type { Isolation } from "./isolation/isolation.ts";
 import type { ProgramPaths } from "./layout.ts";
-import { processStartTime } from "./proc.ts";
 import { expand, homeOf } from "./program-files.ts";
 
 const openFd = promisify(openCallback);
@@ -24,17 +25,22 @@ const PROGRAM_FD = ALIVE_FD + 1;
 /**
  * Starts a program that outlives us, with its output in its log and the write end of the pipe `alive` in its hands.
  * `watch` is called while we still hold the pipe open too: opened later, the pipe of a program that ended at once would never tell.
- * With a user id of its own the executable is handed over as an open file: the folders that lead to it may be closed to that user.
+ * With a user id of its own it is isolated from programs of other owners. Where the machine does not allow that, the executable is
+ * handed over as an open file: the folders that lead to it may be closed to that user.
  */
 export async function spawnProgram(
   program: Program,
   paths: ProgramPaths,
-  watch: (pid: number, startTime: number) => Promise<void>,
+  isolation: Isolation,
+  watch: (identity: ProcessIdentity) => Promise<void>,
 ): Promise<void> {
   await rm(paths.alive, { force: true });
   await run("mkfifo", ["-m", "600", paths.alive]);
+  const { command, uid, id } = program;
+  if (uid !== undefined) await access(command, constants.X_OK).catch(notExecutable(command));
+  const launch = uid === undefined ? undefined : await isolation.launch(id.owner, paths.dir, command, uid);
   const executable =
-    program.uid === undefined ? undefined : await open(program.command, "r").catch(notExecutable(program.command));
+    uid === undefined || launch !== undefined ? undefined : await open(command, "r").catch(notExecutable(command));
   const log = await open(paths.log, "a", 0o600);
   // Opened for reading and writing, so that neither side waits for the other.
   const aliveFd = await openFd(paths.alive, constants.O_RDWR | constants.O_NONBLOCK);
@@ -42,21 +48,24 @@ export async function spawnProgram(
     const expanded = (text: string): string => expand(text, program, paths);
     const env = { PATH: process.env["PATH"] ?? "", HOME: homeOf(program, paths), ...program.env };
     const limit = program.memoryBytes === undefined ? {} : { GOMEMLIMIT: String(program.memoryBytes) };
+    const args = program.args.map(expanded);
     const child = spawn(
-      executable === undefined ? program.command : `/proc/self/fd/${PROGRAM_FD}`,
-      program.args.map(expanded),
+      launch?.command ?? (executable === undefined ? command : `/proc/self/fd/${PROGRAM_FD}`),
+      [...(launch?.args ?? []), ...args],
       {
-        argv0: program.command,
+        argv0: launch?.command ?? command,
         cwd: paths.dir,
         detached: true,
         env: Object.fromEntries(Object.entries({ ...env, ...limit }).map(([key, value]) => [key, expanded(value)])),
         stdio: ["ignore", log.fd, log.fd, aliveFd, ...(executable === undefined ? [] : [executable.fd])],
-        ...(program.uid === undefined ? {} : { uid: program.uid, gid: program.uid }),
+        // An isolated program is started by root, who gives up being it at last.
+        ...(uid === undefined || launch !== undefined ? {} : { uid, gid: uid }),
       },
     );
     const pid = await spawned(child).catch(notExecutable(program.command));
     child.unref();
-    await watch(pid, (await processStartTime(pid)) ?? -1);
+    // One that has exited already matches no process from now on.
+    await watch(processIdentity(pid) ?? { pid, startTime: -1 });
   } finally {
     await closeFd(aliveFd);
     await log.close();

@@ -3,13 +3,14 @@ import { access } from "node:fs/promises";
 import { Socket } from "node:net";
 import { promisify } from "node:util";
 import type { Clock } from "@capstan/apimachinery";
+import { isRunning, signalGroup } from "@capstan/os";
 import type { Program, ProgramState } from "../types.ts";
 import { findProcess } from "./find-process.ts";
 import { FirstCall } from "./first-call.ts";
+import type { Isolation } from "./isolation/isolation.ts";
 import type { ProgramPaths } from "./layout.ts";
 import { lastErrorLine, readLogTail, rotateLog } from "./log-file.ts";
 import { attemptProbe, type ProbeConnection, probeConnection } from "./probe.ts";
-import { processStartTime, signalProcess } from "./proc.ts";
 import { expand, filesHash, programHash, writeProgramFiles } from "./program-files.ts";
 import { type ProcessRecord, removeRecord, type StartRecord, writeRecord } from "./record.ts";
 import { Silence } from "./silence.ts";
@@ -37,6 +38,7 @@ export class Supervisor {
   private program: Program;
   private readonly paths: ProgramPaths;
   private readonly clock: Clock;
+  private readonly isolation: Isolation;
   private readonly onChange: () => void;
   private current: ProgramState;
   private process: ProcessRecord | undefined;
@@ -54,10 +56,11 @@ export class Supervisor {
   /** Operations of one program never overlap. */
   private queue: Promise<unknown> = Promise.resolve();
 
-  constructor(program: Program, paths: ProgramPaths, clock: Clock, onChange: () => void) {
+  constructor(program: Program, paths: ProgramPaths, clock: Clock, isolation: Isolation, onChange: () => void) {
     this.program = program;
     this.paths = paths;
     this.clock = clock;
+    this.isolation = isolation;
     this.onChange = onChange;
     this.current = {
       id: program.id,
@@ -80,7 +83,7 @@ export class Supervisor {
       this.program = program;
       this.described = true;
       this.stopping = false;
-      if (this.process?.hash === hash && (await this.isAlive())) return await this.refreshFiles();
+      if (this.process?.hash === hash && this.isAlive()) return await this.refreshFiles();
       // A program that waits for its next start is left to its back-off unless what is wanted has changed.
       if (this.process === undefined && this.current.phase === "Failed" && this.lastHash === hash) return this.current;
       if (this.process === undefined && (await this.adopt(hash))) return await this.refreshFiles();
@@ -95,7 +98,7 @@ export class Supervisor {
   matches(program: Program): Promise<boolean | undefined> {
     return this.exclusive(async () => {
       const record = this.process ?? (await this.found());
-      if (record === undefined || (await processStartTime(record.pid)) !== record.startTime) return undefined;
+      if (record === undefined || !isRunning(record)) return undefined;
       return record.hash === programHash(program);
     });
   }
@@ -145,8 +148,8 @@ export class Supervisor {
     return this.current;
   }
 
-  private async isAlive(): Promise<boolean> {
-    return this.process !== undefined && (await processStartTime(this.process.pid)) === this.process.startTime;
+  private isAlive(): boolean {
+    return this.process !== undefined && isRunning(this.process);
   }
 
   private found(): Promise<ProcessRecord | undefined> {
@@ -183,8 +186,9 @@ export class Supervisor {
       const intent: StartRecord = { hash, files: this.files, restarts: this.current.restarts, program };
       // Before there is a process: whoever is killed right after its start leaves one that can be told and found.
       await writeRecord(this.paths.record, intent);
-      await spawnProgram(this.program, this.paths, async (pid, startTime) => {
-        const record: ProcessRecord = { ...intent, pid, startTime };
+      await spawnProgram(this.program, this.paths, this.isolation, async (identity) => {
+        const { pid } = identity;
+        const record: ProcessRecord = { ...intent, ...identity };
         await this.watchEnd(record);
         // On a full disk the intent leads to it as well.
         await writeRecord(this.paths.record, record).catch(() => undefined);
@@ -321,7 +325,7 @@ export class Supervisor {
     const seconds = Math.round(this.silence.lastedMs(this.clock.monotonic()) / 1000);
     this.killedFor = `did not answer for ${seconds} s and was killed`;
     this.set("Running", this.killedFor);
-    void signalProcess(record.pid, record.startTime, "SIGKILL");
+    signalGroup(record, "SIGKILL");
   }
 
   private async terminate(): Promise<void> {
@@ -329,12 +333,12 @@ export class Supervisor {
     this.disconnect();
     const record = this.process ?? (await this.found());
     this.process = undefined;
-    if (record !== undefined && (await processStartTime(record.pid)) === record.startTime) {
+    if (record !== undefined && isRunning(record)) {
       if (this.alive === undefined || this.alive.destroyed) await this.watchEnd(record);
       this.process = undefined;
-      await signalProcess(record.pid, record.startTime, "SIGTERM");
+      signalGroup(record, "SIGTERM");
       const timeout = this.program.stopTimeoutMs ?? DEFAULT_STOP_TIMEOUT_MS;
-      const kill = this.clock.after(timeout, () => void signalProcess(record.pid, record.startTime, "SIGKILL"));
+      const kill = this.clock.after(timeout, () => signalGroup(record, "SIGKILL"));
       let tooLong = (): void => undefined;
       const stuck = new Promise<"stuck">((resolve) => {
         tooLong = this.clock.after(timeout + KILLED_WITHIN_MS, () => resolve("stuck"));
@@ -343,7 +347,7 @@ export class Supervisor {
       kill();
       tooLong();
       // What it started may hold the pipe open after it. If it is there itself, whoever asked tries again, and the record leads to it.
-      if (how === "stuck" && (await processStartTime(record.pid)) === record.startTime)
+      if (how === "stuck" && isRunning(record))
         throw new Error(`${this.program.id.name} (pid ${record.pid}) was killed and is not gone: the kernel holds it`);
     }
     this.alive?.destroy();

@@ -1,27 +1,34 @@
-import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { syncDirectory, writeFileAtomic } from "@capstan/os";
 import { ownerDir } from "./layout.ts";
 
 const FILE = "user-id";
 /** Ids that neither distributions nor systemd nor container engines give to anybody. */
-const FIRST = 1_900_000_000;
+const FIRST_KNOWN = 1_900_000_000;
+/** Versions that used ids again took the lowest free one: above this they never came. */
+const FIRST = 1_910_000_000;
 const LAST = 1_999_999_999;
 /** What is taken on this machine, whichever manager took it. */
 const REGISTRY = "/var/lib/capstan/user-ids";
+/** Content of the claim of an owner that was deleted. */
+const RETIRED = "";
 
 /**
- * A user id for each owner of a root, chosen once and remembered in its folder, so that programs of different owners cannot read each
- * other's files, those of another manager's owners on the same machine included: an id is claimed in a folder that all managers know
- * (docs/decisions/0009). There is no entry in the password file: the kernel needs none.
+ * A user id for each owner of a root, chosen once, remembered in its folder, and never given to another owner of this machine, also when
+ * it was deleted: a file that it has left somewhere acts for no one. Ids only grow; the highest claim in a folder that all managers
+ * know says which were given (docs/decisions/0011). There is no entry in the password file: the kernel needs none.
  */
 export class UserIds {
   private queue: Promise<unknown> = Promise.resolve();
   private readonly root: string;
   private readonly registry: string;
+  private readonly last: number;
 
-  constructor(root: string, registry = REGISTRY) {
+  constructor(root: string, registry = REGISTRY, last = LAST) {
     this.root = resolve(root);
     this.registry = registry;
+    this.last = last;
   }
 
   /** The owner's id; the same answer every time. */
@@ -29,11 +36,11 @@ export class UserIds {
     return this.exclusive(() => this.allocateNow(owner));
   }
 
-  /** Gives the id of an owner back whose folder, and with it every file of that user, is gone. */
+  /** Retires the id of an owner whose folder is gone. */
   release(owner: string): Promise<void> {
     return this.exclusive(async () => {
       const dir = ownerDir(this.root, owner);
-      for (const id of await this.claimed()) if ((await this.claimant(id)) === dir) await rm(this.claim(id));
+      for (const id of await this.claimed()) if ((await this.claimant(id)) === dir) await this.retire(id);
     });
   }
 
@@ -41,26 +48,32 @@ export class UserIds {
     const dir = ownerDir(this.root, owner);
     const path = join(dir, FILE);
     const known = await readId(path);
-    // Looked at before it is claimed: this is asked every minute, and reading writes nothing.
-    if (known !== undefined && ((await this.claimant(known)) === dir || (await this.take(known, dir)))) return known;
+    // A folder that was copied, or came from another machine or out of a backup, carries an id that is not its own.
+    if (known !== undefined && (await this.claimant(known)) === dir) return known;
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    const id = await this.takeAny(dir);
-    await writeFile(`${path}.new`, String(id), { mode: 0o600 });
-    await rename(`${path}.new`, path);
+    const id = await this.takeNext(dir);
+    await writeFileAtomic(path, String(id));
     return id;
   }
 
-  private async takeAny(dir: string): Promise<number> {
-    const taken = new Set<number>();
-    for (const id of await this.claimed()) {
-      // A manager that was killed before it wrote the id down.
-      if ((await this.claimant(id)) === dir) return id;
-      taken.add(id);
+  private async takeNext(dir: string): Promise<number> {
+    const claimed = await this.claimed();
+    // Programs of managers that see another registry, as in a container of their own, count too.
+    const users = (await usersOfProcesses()).filter((id) => id >= FIRST && id <= this.last);
+    let id = Math.max(FIRST - 1, ...claimed, ...users);
+    do {
+      id++;
+      if (id > this.last)
+        throw new Error(
+          `no user id is left for ${dir}: all up to ${this.last} were given on this machine, and none is given twice; run further hosted control planes on another machine or in pods`,
+        );
+    } while (!(await this.take(id, dir)));
+    // Claims of this folder from before: it was deleted by hand, or its manager was killed before it wrote the id down.
+    for (const old of claimed) {
+      const claimant = await this.claimant(old);
+      if (claimant === dir || claimant === RETIRED) await this.retire(old);
     }
-    // Programs of managers that see another registry, as in a container of their own.
-    for (const id of await usersOfProcesses()) taken.add(id);
-    for (let id = FIRST; id <= LAST; id++) if (!taken.has(id) && (await this.take(id, dir))) return id;
-    throw new Error(`no user id is left in ${this.registry}`);
+    return id;
   }
 
   /** Whether the id is this folder's now. Of several that try at the same time one succeeds. */
@@ -68,26 +81,39 @@ export class UserIds {
     await mkdir(this.registry, { recursive: true, mode: 0o700 });
     const draft = await mkdtemp(join(this.registry, ".claim-"));
     try {
-      await writeFile(join(draft, FILE), dir, { mode: 0o600 });
+      await writeFile(join(draft, FILE), dir, { mode: 0o600, flush: true });
       // With its content at once, which creating and then writing would not give.
       await link(join(draft, FILE), this.claim(id));
+      await syncDirectory(this.registry);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      return (await this.claimant(id)) === dir;
+      return false;
     } finally {
       await rm(draft, { recursive: true, force: true });
     }
   }
 
+  /** The highest claim is kept, since it says which ids were given; with a higher one there the others are not needed. */
+  private async retire(id: number): Promise<void> {
+    await writeFileAtomic(this.claim(id), RETIRED);
+    if ((await this.claimed()).some((other) => other > id)) await rm(this.claim(id), { force: true });
+  }
+
   private async claimed(): Promise<number[]> {
-    const names = await readdir(this.registry).catch(() => []);
-    return names.map(Number).filter((id) => Number.isInteger(id));
+    const names = await readdir(this.registry).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    });
+    return names.filter((name) => /^\d+$/.test(name)).map(Number);
   }
 
   /** The folder an id was claimed for. */
   private claimant(id: number): Promise<string> {
-    return readFile(this.claim(id), "utf8").catch(() => "");
+    return readFile(this.claim(id), "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return RETIRED;
+      throw error;
+    });
   }
 
   private claim(id: number): string {
@@ -103,11 +129,11 @@ export class UserIds {
 
 async function readId(path: string): Promise<number | undefined> {
   const id = Number(await readFile(path, "utf8").catch(() => ""));
-  return Number.isInteger(id) && id >= FIRST && id <= LAST ? id : undefined;
+  return Number.isInteger(id) && id >= FIRST_KNOWN && id <= LAST ? id : undefined;
 }
 
-async function usersOfProcesses(): Promise<Set<number>> {
+async function usersOfProcesses(): Promise<number[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const users = await Promise.all(pids.map((pid) => stat(`/proc/${pid}`).catch(() => undefined)));
-  return new Set(users.flatMap((user) => (user === undefined ? [] : [user.uid])));
+  return users.flatMap((user) => (user === undefined ? [] : [user.uid]));
 }

@@ -50,7 +50,10 @@ function readInfo(kubeconfig: string): Info {
   return info;
 }
 
+const MAX_INFO_BYTES = 16 * 1024;
+
 function parseInfo(kubeconfig: string): Info {
+  if (kubeconfig.length > MAX_INFO_BYTES) throw new Error(`cluster-info has more than ${MAX_INFO_BYTES} bytes`);
   const cluster = field(parseYaml(kubeconfig), "clusters");
   const entry = field(Array.isArray(cluster) ? cluster[0] : undefined, "cluster");
   const server = field(entry, "server");

@@ -16,12 +16,17 @@ export interface JoinPlan {
 
 const JOIN_FILES = ["/run/kubeadm/kubeadm-join-config.yaml", "/etc/kubeadm.yml"];
 
+const MAX_BYTES = 64 * 1024;
+
 /** Reads the kubeadm configuration out of bootstrap data, as the machine would by running it. Throws when there is none. */
 export function joinPlan(
   data: BootstrapData,
   hostname: string,
   metadata: Readonly<Record<string, unknown>> = {},
 ): JoinPlan {
+  // Parsed on the manager's only thread, and no machine of these is real: what kubeadm needs has some kilobytes.
+  if (data.bytes.length > MAX_BYTES)
+    throw new Error(`the bootstrap data has more than ${MAX_BYTES} bytes, too many for a simulated machine`);
   const text = Buffer.from(data.bytes).toString("utf8");
   const files = data.format === "ignition" ? ignitionFiles(text) : cloudConfigFiles(text, hostname, metadata);
   const content = JOIN_FILES.map((path) => files.get(path)).find((found) => found !== undefined);

@@ -17,6 +17,10 @@ export interface JoinDeps {
 export interface Kubelet {
   /** Makes the Node exist as described and Ready. */
   register(node: Node): Promise<void>;
+  /** Whether its Node exists. */
+  knows(nodeName: string): Promise<boolean>;
+  /** Goes on where it was before a restart: a Node that is there and Ready is left as it is. */
+  resume(node: Node): Promise<void>;
   /** Posts whether the Node is Ready. */
   post(nodeName: string, alive: boolean): Promise<void>;
 }
@@ -80,16 +84,30 @@ function kubeletAs(open: () => Connection): Kubelet {
       await connection.close();
     }
   };
+  const register = (node: Node): Promise<void> =>
+    within(async (client) => {
+      try {
+        await client.create(node);
+      } catch (error) {
+        if (!isReason(error, "AlreadyExists")) throw error;
+        await client.patchStatus({ kind: NodeKind, name: node.metadata.name ?? "" }, { status: node.status ?? {} });
+      }
+    });
+  const find = async (name: string): Promise<Node | undefined> => {
+    let found: Node | undefined;
+    await within(async (client) => {
+      found = await client.get(NodeKind, { name });
+    });
+    return found;
+  };
   return {
-    register: (node) =>
-      within(async (client) => {
-        try {
-          await client.create(node);
-        } catch (error) {
-          if (!isReason(error, "AlreadyExists")) throw error;
-          await client.patchStatus({ kind: NodeKind, name: node.metadata.name ?? "" }, { status: node.status ?? {} });
-        }
-      }),
+    register,
+    knows: async (nodeName) => (await find(nodeName)) !== undefined,
+    resume: async (node) => {
+      const found = await find(node.metadata.name ?? "");
+      const ready = found?.status?.conditions?.find(({ type }) => type === "Ready");
+      if (ready?.status !== "True") await register(node);
+    },
     post: (nodeName, alive) =>
       within(async (client) => {
         const node = await client.get(NodeKind, { name: nodeName });

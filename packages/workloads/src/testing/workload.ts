@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { type Clock, formatTime, type Random, type Unstructured } from "@capstan/apimachinery";
 import type { Node, WorkloadClusters } from "@capstan/capi";
 import { type CertificateAndKey, createCertificateAuthority, publicKeyPin } from "@capstan/pki";
-import { Client, kindRef } from "@capstan/runtime";
+import { Client, kindRef, openDialGate } from "@capstan/runtime";
 import { EmbeddedClusters } from "../embedded/embedded-clusters.ts";
 import type { Connect } from "../simulated/discovery.ts";
 
@@ -28,7 +28,7 @@ export async function startWorkload(deps: { clock: Clock; random: Random }): Pro
   const { clock, random } = deps;
   const notBeforeMs = clock.now();
   const ca = await createCertificateAuthority({ commonName: "kubernetes", notBeforeMs, validMs: 1e12, random });
-  const all = new EmbeddedClusters({ clock, random, log: () => undefined });
+  const all = new EmbeddedClusters({ clock, random, log: () => undefined, gate: openDialGate() });
   const cluster = await all.ensure("default/c1", { ca, serving: () => Promise.reject(new Error("nothing listens")) });
   const client = new Client(cluster.server.admin(), { fieldManager: "test", clock });
   for (const object of joinObjects(ca, cluster.path, clock)) await client.apply(object);
@@ -48,6 +48,7 @@ export async function startWorkload(deps: { clock: Clock; random: Random }): Pro
     clusters: {
       get: () => ({
         state: "connected",
+        since: 0,
         client,
         nodes: {
           list: () => known,
