@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, isReason, type Random, type Transport } from "@capstan/apimachinery";
 import { PAUSED_ANNOTATION, Secret, secretText } from "@capstan/capi";
+import { writeFileAtomicSync } from "@capstan/os";
 import {
   annotationsChanged,
   anyOf,
@@ -299,9 +300,9 @@ class HostAgent {
       return `Secret ${installer.metadata.name} has neither a key plan nor a key install: see the installer's status`;
     const uninstall = script(INSTALL_KEYS.uninstall);
     // Kept on the host, since the Secret may be gone when it is needed.
-    if (uninstall !== undefined) writeFileSync(this.#uninstallScript, uninstall, { mode: 0o700 });
+    if (uninstall !== undefined) writeFileAtomicSync(this.#uninstallScript, uninstall, { mode: 0o700 });
     const file = join(stateDir, "install.sh");
-    writeFileSync(file, install, { mode: 0o700 });
+    writeFileAtomicSync(file, install, { mode: 0o700 });
     return await options.steps.command("install Kubernetes", ["bash", file], { run, timeoutMs: INSTALL_TIMEOUT_MS });
   }
 

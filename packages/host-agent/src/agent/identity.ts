@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   type Clock,
@@ -9,6 +9,7 @@ import {
   sleep,
   type Transport,
 } from "@capstan/apimachinery";
+import { writeFileAtomic } from "@capstan/os";
 import { buildKubeconfig, createCertificateRequest, parseCertificate } from "@capstan/pki";
 import { Client, fixedCredentials, httpTransport, kindRef } from "@capstan/runtime";
 import { HOST_GROUP, hostUser } from "../protocol.ts";
@@ -195,7 +196,7 @@ async function save(stateDir: string, identity: Enrolment & Credentials): Promis
     clientCertPem: identity.certPem,
     clientKeyPem: identity.keyPem,
   });
-  await writeFile(join(stateDir, "kubeconfig"), kubeconfig, { mode: 0o600 });
+  await writeFileAtomic(join(stateDir, "kubeconfig"), kubeconfig);
 }
 
 async function readJson<T>(path: string): Promise<T | undefined> {
@@ -209,6 +210,5 @@ async function readJson<T>(path: string): Promise<T | undefined> {
 /** All of it or nothing, also when the power goes. */
 async function writeSecretFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
-  await rename(`${path}.new`, path);
+  await writeFileAtomic(path, text);
 }

@@ -1,19 +1,10 @@
 import { spawn } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, sleep } from "@capstan/apimachinery";
+import { signalProcess, writeFileAtomicSync } from "@capstan/os";
 import type { Logger } from "@capstan/runtime";
-import { isAlive, type ProcessId, processId } from "./work.ts";
+import { identityOf, isAlive, type ProcessId, processId } from "./work.ts";
 
 export type ProgramName = "containerd" | "kubelet";
 
@@ -97,9 +88,9 @@ export class Programs {
     this.#write();
     if (id === undefined) return;
     const until = this.#clock.monotonic() + STOP_MS;
-    signal(id, "SIGTERM");
+    signalProcess(identityOf(id), "SIGTERM");
     while (isAlive(id)) {
-      if (this.#clock.monotonic() > until) signal(id, "SIGKILL");
+      if (this.#clock.monotonic() > until) signalProcess(identityOf(id), "SIGKILL");
       await sleep(this.#clock, LOOK_MS / 5);
     }
   }
@@ -160,15 +151,6 @@ export class Programs {
   #write(): void {
     mkdirSync(this.#stateDir, { recursive: true, mode: 0o700 });
     const saved = Object.fromEntries([...this.#wanted].map(([name, id]) => [name, id ?? null]));
-    writeFileSync(`${this.#file}.new`, JSON.stringify(saved), { mode: 0o600 });
-    renameSync(`${this.#file}.new`, this.#file);
-  }
-}
-
-function signal({ pid }: ProcessId, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It is gone.
+    writeFileAtomicSync(this.#file, JSON.stringify(saved));
   }
 }

@@ -1,13 +1,16 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isRunning, type ProcessIdentity, processIdentity, writeFileAtomicSync } from "@capstan/os";
 import { killGroup } from "../execute/run-command.ts";
 import type { StepReport } from "../execute/steps.ts";
 
-/** A process that can be told from a later one with the same number. */
+/** A process as agents write it down. */
 export interface ProcessId {
   pid: number;
   /** When it started, in the kernel's own count since the boot. */
   start: string;
+  /** Missing in what earlier agents wrote. */
+  bootId?: string;
 }
 
 /** What the host is in the middle of, or has become: survives the agent and a reboot. */
@@ -41,8 +44,7 @@ export function readWork(stateDir: string): Work | undefined {
 export function writeWork(stateDir: string, work: Work | undefined): void {
   const file = fileIn(stateDir);
   if (work === undefined) return rmSync(file, { force: true });
-  writeFileSync(`${file}.new`, JSON.stringify(work), { mode: 0o600, flush: true });
-  renameSync(`${file}.new`, file);
+  writeFileAtomicSync(file, JSON.stringify(work));
 }
 
 /** Ends the command that an agent which was killed has left running. */
@@ -51,20 +53,16 @@ export function endLeftCommand(work: Work): void {
 }
 
 export function processId(pid: number): ProcessId {
-  return { pid, start: startOf(pid) };
+  const { startTime = "", bootId } = processIdentity(pid) ?? {};
+  return { pid, start: String(startTime), ...(bootId === undefined ? {} : { bootId }) };
 }
 
-export function isAlive({ pid, start }: ProcessId): boolean {
-  const now = startOf(pid);
-  return now !== "" && now === start;
+/** Whether a process runs that was written down. */
+export function isAlive(id: ProcessId): boolean {
+  return id.start !== "" && isRunning(identityOf(id));
 }
 
-/** Field 22 of the process's line; its name, field 2, may hold anything. Empty when there is no such process, or only its remains. */
-function startOf(pid: number): string {
-  try {
-    const fields = (readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "").split(" ");
-    return fields[0] === "Z" ? "" : (fields[19] ?? "");
-  } catch {
-    return "";
-  }
+/** A process that was written down, for signalling it. */
+export function identityOf({ pid, start, bootId }: ProcessId): ProcessIdentity {
+  return { pid, startTime: Number(start), ...(bootId === undefined ? {} : { bootId }) };
 }

@@ -4,6 +4,8 @@ import { access, chmod, mkdir, open, readFile, rename, rm } from "node:fs/promis
 import { arch } from "node:os";
 import { basename, dirname } from "node:path";
 import { Readable } from "node:stream";
+import { atMost, readText } from "@capstan/apimachinery/foreign";
+import { syncDirectory } from "@capstan/os";
 import type { Footprint } from "./footprint.ts";
 import { type RunCommand, runCommand } from "./run-command.ts";
 import type { Steps } from "./steps.ts";
@@ -106,7 +108,7 @@ async function checksumBeside(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const text = isMirror
-    ? await (await get(`${from}.sha256`, signal)).text()
+    ? await readText(await download(`${from}.sha256`, signal), MAX_CHECKSUM, `${from}.sha256`)
     : await readFile(`${root}${from}.sha256`, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
   const sum = text.trim().split(/\s+/)[0] ?? "";
@@ -133,6 +135,7 @@ async function installPart(part: Part, options: InstallOptions): Promise<void> {
     else {
       await chmod(fetched, part.mode);
       await rename(fetched, target);
+      await syncDirectory(dirname(target));
     }
   } finally {
     await rm(fetched, { force: true });
@@ -152,13 +155,17 @@ async function unpack(archive: string, part: Part, options: InstallOptions): Pro
   if (exitCode !== 0) throw new Error(`${part.from} cannot be unpacked: ${output.trim()}`);
 }
 
+const MAX_CHECKSUM = 1024 * 1024;
+/** No bundle of Kubernetes is nearly as large, and the disk of a host is. */
+const MAX_FILE = 8 * 1024 ** 3;
+
 /** Copies or downloads a file; returns its checksum. */
 async function fetchInto(from: string, to: string, root: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash("sha256");
   const file = await open(to, "w", 0o600);
   try {
     const body = /^https?:/.test(from) ? await download(from, signal) : await read(`${root}${from}`);
-    for await (const chunk of body) {
+    for await (const chunk of atMost(body, MAX_FILE, from)) {
       hash.update(chunk);
       await file.write(chunk);
     }
