@@ -62,6 +62,16 @@ test("a CA that is none is named, and nothing is started", async () => {
   await hosted.told("Available", /^False CertificatesNotAvailable: Secret c1-ca: tls.crt cannot be read/);
 });
 
+test("an endpoint of a backup that is no host is named, and nothing is reserved", async () => {
+  const backup = "20260101T000000Z";
+  const description = { authorities: { cluster: { certPem: "x" } }, endpoint: { host: "a\u2028 exec: b", port: 6443 } };
+  await mkdir(join(hosted.backupDir, "default/c1", backup), { recursive: true });
+  await writeFile(join(hosted.backupDir, "default/c1", backup, "control-plane.json"), JSON.stringify(description));
+  await hosted.create({ etcd: { restoreFrom: { backup } } });
+  await hosted.told("Available", /^False InvalidAddress: [^]*is neither an IP address nor a DNS name/);
+  expect(hosted.placement.reserved).toEqual([]);
+});
+
 test.each(["../other/c1", "other/c1", "..", "C1"])(
   "a backup of another namespace cannot be named: %s",
   async (controlPlane) => {

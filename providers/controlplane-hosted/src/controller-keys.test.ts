@@ -79,6 +79,8 @@ test("the kubeconfig is renewed at half of its life: woken for it, and not befor
   await hosted.ready();
   const begun = clock.now();
   const first = await kubeconfig();
+  // The progress deadline of the start wakes it first.
+  await hosted.plane.settle(600_000);
   expect(clock.wakesAt(begun + 182.5 * DAY_MS)).toBe(true);
   clock.skip(180 * DAY_MS);
   hosted.placement.report(FakePlacement.ready());

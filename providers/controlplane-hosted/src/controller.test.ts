@@ -92,9 +92,13 @@ test.each([
   ],
   [
     "FilesNotAvailable",
-    { apiServer: { files: [{ name: "hook.conf", content: "users: [{name: u, user: {exec: {command: id}}}]" }] } },
+    {
+      apiServer: {
+        files: [{ name: "hook.conf", content: "kind: Config\nusers: [{name: u, user: {exec: {command: id}}}]" }],
+      },
+    },
     {},
-    "spec.apiServer.files: hook.conf has exec",
+    "spec.apiServer.files: hook.conf has users.0..user.exec, which would run a command",
   ],
   ["PlacementNotAvailable", { placement: { type: "Pods" } }, {}, "it offers Process"],
   ["BackupNotFound", { etcd: { restoreFrom: { backup: "20260101T000000Z" } } }, {}, "there are none"],

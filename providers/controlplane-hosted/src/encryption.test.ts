@@ -40,6 +40,12 @@ test("what is to be encrypted is written so, what no longer is stays readable", 
   ]);
 });
 
+test("a tenant who writes the Secret cannot write the file around its values", () => {
+  const text = encryptionConfiguration({ key: "a\n\u2028kms: {}", resources: ["secrets\n\x85- b"] }, undefined);
+  expect(text).not.toMatch(/[\x85\u2028]/);
+  expect(parts(text)).toEqual([[["secrets\n\x85- b"], ["identity", "secretbox"]]]);
+});
+
 test("a key is made once, survives being switched off, and goes into backups", async () => {
   await hosted.create({ apiServer: { encryption: {} } }, {}, { annotations: { "capstan.dev/backup": "now" } });
   await hosted.ready();

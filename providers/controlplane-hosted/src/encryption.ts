@@ -1,8 +1,7 @@
-import { isReason, type OwnerReference } from "@capstan/apimachinery";
+import { isReason, type OwnerReference, toStrictYaml } from "@capstan/apimachinery";
 import { type ClusterKey, Secret, secretText } from "@capstan/capi";
 import { createSecretKey } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
-import { stringify } from "yaml";
 import { clusterSecret } from "./authorities.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 
@@ -61,14 +60,17 @@ function keyOf(secret: Secret | undefined): EncryptionKey {
   return { key, resources };
 }
 
-/** kube-apiserver's EncryptionConfiguration. What is no longer to be encrypted is still read. */
+/**
+ * kube-apiserver's EncryptionConfiguration. What is no longer to be encrypted is still read. Key and resources come from a Secret that the
+ * tenant can write.
+ */
 export function encryptionConfiguration(key: EncryptionKey, spec: Encryption): string {
   const wanted = new Set(spec === undefined ? [] : (spec.resources ?? ["secrets"]));
   const secretbox = { secretbox: { keys: [{ name: "key1", secret: key.key }] } };
   const identity = { identity: {} };
   const part = (resources: string[], providers: object[]): object[] =>
     resources.length === 0 ? [] : [{ resources, providers }];
-  return stringify({
+  return toStrictYaml({
     apiVersion: "apiserver.config.k8s.io/v1",
     kind: "EncryptionConfiguration",
     resources: [

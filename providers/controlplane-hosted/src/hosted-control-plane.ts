@@ -9,6 +9,7 @@ import {
   type Request,
   type Result,
   requeueAfter,
+  soonest,
 } from "@capstan/runtime";
 import { ensureAuthorities } from "./authorities.ts";
 import { type BackupReport, reconcileBackups } from "./backup/backups.ts";
@@ -17,6 +18,7 @@ import { restoreSource } from "./backup/restore.ts";
 import { trusted } from "./certificates.ts";
 import { ENCRYPTION_FILE } from "./components/settings.ts";
 import { encryptionConfiguration, ensureEncryptionKey } from "./encryption.ts";
+import { happenings } from "./happenings.ts";
 import { controllerReference, identity, placedObject } from "./identity.ts";
 import { apiAddresses } from "./join/api-addresses.ts";
 import { absentObjects, applyObjects, clusterObjects, inputDigest, removeObjects } from "./join/prepare-cluster.ts";
@@ -24,6 +26,7 @@ import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
 import { nodesRefuse, unsupportedNodes } from "./kubelet-skew.ts";
 import { clusterNetwork } from "./network.ts";
+import { exposeProblem } from "./network-problem.ts";
 import type { ControlPlanePlan, PlacementAccess, PlacementState } from "./placement/placement.ts";
 import { FINALIZER, type HostedControlPlanes, type PlacementType } from "./planes.ts";
 import { removeControlPlane } from "./remove.ts";
@@ -42,11 +45,24 @@ const NODES_AGAIN_MS = 30_000;
 /** Throws away data of an earlier control plane of the same name. */
 const LEFTOVER_ANNOTATION = "capstan.dev/leftover-data";
 
-/** Brings one HostedControlPlane a step forward. */
+/** Brings one HostedControlPlane a step forward, and comes back when it should have made progress. */
 export async function reconcileHostedControlPlane(
   request: Request,
   context: ReconcileContext,
   planes: HostedControlPlanes,
+): Promise<Result> {
+  let dueMs: number | undefined;
+  const result = await bringForward(request, context, planes, (ms) => {
+    dueMs = ms;
+  });
+  return dueMs === undefined ? result : soonest(result, requeueAfter(dueMs));
+}
+
+async function bringForward(
+  request: Request,
+  context: ReconcileContext,
+  planes: HostedControlPlanes,
+  recheckAfter: (ms: number | undefined) => void,
 ): Promise<Result> {
   const object = context.cache.get(HostedControlPlane, request);
   if (object === undefined) return done();
@@ -61,15 +77,20 @@ export async function reconcileHostedControlPlane(
   /** With the endpoint once this pass has written it: that is no news to come back for. */
   let current = object;
   const report = async (progress: Progress): Promise<void> => {
-    const status = controlPlaneStatus({
+    const { status, recheckMs } = controlPlaneStatus({
       object: current,
       progress,
       paused,
       placement: type,
       nowMs: context.clock.now(),
     });
+    recheckAfter(recheckMs);
     const desired = { ...identity(object), status } as HostedControlPlane;
     await context.ensureStatus(desired, context.cache.get(HostedControlPlane, request));
+    for (const { type: level, reason, action, note } of happenings(current, status))
+      context.recorder.event(object, level, reason, action, note);
+    // What was told once in a pass is not told again in it.
+    current = { ...current, status };
   };
   if (paused.status === "True") return await reported(report({ step: "paused" }));
   await context.client.ensure(
@@ -103,6 +124,7 @@ export async function reconcileHostedControlPlane(
   // Whatever else is wrong with the description: what serves can be stopped.
   if (object.spec.replicas === 0 && initialized) return await hibernate();
 
+  const backups = planes.backupDir === undefined ? undefined : { dir: planes.backupDir, gate: planes.gate };
   /** Something a person must change: it keeps a new control plane from starting, and one that serves from changing. */
   const refuse = async ({ reason, message }: { reason: string; message: string }): Promise<Result> => {
     const kept = initialized ? planes.settled?.get(owner) : undefined;
@@ -110,16 +132,16 @@ export async function reconcileHostedControlPlane(
       kept === undefined ? await placement.observe(owner, placedObject(object)) : await placement.ensure(kept);
     if (!initialized || !state.apiReady) return await reported(report(waiting(reason, message)));
     const backup =
-      kept === undefined || planes.backupDir === undefined
+      kept === undefined || backups === undefined
         ? undefined
-        : await reconcileBackups(object, kept, placement, planes.backupDir, context);
+        : await reconcileBackups(object, kept, placement, backups, context);
     await report(serves(current, state, { reason, message }, backup));
     return again(Math.min(state.recheckAtMs ?? Infinity, backup?.recheckAtMs ?? Infinity), context);
   };
   const network = clusterNetwork(cluster.spec?.clusterNetwork);
   const problem = specProblem(object.spec, network, type);
   if (problem !== undefined) return await refuse(problem);
-  const found = await restoreSource(object, planes.backupDir, context);
+  const found = await restoreSource(object, backups, context);
   const notFound = found !== undefined && "problem" in found ? found.problem : undefined;
   // What has served goes on without the backup that it once came from.
   if (notFound !== undefined && !initialized) return await reported(report(waiting("BackupNotFound", notFound)));
@@ -128,7 +150,10 @@ export async function reconcileHostedControlPlane(
   const fixed =
     validEndpoint(object.spec.controlPlaneEndpoint) ??
     validEndpoint(cluster.spec?.controlPlaneEndpoint) ??
-    source?.description.endpoint;
+    validEndpoint(source?.description.endpoint);
+  // The Cluster and the backup are the tenant's, too.
+  const unfit = exposeProblem({ ...object.spec, ...(fixed === undefined ? {} : { controlPlaneEndpoint: fixed }) });
+  if (unfit !== undefined) return await refuse({ reason: "InvalidAddress", message: unfit });
   const reserved = await placement.reserve({
     owner,
     spec: object.spec,
@@ -164,7 +189,7 @@ export async function reconcileHostedControlPlane(
   );
   if ("problem" in made) return await refuse({ reason: "CertificatesNotAvailable", message: made.problem });
   const authorities = authoritiesCondition(made.rotation, made.endMs, context.clock.now());
-  const files = await readUserFiles(object, context);
+  const files = await readUserFiles(object, type, context);
   if ("problem" in files) return await refuse({ reason: "FilesNotAvailable", message: files.problem });
 
   const encryption = await ensureEncryptionKey(
@@ -200,8 +225,7 @@ export async function reconcileHostedControlPlane(
     ...(source === undefined ? {} : { restore: source }),
     ...(initialized ? { initialized: true } : {}),
   };
-  const { backupDir } = planes;
-  const own = backupDir === undefined ? undefined : ownBackups(object, plan, placement, backupDir, context);
+  const own = backups === undefined ? undefined : ownBackups(object, plan, placement, backups, context);
   if (own !== undefined) Object.assign(plan, { backUp: own.backUp, openBackup: own.open });
   let state: PlacementState;
   try {
@@ -238,8 +262,8 @@ export async function reconcileHostedControlPlane(
   }
   const prepared = planes.prepared.has(owner);
   const backup =
-    backupDir !== undefined && state.apiReady && prepared
-      ? await reconcileBackups(object, plan, placement, backupDir, context)
+    backups !== undefined && state.apiReady && prepared
+      ? await reconcileBackups(object, plan, placement, backups, context)
       : {};
   const upgrade = notReachable === undefined ? (state.upgrade ?? withoutBackup(notFound)) : notReachable;
   const nodes = workload === undefined ? undefined : unsupportedNodes(workload, key, state.version ?? plan.version);
@@ -305,7 +329,7 @@ async function prepare(
     planes.prepared.set(owner, digest);
     return;
   }
-  const config = await kubeconfigFromText(kubeconfig, { clock: context.clock });
+  const config = await kubeconfigFromText(kubeconfig, { clock: context.clock, gate: planes.gate });
   const transport = access?.connect() ?? planes.dial?.(config) ?? httpTransport(config, { clock: context.clock });
   try {
     const client = new Client(transport, { fieldManager: context.client.fieldManager, clock: context.clock });

@@ -1,4 +1,5 @@
-import type { OwnerReference } from "@capstan/apimachinery";
+import { type Clock, isObject, type OwnerReference } from "@capstan/apimachinery";
+import { readForeignYaml } from "@capstan/apimachinery/foreign";
 import { type ClusterKey, clusterSecretName, Secret, secretText } from "@capstan/capi";
 import {
   buildKubeconfig,
@@ -8,7 +9,6 @@ import {
   parseCertificate,
 } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
-import { parse } from "yaml";
 import { clusterSecret } from "./authorities.ts";
 import { type Authorities, trusted } from "./certificates.ts";
 import { hostPort } from "./network.ts";
@@ -42,7 +42,7 @@ export async function ensureKubeconfigSecret(
   const current = secretText(existing, "value");
   if (existing !== undefined && current !== undefined) {
     // The cache hands out the same object until it changes: read once.
-    const facts = known.get(existing) ?? factsOf(current);
+    const facts = known.get(existing) ?? (await factsOf(current, context.clock));
     known.set(existing, facts);
     if (isCurrent(facts, server, request.authorities, context.clock.now()))
       return { text: current, renewAtMs: facts.halfLifeMs ?? Infinity };
@@ -89,10 +89,14 @@ interface KubeconfigFacts {
 
 const known = new WeakMap<Secret, KubeconfigFacts>();
 
-function factsOf(kubeconfig: string): KubeconfigFacts {
-  const document = parse(kubeconfig) as KubeconfigDocument;
-  const cluster = document.clusters?.[0]?.cluster;
-  const certificate = document.users?.[0]?.user?.["client-certificate-data"];
+const MAX_BYTES = 256 * 1024;
+
+/** Anybody who may write Secrets may have written it: what cannot be read is made anew. */
+async function factsOf(kubeconfig: string, clock: Clock): Promise<KubeconfigFacts> {
+  const document = await readForeignYaml(kubeconfig, { clock, maxBytes: MAX_BYTES }).catch(() => undefined);
+  const { clusters, users } = (isObject(document) ? document : {}) as KubeconfigDocument;
+  const cluster = clusters?.[0]?.cluster;
+  const certificate = users?.[0]?.user?.["client-certificate-data"];
   const facts = { server: cluster?.server, caData: cluster?.["certificate-authority-data"] };
   if (certificate === undefined) return { ...facts, halfLifeMs: undefined, signedBy: undefined };
   return { ...facts, ...certificateFacts(Buffer.from(certificate, "base64").toString("utf8")) };

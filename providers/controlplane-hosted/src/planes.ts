@@ -1,4 +1,5 @@
 import type { Transport } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import type { WorkloadClusters } from "@capstan/capi";
 import type { ClientConfig } from "@capstan/runtime";
 import type { ControlPlanePlan, Placement } from "./placement/placement.ts";
@@ -20,6 +21,8 @@ export interface HostedControlPlanes {
   workload?: WorkloadClusters;
   /** Where backups are kept on this machine; without it there are none. */
   backupDir?: string;
+  /** Which addresses are dialled for endpoints and stores that objects name. */
+  gate: DialGate;
   /** Another way to reach a new API than over the network, where there is one. */
   dial?: (config: ClientConfig) => Transport | undefined;
   /** The addresses behind a name, for endpoints that are one. */

@@ -23,7 +23,7 @@ export async function removeControlPlane(
     const paused = pausedCondition(object, undefined);
     const progress = { step: "deleting", message } as const;
     const type = object.spec.placement?.type ?? planes.defaultPlacement;
-    const status = controlPlaneStatus({ object, progress, paused, placement: type, nowMs: context.clock.now() });
+    const { status } = controlPlaneStatus({ object, progress, paused, placement: type, nowMs: context.clock.now() });
     const desired = { ...identity(object), status } as HostedControlPlane;
     await context.client.ensure(desired, object, { subresource: "status" });
   };

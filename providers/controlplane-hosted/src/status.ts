@@ -1,8 +1,10 @@
-import { type ConditionInput, conditionsOf, withTransitionTimes } from "@capstan/capi";
+import type { Condition } from "@capstan/apimachinery";
+import { type ConditionInput, conditionsOf, progressing, withTransitionTimes } from "@capstan/capi";
 import type { BackupReport } from "./backup/backups.ts";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { PlacementState } from "./placement/placement.ts";
 import type { PlacementType } from "./planes.ts";
+import { openWork } from "./progress.ts";
 import { withoutEffect } from "./without-effect.ts";
 
 /** How far one pass came. */
@@ -29,10 +31,14 @@ export interface StatusInput {
   nowMs: number;
 }
 
-/** The whole status, computed from what was observed. */
-export function controlPlaneStatus(input: StatusInput): NonNullable<HostedControlPlane["status"]> {
+/** The whole status, computed from what was observed, and when it changes without any event. */
+export function controlPlaneStatus(input: StatusInput): {
+  status: NonNullable<HostedControlPlane["status"]>;
+  recheckMs: number | undefined;
+} {
   const { object, progress } = input;
-  if (progress.step === "paused" && object.status?.conditions !== undefined) return pausedStatus(input, object.status);
+  if (progress.step === "paused" && object.status?.conditions !== undefined)
+    return { status: pausedStatus(input, object.status), recheckMs: undefined };
   const serving = progress.step === "running" && progress.state.apiReady && progress.prepared;
   const initialized = serving || object.status?.initialization?.controlPlaneInitialized === true;
   const version =
@@ -40,13 +46,13 @@ export function controlPlaneStatus(input: StatusInput): NonNullable<HostedContro
   const replicas = serving && progress.step === "running" ? (progress.state.readyReplicas ?? 1) : 0;
   const backup =
     progress.step === "running" ? (progress.backup?.status ?? object.status?.backup) : object.status?.backup;
-  return {
-    conditions: withTransitionTimes(
-      conditions(input, serving),
-      conditionsOf(object),
-      input.nowMs,
-      object.metadata.generation,
-    ),
+  const computed = conditions(input, serving);
+  const withTimes = (inputs: readonly ConditionInput[]): Condition[] =>
+    withTransitionTimes(inputs, conditionsOf(object), input.nowMs, object.metadata.generation);
+  const work = openWork(object, progress.step, withTimes(computed));
+  const advance = progressing(object, work, input.nowMs);
+  const status = {
+    conditions: withTimes([...computed, ...(progress.step === "deleting" ? [] : [advance.condition])]),
     // Sticky: once workers could join, later trouble is told by conditions alone.
     ...(initialized ? { initialization: { controlPlaneInitialized: true } } : {}),
     externalManagedControlPlane: true,
@@ -58,6 +64,7 @@ export function controlPlaneStatus(input: StatusInput): NonNullable<HostedContro
     ...(backup === undefined ? {} : { backup }),
     ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
   };
+  return { status, recheckMs: advance.dueMs };
 }
 
 /** A control plane goes on while work on it is paused: what was last known of it stays, and the Cluster still probes its API. */

@@ -1,22 +1,29 @@
 import { Secret, secretText } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
-import { fileContentProblem } from "./file-contents.ts";
-import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+import { FILE_FLAGS } from "./components/file-flags.ts";
+import { FILES_FOLDER } from "./components/files-folder.ts";
+import { apiServerSettingFlags } from "./components/settings.ts";
+import { canonicalFiles, type NamedFile } from "./files/canonical.ts";
+import type { HostedControlPlane, HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan } from "./placement/placement.ts";
+import type { PlacementType } from "./planes.ts";
 
 const COMPONENTS = ["apiServer", "controllerManager", "scheduler"] as const;
+type Component = (typeof COMPONENTS)[number];
 
-/** The contents of `spec.<component>.files`, from the object itself or from Secrets beside it; none that reaches out of `files`. */
+/** What is written of `spec.<component>.files`, whose contents are in the object itself or in Secrets beside it. */
 export async function readUserFiles(
   object: HostedControlPlane,
+  placement: PlacementType,
   context: ReconcileContext,
 ): Promise<{ files: ControlPlanePlan["userFiles"] } | { problem: string }> {
   const files: ControlPlanePlan["userFiles"] = { apiServer: {}, controllerManager: {}, scheduler: {} };
-  for (const component of COMPONENTS)
+  for (const component of COMPONENTS) {
+    const given: Record<string, string> = {};
     for (const file of object.spec[component]?.files ?? []) {
       const source = file.contentFrom?.secret;
       if (source === undefined) {
-        files[component][file.name] = file.content ?? "";
+        given[file.name] = file.content ?? "";
         continue;
       }
       const key = { namespace: object.metadata.namespace, name: source.name };
@@ -25,14 +32,22 @@ export async function readUserFiles(
         return {
           problem: `spec.${component}.files: Secret ${source.name} has no key ${source.key}; create it or correct the name`,
         };
-      files[component][file.name] = text;
+      given[file.name] = text;
     }
-  for (const component of COMPONENTS) {
-    const names = Object.keys(files[component]);
-    for (const [name, text] of Object.entries(files[component])) {
-      const problem = fileContentProblem(text, names);
-      if (problem !== undefined) return { problem: `spec.${component}.files: ${name} ${problem}` };
-    }
+    const read = canonicalFiles(given, namedFiles(object.spec, component), FILES_FOLDER[placement]);
+    if ("problem" in read) return { problem: `spec.${component}.files: ${read.problem}` };
+    files[component] = read.files;
   }
   return { files };
+}
+
+/** The files that flags and settings name: the flag decides what a file must be. */
+function namedFiles(spec: HostedControlPlaneSpec, component: Component): NamedFile[] {
+  const settings = component === "apiServer" ? apiServerSettingFlags(spec.apiServer, "-") : [];
+  const extra = (spec[component]?.extraArgs ?? []).map(({ name, value }) => [name, value ?? ""] as const);
+  return [...settings, ...extra].flatMap(([flag, value]) => {
+    const type = FILE_FLAGS[component][flag.replaceAll("_", "-")];
+    if (type === undefined) return [];
+    return [...value.matchAll(/\$FILES\/([A-Za-z0-9._-]+)/g)].map(([, name]) => ({ name: name ?? "", type }));
+  });
 }

@@ -4,6 +4,7 @@ import { OWN_FILES } from "./components/own-files.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { clusterNetwork } from "./network.ts";
 import { konnectivityFiles } from "./placement/pods/konnectivity.ts";
+import { secretKey } from "./placement/pods/template.ts";
 import { specProblem } from "./validation.ts";
 import { upgradeProblem, versionFacts } from "./versions.ts";
 import { withoutEffect } from "./without-effect.ts";
@@ -135,6 +136,9 @@ test("a file named like one of the control plane's own is refused, by the placem
       message: `spec.${component}.files: ca.crt is a file of the control plane itself; choose another name`,
     });
   expect(OWN_FILES).toEqual(expect.arrayContaining(Object.keys(konnectivityFiles({}, "c1", ""))));
+  // In a Secret it would be the CA that kube-apiserver trusts as etcd.
+  const files = [{ name: secretKey("etcd/ca.crt"), content: "" }];
+  expect(specProblem({ ...spec, apiServer: { files } }, network, "Pods")?.message).toContain("choose another name");
   const crd = JSON.stringify(HostedControlPlane.crd());
   expect(crd).toContain("!(self in ['ca.crt',");
   const fine = { files: [{ name: "issuer-ca.crt", content: "x" }] };

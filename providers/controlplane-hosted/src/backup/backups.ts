@@ -1,5 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import { type ConditionInput, Secret, secretText } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
@@ -21,10 +22,14 @@ export interface BackupReport {
   recheckAtMs?: number;
 }
 
+/** Removed in one pass: a store may list any number, and each takes its time. */
+const MAX_REMOVED = 100;
+
 /** Where the backups of a control plane go, or why that is not known. */
 export async function backupStore(
   object: HostedControlPlane,
   dir: string,
+  gate: DialGate,
   context: ReconcileContext,
 ): Promise<BackupStore | { problem: string }> {
   const s3 = object.spec.etcd?.backup?.s3;
@@ -37,7 +42,12 @@ export async function backupStore(
       problem: `spec.etcd.backup.s3: Secret ${s3.secretName} must have the keys accessKeyId and secretAccessKey`,
     };
   const { secretName: _secret, ...rest } = s3;
-  return new S3Store({ ...rest, accessKeyId, secretAccessKey, scratchDir: join(dir, ".s3"), clock: context.clock });
+  const { clock } = context;
+  try {
+    return new S3Store({ ...rest, accessKeyId, secretAccessKey, scratchDir: join(dir, ".s3"), clock, gate });
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Takes one backup of a running control plane and returns its name. */
@@ -70,7 +80,7 @@ export async function reconcileBackups(
   object: HostedControlPlane,
   plan: ControlPlanePlan,
   placement: Placement,
-  dir: string,
+  { dir, gate }: { dir: string; gate: DialGate },
   context: ReconcileContext,
 ): Promise<BackupReport> {
   const spec = object.spec.etcd?.backup;
@@ -95,7 +105,7 @@ export async function reconcileBackups(
         ...(due.type === "later" ? { recheckAtMs: due.atMs } : {}),
       };
   }
-  const store = await backupStore(object, dir, context);
+  const store = await backupStore(object, dir, gate, context);
   if ("problem" in store) return failed("StoreNotUsable", store.problem);
   try {
     const owner = plan.owner;
@@ -103,7 +113,7 @@ export async function reconcileBackups(
     if (due.type === "invalid") return failed("InvalidSchedule", due.message);
     if (due.type === "now") await takeBackup(plan, placement, store, dir, nowMs);
     const backups = await store.list(owner);
-    const expired = expiredBackups(backups, spec?.keep, namedBackups(object, context));
+    const expired = expiredBackups(backups, spec?.keep, namedBackups(object, context)).slice(0, MAX_REMOVED);
     for (const old of expired) await store.delete(owner, old.name);
     if (requested) await context.client.patch(object, { metadata: { annotations: { [BACKUP_ANNOTATION]: null } } });
     const next = planBackup({ ...input, requested: false, backups });

@@ -1,5 +1,6 @@
-import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { syncDirectory, writeFileAtomic } from "@capstan/os";
 import { type Backup, type BackupStore, backupTimeMs, DESCRIPTION, SNAPSHOT } from "./backup-store.ts";
 
 /** Backups as folders below a directory of this machine: `NAMESPACE/NAME/BACKUP/`. */
@@ -28,11 +29,12 @@ export class DirectoryStore implements BackupStore {
     await mkdir(partial, { recursive: true, mode: 0o700 });
     try {
       await copyFile(snapshotFile, join(partial, SNAPSHOT));
-      await writeFile(join(partial, DESCRIPTION), description, { mode: 0o600 });
-      for (const file of [SNAPSHOT, DESCRIPTION]) await sync(join(partial, file));
+      await sync(join(partial, SNAPSHOT));
+      await writeFileAtomic(join(partial, DESCRIPTION), description);
       // Two within one second have one name: the later one stays.
       await rm(join(dir, name), { recursive: true, force: true });
       await rename(partial, join(dir, name));
+      await syncDirectory(dir);
     } catch (error) {
       await rm(partial, { recursive: true, force: true });
       throw error;

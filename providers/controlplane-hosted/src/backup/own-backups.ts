@@ -1,3 +1,4 @@
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan, Placement } from "../placement/placement.ts";
@@ -16,12 +17,12 @@ export function ownBackups(
   object: HostedControlPlane,
   plan: ControlPlanePlan,
   placement: Placement,
-  dir: string,
+  { dir, gate }: { dir: string; gate: DialGate },
   context: ReconcileContext,
 ): OwnBackups {
   const opened: { release(): Promise<void> }[] = [];
   const store = async (): Promise<BackupStore> => {
-    const found = await backupStore(object, dir, context);
+    const found = await backupStore(object, dir, gate, context);
     if ("problem" in found) throw new Error(found.problem);
     return found;
   };

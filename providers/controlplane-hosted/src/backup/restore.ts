@@ -1,3 +1,4 @@
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
 import { backupTimeMs } from "./backup-store.ts";
@@ -16,18 +17,18 @@ export interface RestoreSource {
 /** Finds the backup of `spec.etcd.restoreFrom`; undefined when none is named. Only backups of the same namespace can be named. */
 export async function restoreSource(
   object: HostedControlPlane,
-  dir: string | undefined,
+  backups: { dir: string; gate: DialGate } | undefined,
   context: ReconcileContext,
 ): Promise<RestoreSource | { problem: string } | undefined> {
   const from = object.spec.etcd?.restoreFrom;
   if (from === undefined) return undefined;
-  if (dir === undefined) return { problem: "spec.etcd.restoreFrom: this manager keeps no backups" };
+  if (backups === undefined) return { problem: "spec.etcd.restoreFrom: this manager keeps no backups" };
   if (backupTimeMs(from.backup) === undefined)
     return { problem: `spec.etcd.restoreFrom.backup: ${from.backup} is not a name like 20261116T030000Z` };
   // A name that leads out of the namespace would lead to another tenant's keys.
   if (from.controlPlane?.includes("/") === true)
     return { problem: `spec.etcd.restoreFrom.controlPlane: ${from.controlPlane} is not a name of this namespace` };
-  const store = await backupStore(object, dir, context);
+  const store = await backupStore(object, backups.dir, backups.gate, context);
   if ("problem" in store) return store;
   const owner = `${object.metadata.namespace}/${from.controlPlane ?? object.metadata.name}`;
   let description: ControlPlaneDescription;
@@ -36,7 +37,10 @@ export async function restoreSource(
   } catch (error) {
     const have = (await store.list(owner).catch(() => [])).map((backup) => backup.name);
     const choice = have.length === 0 ? "there are none" : `there are ${have.slice(-10).join(", ")}`;
-    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "" : ` (${String(error)})`;
+    const why =
+      (error as NodeJS.ErrnoException).code === "ENOENT"
+        ? ""
+        : ` (${error instanceof SyntaxError ? "its description is no JSON" : String(error)})`;
     return { problem: `spec.etcd.restoreFrom: no backup ${from.backup} of ${owner}${why}; ${choice}` };
   }
   let fetched: { file: string; release(): Promise<void> } | undefined;

@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "@capstan/apimachinery";
+import { openDialGate } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { S3Store } from "./s3-store.ts";
 
@@ -31,6 +32,7 @@ async function storeThatSays(head: string, body: string | Buffer): Promise<S3Sto
   });
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
   return new S3Store({
+    gate: openDialGate(),
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     bucket: "backups",
     accessKeyId: "id",
@@ -52,9 +54,39 @@ test("a snapshot is whole although the store closes the connection before it is 
 });
 
 test.each([
-  ["plain", "<Message>Not &quot;yours&quot;</Message>", 'AccessDenied: Not "yours"'],
-  ["quoted whole", "<Message><![CDATA[Not <yours>]]></Message>", "AccessDenied: Not <yours>"],
-])("a refusal is told in the store's words, %s", async (_how, message, told) => {
-  const store = await storeThatSays("403 Forbidden", `<Error>\n<Code>AccessDenied</Code>\n${message}</Error>`);
-  await expect(store.list("default/c1")).rejects.toThrow(told);
+  [
+    "AccessDenied",
+    "403 Forbidden",
+    "the store answered 403 (AccessDenied): the credentials in the Secret lack permission for this",
+  ],
+  ["ServerSecret42", "500 Oops", "the store answered 500"],
+])("a refusal with code %s is told in our words", async (code, head, told) => {
+  const body = `<Error>\n<Code>${code}</Code>\n<Message>internal: root:x:0:0</Message></Error>`;
+  const store = await storeThatSays(head, body);
+  const error = await store.list("default/c1").catch((failed: unknown) => failed);
+  expect(String(error)).toMatch(new RegExp(`: ${told.replace(/[()]/g, "\\$&")}$`));
+});
+
+test("a listing is read in its order, with quoted text and entities as text", async () => {
+  const key = (name: string): string => `default/c1/${name}`;
+  const body = `<ListBucketResult><Contents><Key>${key(NAME)}/snapshot.db</Key><Size>5</Size></Contents>
+<Contents><Key><![CDATA[${key(NAME)}/control-plane.json]]></Key><Size>1</Size></Contents>
+<Contents><Key>&lt;&amp;amp;</Key></Contents></ListBucketResult>`;
+  const store = await storeThatSays("200 OK", body);
+  expect(await store.list("default/c1")).toMatchObject([{ name: NAME, sizeBytes: 5 }]);
+});
+
+test.each(["..", "a/../b", "./a"])("a prefix %s is refused", (prefix) => {
+  const make = (): S3Store =>
+    new S3Store({
+      gate: openDialGate(),
+      endpoint: "http://store.example",
+      bucket: "b",
+      prefix,
+      accessKeyId: "id",
+      secretAccessKey: "secret",
+      scratchDir: dir,
+      clock: new VirtualClock(),
+    });
+  expect(make).toThrow("spec.etcd.backup.s3");
 });

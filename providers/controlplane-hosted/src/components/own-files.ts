@@ -12,7 +12,10 @@ const MORE = [
   "konnectivity-server.key",
 ];
 
-/** Files that placements put beside those of `spec.*.files`: one of the same name would take the place of a key or a CA. */
+/**
+ * Files that placements put beside those of `spec.*.files`: one of the same name would take the place of a key or a CA. Those in folders
+ * as keys of Secrets have them, with their folders.
+ */
 export const OWN_FILES: readonly string[] = [
   ...new Set([...KUBE_APISERVER_FILES, ...KUBE_CONTROLLER_MANAGER_FILES, ...KUBE_SCHEDULER_FILES, ...MORE]),
-].filter((name) => !name.includes("/"));
+].flatMap((name) => (name.includes("/") ? [name.replaceAll("/", "__"), name.slice(0, name.indexOf("/"))] : [name]));

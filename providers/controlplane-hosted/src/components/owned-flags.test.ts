@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { clusterNetwork } from "../network.ts";
 import type { ComponentContext, EtcdMember } from "./context.ts";
 import { etcdArguments } from "./etcd.ts";
+import { FILE_FLAGS } from "./file-flags.ts";
 import { kubeApiserverArguments } from "./kube-apiserver.ts";
 import { kubeControllerManagerArguments } from "./kube-controller-manager.ts";
 import { kubeSchedulerArguments } from "./kube-scheduler.ts";
@@ -122,6 +123,14 @@ describe.each(recordings)("$program of $version", ({ program, version, flags }) 
         extraArgumentProblem(component, { name, value: "sa.key" }, []) === undefined,
     );
     expect(open).toEqual([]);
+  });
+
+  test("a file of files can be named by flags alone whose type of file is known", () => {
+    const named = Object.keys(flags).filter(
+      (name) => extraArgumentProblem(component, { name, value: "$FILES/a" }, ["a"]) === undefined,
+    );
+    const typed = component === "etcd" ? [] : Object.keys(FILE_FLAGS[component]);
+    expect(named.toSorted()).toEqual(typed.toSorted());
   });
 
   test("it knows every flag that it is given", () => {

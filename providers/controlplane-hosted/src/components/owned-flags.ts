@@ -1,3 +1,5 @@
+import { FILE_FLAGS } from "./file-flags.ts";
+
 /** Flags that decide about identity, storage and reachability: setting them would let a tenant out of its own walls. */
 const OWNED: Record<string, ReadonlySet<string>> = {
   etcd: new Set([
@@ -132,7 +134,16 @@ export function extraArgumentProblem(
   }
   if (component === "apiServer" && name === "anonymous-auth" && argument.value === "false")
     return "--anonymous-auth=false would keep out joining nodes, which read cluster-info as nobody, and probes; leave it away and name the paths that stay open in a file for --authentication-config";
-  return fileProblem({ ...argument, name }, fileNames);
+  return fileProblem({ ...argument, name }, fileNames) ?? typeProblem(component, { ...argument, name });
+}
+
+const isFileFlag = (component: string, name: string): boolean =>
+  Object.entries(FILE_FLAGS).some(([each, flags]) => each === component && Object.hasOwn(flags, name));
+
+/** A file is checked by the type that its flag wants. */
+function typeProblem(component: string, argument: { name: string; value?: string }): string | undefined {
+  if (!(argument.value ?? "").includes("$FILES") || isFileFlag(component, argument.name)) return undefined;
+  return `--${argument.name} cannot name a file; remove it`;
 }
 
 function cureOf(flag: string): string {

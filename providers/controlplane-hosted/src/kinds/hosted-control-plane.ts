@@ -159,16 +159,17 @@ const apiServer = object({
   ),
 });
 
+/** Parts with a letter or a digit: `.` and `..` would be taken out of the address. */
+const S3_PREFIX = "^[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)*$";
+
 const s3 = object({
   endpoint: string({
     doc: "Address of an S3-compatible store, such as `https://s3.eu-central-1.amazonaws.com`.",
-    pattern: "^https?://[^/?#]+/?$",
+    pattern: "^https?://[^/?#@\\\\]+/?$",
     maxLength: 512,
   }),
   bucket: string({ pattern: "^[a-z0-9][a-z0-9.-]*$", maxLength: 63 }),
-  prefix: optional(
-    string({ doc: "Put before the keys.", pattern: "^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$", maxLength: 512 }),
-  ),
+  prefix: optional(string({ doc: "Put before the keys.", pattern: S3_PREFIX, maxLength: 512 })),
   region: optional(string({ pattern: "^[a-z0-9-]+$", maxLength: 64 })),
   secretName: string({
     doc: "Secret with the keys `accessKeyId` and `secretAccessKey`.",

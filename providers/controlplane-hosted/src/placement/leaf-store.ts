@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
+import { writeFileAtomic } from "@capstan/os";
 import { type CertificateAndKey, type KeyAlgorithm, parseCertificate } from "@capstan/pki";
 import { type Authorities, type CertificateSpec, issue } from "../certificates.ts";
 
@@ -88,8 +89,7 @@ export function leafFile(dir: string): LeafStorage {
     load: () => readFile(path, "utf8").catch(() => undefined),
     save: async (text) => {
       await mkdir(dir, { recursive: true, mode: 0o700 });
-      await writeFile(`${path}.new`, text, { mode: 0o600 });
-      await rename(`${path}.new`, path);
+      await writeFileAtomic(path, text);
     },
   };
 }

@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeFileAtomic } from "@capstan/os";
 import type { EtcdChangeState } from "./etcd/change.ts";
 import type { EtcdMemberRecord } from "./etcd/membership.ts";
 import type { UpgradeRecord } from "./upgrade.ts";
@@ -8,6 +9,8 @@ import type { UpgradeRecord } from "./upgrade.ts";
 export interface PlaneRecord extends EtcdChangeState {
   /** Of the HostedControlPlane object the data belongs to: another object of the same name must not get it by accident. */
   objectUid?: string;
+  /** Where kube-apiserver listens: found free, or its own. */
+  listens?: { host: string; port: number };
   /** The version that serves; another one is reached by an upgrade only. */
   version?: string;
   /** The version whose etcd runs: it stays when an upgrade brings the same etcd. */
@@ -43,14 +46,7 @@ export async function readPlaneRecord(dir: string): Promise<PlaneRecord> {
 export async function writePlaneRecord(dir: string, record: PlaneRecord): Promise<void> {
   const path = join(dir, FILE);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const file = await open(`${path}.new`, "w", 0o600);
-  try {
-    await file.writeFile(JSON.stringify(record));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.new`, path);
+  await writeFileAtomic(path, JSON.stringify(record));
 }
 
 /** What lies below a root (`NAMESPACE/NAME`, shared etcds too) and runs programs of a version. */

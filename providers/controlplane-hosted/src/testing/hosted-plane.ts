@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { findCondition, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster, conditionsOf, type Node, type WorkloadConnection } from "@capstan/capi";
+import { openDialGate } from "@capstan/runtime";
 import { expect } from "vitest";
 import { Plane } from "../../../core/src/testing/plane.ts";
 import { hostedControlPlaneController } from "../controller.ts";
@@ -51,6 +52,7 @@ export class HostedPlane {
           prepared: new Map(),
           workload: { get: () => connectionOf(nodes.kubelets), subscribe: () => () => undefined },
           backupDir,
+          gate: openDialGate(),
           dial: () => workload.admin(),
         }),
       ],
@@ -139,5 +141,5 @@ function connectionOf(kubelets: Record<string, string> | undefined): WorkloadCon
       ({ apiVersion: "v1", kind: "Node", metadata: { name }, status: { nodeInfo: { kubeletVersion } } }) as Node,
   );
   const nodes = { list: () => all, get: () => undefined, byProviderID: () => undefined };
-  return { state: "connected", client: undefined as never, nodes };
+  return { state: "connected", since: 0, client: undefined as never, nodes };
 }

@@ -8,7 +8,7 @@ import {
   VirtualClock,
 } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Client, silentLogger } from "@capstan/runtime";
+import { Client, openDialGate, silentLogger } from "@capstan/runtime";
 import { type execInPod, HostClusters } from "@capstan/workloads";
 import { FakeEtcd } from "../contract-suite/fake-etcd.ts";
 import type { PlacementWorld } from "../contract-suite/placement-cases.ts";
@@ -80,7 +80,14 @@ export class PodsWorld implements PlacementWorld {
     const { clock } = this;
     const random = seededRandom(2);
     const management = new Client(transport, { fieldManager: "capstan", clock });
-    const hosts = new HostClusters({ management, fieldManager: "capstan", clock, random, log: silentLogger });
+    const hosts = new HostClusters({
+      management,
+      fieldManager: "capstan",
+      clock,
+      random,
+      log: silentLogger,
+      gate: openDialGate(),
+    });
     this.hosts.push(hosts);
     const exec: typeof execInPod = async (_client, pod, command, input) => {
       const bytes = Buffer.concat((await input.toArray()) as Buffer[]).toString();

@@ -1,4 +1,5 @@
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { openDialGate } from "@capstan/runtime";
 import { EmbeddedClusters } from "@capstan/workloads";
 import { test } from "vitest";
 import { type PlacementWorld, placementCases } from "../../contract-suite/placement-cases.ts";
@@ -7,7 +8,7 @@ import { EmbeddedPlacement } from "./embedded.ts";
 function open(): Promise<PlacementWorld> {
   const clock = new VirtualClock();
   const random = seededRandom(1);
-  const clusters = new EmbeddedClusters({ clock, random, log: () => undefined });
+  const clusters = new EmbeddedClusters({ gate: openDialGate(), clock, random, log: () => undefined });
   const make = (): EmbeddedPlacement => new EmbeddedPlacement({ clusters, clock, random });
   const numbers = new Map<object, number>();
   /** Names a server so that another one of the same owner has another name. */

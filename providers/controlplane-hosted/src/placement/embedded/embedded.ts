@@ -22,8 +22,8 @@ export interface EmbeddedPlacementOptions {
 }
 
 /**
- * A control plane as one API server in this process: for simulations, demos and measurements of thousands. What is in it is lost when
- * the process ends; the next one makes it again from the same authority, and nodes register anew.
+ * A control plane as one API server in this process: for simulations, demos and measurements of thousands. Its data is kept on this
+ * machine, so that the next process goes on with it.
  */
 export class EmbeddedPlacement implements Placement {
   readonly singleAuthority = true;
@@ -52,6 +52,7 @@ export class EmbeddedPlacement implements Placement {
       existing ??
       (await clusters.ensure(plan.owner, {
         ca: plan.authorities.cluster,
+        ...(plan.objectUid === undefined ? {} : { identity: plan.objectUid }),
         serving: (serverName) =>
           issueCertificate(plan.authorities.cluster, {
             commonName: "kube-apiserver",

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import { connect as secure, type TLSSocket } from "node:tls";
 import type { Clock } from "@capstan/apimachinery";
+import { readText } from "@capstan/apimachinery/foreign";
 import { Deadline } from "./deadline.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -266,10 +267,11 @@ function notWithin(timeoutMs: number): Error {
   return new Error(`etcd did not answer within ${timeoutMs / 1000} s`);
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+/** Member lists and status are some kilobytes; pods of another cluster may answer anything. */
+const MAX_ANSWER = 4 * 1024 * 1024;
+
+function textOf(response: IncomingMessage): Promise<string> {
+  return readText(response, MAX_ANSWER, "etcd");
 }
 
 function parse(text: string): unknown {

@@ -1,4 +1,5 @@
 import type { Clock } from "@capstan/apimachinery";
+import { ForeignDocumentError } from "@capstan/apimachinery/foreign";
 import { type EtcdCredentials, etcdGateway } from "./client.ts";
 
 /** Clearing or writing much takes longer than a question. */
@@ -65,7 +66,16 @@ export function etcdTenants(
     let revision = "0";
     for (;;) {
       const question = { key: from.toString("base64"), range_end: endOf(prefix), limit: String(limit), revision };
-      const { header, kvs = [], more } = (await call("kv/range", question)) as RawRange;
+      let answer: RawRange;
+      try {
+        answer = (await call("kv/range", question)) as RawRange;
+      } catch (error) {
+        // Large values after small ones: a page may be longer than what is read of an answer.
+        if (!(error instanceof ForeignDocumentError) || limit === 1) throw error;
+        limit = Math.max(1, Math.floor(limit / 8));
+        continue;
+      }
+      const { header, kvs = [], more } = answer;
       yield kvs;
       const last = kvs.at(-1)?.key;
       if (more !== true || last === undefined) return;

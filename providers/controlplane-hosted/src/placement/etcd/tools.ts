@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { syncDirectory } from "@capstan/os";
 import type { EtcdMember } from "../../components/context.ts";
 import { initialCluster } from "../../components/etcd.ts";
 import { PlacementProblem } from "../placement-problem.ts";
@@ -63,6 +64,7 @@ export async function restoreSnapshot(
 export async function adoptRestored(dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true, force: true });
   await rename(restoredDir(dataDir), dataDir);
+  await syncDirectory(dirname(dataDir));
 }
 
 function restoredDir(dataDir: string): string {

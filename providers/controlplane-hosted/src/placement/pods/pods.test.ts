@@ -1,5 +1,5 @@
 import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
-import { Client, silentLogger } from "@capstan/runtime";
+import { Client, openDialGate, silentLogger } from "@capstan/runtime";
 import {
   Deployment,
   HOSTED_LABEL,
@@ -250,7 +250,7 @@ test("where nothing runs pods, and where the host cluster is not known, a condit
   const clock = new VirtualClock();
   const management = new Client(world.server.admin(), { fieldManager: "capstan", clock });
   const deps = { clock, random: seededRandom(1), log: silentLogger };
-  const hosts = new HostClusters({ management: undefined, fieldManager: "capstan", ...deps });
+  const hosts = new HostClusters({ gate: openDialGate(), management: undefined, fieldManager: "capstan", ...deps });
   const placement = new PodsPlacement({ hosts, management, ...deps });
   const reserve = (spec: Partial<HostedControlPlaneSpec>) =>
     placement.reserve({ owner, spec: { ...plan.spec, ...spec }, endpoint: undefined });

@@ -1,11 +1,12 @@
 import { OWNER_ANNOTATION } from "@capstan/workloads";
 import { minor } from "semver";
+import { FILES_FOLDER } from "../../components/files-folder.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { versionFacts } from "../../versions.ts";
 import { filesSecretName, type PodComponent, type PodNames, selectorLabels } from "./names.ts";
 
 /** Where a component finds its files: kubeadm's paths. */
-export const FILES_DIR = "/etc/kubernetes/pki";
+export const FILES_DIR = FILES_FOLDER.Pods;
 /** Where etcd keeps its data; a folder below the volume, whose root may hold what a file system puts there. */
 export const DATA_DIR = "/var/lib/etcd/data";
 /** Nobody's user id, as distroless images use it. */

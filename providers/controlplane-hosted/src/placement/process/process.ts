@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import { bindProblem, type PortAllocator, PortTakenError, type ProgramState, type UserIds } from "@capstan/workloads";
-import { hostPort } from "../../network.ts";
+import { hostPort, isIPAddress } from "../../network.ts";
 import { etcdSettings } from "../etcd/change.ts";
 import type { EtcdClient, EtcdCredentials } from "../etcd/client.ts";
 import { isExport } from "../etcd/export.ts";
@@ -22,7 +23,9 @@ import { type SharedEtcdReport, SharedEtcds } from "../shared-etcd/shared-etcd.t
 import { isApiserver, ProcessApiservers } from "./apiservers.ts";
 import { type EtcdReport, type EtcdRun, ProcessEtcd } from "./etcd.ts";
 import { ProcessInputs } from "./inputs.ts";
+import { keepAddress, moveProblem } from "./listening.ts";
 import { apiserverName, controllerManagerProgram, type ProgramInput, SUCCESSOR, schedulerProgram } from "./programs.ts";
+import { TenantGate } from "./tenant-gate.ts";
 import type { LocalWorkloads } from "./workloads.ts";
 
 /** Finds the programs of a Kubernetes version on this machine. */
@@ -37,9 +40,13 @@ export interface ProcessPlacementOptions {
   ports: PortAllocator;
   /** Gives each control plane a user id of its own; only root can. */
   userIds?: UserIds;
+  /** Why processes cannot be isolated on this machine; then control planes of one namespace only are hosted. */
+  oneTenant?: string;
   binaries: Binaries;
   /** Address the API listens on and nodes use, when the HostedControlPlane does not say. */
   defaultAddress: string;
+  /** Told where control planes listen: the manager dials those on its own machine too. */
+  gate?: Pick<DialGate, "serves">;
   clock: Clock;
   random: Random;
   /** Other clients of etcd, in tests. */
@@ -62,9 +69,11 @@ export class ProcessPlacement implements Placement {
   private readonly etcd: ProcessEtcd;
   private readonly apiservers: ProcessApiservers;
   private readonly shared: SharedEtcds;
+  private readonly gate: TenantGate | undefined;
 
   constructor(options: ProcessPlacementOptions) {
     this.options = options;
+    this.gate = options.oneTenant === undefined ? undefined : new TenantGate(options.root, options.oneTenant);
     this.inputs = new ProcessInputs(options);
     this.etcd = new ProcessEtcd(options, this.inputs);
     const { workloads, clock } = options;
@@ -74,6 +83,8 @@ export class ProcessPlacement implements Placement {
   }
 
   async reserve(request: ReserveRequest): Promise<Reservation> {
+    const refused = await this.gate?.admit(request.owner);
+    if (refused !== undefined) return failed("TenantsNotIsolated", refused);
     const record = await readPlaneRecord(this.dir(request.owner));
     const sharedName = request.spec.etcd?.shared?.name;
     const uid =
@@ -104,7 +115,8 @@ export class ProcessPlacement implements Placement {
     const running = (await this.options.workloads.list(request.owner)).some(
       (state) => isApiserver(state.id.name) && state.pid !== undefined,
     );
-    const problem = running ? undefined : await bindProblem(bind, endpoint.port);
+    const listens = { host: bind, port: endpoint.port };
+    const problem = running ? await moveProblem(record.listens, listens) : await bindProblem(bind, endpoint.port);
     if (problem !== undefined)
       return problem === "EADDRINUSE"
         ? failed(
@@ -115,6 +127,11 @@ export class ProcessPlacement implements Placement {
             "AddressNotUsable",
             `cannot listen on ${hostPort(bind, endpoint.port)}: ${problem}; set spec.expose.bindAddress to an address of this machine`,
           );
+    // The address is free or our own program has it. A name is whatever its owner makes of it the next time.
+    if (isIPAddress(bind)) {
+      await keepAddress(this.dir(request.owner), listens);
+      this.options.gate?.serves(request.owner, listens);
+    }
     return { type: "reserved", endpoint };
   }
 
@@ -164,8 +181,10 @@ export class ProcessPlacement implements Placement {
     if (sharedName !== undefined) await this.shared.remove(sharedName, owner);
     await this.options.workloads.removeOwner(owner);
     await this.options.userIds?.release(owner);
+    this.gate?.forget(owner);
     this.inputs.forget(owner);
     this.etcd.forget(owner);
+    this.options.gate?.serves(owner, undefined);
     return [];
   }
 

@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writeFileAtomic } from "@capstan/os";
 import type { CertificateAndKey } from "@capstan/pki";
 
 /** One of those that share an etcd. */
@@ -42,6 +43,5 @@ export async function readSharedRecord(dir: string): Promise<SharedEtcdRecord | 
 export async function writeSharedRecord(dir: string, record: SharedEtcdRecord): Promise<void> {
   const path = join(dir, FILE);
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await writeFileAtomic(path, JSON.stringify(record));
 }

@@ -1,0 +1,28 @@
+/** The type of the file that a flag names, for every flag that may name one of `files`. */
+export const FILE_FLAGS: Readonly<
+  Record<"apiServer" | "controllerManager" | "scheduler", Readonly<Record<string, string>>>
+> = {
+  apiServer: {
+    "admission-control-config-file": "admission configuration",
+    "allow-metric-labels-manifest": "map of metric labels",
+    "audit-policy-file": "audit policy",
+    "audit-webhook-config-file": "kubeconfig",
+    "authentication-config": "authentication configuration",
+    "authentication-token-webhook-config-file": "kubeconfig",
+    "authorization-policy-file": "authorization policy",
+    "authorization-webhook-config-file": "kubeconfig",
+    "kubelet-certificate-authority": "certificates",
+    "oidc-ca-file": "certificates",
+    "tracing-config-file": "tracing configuration",
+  },
+  controllerManager: {
+    "allow-metric-labels-manifest": "map of metric labels",
+    "leader-migration-config": "leader migration configuration",
+    "pv-recycler-pod-template-filepath-hostpath": "pod",
+    "pv-recycler-pod-template-filepath-nfs": "pod",
+  },
+  scheduler: {
+    "allow-metric-labels-manifest": "map of metric labels",
+    config: "scheduler configuration",
+  },
+};

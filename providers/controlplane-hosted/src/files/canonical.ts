@@ -1,0 +1,67 @@
+import { StrictYamlError } from "@capstan/apimachinery";
+import { FILE_TYPES } from "./file-types.ts";
+import { FileRefusal, type Surroundings } from "./shape.ts";
+
+/** Where the placements put `files`; a name alone is that of a file beside. */
+const OWN_FOLDERS = /^(?:\$FILES|\/proc\/self\/cwd\/files|\/etc\/kubernetes\/pki|\.)\//;
+
+/** A file that a flag or a field names, and the type it must have. */
+export interface NamedFile {
+  name: string;
+  type: string;
+}
+
+/**
+ * What is written of the files that a user supplies: they are parsed, held against what their type may have, and written anew from what
+ * was understood, so that a component cannot read them in another way. Any other content is refused: a command or a path in it would lead
+ * a tenant out of its own walls.
+ */
+export function canonicalFiles(
+  given: Readonly<Record<string, string>>,
+  named: readonly NamedFile[],
+  folder: string,
+): { files: Record<string, string> } | { problem: string } {
+  const files: Record<string, string> = {};
+  const types = new Map<string, string>();
+  const waiting: string[] = [];
+  const expect = (name: string, type: string): void => {
+    const known = types.get(name);
+    if (known === type) return;
+    if (known !== undefined) throw new FileRefusal(`is named as ${known} and as ${type}; use two files`);
+    types.set(name, type);
+    waiting.push(name);
+  };
+  const around: Surroundings = {
+    folder,
+    refer(path, at, type) {
+      const name = path.replace(OWN_FOLDERS, "");
+      if (!Object.hasOwn(given, name))
+        // The value may be a secret in the wrong place.
+        throw new FileRefusal(`has ${at}, which is not one of files; add it there and name it without a folder`);
+      expect(name, type);
+      return name;
+    },
+  };
+  let current = "";
+  try {
+    for (const { name, type } of named) {
+      current = name;
+      if (Object.hasOwn(given, name)) expect(name, type);
+    }
+    // A file that another one names is looked at after it, hence those that nothing names come last.
+    for (const rest of ["", ...Object.keys(given)]) {
+      current = rest;
+      if (rest !== "" && !types.has(rest)) expect(rest, "file that nothing names");
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+        current = name;
+        const type = FILE_TYPES[types.get(name) ?? ""];
+        if (type !== undefined) files[name] = type(given[name] ?? "", around);
+      }
+    }
+  } catch (error) {
+    if (error instanceof FileRefusal || error instanceof StrictYamlError)
+      return { problem: `${current} ${error.message}` };
+    throw error;
+  }
+  return { files };
+}

@@ -1,0 +1,114 @@
+import { isObject } from "@capstan/apimachinery";
+
+/** Why a file is refused, with the cure. */
+export class FileRefusal extends Error {
+  override name = "FileRefusal";
+}
+
+/** What a file may name: the other files of the same component, and where the component finds them. */
+export interface Surroundings {
+  /** The folder of `files` as the component sees it. */
+  readonly folder: string;
+  /** The name of a file of `files`, which from now on must be of that type; refuses all others. */
+  refer(path: string, at: string, type: string): string;
+}
+
+/** Checks a part of a file and returns what is written of it; throws FileRefusal for anything it does not know. */
+export type Shape = (value: unknown, at: string, around: Surroundings) => unknown;
+
+function refuse(at: string, what: string): never {
+  throw new FileRefusal(`has ${at === "" ? "content" : at}, which ${what}`);
+}
+
+/** Text; with a pattern, `what` says what it must be. */
+export function text(pattern?: RegExp, what = "a text of another form"): Shape {
+  return (value, at) => {
+    if (typeof value !== "string") return refuse(at, "must be text; put it in quotes");
+    if (pattern !== undefined && !pattern.test(value)) return refuse(at, `must be ${what}; correct it`);
+    return value;
+  };
+}
+
+/** One of these texts. */
+export function oneOf(...texts: readonly string[]): Shape {
+  return (value, at) =>
+    texts.includes(value as string) ? value : refuse(at, `must be one of ${texts.join(", ")}; correct it`);
+}
+
+/** true or false. */
+export const yesOrNo: Shape = (value, at) =>
+  typeof value === "boolean" ? value : refuse(at, "must be true or false without quotes; correct it");
+
+/** An option that is only safe when it is off. */
+export const never: Shape = (value, at) =>
+  value === false ? value : refuse(at, "would switch off the check of who answers; remove it");
+
+export const integer: Shape = (value, at) =>
+  Number.isSafeInteger(value) ? value : refuse(at, "must be a whole number without quotes; correct it");
+
+export const number: Shape = (value, at) =>
+  typeof value === "number" ? value : refuse(at, "must be a number without quotes; correct it");
+
+export function list(item: Shape): Shape {
+  return (value, at, around) =>
+    Array.isArray(value)
+      ? value.map((each, index) => item(each, `${at}[${index}]`, around))
+      : refuse(at, "must be a list; correct it");
+}
+
+/** Values by keys that are free to choose. */
+export function mapOf(item: Shape): Shape {
+  return (value, at, around) => {
+    if (!isObject(value)) return refuse(at, "must be a map; correct it");
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [key, item(each, `${at}[${shown(key)}]`, around)]),
+    );
+  };
+}
+
+/** Fields that are not accepted although the components know them: what they would do, and the cure. */
+export type Refused = Readonly<Record<string, string>>;
+
+/** A map with exactly these fields, in exactly this spelling: Go takes `KubeConfigFile` for `kubeConfigFile`. Null is the same as absent. */
+export function fields(known: Readonly<Record<string, Shape>>, refused: Refused = {}): Shape {
+  return (value, at, around) => {
+    if (!isObject(value)) return refuse(at, "must be a map; correct it");
+    const out: [string, unknown][] = [];
+    for (const [key, each] of Object.entries(value)) {
+      const place = at === "" ? shown(key) : `${at}.${shown(key)}`;
+      const shape = Object.hasOwn(known, key) ? known[key] : undefined;
+      if (shape === undefined) {
+        const reason = Object.hasOwn(refused, key) ? refused[key] : undefined;
+        return refuse(place, reason ?? "is no field that is accepted here; remove it, or correct its spelling");
+      }
+      if (each !== null) out.push([key, shape(each, place, around)]);
+    }
+    return Object.fromEntries(out);
+  };
+}
+
+/** A document of a kind, whose `apiVersion` and `kind` are given. */
+export function document(
+  kind: string,
+  versions: readonly string[],
+  known: Readonly<Record<string, Shape>>,
+  refused?: Refused,
+): Shape {
+  const whole = fields({ apiVersion: oneOf(...versions), kind: oneOf(kind), ...known }, refused);
+  return (value, at, around) => {
+    const given = isObject(value) ? value : {};
+    if (given["kind"] !== kind) return refuse(join(at, "kind"), `must be ${kind}; correct it`);
+    if (!versions.includes(given["apiVersion"] as string))
+      return refuse(join(at, "apiVersion"), `must be one of ${versions.join(", ")}; correct it`);
+    return whole(value, at, around);
+  };
+}
+
+function join(at: string, field: string): string {
+  return at === "" ? field : `${at}.${field}`;
+}
+
+/** A key in a message: not more than what a field's name is. */
+function shown(key: string): string {
+  return /^[A-Za-z0-9._/-]{1,64}$/.test(key) ? key : "a field of another name";
+}

@@ -1,0 +1,63 @@
+import { findCondition } from "@capstan/apimachinery";
+import { conditionsOf } from "@capstan/capi";
+import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
+
+type Status = NonNullable<HostedControlPlane["status"]>;
+
+/** Something that people want to find in the history of a control plane. */
+export interface Happening {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly action: string;
+  readonly note: string;
+}
+
+/** Conditions whose turns are told in their own words, and what they are about. */
+const TOLD = { BackedUp: "Backup", AuthoritiesCurrent: "Rotate" } as const;
+
+/** What happened between two statuses of a control plane. A status that says the same as before gives nothing: a restart is no event. */
+export function happenings(object: HostedControlPlane, after: Status): Happening[] {
+  const before = object.status;
+  const { spec } = object;
+  const found: Happening[] = [];
+  const tell = (reason: string, action: string, note: string, type: Happening["type"] = "Normal"): void => {
+    found.push({ type, reason, action, note });
+  };
+  const was = findCondition(conditionsOf({ status: before }), "Available");
+  const is = findCondition(conditionsOf({ status: after }), "Available");
+  if (before?.conditions === undefined) tell("ControlPlaneCreated", "Create", `Making a control plane ${spec.version}`);
+  if (after.initialization?.controlPlaneInitialized === true && before?.initialization === undefined) {
+    tell("ControlPlaneStarted", "Start", `The control plane serves ${after.version ?? spec.version}`);
+    const restored = spec.etcd?.restoreFrom?.backup;
+    if (restored !== undefined) tell("BackupRestored", "Restore", `It has the data of backup ${restored}`);
+  } else if (is?.status === "True" && was?.reason === "Hibernated")
+    tell("ControlPlaneWoken", "Wake", "The control plane serves again");
+  else if (is?.reason === "Hibernated" && was?.reason !== "Hibernated")
+    tell("ControlPlaneHibernated", "Hibernate", "The control plane was stopped; its data is kept");
+  else if (is?.status === "False" && was?.status === "True" && is.reason !== "Deleting")
+    tell("ControlPlaneNotAvailable", "Observe", is.message, "Warning");
+  else if (is?.status === "True" && was?.status === "False" && before?.initialization !== undefined)
+    tell("ControlPlaneAvailable", "Observe", "The control plane is available again");
+  for (const { reason, action, note } of upgrade(object, after)) tell(reason, action, note);
+  const backup = after.backup?.lastName;
+  if (backup !== undefined && backup !== before?.backup?.lastName)
+    tell("BackupSaved", "Backup", `Backup ${backup} was saved`);
+  for (const [type, action] of Object.entries(TOLD)) {
+    const old = findCondition(conditionsOf({ status: before }), type);
+    const now = findCondition(conditionsOf({ status: after }), type);
+    if (now === undefined || (old?.status === now.status && old.reason === now.reason)) continue;
+    if (now.status === "False") tell(now.reason, action, now.message, type === "BackedUp" ? "Warning" : "Normal");
+    else if (old?.status === "False" && type === "AuthoritiesCurrent")
+      tell("RotationFinished", action, "The old authorities are no longer trusted");
+  }
+  return found;
+}
+
+function upgrade({ spec, status: before }: HostedControlPlane, after: Status): Omit<Happening, "type">[] {
+  if (before?.version !== undefined && after.version !== undefined && before.version !== after.version)
+    return [{ reason: "Upgraded", action: "Upgrade", note: `Upgraded from ${before.version} to ${after.version}` }];
+  const was = findCondition(conditionsOf({ status: before }), "UpToDate");
+  const is = findCondition(conditionsOf({ status: after }), "UpToDate");
+  if (is?.status !== "False" || was?.status === "False" || after.version === spec.version) return [];
+  return [{ reason: "UpgradeStarted", action: "Upgrade", note: `Upgrading from ${after.version} to ${spec.version}` }];
+}

@@ -1,0 +1,47 @@
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import type { DialTarget } from "@capstan/apimachinery/foreign";
+import { bindProblem } from "@capstan/workloads";
+import { type PlaneRecord, readPlaneRecord, writePlaneRecord } from "../plane-record.ts";
+
+const ALL_IPV4 = "0.0.0.0";
+const ALL = "::";
+
+/**
+ * Why kube-apiservers that run cannot listen on another address of the same port, or undefined when they can. What they listen on
+ * already is theirs, and cannot be tried; the rest may be another program's, which nobody may be led to.
+ */
+export async function moveProblem(before: DialTarget | undefined, wanted: DialTarget): Promise<string | undefined> {
+  // Nothing is known of those that a manager started before addresses were kept.
+  if (before === undefined || covers(before.host, wanted.host)) return undefined;
+  for (const host of addressesOf(wanted.host)) {
+    const problem = covers(before.host, host) ? undefined : await bindProblem(host, wanted.port);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Keeps the address that a control plane listens on, so that the next manager opens the way there and nowhere else. */
+export async function keepAddress(dir: string, listens: DialTarget): Promise<void> {
+  const record = await readPlaneRecord(dir);
+  if (record.listens?.host === listens.host && record.listens.port === listens.port) return;
+  await writePlaneRecord(dir, { ...record, listens });
+}
+
+/** The address that a control plane (`NAMESPACE/NAME`) below a root listens on, as far as it was kept. */
+export async function keptAddress(root: string, owner: string): Promise<DialTarget | undefined> {
+  return (await readPlaneRecord(join(root, owner)).catch((): PlaneRecord => ({}))).listens;
+}
+
+function covers(bound: string, host: string): boolean {
+  return bound === host || bound === ALL || (bound === ALL_IPV4 && !host.includes(":"));
+}
+
+/** The addresses of this machine that a host stands for. */
+function addressesOf(host: string): string[] {
+  if (host !== ALL && host !== ALL_IPV4) return [host];
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ family, scopeid }) => family === "IPv4" || (host === ALL && (scopeid ?? 0) === 0))
+    .map(({ address }) => address);
+}
