@@ -165,7 +165,7 @@ async function serve(
   const problems: string[] = [];
   const written = new Map<string, ResourceRecord>(records.map((record) => [recordKey(record), record]));
   for (const { resource, payload } of due) {
-    const parsed = objectsOf(payload);
+    const parsed = await objectsOf(payload, context.clock);
     const target = { cluster: key, client: connection.client, calls: deps.calls, strategy };
     const problem = "problem" in parsed ? parsed.problem : await applyObjects(parsed.objects, target);
     if (problem !== undefined) problems.push(`${resource.kind} ${resource.name}: ${problem}`);

@@ -1,10 +1,11 @@
+import { VirtualClock } from "@capstan/apimachinery";
 import { describe, expect, test } from "vitest";
 import { objectsOf, payloadOf } from "./payload.ts";
 
 const yaml = (kind: string, name: string): string => `apiVersion: v1\nkind: ${kind}\nmetadata:\n  name: ${name}\n`;
 
-const namesOf = (data: Record<string, string>): string[] | string => {
-  const result = objectsOf(payloadOf({ kind: "ConfigMap", data }));
+const namesOf = async (data: Record<string, string>): Promise<string[] | string> => {
+  const result = await objectsOf(payloadOf({ kind: "ConfigMap", data }), new VirtualClock());
   return "problem" in result ? result.problem : result.objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
 };
 
@@ -37,14 +38,16 @@ describe("a payload", () => {
     ["may have empty documents", { a: `---\n# nothing\n---\n${yaml("Pod", "x")}---\n` }, ["Pod/x"]],
     ["may be empty", {}, []],
   ];
-  test.each(cases)("%s", (_name, data, expected) => {
-    expect(namesOf(data)).toEqual(expected);
+  test.each(cases)("%s", async (_name, data, expected) => {
+    expect(await namesOf(data)).toEqual(expected);
   });
 
-  test("names the key that cannot be read", () => {
-    expect(namesOf({ good: yaml("Pod", "x"), "bad.yaml": "a: [" })).toMatch(/^key bad\.yaml: /);
-    expect(namesOf({ k: "kind: Pod" })).toBe("key k: every document must have apiVersion, kind and metadata.name");
-    expect(namesOf({ k: "just text" })).toMatch(/^key k: every document/);
+  test("names the key that cannot be read", async () => {
+    expect(await namesOf({ good: yaml("Pod", "x"), "bad.yaml": "a: [" })).toMatch(/^key bad\.yaml: /);
+    expect(await namesOf({ k: "kind: Pod" })).toBe(
+      "key k: every document must have apiVersion, kind and metadata.name",
+    );
+    expect(await namesOf({ k: "just text" })).toMatch(/^key k: every document/);
   });
 
   test("hashes the decoded content: sha256 of all values in key order", () => {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { isObject, parseYamlDocuments, type Unstructured } from "@capstan/apimachinery";
+import { type Clock, isObject, type Unstructured } from "@capstan/apimachinery";
+import { readForeignYamlDocuments } from "@capstan/apimachinery/foreign";
 
 /** What depends on what: kinds that others need come first, as Cluster API has it. */
 const FIRST = [
@@ -16,6 +17,9 @@ const FIRST = [
   "ReplicaSet",
   "Endpoint",
 ];
+
+/** As much as an object of Kubernetes holds. */
+const MAX_BYTES = 3 * 1024 * 1024;
 
 /** The manifests in one Secret or ConfigMap, decoded, in the order of their keys. */
 export interface Payload {
@@ -39,14 +43,19 @@ export function payloadOf(object: { kind: string; data?: Record<string, string> 
 }
 
 /** The objects of a payload in the order to create them, or the key and the reason why it cannot be read. */
-export function objectsOf(payload: Payload): { objects: Unstructured[] } | { problem: string } {
+export async function objectsOf(
+  payload: Payload,
+  clock: Clock,
+): Promise<{ objects: Unstructured[] } | { problem: string }> {
   const objects: Unstructured[] = [];
   for (const { key, text } of payload.texts) {
     let documents: unknown[];
     try {
-      documents = parseYamlDocuments(text);
+      documents = await readForeignYamlDocuments(text, { clock, maxBytes: MAX_BYTES });
     } catch (error) {
-      return { problem: `key ${key}: ${error instanceof Error ? error.message : String(error)}` };
+      // The other lines of a parser's message quote the document, which may hold secrets.
+      const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+      return { problem: `key ${key}: ${reason}` };
     }
     const found: Unstructured[] = [];
     for (const document of documents.flatMap(flatten)) {

@@ -3,6 +3,7 @@ import {
   CLUSTER_FINALIZER,
   CLUSTER_NAME_LABEL,
   Cluster,
+  CONNECTING_MS,
   type ContractObject,
   controlPlaneInitialized,
   endpointOf,
@@ -70,7 +71,11 @@ export async function reconcileCluster(
     context.cache.get(Cluster, request),
   );
   coalescer.passed(key, parts, context.clock);
-  return deleting?.retryMs === undefined ? done() : requeueAfter(deleting.retryMs);
+  if (deleting?.retryMs !== undefined) return requeueAfter(deleting.retryMs);
+  // What was believed of a connection that never comes about is looked at again.
+  return connection.state === "connecting" && initialization.controlPlaneInitialized
+    ? requeueAfter(CONNECTING_MS)
+    : done();
 }
 
 /** What has been reached, including earlier: these flags never go back. */

@@ -1,6 +1,7 @@
 import { findCondition } from "@capstan/apimachinery";
 import {
   type Cluster,
+  CONNECTING_MS,
   type ConditionInput,
   conditionsOf,
   failureDomainsOf,
@@ -143,8 +144,12 @@ function gateInput(scope: ClusterScope, gate: { conditionType: string; polarity?
   return { condition: found ?? missing, negative: gate.polarity === "Negative" };
 }
 
-function remoteConnection({ connection, initialization }: ClusterStatusInput): ConditionInput {
-  if (connection.state === "connected")
+function remoteConnection({ scope, connection, initialization, nowMs }: ClusterStatusInput): ConditionInput {
+  const before = findCondition(conditionsOf(scope.cluster), "RemoteConnectionProbe");
+  // A manager that has just started says what the one before it knew until it knows better.
+  const believed =
+    connection.state === "connecting" && nowMs - connection.since < CONNECTING_MS && before?.status === "True";
+  if (connection.state === "connected" || believed)
     return { type: "RemoteConnectionProbe", status: "True", reason: "ProbeSucceeded", message: "" };
   const message = initialization.controlPlaneInitialized
     ? `Cannot reach the workload cluster's API: ${connection.error}`

@@ -21,12 +21,13 @@ import {
   type Result,
   releaseFinalizer,
   requeueAfter,
+  soonest,
   writeChanges,
 } from "@capstan/runtime";
 import { clusterKey } from "../cluster/indexes.ts";
 import type { Coalescer } from "../shared/coalesce.ts";
 import { ensureMetadata } from "../shared/ensure-metadata.ts";
-import { BY_CONTROLLER, BY_DEPLOYMENT, BY_ORPHAN } from "../shared/indexes.ts";
+import { BY_CONTROLLER, BY_DEPLOYMENT, BY_ORPHAN, controllerKey } from "../shared/indexes.ts";
 import { labelValue } from "../shared/label-value.ts";
 import { machineDeploymentStatus } from "./machine-deployment.status.ts";
 import {
@@ -97,7 +98,7 @@ async function writeStatus(
   if (current === undefined) return done();
   const sets = setsOf(current, context);
   const nowMs = context.clock.now();
-  const status = machineDeploymentStatus({
+  const { status, recheckMs } = machineDeploymentStatus({
     deployment: current,
     sets,
     machines: machinesOf(request, context),
@@ -116,7 +117,10 @@ async function writeStatus(
     current,
   );
   const until = untilRollout(current, nowMs);
-  return until === undefined || until === 0 ? done() : requeueAfter(until);
+  return soonest(
+    until === undefined || until === 0 ? done() : requeueAfter(until),
+    recheckMs === undefined ? done() : requeueAfter(recheckMs),
+  );
 }
 
 function machinesOf({ namespace, name }: Request, context: ReconcileContext): Machine[] {
@@ -124,7 +128,7 @@ function machinesOf({ namespace, name }: Request, context: ReconcileContext): Ma
 }
 
 function setsOf(deployment: MachineDeployment, context: ReconcileContext): MachineSet[] {
-  return context.cache.byIndex(MachineSet, BY_CONTROLLER, deployment.metadata.uid ?? "");
+  return context.cache.byIndex(MachineSet, BY_CONTROLLER, controllerKey(deployment));
 }
 
 /** What keeps the sets from creating Machines, in their words. */

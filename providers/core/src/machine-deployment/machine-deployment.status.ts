@@ -1,16 +1,18 @@
-import { findCondition, selectorOrProblem } from "@capstan/apimachinery";
+import { type Condition, findCondition, selectorOrProblem } from "@capstan/apimachinery";
 import {
   type ConditionInput,
   conditionsOf,
   type Machine,
   type MachineDeployment,
   type MachineSet,
+  progressing,
   withTransitionTimes,
 } from "@capstan/capi";
 import { compareVersions } from "../machine-set/machine-set.status.ts";
 import { machineAggregates } from "../shared/machine-aggregates.ts";
 import { scalingDown, scalingUp } from "../shared/scaling-conditions.ts";
 import { rolloutLimits } from "./machine-sets.ts";
+import { openRollout } from "./rollout-progress.ts";
 
 type Status = NonNullable<MachineDeployment["status"]>;
 
@@ -27,8 +29,11 @@ export interface MachineDeploymentStatusInput {
 
 type Counts = Required<Pick<Status, "replicas" | "readyReplicas" | "availableReplicas" | "upToDateReplicas">>;
 
-/** The whole status of a deployment, computed from its sets and Machines. */
-export function machineDeploymentStatus(input: MachineDeploymentStatusInput): Status {
+/** The whole status of a deployment, computed from its sets and Machines, and when it changes without any event. */
+export function machineDeploymentStatus(input: MachineDeploymentStatusInput): {
+  status: Status;
+  recheckMs: number | undefined;
+} {
   const { deployment, sets, nowMs } = input;
   const sum = (value: (status: NonNullable<MachineSet["status"]>) => number | undefined): number =>
     sets.reduce((total, set) => total + ((set.status === undefined ? 0 : value(set.status)) ?? 0), 0);
@@ -42,19 +47,23 @@ export function machineDeploymentStatus(input: MachineDeploymentStatusInput): St
   const { generation } = deployment.metadata;
   // Empty for a selector that is bad or selects everything; the API takes no empty text here.
   const selector = selectorOrProblem(deployment.spec.selector, "spec.selector").toString();
-  return {
-    conditions: withTransitionTimes(
-      deploymentConditions(input, counts),
-      conditionsOf(deployment),
-      nowMs,
-      generation,
-    ) as NonNullable<Status["conditions"]>,
+  const computed = deploymentConditions(input, counts);
+  const withTimes = (inputs: readonly ConditionInput[]): Condition[] =>
+    withTransitionTimes(inputs, conditionsOf(deployment), nowMs, generation);
+  const paused = input.paused.status === "True";
+  const work = paused ? undefined : openRollout({ ...input, conditions: withTimes(computed) });
+  const progress = progressing(deployment, work, nowMs);
+  const status: Status = {
+    conditions: withTimes([...computed, ...(input.deleting ? [] : [progress.condition])]) as NonNullable<
+      Status["conditions"]
+    >,
     ...(selector === "" ? {} : { selector }),
     ...counts,
     ...(versions.length === 0 ? {} : { versions }),
     phase: phaseOf(deployment, counts),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
+  return { status, recheckMs: progress.dueMs };
 }
 
 function versionsOf(sets: readonly MachineSet[]): NonNullable<Status["versions"]> {

@@ -75,7 +75,7 @@ describe("one Machine is", () => {
     ],
     [
       "unhealthy when its Node is gone",
-      { node: { state: "deleted", name: "n" } },
+      { node: { state: "deleted", name: "n", sinceMs: 0 } },
       {
         state: "unhealthy",
         condition: { reason: "NodeDeleted", message: "Health check failed:\n  * Node n has been deleted" },
@@ -129,7 +129,7 @@ describe("one Machine is", () => {
     [
       "unhealthy by its own condition first, with all messages",
       {
-        node: { state: "deleted", name: "n" },
+        node: { state: "deleted", name: "n", sinceMs: 0 },
         machineConditions: [condition("DiskOk", "False", 20)],
         checks: { unhealthyMachineConditions: [{ type: "DiskOk", status: "False", timeoutSeconds: 10 }] },
       },
@@ -148,6 +148,14 @@ describe("one Machine is", () => {
       { state: "undecided", recheckMs: 241_000 },
     ],
     ["given a fresh period after waking, for its start", { awakeFor: 0 }, { state: "undecided", recheckMs: 601_000 }],
+    [
+      "not judged while it is being deleted, though its Node is gone: that is how a Machine goes",
+      {
+        node: { state: "deleted", name: "n", sinceMs: 0 },
+        machine: { deletionTimestamp: "2026-01-01T00:00:00Z" },
+      },
+      { state: "undecided" },
+    ],
     [
       "not healthy while it is being deleted",
       { node: node(), machine: { deletionTimestamp: ago(1) } },

@@ -14,6 +14,8 @@ export const REMEDIATE_ANNOTATION = "cluster.x-k8s.io/remediate-machine";
 export const SKIP_REMEDIATION_ANNOTATION = "cluster.x-k8s.io/skip-remediation";
 
 const DEFAULT_NODE_STARTUP_SECONDS = 600;
+/** A Node counts as deleted when it has been missing for as long as Nodes have been followed without a gap, and for this long at least. */
+const NODE_GONE_MS = 60_000;
 
 /** A condition that may last only so long. */
 export interface UnhealthyCondition {
@@ -32,7 +34,8 @@ export interface HealthChecks {
 /** The Node of a Machine as far as it is known. */
 export type NodeState =
   | { state: "none" }
-  | { state: "deleted"; name: string }
+  /** `sinceMs`: from when on the Nodes of its cluster have been followed. */
+  | { state: "deleted"; name: string; sinceMs: number }
   | { state: "found"; node: Node }
   | { state: "unknown" };
 
@@ -67,6 +70,8 @@ export function evaluate(input: EvaluationInput): Verdict {
       "HasRemediateAnnotation",
       `Health check failed: marked for remediation via ${REMEDIATE_ANNOTATION} annotation`,
     );
+  // Its Node goes with it: no sign of bad health.
+  if (machine.metadata.deletionTimestamp !== undefined) return { state: "undecided" };
   const clusterConditions = conditionsOf(cluster);
   const isControlPlane = machine.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined;
   if (findCondition(clusterConditions, "ControlPlaneInitialized")?.status !== "True" && !isControlPlane)
@@ -82,7 +87,7 @@ export function evaluate(input: EvaluationInput): Verdict {
   }
   const rechecks = [...onMachine.rechecks, ...onNode.rechecks];
   if (rechecks.length > 0) return { state: "undecided", recheckMs: Math.min(...rechecks) };
-  if (machine.metadata.deletionTimestamp !== undefined || target.node.state !== "found") return { state: "undecided" };
+  if (target.node.state !== "found") return { state: "undecided" };
   return {
     state: "healthy",
     condition: { type: "HealthCheckSucceeded", status: "True", reason: "HealthCheckSucceeded", message: "" },
@@ -124,8 +129,11 @@ function nodeFindings(input: EvaluationInput): Findings & { reason: string } {
   const { node, machine } = input.target;
   const none = { messages: [], rechecks: [], reason: "" };
   if (node.state === "unknown") return none;
-  if (node.state === "deleted")
+  if (node.state === "deleted") {
+    const left = remaining(node.sinceMs, NODE_GONE_MS, input.nowMs, input.awakeSinceMs);
+    if (left > 0) return { ...none, rechecks: [left] };
     return { ...none, messages: [`Node ${node.name} has been deleted`], reason: "NodeDeleted" };
+  }
   if (node.state === "found") {
     const conditions = (node.node.status?.conditions ?? []).map((condition) => ({
       type: condition.type,

@@ -6,14 +6,18 @@ export class HealthCheckClock {
   #seen: Wakefulness | undefined;
   #beating = false;
 
-  /** Since when time has been watched; call it at the beginning of every judgement. */
-  awakeSince(clock: Clock): number {
-    this.#seen = look(this.#seen, clock.now(), clock.monotonic());
+  /** Since when time has been watched; call it at the beginning of every judgement. What is not current is not watched. */
+  awakeSince(clock: Clock, isCurrent: () => boolean): number {
+    this.#seen = look(isCurrent() ? this.#seen : undefined, clock.now(), clock.monotonic());
     return this.#seen.awakeSinceMs;
   }
 
   /** Goes on looking at the clock for as long as `needed` says so. */
-  keepWatching(clock: Clock, signal: AbortSignal, needed: () => boolean): void {
+  keepWatching(
+    clock: Clock,
+    signal: AbortSignal,
+    { needed, isCurrent }: { needed: () => boolean; isCurrent: () => boolean },
+  ): void {
     if (this.#beating) return;
     this.#beating = true;
     const beat = (): void => {
@@ -23,7 +27,7 @@ export class HealthCheckClock {
         this.#seen = undefined;
         return;
       }
-      this.awakeSince(clock);
+      this.awakeSince(clock, isCurrent);
       clock.after(HEARTBEAT_MS, beat);
     };
     clock.after(HEARTBEAT_MS, beat);

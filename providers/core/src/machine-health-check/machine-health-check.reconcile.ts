@@ -9,6 +9,7 @@ import {
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
+  CONNECTING_MS,
   type ConditionInput,
   conditionsOf,
   Machine,
@@ -16,6 +17,7 @@ import {
   PAUSED_ANNOTATION,
   pausedCondition,
   type WorkloadClusters,
+  type WorkloadConnection,
   withTransitionTimes,
 } from "@capstan/capi";
 import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
@@ -42,8 +44,12 @@ export async function reconcileMachineHealthCheck(
     await writeStatus(check, conditions, {}, context);
     return done();
   }
-  const awakeSinceMs = clocks.awakeSince(context.clock);
-  clocks.keepWatching(context.clock, context.signal, () => context.cache.list(MachineHealthCheck).length > 0);
+  const isCurrent = (): boolean => !context.cache.problems().some(({ kind }) => kind.kind === Machine.kind);
+  const awakeSinceMs = clocks.awakeSince(context.clock, isCurrent);
+  clocks.keepWatching(context.clock, context.signal, {
+    needed: () => context.cache.list(MachineHealthCheck).length > 0,
+    isCurrent,
+  });
   await ensureOwned(check, cluster, context);
 
   const selector = selectorOrProblem(check.spec.selector, "spec.selector");
@@ -51,7 +57,11 @@ export async function reconcileMachineHealthCheck(
     await writeStatus(check, [invalidSelector(selector.problem), paused], {}, context);
     return done();
   }
-  const targets = targetsOf(check, selector, cluster, context, workload);
+  const connection = workload.get({ namespace: request.namespace, name: check.spec.clusterName });
+  // What was found before a restart holds until the Nodes can be seen; news of them comes as a change.
+  const patienceMs = connection.state === "connecting" ? connection.since + CONNECTING_MS - context.clock.now() : 0;
+  if (patienceMs > 0 && check.status?.expectedMachines !== undefined) return requeueAfter(patienceMs);
+  const targets = targetsOf(check, selector, connection, context);
   const judged = targets.map((target) => ({
     target,
     verdict: evaluate({
@@ -131,14 +141,12 @@ async function ensureOwned(check: MachineHealthCheck, cluster: Cluster, context:
 function targetsOf(
   check: MachineHealthCheck,
   selector: LabelSelector,
-  cluster: Cluster,
+  connection: WorkloadConnection,
   context: ReconcileContext,
-  workload: WorkloadClusters,
 ): Target[] {
   const namespace = check.metadata.namespace ?? "";
   // An empty selector would select every Machine of the cluster; it is refused at admission, and here it selects none.
   if (selector.empty) return [];
-  const connection = workload.get({ namespace, name: cluster.metadata.name ?? "" });
   return context.cache
     .byIndex(Machine, BY_CLUSTER, clusterKey(namespace, check.spec.clusterName))
     .filter((machine) => selector.matches(machine.metadata.labels))
@@ -148,12 +156,12 @@ function targetsOf(
 }
 
 /** A Node that cannot be looked up now is unknown, which never counts as deleted. */
-function nodeState(machine: Machine, connection: ReturnType<WorkloadClusters["get"]>): NodeState {
+function nodeState(machine: Machine, connection: WorkloadConnection): NodeState {
   const name = machine.status?.nodeRef?.name;
   if (name === undefined) return { state: "none" };
   if (connection.state !== "connected") return { state: "unknown" };
   const node = connection.nodes.get(name);
-  return node === undefined ? { state: "deleted", name } : { state: "found", node };
+  return node === undefined ? { state: "deleted", name, sinceMs: connection.since } : { state: "found", node };
 }
 
 function reportRestriction(check: MachineHealthCheck, condition: ConditionInput, context: ReconcileContext): void {

@@ -159,9 +159,10 @@ describe("a MachineHealthCheck", () => {
     expect(await conditionOf(plane, "m0", "OwnerRemediated")).toMatchObject({ status: "False" });
   });
 
-  test("a deleted Node is noticed at once; a cluster that does not answer is no reason", async () => {
+  test("a deleted Node is noticed at once where Nodes have been followed for a minute; a cluster that does not answer is no reason", async () => {
     const plane = await start();
     const workload = await fleet(plane, 2);
+    await plane.clock.advance(61_000);
     await workload.delete(node("n1", "True", ""));
     await plane.settle();
     expect(await conditionOf(plane, "m1", "HealthCheckSucceeded")).toMatchObject({ reason: "NodeDeleted" });
@@ -169,6 +170,16 @@ describe("a MachineHealthCheck", () => {
     await plane.user.delete(secret as Unstructured);
     await plane.clock.advance(3_600_000);
     expect(await conditionOf(plane, "m0", "HealthCheckSucceeded")).toMatchObject({ status: "True" });
+  });
+
+  test("a Node that is missing when the connection is made has a minute to come back", async () => {
+    const plane = await start();
+    const workload = await fleet(plane, 2);
+    await workload.delete(node("n1", "True", ""));
+    await plane.clock.advance(50_000);
+    expect(await conditionOf(plane, "m1", "HealthCheckSucceeded")).not.toMatchObject({ status: "False" });
+    await plane.clock.advance(15_000);
+    expect(await conditionOf(plane, "m1", "HealthCheckSucceeded")).toMatchObject({ reason: "NodeDeleted" });
   });
 
   test("too many unhealthy: nobody is repaired, and an event says so once", async () => {

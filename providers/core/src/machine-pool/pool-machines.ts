@@ -12,7 +12,7 @@ import {
 } from "@capstan/capi";
 import { type Cache, type Kind, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { inParallel } from "../shared/in-parallel.ts";
-import { BY_CONTROLLER } from "../shared/indexes.ts";
+import { BY_CONTROLLER, controllerKey } from "../shared/indexes.ts";
 import { labelValue } from "../shared/label-value.ts";
 
 const WRITES_AT_ONCE = 10;
@@ -26,7 +26,7 @@ export async function ensurePoolMachines(
 ): Promise<Machine[] | undefined> {
   const kind = await infraMachineKind(infrastructure, context);
   if (kind === undefined) return undefined;
-  const own = context.cache.byIndex(Machine, BY_CONTROLLER, pool.metadata.uid ?? "");
+  const own = context.cache.byIndex(Machine, BY_CONTROLLER, controllerKey(pool));
   const byInfrastructure = new Map(own.map((machine) => [machine.spec.infrastructureRef.name, machine]));
   const infraMachines = context.cache
     .list(kind, {
@@ -46,7 +46,7 @@ export async function ensurePoolMachines(
     const node = typeof id === "string" ? byProviderID(id) : undefined;
     await context.client.ensure(poolMachine(pool, infraMachine, existing, node), existing);
   });
-  return context.cache.byIndex(Machine, BY_CONTROLLER, pool.metadata.uid ?? "");
+  return context.cache.byIndex(Machine, BY_CONTROLLER, controllerKey(pool));
 }
 
 /** How many Machines of a pool have a condition. */

@@ -10,7 +10,7 @@ import {
 } from "@capstan/capi";
 import { type Cache, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { BY_CLUSTER, BY_REFERENCE, clusterKey } from "../cluster/indexes.ts";
-import { BY_CONTROLLER, BY_ORPHAN } from "../shared/indexes.ts";
+import { BY_CONTROLLER, BY_ORPHAN, controllerKey } from "../shared/indexes.ts";
 import { type Referenced, readReference, referrersKey } from "../shared/referenced.ts";
 import { clonedKind } from "./clone-template.ts";
 
@@ -57,7 +57,7 @@ export async function readMachineSet(set: MachineSet, context: ReconcileContext)
     controlPlane: await readReference(context, namespace, cluster?.spec?.controlPlaneRef, setsOfControlPlane),
     infrastructure: await readTemplate(context, namespace, template.spec.infrastructureRef),
     bootstrap: configRef === undefined ? undefined : await readTemplate(context, namespace, configRef),
-    machines: cache.byIndex(Machine, BY_CONTROLLER, set.metadata.uid ?? ""),
+    machines: cache.byIndex(Machine, BY_CONTROLLER, controllerKey(set)),
     orphans: selector.empty
       ? []
       : cache

@@ -11,7 +11,7 @@ import {
 } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { Coalescer } from "../shared/coalesce.ts";
-import { BY_CONTROLLER } from "../shared/indexes.ts";
+import { BY_CONTROLLER, controllerKey } from "../shared/indexes.ts";
 import { clonedKind } from "./clone-template.ts";
 import { reconcileMachineSet } from "./machine-set.reconcile.ts";
 import { MachineSync } from "./sync-machines.ts";
@@ -56,7 +56,7 @@ const clusterMatters: Predicate<Cluster> = {
 
 function setsOfDeployment(deployment: MachineDeployment, cache: Cache): Request[] {
   if (!cache.synced(MachineSet)) return [];
-  return cache.byIndex(MachineSet, BY_CONTROLLER, deployment.metadata.uid ?? "").flatMap(requestFor);
+  return cache.byIndex(MachineSet, BY_CONTROLLER, controllerKey(deployment)).flatMap(requestFor);
 }
 
 /** What else a set reads of its deployment it gets by its own annotations. */

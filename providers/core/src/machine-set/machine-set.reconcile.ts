@@ -12,7 +12,7 @@ import {
 import type { Coalescer } from "../shared/coalesce.ts";
 import { ensureMetadata } from "../shared/ensure-metadata.ts";
 import { inParallel } from "../shared/in-parallel.ts";
-import { BY_CONTROLLER } from "../shared/indexes.ts";
+import { BY_CONTROLLER, controllerKey } from "../shared/indexes.ts";
 import { completeMachine, createMachines, isIncomplete, templateProblem } from "./create-machines.ts";
 import { type DeletionOrder, machinesToDelete } from "./delete-priority.ts";
 import { machineSetStatus } from "./machine-set.status.ts";
@@ -40,7 +40,7 @@ export async function reconcileMachineSet(
   const set = context.cache.get(MachineSet, request);
   if (set === undefined) return done();
   const key = `${request.namespace}/${request.name}`;
-  const parts = context.cache.byIndex(Machine, BY_CONTROLLER, set.metadata.uid ?? "").length;
+  const parts = context.cache.byIndex(Machine, BY_CONTROLLER, controllerKey(set)).length;
   const pause = deps.coalescer.pause(key, parts, context.clock);
   if (pause > 0) return requeueAfter(pause);
   const scope = await readMachineSet(set, context);

@@ -10,6 +10,7 @@ import {
   type SummaryInput,
   summarize,
 } from "@capstan/capi";
+import semver from "semver";
 import { isExpired, rolloutDifferences } from "../machine-deployment/template-diff.ts";
 import { type Referenced, referenceText } from "../shared/referenced.ts";
 import { nodeConditions } from "./machine.node-conditions.ts";
@@ -170,15 +171,25 @@ function upToDateCondition(scope: MachineScope, nowMs: number): ConditionInput |
     differences.push("MachineDeployment spec.rollout.after expired");
   if (differences.length > 0)
     return { type, status: "False", reason: "NotUpToDate", message: differences.map((text) => `* ${text}`).join("\n") };
+  const good = { type, status: "True", reason: "UpToDate" } as const;
   const kubelet = kubeletVersion(scope, machine);
-  if (kubelet !== undefined && machine.spec.version !== undefined && kubelet !== machine.spec.version)
-    return {
-      type,
-      status: "False",
-      reason: "Updating",
-      message: `* Node runs version ${kubelet}, ${machine.spec.version} required`,
-    };
-  return { type, status: "True", reason: "UpToDate", message: "" };
+  const { version } = machine.spec;
+  if (kubelet === undefined || version === undefined || kubelet === version) return { ...good, message: "" };
+  if (sameMinor(kubelet, version))
+    return { ...good, message: `* Node runs ${kubelet}, a different patch release of ${version}` };
+  return {
+    type,
+    status: "False",
+    reason: "Updating",
+    message: `* Node runs version ${kubelet}, ${version} required`,
+  };
+}
+
+/** Kubernetes supports every patch release of a minor alike: which one a host or an image brings is no reason to replace it. */
+function sameMinor(a: string, b: string): boolean {
+  const left = semver.parse(a);
+  const right = semver.parse(b);
+  return left !== null && right !== null && left.major === right.major && left.minor === right.minor;
 }
 
 function kubeletVersion(scope: MachineScope, machine: Machine): string | undefined {

@@ -19,7 +19,7 @@ import {
 } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { REVISION_ANNOTATION } from "../machine-deployment/revision.ts";
-import { BY_CONTROLLER, BY_DEPLOYMENT, BY_NODE, BY_PROVIDER_ID, inCluster } from "../shared/indexes.ts";
+import { BY_CONTROLLER, BY_DEPLOYMENT, BY_NODE, BY_PROVIDER_ID, controllerKey, inCluster } from "../shared/indexes.ts";
 import { WorkloadCalls } from "../shared/workload-calls.ts";
 import { reconcileMachine } from "./machine.reconcile.ts";
 import type { NodeKeys } from "./node-keys.ts";
@@ -35,7 +35,7 @@ export function machineController(workload: WorkloadClusters, cache: Cache, cloc
       .watches(Cluster, (cluster, c) => machinesOf(c, cluster.metadata.namespace, cluster.metadata.name), {
         predicate: clusterMatters,
       })
-      .watches(MachineSet, (set, c) => found(c, BY_CONTROLLER, set.metadata.uid ?? ""), { predicate: revisionMatters })
+      .watches(MachineSet, (set, c) => found(c, BY_CONTROLLER, controllerKey(set)), { predicate: revisionMatters })
       .watches(
         MachineDeployment,
         (deployment, c) =>

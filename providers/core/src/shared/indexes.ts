@@ -3,7 +3,7 @@ import { CONTROL_PLANE_LABEL, DEPLOYMENT_NAME_LABEL, Machine, MachineSet } from 
 import type { Cache } from "@capstan/runtime";
 import { BY_REFERENCE, clusterKey, referenceKey } from "../cluster/indexes.ts";
 
-/** Objects by the uid of their controlling owner. */
+/** Objects by their controlling owner. */
 export const BY_CONTROLLER = "controller";
 /** Objects without a controlling owner, by cluster: those a MachineSet or MachineDeployment may adopt. */
 export const BY_ORPHAN = "orphan";
@@ -21,11 +21,16 @@ export function inCluster(namespace: string, cluster: string, value: string): st
   return `${clusterKey(namespace, cluster)}/${value}`;
 }
 
+/** The value of BY_CONTROLLER. Owners are of the same namespace: an object elsewhere that names the uid is not owned, whatever it says. */
+export function controllerKey({ metadata }: KubeObject): string {
+  return `${metadata.namespace ?? ""}/${metadata.uid ?? ""}`;
+}
+
 /** Indexes of the Machine, MachineSet and MachineDeployment controllers, so that no event costs more with more clusters. */
 export function addMachineIndexes(cache: Cache): void {
   const controller = (object: KubeObject): string[] => {
     const owner = controllerOf(object);
-    return owner === undefined ? [] : [owner.uid];
+    return owner === undefined ? [] : [`${object.metadata.namespace ?? ""}/${owner.uid}`];
   };
   const orphan = (object: KubeObject & { spec: { clusterName: string } }): string[] =>
     controllerOf(object) === undefined ? [clusterKey(object.metadata.namespace ?? "", object.spec.clusterName)] : [];

@@ -21,6 +21,7 @@ import {
   Cache,
   Client,
   type Controller,
+  openDialGate,
   type Recorder,
   type RunningControllers,
   silentLogger,
@@ -112,6 +113,7 @@ export class Plane {
     indexCustomResourceDefinitions(cache);
     this.#options.indexes?.(cache);
     const workload = new WorkloadConnections({
+      gate: openDialGate(),
       cache,
       clock,
       random,

@@ -1,4 +1,4 @@
-import { parseGroupVersion, type Unstructured } from "@capstan/apimachinery";
+import { type Clock, parseGroupVersion, type Unstructured } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   CONTROL_PLANE_LABEL,
@@ -52,12 +52,13 @@ export interface DesiredStateInput {
   blueprint: Blueprint;
   current: CurrentState;
   versions: VersionPlan;
+  clock: Clock;
   /** Reads a template that is in use. */
   live(template: Template, name: string | undefined): ContractObject | undefined;
 }
 
 /** Computes a topology's objects from class, variables and patches. Pure; throws TopologyProblem for what users must correct. */
-export function desiredState(input: DesiredStateInput): DesiredState {
+export async function desiredState(input: DesiredStateInput): Promise<DesiredState> {
   const { blueprint, current, versions } = input;
   const { topology, cluster, class: clusterClass } = blueprint;
   keptKind(cluster.spec?.infrastructureRef, blueprint.infrastructure, "spec.infrastructure.templateRef");
@@ -65,7 +66,7 @@ export function desiredState(input: DesiredStateInput): DesiredState {
   const definitions = clusterClass.spec.variables ?? [];
   const values = resolved(definitions, topology.variables, "spec.topology.variables");
   const builtin = clusterBuiltins(cluster, topology);
-  const patched = patcher(blueprint);
+  const patched = patcher(input);
   const uid = cluster.metadata.uid;
   const naming = { cluster: { name: cluster.metadata.name } };
 
@@ -79,7 +80,7 @@ export function desiredState(input: DesiredStateInput): DesiredState {
     );
   const infrastructure = controlledObject(
     blueprint,
-    patched(blueprint.infrastructure, { type: "infrastructureCluster" }, { ...values, builtin }),
+    await patched(blueprint.infrastructure, { type: "infrastructureCluster" }, { ...values, builtin }),
     infrastructureName,
   );
 
@@ -116,16 +117,20 @@ export function desiredState(input: DesiredStateInput): DesiredState {
       ? undefined
       : rotatedTemplate({
           cluster,
-          template: patched(blueprint.controlPlaneMachine, { type: "controlPlane" }, variables),
+          template: await patched(blueprint.controlPlaneMachine, { type: "controlPlane" }, variables),
           prefix: cluster.metadata.name ?? "",
           current: input.live(blueprint.controlPlaneMachine, machineName),
         });
   const made = controlledObject(
     blueprint,
-    patched(blueprint.controlPlane, { type: "controlPlane" }, variables),
+    await patched(blueprint.controlPlane, { type: "controlPlane" }, variables),
     controlPlaneName,
     metadata,
   );
+  const workers: DesiredWorker[] = [];
+  for (const one of topology.workers?.machineDeployments ?? [])
+    workers.push(...(await deployment(one, input, values, builtin)));
+  for (const one of topology.workers?.machinePools ?? []) workers.push(...(await pool(one, input, values, builtin)));
   return {
     infrastructure,
     controlPlaneMachine: machine,
@@ -137,10 +142,7 @@ export function desiredState(input: DesiredStateInput): DesiredState {
       ofClass.healthCheck,
       topology.controlPlane?.healthCheck,
     ),
-    workers: [
-      ...(topology.workers?.machineDeployments ?? []).flatMap((one) => deployment(one, input, values, builtin)),
-      ...(topology.workers?.machinePools ?? []).flatMap((one) => pool(one, input, values, builtin)),
-    ],
+    workers,
   };
 }
 
@@ -173,12 +175,12 @@ function named(template: string, values: Record<string, unknown>, ...seed: unkno
   }
 }
 
-type Patcher = (template: Template, holder: Holder, variables: VariableValues) => ContractObject;
+type Patcher = (template: Template, holder: Holder, variables: VariableValues) => Promise<ContractObject>;
 
-function patcher({ class: clusterClass }: Blueprint): Patcher {
-  return (template, holder, variables) => {
+function patcher({ blueprint, clock }: DesiredStateInput): Patcher {
+  return async (template, holder, variables) => {
     try {
-      return patchTemplate(template.object, holder, clusterClass.spec.patches ?? [], variables);
+      return await patchTemplate(template.object, holder, blueprint.class.spec.patches ?? [], variables, clock);
     } catch (error) {
       throw new TopologyProblem(error instanceof Error ? error.message : String(error));
     }
@@ -192,12 +194,12 @@ function currentMachineTemplate(current: CurrentState): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-function deployment(
+async function deployment(
   topology: DeploymentTopology,
   input: DesiredStateInput,
   values: VariableValues,
   builtin: Record<string, unknown>,
-): DesiredWorker[] {
+): Promise<DesiredWorker[]> {
   const { blueprint, current, versions } = input;
   const version = versions.workers.get(topology.name);
   if (version === undefined) return [];
@@ -208,17 +210,17 @@ function deployment(
   const name =
     existing?.metadata.name ?? workerName("machineDeployment", topology, found.class.naming?.template, blueprint);
   const variables = workerVariables("machineDeployment", topology, { name, version, existing, input, values, builtin });
-  const own = (template: Template, reference: ContractReference | undefined): Unstructured =>
+  const own = async (template: Template, reference: ContractReference | undefined): Promise<Unstructured> =>
     rotatedTemplate({
       cluster: blueprint.cluster,
-      template: patcher(blueprint)(template, { type: "machineDeployment", class: topology.class }, variables),
+      template: await patcher(input)(template, { type: "machineDeployment", class: topology.class }, variables),
       prefix: `${clusterName}-${topology.name}`,
       current: input.live(template, reference?.name),
       labels: { [TOPOLOGY_DEPLOYMENT_LABEL]: topology.name },
     });
   const before = existing?.spec.template.spec;
-  const bootstrap = own(found.bootstrap, before?.bootstrap.configRef);
-  const infrastructure = own(found.infrastructure, before?.infrastructureRef);
+  const bootstrap = await own(found.bootstrap, before?.bootstrap.configRef);
+  const infrastructure = await own(found.infrastructure, before?.infrastructureRef);
   const parts = { name, version, bootstrap: referenceTo(bootstrap), infrastructure: referenceTo(infrastructure) };
   const matchLabels = { [TOPOLOGY_OWNED_LABEL]: "", [TOPOLOGY_DEPLOYMENT_LABEL]: topology.name };
   return [
@@ -231,12 +233,12 @@ function deployment(
   ];
 }
 
-function pool(
+async function pool(
   topology: PoolTopology,
   input: DesiredStateInput,
   values: VariableValues,
   builtin: Record<string, unknown>,
-): DesiredWorker[] {
+): Promise<DesiredWorker[]> {
   const { blueprint, current, versions } = input;
   const version = versions.workers.get(topology.name);
   if (version === undefined) return [];
@@ -246,14 +248,14 @@ function pool(
   const name = existing?.metadata.name ?? workerName("machinePool", topology, found.class.naming?.template, blueprint);
   const variables = workerVariables("machinePool", topology, { name, version, existing, input, values, builtin });
   // A pool's objects are its own from the first to the last day: they change in place, under the pool's name.
-  const own = (template: Template): Unstructured => {
-    const patched = patcher(blueprint)(template, { type: "machinePool", class: topology.class }, variables);
+  const own = async (template: Template): Promise<Unstructured> => {
+    const patched = await patcher(input)(template, { type: "machinePool", class: topology.class }, variables);
     const object = controlledObject(blueprint, patched, name, { annotations: clonedFrom(patched) });
     const { ownerReferences: _, ...metadata } = object.metadata;
     return { ...object, metadata };
   };
-  const bootstrap = own(found.bootstrap);
-  const infrastructure = own(found.infrastructure);
+  const bootstrap = await own(found.bootstrap);
+  const infrastructure = await own(found.infrastructure);
   const parts = { name, version, bootstrap: referenceTo(bootstrap), infrastructure: referenceTo(infrastructure) };
   return [
     {

@@ -1,4 +1,4 @@
-import { Cluster, ClusterClass, type ContractObject } from "@capstan/capi";
+import { Cluster, ClusterClass, type ContractObject, namedTarget } from "@capstan/capi";
 import { type Cache, type Request, requestFor } from "@capstan/runtime";
 
 /** Clusters by the class they are made from. */
@@ -13,9 +13,12 @@ export function classKey(namespace: string, name: string): string {
 
 /** Adds the indexes of the topology controllers; before the cache starts. */
 export function addTopologyIndexes(cache: Cache): void {
-  cache.addIndex(Cluster, BY_CLASS, ({ metadata, spec }) => {
-    const reference = spec?.topology?.classRef;
-    return reference === undefined ? [] : [classKey(reference.namespace ?? metadata.namespace ?? "", reference.name)];
+  // Also by a class that does not grant its use: the Cluster is reconciled again when that changes.
+  cache.addIndex(Cluster, BY_CLASS, (cluster) => {
+    const reference = cluster.spec?.topology?.classRef;
+    if (reference === undefined) return [];
+    const { namespace, name } = namedTarget(cluster, reference);
+    return [classKey(namespace, name)];
   });
   cache.addIndex(ClusterClass, BY_TEMPLATE, (one) =>
     templateReferences(one).map(({ kind, name }) => `${one.metadata.namespace ?? ""}/${kind}/${name}`),

@@ -1,5 +1,12 @@
-import { applyJsonPatch, parseYaml } from "@capstan/apimachinery";
-import { type ClusterClass, type ContractObject, renderTemplate, type VariableValues } from "@capstan/capi";
+import { applyJsonPatch, type Clock } from "@capstan/apimachinery";
+import { readForeignYaml, yieldToEventLoop } from "@capstan/apimachinery/foreign";
+import {
+  type ClusterClass,
+  type ContractObject,
+  renderTemplate,
+  TemplateBudget,
+  type VariableValues,
+} from "@capstan/capi";
 import { variableAt } from "./variables.ts";
 
 type Patch = NonNullable<ClusterClass["spec"]["patches"]>[number];
@@ -13,25 +20,53 @@ export type Holder =
   | { type: "machineDeployment"; class: string }
   | { type: "machinePool"; class: string };
 
+/** As much as a template renders. */
+const MAX_VALUE_BYTES = 1024 * 1024;
+/** Work after which everybody else has a turn: some milliseconds. */
+const WORK_AT_ONCE = 500_000;
+
+/** Reads what templates render: documents that users wrote. */
+class Rendering {
+  readonly #clock: Clock;
+  #used = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async value(template: string, variables: VariableValues): Promise<unknown> {
+    const budget = new TemplateBudget();
+    const text = renderTemplate(template, variables, budget);
+    this.#used += budget.used;
+    if (this.#used > WORK_AT_ONCE) {
+      await yieldToEventLoop();
+      this.#used = 0;
+    }
+    return await readForeignYaml(text, { clock: this.#clock, maxBytes: MAX_VALUE_BYTES });
+  }
+}
+
 /** A template as the class's patches make it for one use; throws with the patch's name when one cannot be applied. */
-export function patchTemplate(
+export async function patchTemplate(
   template: ContractObject,
   holder: Holder,
   patches: readonly Patch[],
   variables: VariableValues,
-): ContractObject {
+  clock: Clock,
+): Promise<ContractObject> {
+  const rendering = new Rendering(clock);
   let current = template;
   for (const patch of patches) {
     try {
       const matching = (patch.definitions ?? []).filter(({ selector }) => selects(selector, template, holder));
       if (patch.external !== undefined)
         throw new Error("it comes from an extension, which is not supported: write it with definitions");
-      if (matching.length === 0 || !isEnabled(patch.enabledIf, variables)) continue;
-      for (const { jsonPatches } of matching)
-        current = applyJsonPatch(
-          current,
-          jsonPatches.map((operation) => concrete(operation, variables)),
-        ) as ContractObject;
+      if (matching.length === 0 || !(await isEnabled(patch.enabledIf, variables, rendering))) continue;
+      for (const { jsonPatches } of matching) {
+        const operations: object[] = [];
+        for (const operation of jsonPatches) operations.push(await concrete(operation, variables, rendering));
+        current = applyJsonPatch(current, operations) as ContractObject;
+      }
     } catch (error) {
       throw new Error(`patch ${patch.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -56,21 +91,29 @@ function matchesName(pattern: string, name: string): boolean {
   return pattern.endsWith("*") && name.startsWith(pattern.slice(0, -1));
 }
 
-function isEnabled(condition: string | undefined, variables: VariableValues): boolean {
+async function isEnabled(
+  condition: string | undefined,
+  variables: VariableValues,
+  rendering: Rendering,
+): Promise<boolean> {
   if (condition === undefined || condition === "") return true;
-  return parseYaml(renderTemplate(condition, variables)) === true;
+  return (await rendering.value(condition, variables)) === true;
 }
 
-function concrete(operation: JsonPatch, variables: VariableValues): object {
+async function concrete(operation: JsonPatch, variables: VariableValues, rendering: Rendering): Promise<object> {
   const { op, path } = operation;
   if (!path.startsWith("/spec") && !path.startsWith("/metadata"))
     throw new Error(`${path} must begin with /spec or /metadata`);
-  return op === "remove" ? { op, path } : { op, path, value: valueOf(operation, variables) };
+  return op === "remove" ? { op, path } : { op, path, value: await valueOf(operation, variables, rendering) };
 }
 
-function valueOf({ value, valueFrom, path }: JsonPatch, variables: VariableValues): unknown {
+async function valueOf(
+  { value, valueFrom, path }: JsonPatch,
+  variables: VariableValues,
+  rendering: Rendering,
+): Promise<unknown> {
   if (valueFrom?.variable !== undefined) return variableAt(variables, valueFrom.variable);
-  if (valueFrom?.template !== undefined) return parseYaml(renderTemplate(valueFrom.template, variables)) ?? null;
+  if (valueFrom?.template !== undefined) return (await rendering.value(valueFrom.template, variables)) ?? null;
   if (value === undefined) throw new Error(`${path} has neither value nor valueFrom`);
   return value;
 }

@@ -6,7 +6,9 @@ import {
   DEPLOYMENT_NAME_LABEL,
   field,
   Machine,
+  namedTarget,
   pausedCondition,
+  resolveGranted,
   withTransitionTimes,
 } from "@capstan/capi";
 import { done, type ReconcileContext, type Request, type Result } from "@capstan/runtime";
@@ -59,10 +61,13 @@ async function work(cluster: Cluster, topology: Topology, context: ReconcileCont
 }
 
 async function build(cluster: Cluster, topology: Topology, context: ReconcileContext): Promise<TopologyOutcome> {
-  const namespace = topology.classRef.namespace ?? cluster.metadata.namespace ?? "";
-  const clusterClass = context.cache.get(ClusterClass, { namespace, name: topology.classRef.name });
+  const key = namedTarget(cluster, topology.classRef);
+  const clusterClass = context.cache.get(ClusterClass, key);
+  // The grant covers the templates too: a class names templates of its own namespace only.
+  const granted = resolveGranted(cluster, topology.classRef, "spec.topology.classRef", clusterClass);
+  if ("problem" in granted) throw new TopologyProblem(granted.problem);
   if (clusterClass === undefined)
-    throw new TopologyProblem(`ClusterClass ${namespace}/${topology.classRef.name} does not exist; create it`);
+    throw new TopologyProblem(`ClusterClass ${key.namespace}/${key.name} does not exist; create it`);
   if (clusterClass.status?.observedGeneration !== clusterClass.metadata.generation)
     return {
       state: "problem",
@@ -81,10 +86,11 @@ async function build(cluster: Cluster, topology: Topology, context: ReconcileCon
       .filter((key) => key.startsWith(BEFORE_UPGRADE_HOOK))
       .sort(),
   });
-  const desired = desiredState({
+  const desired = await desiredState({
     blueprint,
     current,
     versions,
+    clock: context.clock,
     live: (template, name) =>
       name === undefined
         ? undefined

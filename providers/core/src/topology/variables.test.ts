@@ -1,3 +1,4 @@
+import { VirtualClock } from "@capstan/apimachinery";
 import type { ContractObject } from "@capstan/capi";
 import { describe, expect, test } from "vitest";
 import { patchTemplate } from "./patches.ts";
@@ -30,39 +31,51 @@ describe("patches", () => {
       definitions: [{ selector: { apiVersion: "i/v1", kind: "T", matchResources: match }, jsonPatches }],
       ...over,
     }) as unknown as Parameters<typeof patchTemplate>[2][number];
-  const apply = (...patches: ReturnType<typeof patch>[]): unknown => {
-    const result = patchTemplate(template, { type: "controlPlane" }, patches, { size: "big", on: true, l: [1, 2] });
+  const clock = new VirtualClock();
+  const apply = async (...patches: ReturnType<typeof patch>[]): Promise<unknown> => {
+    const variables = { size: "big", on: true, l: [1, 2] };
+    const result = await patchTemplate(template, { type: "controlPlane" }, patches, variables, clock);
     return (result as unknown as { spec: { template: { spec: unknown } } }).spec.template.spec;
   };
   const size = { op: "replace", path: "/spec/template/spec/size" };
-  test("take values, variables and templates", () => {
-    expect(apply(patch([{ ...size, value: "v" }]))).toMatchObject({ size: "v" });
-    expect(apply(patch([{ ...size, valueFrom: { variable: "size" } }]))).toMatchObject({ size: "big" });
-    expect(
+  test("take values, variables and templates", async () => {
+    await expect(apply(patch([{ ...size, value: "v" }]))).resolves.toMatchObject({ size: "v" });
+    await expect(apply(patch([{ ...size, valueFrom: { variable: "size" } }]))).resolves.toMatchObject({ size: "big" });
+    await expect(
       apply(patch([{ ...size, valueFrom: { template: "kind: {{ .size }}\nitems: {{ .l | toJson }}" } }])),
-    ).toMatchObject({ size: { kind: "big", items: [1, 2] } });
-    expect(apply(patch([{ op: "add", path: "/spec/template/spec/list/-", value: "b" }]))).toMatchObject({
+    ).resolves.toMatchObject({ size: { kind: "big", items: [1, 2] } });
+    await expect(apply(patch([{ op: "add", path: "/spec/template/spec/list/-", value: "b" }]))).resolves.toMatchObject({
       list: ["a", "b"],
     });
-    expect(apply(patch([{ op: "remove", path: "/spec/template/spec/list" }]))).toEqual({ size: "old" });
+    await expect(apply(patch([{ op: "remove", path: "/spec/template/spec/list" }]))).resolves.toEqual({ size: "old" });
   });
-  test("apply in order, if enabled, where selected", () => {
-    expect(apply(patch([{ ...size, value: "1" }]), patch([{ ...size, value: "2" }]))).toMatchObject({ size: "2" });
-    expect(apply(patch([{ ...size, value: "1" }], { enabledIf: "{{ not .on }}" }))).toMatchObject({ size: "old" });
-    expect(apply(patch([{ ...size, value: "1" }], { enabledIf: "{{ .on }}" }))).toMatchObject({ size: "1" });
-    expect(apply(patch([{ ...size, value: "1" }], {}, { infrastructureCluster: true }))).toMatchObject({ size: "old" });
+  test("apply in order, if enabled, where selected", async () => {
+    await expect(apply(patch([{ ...size, value: "1" }]), patch([{ ...size, value: "2" }]))).resolves.toMatchObject({
+      size: "2",
+    });
+    await expect(apply(patch([{ ...size, value: "1" }], { enabledIf: "{{ not .on }}" }))).resolves.toMatchObject({
+      size: "old",
+    });
+    await expect(apply(patch([{ ...size, value: "1" }], { enabledIf: "{{ .on }}" }))).resolves.toMatchObject({
+      size: "1",
+    });
+    await expect(apply(patch([{ ...size, value: "1" }], {}, { infrastructureCluster: true }))).resolves.toMatchObject({
+      size: "old",
+    });
     const workers = patch([{ ...size, value: "1" }], {}, { machineDeploymentClass: { names: ["gpu-*"] } });
-    const of = (name: string): unknown =>
-      patchTemplate(template, { type: "machineDeployment", class: name }, [workers], {});
-    expect(of("gpu-large")).toMatchObject({ spec: { template: { spec: { size: "1" } } } });
-    expect(of("cpu")).toMatchObject({ spec: { template: { spec: { size: "old" } } } });
+    const of = (name: string): Promise<unknown> =>
+      patchTemplate(template, { type: "machineDeployment", class: name }, [workers], {}, clock);
+    await expect(of("gpu-large")).resolves.toMatchObject({ spec: { template: { spec: { size: "1" } } } });
+    await expect(of("cpu")).resolves.toMatchObject({ spec: { template: { spec: { size: "old" } } } });
   });
-  test("that cannot be applied are named", () => {
-    expect(() => apply(patch([{ op: "replace", path: "/status/x", value: 1 }]))).toThrow(
+  test("that cannot be applied are named", async () => {
+    await expect(apply(patch([{ op: "replace", path: "/status/x", value: 1 }]))).rejects.toThrow(
       /^patch p: \/status\/x must begin/,
     );
-    expect(() => apply(patch([{ op: "remove", path: "/spec/none" }]))).toThrow(/^patch p: /);
-    expect(() => apply(patch([{ ...size, valueFrom: { variable: "nope" } }]))).toThrow(/^patch p: variable nope/);
-    expect(() => apply(patch([{ ...size, valueFrom: { template: "{{ if }}" } }]))).toThrow(/^patch p: /);
+    await expect(apply(patch([{ op: "remove", path: "/spec/none" }]))).rejects.toThrow(/^patch p: /);
+    await expect(apply(patch([{ ...size, valueFrom: { variable: "nope" } }]))).rejects.toThrow(
+      /^patch p: variable nope/,
+    );
+    await expect(apply(patch([{ ...size, valueFrom: { template: "{{ if }}" } }]))).rejects.toThrow(/^patch p: /);
   });
 });

@@ -2,7 +2,7 @@ import { controllerOf } from "@capstan/apimachinery";
 import { Machine, MachineDeployment, type WorkerPool } from "@capstan/capi";
 import type { Cache, ReconcileContext } from "@capstan/runtime";
 import { deploymentName, MACHINES_BY_DEPLOYMENT } from "./names.ts";
-import { isAvailable, type MemberObservation } from "./observe.ts";
+import { countUpToDate, isAvailable, type MemberObservation } from "./observe.ts";
 import type { PoolPlan } from "./plan.ts";
 
 /** MachineDeployments of members that have left the list. */
@@ -40,6 +40,7 @@ export function observeFormer(deployment: MachineDeployment, cache: Cache): Memb
     reason: "",
     message: "",
     expendable: waiting,
+    upToDate: countUpToDate(living),
   };
 }
 

@@ -1,9 +1,13 @@
-import { findCondition } from "@capstan/apimachinery";
-import { conditionsOf, type Machine, type MachineDeployment, type WorkerPool } from "@capstan/capi";
+import { type Condition, findCondition } from "@capstan/apimachinery";
+import {
+  conditionsOf,
+  INSUFFICIENT_CAPACITY,
+  type Machine,
+  type MachineDeployment,
+  type WorkerPool,
+} from "@capstan/capi";
 import type { MemberView } from "./plan.ts";
 
-/** The reason infrastructure providers report when they have nothing left to give. */
-const NO_CAPACITY = "InsufficientCapacity";
 const DEFAULT_COST = 0;
 const DEFAULT_AFTER_MS = 600_000;
 
@@ -15,6 +19,10 @@ export interface MemberObservation extends MemberView {
   message: string;
   /** Machines that are not available, in the order they go in: those that got nothing, those that are late, those that come up. */
   expendable: readonly Machine[];
+  /** Machines that are up to date, as they say themselves. */
+  upToDate: number;
+  /** Progressing of its MachineDeployment. */
+  progress?: Condition | undefined;
   /** When the next machine would count as too slow; undefined when none could. */
   nextDeadlineMs?: number;
 }
@@ -26,6 +34,8 @@ export function observeMember(
   machines: readonly Machine[],
   afterMs: number | undefined,
   nowMs: number,
+  /** Time before this was not watched: nobody is late because of it. */
+  awakeSinceMs = Number.NEGATIVE_INFINITY,
 ): MemberObservation {
   const living = machines.filter((machine) => machine.metadata.deletionTimestamp === undefined);
   const waiting = living.filter((machine) => !isAvailable(machine));
@@ -41,9 +51,11 @@ export function observeMember(
     reason: "",
     message: "",
     expendable: waiting,
+    upToDate: countUpToDate(living),
+    progress: deployment === undefined ? undefined : findCondition(conditionsOf(deployment), "Progressing"),
   };
   const starved = waiting.filter(
-    (machine) => findCondition(conditionsOf(machine), "InfrastructureReady")?.reason === NO_CAPACITY,
+    (machine) => findCondition(conditionsOf(machine), "InfrastructureReady")?.reason === INSUFFICIENT_CAPACITY,
   );
   const [full] = starved;
   if (full !== undefined)
@@ -53,12 +65,12 @@ export function observeMember(
       // The others have what they need and come up.
       working: living.length - starved.length,
       expendable: [...new Set([...starved, ...waiting])],
-      reason: NO_CAPACITY,
+      reason: INSUFFICIENT_CAPACITY,
       message: findCondition(conditionsOf(full), "InfrastructureReady")?.message ?? "",
     };
   const deadlines = waiting.map((machine) => ({
     machine,
-    at: waitingSince(machine, nowMs) + (afterMs ?? DEFAULT_AFTER_MS),
+    at: Math.max(waitingSince(machine, nowMs), awakeSinceMs) + (afterMs ?? DEFAULT_AFTER_MS),
   }));
   const late = deadlines.filter(({ at }) => at <= nowMs).map(({ machine }) => machine);
   const [first] = late;
@@ -77,6 +89,11 @@ export function observeMember(
 
 export function isAvailable(machine: Machine): boolean {
   return findCondition(conditionsOf(machine), "Available")?.status === "True";
+}
+
+/** How many machines are up to date, as they say themselves. */
+export function countUpToDate(machines: readonly Machine[]): number {
+  return machines.filter((machine) => findCondition(conditionsOf(machine), "UpToDate")?.status === "True").length;
 }
 
 /** Since when a machine is missing: since it was made, or since it stopped being available. */

@@ -19,6 +19,8 @@ export interface MemberView {
   working?: number;
   /** `Full`: it said that it has nothing left; `Unhealthy`: too many of its machines fail or take too long. */
   health: "Good" | "Full" | "Unhealthy";
+  /** Machines that its provider can give now beyond those asked for: given to it also while it cools down. None unless said. */
+  room?: number;
   /** No member any more: what works there stays until it is replaced. */
   leaving?: boolean;
 }
@@ -85,7 +87,7 @@ function capacityOf(member: MemberView, state: MemberState): number {
     case "Active":
       return member.leaving === true ? member.current : member.max;
     case "CoolingDown":
-      return Math.min(member.max, Math.max(member.current, member.min));
+      return Math.min(member.max, Math.max(member.current, member.min) + (member.room ?? 0));
     case "Full":
     case "Unhealthy":
       return Math.min(member.max, Math.max(member.working ?? 0, member.available));

@@ -1,5 +1,14 @@
-import { Cluster, DEPLOYMENT_NAME_LABEL, Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
-import { type Cache, type Controller, controller } from "@capstan/runtime";
+import type { KubeObject } from "@capstan/apimachinery";
+import {
+  type CapacitySource,
+  Cluster,
+  DEPLOYMENT_NAME_LABEL,
+  Machine,
+  MachineDeployment,
+  WorkerPool,
+} from "@capstan/capi";
+import { type Cache, type Controller, type ControllerBuilder, controller, type Request } from "@capstan/runtime";
+import { HealthCheckClock } from "../machine-health-check/health-check-clock.ts";
 import { MACHINES_BY_DEPLOYMENT, POOL_LABEL } from "./names.ts";
 import { reconcileWorkerPool } from "./worker-pool.reconcile.ts";
 
@@ -14,13 +23,14 @@ export function addWorkerPoolIndexes(cache: Cache): void {
   cache.addIndex(WorkerPool, BY_CLUSTER, (pool) => [`${pool.metadata.namespace ?? ""}/${pool.spec.clusterName}`]);
 }
 
-/** Watches WorkerPools, their MachineDeployments and Machines. */
-export function workerPoolController(): Controller {
+/** Watches WorkerPools, their MachineDeployments and Machines, and what providers announce capacity by. */
+export function workerPoolController(sources: readonly CapacitySource[] = []): Controller {
   const poolOf = (object: { metadata: { namespace?: string; labels?: Record<string, string> } }) => {
     const name = object.metadata.labels?.[POOL_LABEL];
     return name === undefined ? [] : [{ namespace: object.metadata.namespace ?? "", name }];
   };
-  return controller("worker-pool")
+  const clocks = new HealthCheckClock();
+  const builder = controller("worker-pool")
     .for(WorkerPool)
     .owns(MachineDeployment)
     .watches(Machine, poolOf)
@@ -32,6 +42,31 @@ export function workerPoolController(): Controller {
         : [],
     )
     .concurrency(10)
-    .rank(4)
-    .reconcile(reconcileWorkerPool);
+    .rank(4);
+  for (const source of sources) watchCapacity(builder, source);
+  return builder.reconcile((request, context) => reconcileWorkerPool(request, context, sources, clocks));
+}
+
+/** Wakes the pools that wait for capacity of a source when it has some. */
+function watchCapacity(builder: ControllerBuilder, { kind, machine, template, isNews }: CapacitySource): void {
+  const waiting = (namespace: string, cache: Cache): Request[] =>
+    cache.synced(WorkerPool)
+      ? cache
+          .list(WorkerPool, { namespace })
+          .filter(({ spec, status }) =>
+            spec.members.some(
+              ({ name, infrastructureRef }) =>
+                infrastructureRef.kind === template.kind &&
+                status?.members?.some((member) => member.name === name && member.cause === "Full"),
+            ),
+          )
+          .map((pool) => ({ namespace, name: pool.metadata.name ?? "" }))
+      : [];
+  builder
+    .watches<KubeObject>(kind, ({ metadata }, cache) => waiting(metadata.namespace ?? "", cache), {
+      predicate: { create: (object) => isNews(object, undefined), update: isNews, delete: () => false },
+    })
+    .watches<KubeObject>(template, ({ metadata }, cache) => waiting(metadata.namespace ?? "", cache))
+    // Read, but no news by themselves: the Machines that own them are watched.
+    .watches(machine, () => []);
 }

@@ -1,11 +1,13 @@
 import { addOwnerReference, type OwnerReference, ownerReference } from "@capstan/apimachinery";
 import {
+  type CapacitySource,
   CLUSTER_NAME_LABEL,
   Cluster,
   DELETE_MACHINE_ANNOTATION,
   DEPLOYMENT_NAME_LABEL,
   Machine,
   MachineDeployment,
+  PROGRESS_DEADLINE_ANNOTATION,
   pausedCondition,
   WorkerPool,
 } from "@capstan/capi";
@@ -16,28 +18,43 @@ import {
   type Request,
   type Result,
   requeueAfter,
+  soonest,
   writeChanges,
 } from "@capstan/runtime";
+import type { HealthCheckClock } from "../machine-health-check/health-check-clock.ts";
+import { type CoolDown, coolDowns } from "./cool-down.ts";
 import { formerMembers, observeFormer, shrinkFormer } from "./former-members.ts";
 import { deploymentName, MACHINES_BY_DEPLOYMENT, POOL_LABEL } from "./names.ts";
 import { type MemberObservation, observeMember } from "./observe.ts";
 import { type PoolPlan, planPool } from "./plan.ts";
+import { roomOf } from "./room.ts";
 import { poolStatus } from "./worker-pool.status.ts";
 
 const DEFAULT_RETURN_MS = 900_000;
 
 /** Spreads one WorkerPool's replicas over its members' MachineDeployments. */
-export async function reconcileWorkerPool(request: Request, context: ReconcileContext): Promise<Result> {
+export async function reconcileWorkerPool(
+  request: Request,
+  context: ReconcileContext,
+  sources: readonly CapacitySource[],
+  clocks: HealthCheckClock,
+): Promise<Result> {
   const pool = context.cache.get(WorkerPool, request);
   // Owned MachineDeployments go by garbage collection.
   if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return done();
   const cluster = context.cache.get(Cluster, { namespace: request.namespace, name: pool.spec.clusterName });
   const paused = pausedCondition(pool, cluster);
   const nowMs = context.clock.now();
-  const observed = observe(pool, context.cache, nowMs);
+  const isCurrent = (): boolean => !context.cache.problems().some(({ kind }) => kind.kind === Machine.kind);
+  const awakeSinceMs = clocks.awakeSince(context.clock, isCurrent);
+  const needed = (): boolean => context.cache.list(WorkerPool).length > 0;
+  clocks.keepWatching(context.clock, context.signal, { needed, isCurrent });
+  const seen = observe(pool, context.cache, nowMs, awakeSinceMs);
+  const cooling = coolDowns(pool, seen, nowMs);
+  const observed = cluster === undefined ? seen : withRoom(pool, cluster, seen, cooling, sources, context.cache, nowMs);
   const former = formerMembers(pool, context.cache);
   const leaving = former.map((deployment) => observeFormer(deployment, context.cache));
-  const recoveredAt = recovered(pool, observed, nowMs);
+  const recoveredAt = new Map([...cooling].map(([name, { sinceMs }]) => [name, sinceMs]));
   const returnAfterMs = seconds(pool.spec.overflow?.returnAfterSeconds, DEFAULT_RETURN_MS);
   const plan = planPool({
     replicas: pool.spec.replicas ?? 1,
@@ -54,7 +71,17 @@ export async function reconcileWorkerPool(request: Request, context: ReconcileCo
     await ensureDeployments(pool, plan, context);
     await shrinkFormer(former, plan, context);
   }
-  const status = poolStatus(pool, observed, leaving, plan, paused, cluster, returnAfterMs, nowMs);
+  const { status, recheckMs } = poolStatus({
+    pool,
+    observed,
+    leaving,
+    plan,
+    paused,
+    cluster,
+    cooling,
+    returnAfterMs,
+    nowMs,
+  });
   await context.client.ensure(
     {
       apiVersion: WorkerPool.apiVersion,
@@ -65,33 +92,49 @@ export async function reconcileWorkerPool(request: Request, context: ReconcileCo
     context.cache.get(WorkerPool, request),
     { subresource: "status" },
   );
-  return nextLook(observed, recoveredAt, returnAfterMs, nowMs);
+  return soonest(
+    nextLook(observed, recoveredAt, returnAfterMs, nowMs),
+    recheckMs === undefined ? done() : requeueAfter(recheckMs),
+  );
 }
 
 const seconds = (value: number | undefined, fallbackMs: number): number =>
   value === undefined ? fallbackMs : value * 1000;
 
-function observe(pool: WorkerPool, cache: Cache, nowMs: number): MemberObservation[] {
+function observe(pool: WorkerPool, cache: Cache, nowMs: number, awakeSinceMs: number): MemberObservation[] {
   const namespace = pool.metadata.namespace ?? "";
   const after = pool.spec.overflow?.afterSeconds;
   return pool.spec.members.map((member) => {
     const name = deploymentName(pool, member.name);
     const deployment = cache.get(MachineDeployment, { namespace, name });
     const machines = cache.byIndex(Machine, MACHINES_BY_DEPLOYMENT, `${namespace}/${name}`);
-    return observeMember(member, deployment, machines, after === undefined ? undefined : after * 1000, nowMs);
+    // A member that was found late before a restart does not recover by it.
+    const wasLate = pool.status?.members?.find((status) => status.name === member.name)?.state === "Unhealthy";
+    const since = wasLate ? undefined : awakeSinceMs;
+    return observeMember(member, deployment, machines, after === undefined ? undefined : after * 1000, nowMs, since);
   });
 }
 
-/** Members that are well now and were not when the status was last written, or that still cool down. */
-function recovered(pool: WorkerPool, observed: readonly MemberObservation[], nowMs: number): Map<string, number> {
-  const result = new Map<string, number>();
-  for (const member of observed) {
-    if (member.health !== "Good") continue;
-    const before = pool.status?.members?.find((status) => status.name === member.name);
-    if (before?.state === "CoolingDown") result.set(member.name, Date.parse(before.since));
-    else if (before?.state === "Full" || before?.state === "Unhealthy") result.set(member.name, nowMs);
-  }
-  return result;
+/** Cool-down is for members that failed when asked: news of capacity is used at once. */
+function withRoom(
+  pool: WorkerPool,
+  cluster: Cluster,
+  observed: readonly MemberObservation[],
+  cooling: ReadonlyMap<string, CoolDown>,
+  sources: readonly CapacitySource[],
+  cache: Cache,
+  nowMs: number,
+): MemberObservation[] {
+  const namespace = pool.metadata.namespace ?? "";
+  return observed.map((seen) => {
+    const member = pool.spec.members.find(({ name }) => name === seen.name);
+    if (member === undefined || cooling.get(seen.name)?.cause !== "Full") return seen;
+    const living = cache
+      .byIndex(Machine, MACHINES_BY_DEPLOYMENT, `${namespace}/${deploymentName(pool, seen.name)}`)
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const room = roomOf({ member, pool, cluster, current: seen.current, living }, sources, cache, nowMs);
+    return { ...seen, room };
+  });
 }
 
 /** The pool goes when its Cluster goes: a later one of that name is not for it to fill. A move finds it by its owner, too. */
@@ -120,10 +163,17 @@ async function ensureDeployments(pool: WorkerPool, plan: PoolPlan, context: Reco
       const machineLabels = { ...pool.spec.template.metadata?.labels, ...labels, [DEPLOYMENT_NAME_LABEL]: name };
       const { version } = pool.spec.template.spec;
       const annotations = pool.spec.template.metadata?.annotations;
+      const deadline = pool.metadata.annotations?.[PROGRESS_DEADLINE_ANNOTATION];
       const desired = {
         apiVersion: MachineDeployment.apiVersion,
         kind: MachineDeployment.kind,
-        metadata: { namespace, name, labels, ownerReferences: [owner] },
+        metadata: {
+          namespace,
+          name,
+          labels,
+          ...(deadline === undefined ? {} : { annotations: { [PROGRESS_DEADLINE_ANNOTATION]: deadline } }),
+          ownerReferences: [owner],
+        },
         spec: {
           clusterName: pool.spec.clusterName,
           replicas: plan.members.find((planned) => planned.name === member.name)?.desired ?? 0,

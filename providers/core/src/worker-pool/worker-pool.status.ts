@@ -1,75 +1,87 @@
 import { type Condition, formatTime } from "@capstan/apimachinery";
 import { type Cluster, type ConditionInput, conditionsOf, type WorkerPool, withTransitionTimes } from "@capstan/capi";
+import { type CoolDown, retryOf } from "./cool-down.ts";
 import { POOL_LABEL } from "./names.ts";
 import type { MemberObservation } from "./observe.ts";
-import type { MemberPlan, PoolPlan } from "./plan.ts";
+import type { PoolPlan } from "./plan.ts";
+import { poolProgress } from "./pool-progress.ts";
 
 type MemberStatus = NonNullable<NonNullable<WorkerPool["status"]>["members"]>[number];
 
-/** The whole status, computed from what was read and planned. */
-export function poolStatus(
-  pool: WorkerPool,
-  observed: readonly MemberObservation[],
-  leaving: readonly MemberObservation[],
-  plan: PoolPlan,
-  paused: ConditionInput,
-  cluster: Cluster | undefined,
-  returnAfterMs: number,
-  nowMs: number,
-): NonNullable<WorkerPool["status"]> {
-  const members = observed.map((member) =>
-    memberStatus(
-      pool,
-      member,
-      plan.members.find((p) => p.name === member.name),
-      returnAfterMs,
-      nowMs,
-    ),
-  );
+export interface PoolStatusInput {
+  pool: WorkerPool;
+  observed: readonly MemberObservation[];
+  leaving: readonly MemberObservation[];
+  plan: PoolPlan;
+  paused: ConditionInput;
+  cluster: Cluster | undefined;
+  cooling: ReadonlyMap<string, CoolDown>;
+  returnAfterMs: number;
+  nowMs: number;
+}
+
+/** The whole status, computed from what was read and planned, and when it changes without any event. */
+export function poolStatus(input: PoolStatusInput): {
+  status: NonNullable<WorkerPool["status"]>;
+  recheckMs: number | undefined;
+} {
+  const { pool, observed, leaving, plan, paused, cluster, nowMs } = input;
+  const members = observed.map((member) => memberStatus(input, member));
   const all = [...observed, ...leaving];
-  const available = all.reduce((sum, member) => sum + member.available, 0);
-  const conditions = [
-    availableCondition(pool, plan, available, cluster),
-    placedCondition(plan),
-    movingCondition(pool, plan),
-    paused,
-  ];
+  const sum = (of: (member: MemberObservation) => number): number =>
+    all.reduce((total, member) => total + of(member), 0);
+  const available = sum((member) => member.available);
   const before: Condition[] = conditionsOf(pool);
-  return {
-    conditions: withTransitionTimes(conditions, before, nowMs, pool.metadata.generation),
-    replicas: all.reduce((sum, member) => sum + member.current, 0),
+  const withTimes = (inputs: readonly ConditionInput[]): Condition[] =>
+    withTransitionTimes(inputs, before, nowMs, pool.metadata.generation);
+  const placed = placedCondition(plan);
+  const progress = poolProgress(pool, all, withTimes([placed])[0], nowMs);
+  const retry = retryOf(pool);
+  const status = {
+    conditions: withTimes([
+      availableCondition(pool, plan, available, cluster),
+      placed,
+      movingCondition(pool, plan),
+      progress.condition,
+      paused,
+    ]),
+    replicas: sum((member) => member.current),
     readyReplicas: available,
     availableReplicas: available,
+    upToDateReplicas: sum((member) => member.upToDate),
     selector: `${POOL_LABEL}=${pool.metadata.name}`,
+    ...(retry === undefined ? {} : { lastRetry: retry }),
     members,
     ...(pool.metadata.generation === undefined ? {} : { observedGeneration: pool.metadata.generation }),
   };
+  return { status, recheckMs: progress.dueMs };
 }
 
-function memberStatus(
-  pool: WorkerPool,
-  member: MemberObservation,
-  planned: MemberPlan | undefined,
-  returnAfterMs: number,
-  nowMs: number,
-): MemberStatus {
+function memberStatus(input: PoolStatusInput, member: MemberObservation): MemberStatus {
+  const { pool, plan, cooling, returnAfterMs, nowMs } = input;
+  const planned = plan.members.find(({ name }) => name === member.name);
   const state = planned?.state ?? "Active";
   const before = pool.status?.members?.find((status) => status.name === member.name);
   const since = before?.state === state ? before.since : formatTime(nowMs);
+  const cause = state === "CoolingDown" ? cooling.get(member.name)?.cause : undefined;
   return {
     name: member.name,
     desired: planned?.desired ?? 0,
     current: member.current,
     available: member.available,
+    upToDate: member.upToDate,
     state,
     ...(member.reason === "" ? {} : { reason: member.reason, message: member.message }),
-    ...(state === "CoolingDown" ? { reason: state, message: coolingDown(since, returnAfterMs) } : {}),
+    ...(cause === undefined ? {} : { cause, reason: state, message: coolingDown(pool, cause, since, returnAfterMs) }),
     since,
   };
 }
 
-function coolingDown(since: string, returnAfterMs: number): string {
-  return `its trouble is over since ${since}; it is asked for more after ${returnAfterMs / 1000} s`;
+/** When a member gets Machines again. */
+function coolingDown(pool: WorkerPool, cause: CoolDown["cause"], since: string, returnAfterMs: number): string {
+  const news = cause === "Full" ? ", as soon as its provider has a free host," : "";
+  const { namespace, name } = pool.metadata;
+  return `recovered at ${since}; gets more Machines after ${returnAfterMs / 1000} s${news} or with: capstan retry workerpool ${name} -n ${namespace}`;
 }
 
 /** Tells of machines beyond what is wanted: they are to replace others. */

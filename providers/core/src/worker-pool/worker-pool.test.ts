@@ -1,6 +1,14 @@
 import { seededRandom, settle, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Cluster, Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
+import {
+  type AnyKindDefinition,
+  type CapacitySource,
+  Cluster,
+  Machine,
+  MachineDeployment,
+  RETRY_ANNOTATION,
+  WorkerPool,
+} from "@capstan/capi";
 import {
   Cache,
   Client,
@@ -10,6 +18,7 @@ import {
   startControllers,
 } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestConfig, TestMachine, TestMachineTemplate } from "../testing/test-infrastructure.ts";
 import { addWorkerPoolIndexes, workerPoolController } from "./worker-pool.controller.ts";
 
 let clock: VirtualClock;
@@ -19,17 +28,28 @@ let cache: Cache;
 let stopping: AbortController;
 let running: RunningControllers;
 
+/** A provider that can give as many machines as there are TestConfigs. */
+const source: CapacitySource = {
+  machine: TestMachine as unknown as AnyKindDefinition,
+  template: TestMachineTemplate as unknown as AnyKindDefinition,
+  kind: TestConfig as unknown as AnyKindDefinition,
+  isNews: () => true,
+  free: ({ template }) => cache.list(TestConfig, { namespace: template.namespace }).length,
+  isProvided: () => false,
+};
+
 beforeEach(async () => {
   clock = new VirtualClock();
   const random = seededRandom(1);
   server = await createApiServer({ store: memoryStore(), clock, random });
-  await server.registerCrds([Cluster, Machine, MachineDeployment, WorkerPool].map((kind) => kind.crd()));
+  const kinds = [Cluster, Machine, MachineDeployment, WorkerPool, TestMachine, TestMachineTemplate, TestConfig];
+  await server.registerCrds(kinds.map((kind) => kind.crd()));
   client = new Client(server.admin(), { fieldManager: "test", clock });
   cache = new Cache(new Client(server.admin(), { fieldManager: "capstan", clock }), { clock, random });
   addWorkerPoolIndexes(cache);
   stopping = new AbortController();
   running = startControllers(
-    [workerPoolController()],
+    [workerPoolController([source])],
     { cache, clock, random, log: silentLogger, recorder: silentRecorder },
     stopping.signal,
   );
@@ -187,6 +207,20 @@ test("a machine that takes too long counts as one its member cannot give", async
   expect(await replicas()).toEqual({ "general-cloud": 1, "general-metal": 0 });
 });
 
+test("a machine is not late because of time that nobody watched", async () => {
+  await client.create(pool(1, [member("metal", { cost: "0.10" }), member("cloud", { cost: "0.50" })]));
+  await quiet();
+  await machines("metal", 1, { reason: "NotReady" });
+  const longAgo = new Date(clock.now() - 86_400_000).toISOString().replace(/\.\d+Z/, "Z");
+  const condition = { type: "Available", status: "False", reason: "X", message: "", lastTransitionTime: longAgo };
+  const key = { kind: Machine, namespace: "default", name: "general-metal-0" };
+  await client.patchStatus(key, { status: { conditions: [condition] } });
+  await quiet(500_000);
+  expect(await replicas()).toEqual({ "general-cloud": 0, "general-metal": 1 });
+  await quiet(110_000);
+  expect(await replicas()).toEqual({ "general-cloud": 1, "general-metal": 0 });
+});
+
 test("replicas that fit nowhere are told", async () => {
   await client.create(pool(5, [member("metal", { max: 2 })]));
   await quiet();
@@ -226,4 +260,135 @@ test("a member that leaves without machines that work goes at once", async () =>
   );
   await quiet();
   expect(await replicas()).toEqual({ "general-cloud": 2 });
+});
+
+const key = { kind: WorkerPool, namespace: "default", name: "general" };
+const existing = async (): Promise<WorkerPool> => {
+  const found = await client.get(WorkerPool, key);
+  if (found === undefined) throw new Error("the pool does not exist");
+  return found;
+};
+
+/** A pool whose first member had trouble and cools down while the second one carries the pool. */
+async function coolingDown(trouble: object, afterMs: number): Promise<void> {
+  const hosts = { cost: "0.10", infrastructureRef: reference("TestMachineTemplate") };
+  await client.create(pool(3, [member("hosts", hosts), member("cloud", { cost: "0.50" })]));
+  await quiet();
+  await machines("hosts", 3, trouble);
+  await quiet(afterMs);
+  for (let i = 0; i < 3; i++) await client.delete({ kind: Machine, namespace: "default", name: `general-hosts-${i}` });
+  await machines("cloud", 3, undefined);
+  await quiet();
+  expect((await existing()).status?.members?.[0]?.state).toBe("CoolingDown");
+  expect(await replicas()).toEqual({ "general-cloud": 3, "general-hosts": 0 });
+}
+
+const addHost = async (name: string): Promise<void> => {
+  await client.create(object(TestConfig.apiVersion, TestConfig.kind, name, {}));
+};
+
+test("a host that becomes free is used at once by a member that had nothing left to give", async () => {
+  await coolingDown({ reason: "InsufficientCapacity" }, 1000);
+  const cooling = (await existing()).status?.members?.[0];
+  expect(cooling).toMatchObject({ cause: "Full", reason: "CoolingDown" });
+  expect(cooling?.message).toMatch(
+    /as soon as its provider has a free host, or with: capstan retry workerpool general -n default$/,
+  );
+  await addHost("new");
+  await quiet(0);
+  expect(await replicas()).toEqual({ "general-cloud": 3, "general-hosts": 1 });
+  // It has been asked for: the same host is not counted twice.
+  await quiet(60_000);
+  expect(await replicas()).toEqual({ "general-cloud": 3, "general-hosts": 1 });
+});
+
+test("replicas that fitted nowhere go to new hosts, as many as there are", async () => {
+  await client.create(pool(3, [member("hosts", { infrastructureRef: reference("TestMachineTemplate") })]));
+  await quiet();
+  await machines("hosts", 3, { reason: "InsufficientCapacity" });
+  await quiet();
+  for (let i = 0; i < 3; i++) await client.delete({ kind: Machine, namespace: "default", name: `general-hosts-${i}` });
+  await quiet();
+  expect(await replicas()).toEqual({ "general-hosts": 0 });
+  await addHost("one");
+  await addHost("two");
+  await quiet(0);
+  expect(await replicas()).toEqual({ "general-hosts": 2 });
+});
+
+test("a member whose machines failed cools down whatever hosts are free, until a person asks to retry", async () => {
+  await coolingDown({ reason: "NotReady" }, 601_000);
+  await addHost("new");
+  await quiet();
+  expect(await replicas()).toEqual({ "general-cloud": 3, "general-hosts": 0 });
+  // The clock of whoever asks may be wrong.
+  await client.patch(key, { metadata: { annotations: { [RETRY_ANNOTATION]: "2099-01-01T00:00:00Z" } } });
+  await quiet();
+  expect((await existing()).status?.members?.[0]?.state).toBe("Active");
+  expect(await replicas()).toEqual({ "general-cloud": 3, "general-hosts": 1 });
+});
+
+test("an old retry does not end a later cool-down", async () => {
+  await client.create({
+    ...pool(1, [member("hosts", { cost: "0.10" }), member("cloud", { cost: "0.50" })]),
+    metadata: {
+      name: "general",
+      namespace: "default",
+      annotations: { [RETRY_ANNOTATION]: "2099-01-01T00:00:00Z" },
+    },
+  });
+  await quiet();
+  await machines("hosts", 1, { reason: "InsufficientCapacity" });
+  await quiet();
+  await client.delete({ kind: Machine, namespace: "default", name: "general-hosts-0" });
+  await quiet();
+  expect((await existing()).status?.members?.[0]).toMatchObject({ state: "CoolingDown", cause: "Full" });
+});
+
+test("counts the Machines that are up to date, and is stuck when a member's rollout is", async () => {
+  await client.create(pool(2, [member("metal")]));
+  await quiet();
+  await machines("metal", 2, undefined);
+  const lastTransitionTime = new Date(clock.now()).toISOString().replace(/\.\d+Z/, "Z");
+  await client.patchStatus(
+    { kind: Machine, namespace: "default", name: "general-metal-0" },
+    {
+      status: {
+        conditions: [{ type: "UpToDate", status: "True", reason: "UpToDate", message: "", lastTransitionTime }],
+      },
+    },
+  );
+  const stuck = {
+    type: "Progressing",
+    status: "False",
+    reason: "ProgressDeadlineExceeded",
+    message: "no progress for 10m: Machine x has not joined; do this",
+    lastTransitionTime,
+  };
+  await client.patchStatus(
+    { kind: MachineDeployment, namespace: "default", name: "general-metal" },
+    { status: { conditions: [stuck] } },
+  );
+  await quiet();
+  const { status } = await existing();
+  expect(status).toMatchObject({ upToDateReplicas: 1, members: [{ name: "metal", upToDate: 1 }] });
+  expect(status?.conditions?.find(({ type }) => type === "Progressing")).toMatchObject({
+    status: "False",
+    reason: "ProgressDeadlineExceeded",
+    message: "no progress for 10m: member metal: Machine x has not joined; do this",
+  });
+});
+
+test("replicas that fit nowhere for the deadline are a stuck rollout", async () => {
+  await client.create(pool(5, [member("metal", { max: 2 })]));
+  await quiet();
+  const progress = async (): Promise<unknown> =>
+    (await existing()).status?.conditions?.find(({ type }) => type === "Progressing");
+  expect(await progress()).toMatchObject({ status: "True", reason: "Progressing" });
+  await quiet(601_000);
+  expect(await progress()).toMatchObject({
+    status: "False",
+    reason: "ProgressDeadlineExceeded",
+    message: "no progress for 10m: 3 replicas fit into no member; raise a member's max, add a member, or free capacity",
+  });
 });

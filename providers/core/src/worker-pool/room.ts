@@ -1,0 +1,36 @@
+import type { CapacitySource, Cluster, Machine, WorkerPool } from "@capstan/capi";
+import type { Cache } from "@capstan/runtime";
+
+type Member = WorkerPool["spec"]["members"][number];
+
+/** What is known of one member when its room is asked for. */
+export interface RoomInput {
+  member: Member;
+  pool: WorkerPool;
+  cluster: Cluster;
+  /** Replicas the member is asked for now. */
+  current: number;
+  /** Its machines that are not being deleted. */
+  living: readonly Machine[];
+}
+
+/** How many machines a member's provider can give now, beyond those that have been asked for; 0 when it does not say. */
+export function roomOf(input: RoomInput, sources: readonly CapacitySource[], cache: Cache, nowMs: number): number {
+  const { member, pool, cluster, current, living } = input;
+  const { apiGroup, kind, name } = member.infrastructureRef;
+  const source = sources.find(({ template }) => template.kind === kind && template.group === apiGroup);
+  if (source === undefined) return 0;
+  const namespace = pool.metadata.namespace ?? "";
+  const { version } = pool.spec.template.spec;
+  const free = source.free(
+    { template: { namespace, name }, cluster, version, failureDomain: member.failureDomain },
+    cache,
+    nowMs,
+  );
+  if (free === 0) return 0;
+  // What was asked for takes its share of what is free as soon as it is there.
+  const unprovided = living.filter(
+    ({ spec }) => !source.isProvided({ namespace, name: spec.infrastructureRef.name }, cache),
+  );
+  return Math.max(0, free - Math.max(0, current - living.length) - unprovided.length);
+}
