@@ -1,6 +1,6 @@
 import { seededRandom, type Transport, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Secret } from "@capstan/capi";
+import { ConfigMap, Secret } from "@capstan/capi";
 import {
   ByoHost,
   byoHost,
@@ -349,9 +349,14 @@ test("the agent of a host that was forgotten with a node on it is told so, and n
     return (status?.conditions?.[0] as { reason?: string } | undefined)?.reason;
   };
   const metadata = { namespace: "kube-system", name: "byoh-given-up-abcdef" };
-  await client.create({ apiVersion: "v1", kind: "ConfigMap", metadata } as Unstructured);
+  const data = { host: "default/gone" };
+  await client.create({ apiVersion: "v1", kind: "ConfigMap", metadata, data } as Unstructured);
   await ask({ user: agentOf("gone"), host: "gone" });
   expect(reasonOf()).toBe("HostGivenUp");
+  // Whoever writes a ByoHost chooses its enrolment: a note about another host says nothing of this one.
+  await client.patch({ kind: ConfigMap, ...metadata }, { data: { host: "tenant/gone" } });
+  await ask({ user: agentOf("gone"), host: "gone" });
+  expect(reasonOf()).toBe("HostRefused");
   await ask({ user: agentOf("gone", "zzzzzz"), host: "gone" });
   expect(reasonOf()).toBe("HostRefused");
   await ask({ user: STRANGER, host: "gone" });

@@ -134,8 +134,9 @@ async function mustClean(
   problem: string | undefined,
   context: ReconcileContext,
 ): Promise<boolean> {
-  const enrolment = problem === undefined ? undefined : parseHostUser(object.spec.username ?? "")?.enrolment;
-  return enrolment !== undefined && (await wasGivenUp(enrolment, context));
+  const user = problem === undefined ? undefined : parseHostUser(object.spec.username ?? "");
+  if (user?.enrolment === undefined) return false;
+  return await wasGivenUp({ ...user, enrolment: user.enrolment }, context);
 }
 
 async function decide(

@@ -1,6 +1,7 @@
 import { deepEqual, findCondition, type LabelSelectorObject, selectorOrProblem } from "@capstan/apimachinery";
 import { PAUSED_ANNOTATION } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
+import { kubeletCure, type WantedKubelet, wrongKubelet } from "./wanted-kubelet.ts";
 
 /** An agent that has not reported for this long is taken for gone. */
 export const SILENT_AFTER_MS = 3 * 60_000;
@@ -15,8 +16,8 @@ export const SKEW_MS = 60_000;
 export interface Wanted {
   readonly selector?: LabelSelectorObject | undefined;
   readonly failureDomain?: string | undefined;
-  /** Kubernetes version of the machine; a kubelet that is newer could be newer than the control plane. Absent when it is installed. */
-  readonly version?: string | undefined;
+  /** The kubelet that the host must bring along; absent when it is installed. */
+  readonly kubelet?: WantedKubelet | undefined;
 }
 
 /** The hosts of a namespace. */
@@ -46,7 +47,7 @@ export function hostMatches(wanted: Wanted): (host: ByoHost) => boolean {
   return (host) =>
     (selector === undefined || selector.matches(labelsOf(host))) &&
     isIn(wanted.failureDomain, host) &&
-    wrongKubelet(host, wanted.version) === undefined;
+    wrongKubelet(host, wanted.kubelet) === undefined;
 }
 
 /** Whether a host may have become free by a change; heartbeats that come in time are no news to those who wait. */
@@ -67,23 +68,31 @@ export function isNews(host: ByoHost, old: ByoHost | undefined): boolean {
 export function chooseHost(hosts: HostLists, wanted: Wanted, nowMs: number, known: Knowledge = {}): Choice {
   const selector = wanted.selector === undefined ? undefined : selectorOrProblem(wanted.selector, "spec.selector");
   if (selector?.problem !== undefined) return { reason: selector.problem };
-  const isSelected = (host: ByoHost): boolean => selector === undefined || selector.matches(labelsOf(host));
   const problemOf = (host: ByoHost): string | undefined =>
-    known.isTaken?.(host) === true ? "in use" : (whyNotFree(host, nowMs, known) ?? wrongKubelet(host, wanted.version));
+    known.isTaken?.(host) === true ? "in use" : whyNotFree(host, nowMs, known);
+  const matches = hostMatches(wanted);
   let first: ByoHost | undefined;
   for (const host of hosts.free) {
     // Only one that comes before is worth a closer look.
     if (first !== undefined && nameOf(first) <= nameOf(host)) continue;
-    if (isSelected(host) && isIn(wanted.failureDomain, host) && problemOf(host) === undefined) first = host;
+    if (matches(host) && problemOf(host) === undefined) first = host;
   }
-  return first === undefined
-    ? { reason: explain(hosts.all(), wanted.failureDomain, isSelected, problemOf) }
-    : { host: first };
+  if (first !== undefined) return { host: first };
+  const isSelected = (host: ByoHost): boolean => selector === undefined || selector.matches(labelsOf(host));
+  return { reason: explain(hosts.all(), wanted, isSelected, problemOf) };
+}
+
+/** How many hosts a machine could choose from. */
+export function countFree(hosts: HostLists, wanted: Wanted, nowMs: number, known: Knowledge): number {
+  const matches = hostMatches(wanted);
+  return hosts.free.filter(
+    (host) => known.isTaken?.(host) !== true && matches(host) && whyNotFree(host, nowMs, known) === undefined,
+  ).length;
 }
 
 function explain(
   hosts: readonly ByoHost[],
-  zone: string | undefined,
+  { failureDomain: zone, kubelet }: Wanted,
   isSelected: (host: ByoHost) => boolean,
   problemOf: (host: ByoHost) => string | undefined,
 ): string {
@@ -95,12 +104,18 @@ function explain(
   if (matching.length === 0)
     return `none of ${selected.length} matching hosts is in failure domain ${zone}: label one ${ZONE_LABEL}=${zone}`;
   const counts = new Map<string, number>();
+  const skipped: ByoHost[] = [];
   for (const host of matching) {
-    const problem = problemOf(host) ?? "just become free";
-    counts.set(problem, (counts.get(problem) ?? 0) + 1);
+    const problem = problemOf(host);
+    if (problem === undefined && wrongKubelet(host, kubelet) !== undefined) skipped.push(host);
+    else counts.set(problem ?? "just become free", (counts.get(problem ?? "just become free") ?? 0) + 1);
   }
-  const why = [...counts].map(([problem, count]) => `${count} ${problem}`).join(", ");
-  return `of ${matching.length} matching hosts none is free (${why}): enrol another with: capstan host add NAME`;
+  const why = [
+    ...[...counts].map(([problem, count]) => `${count} ${problem}`),
+    ...(skipped.length === 0 ? [] : [`${skipped.length} with another kubelet`]),
+  ].join(", ");
+  const cure = skipped.length === 0 ? "enrol another with: capstan host add NAME" : kubeletCure(skipped, kubelet);
+  return `of ${matching.length} matching hosts none is free (${why}): ${cure}`;
 }
 
 function isIn(zone: string | undefined, host: ByoHost): boolean {
@@ -118,18 +133,6 @@ export function failureDomainOf(host: ByoHost): string | undefined {
 
 function labelsOf(host: ByoHost): Record<string, string> {
   return { ...host.spec?.labels, ...host.metadata.labels };
-}
-
-/** A kubelet must never be newer than its control plane, and a machine's version never is. */
-function wrongKubelet(host: ByoHost, version: string | undefined): string | undefined {
-  const found = host.status?.hostinfo?.kubeletVersion;
-  if (found === undefined || version === undefined || minorOf(found) <= minorOf(version)) return undefined;
-  return `with kubelet ${found}, newer than ${version}`;
-}
-
-function minorOf(version: string): number {
-  const [, major = "0", minor = "0"] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
-  return Number(major) * 1000 + Number(minor);
 }
 
 /** Why a host cannot be claimed, as far as its object says. */

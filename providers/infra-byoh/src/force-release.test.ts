@@ -38,6 +38,20 @@ test("a host that answers is cleaned before its machine goes, and is the next on
   expect(fleet.withReason("Ready")).toEqual(["m2"]);
 });
 
+test("a host that could not report while no manager ran is not given up by the next one before it has listened", async () => {
+  fleet.world.agents.silence("host1");
+  await fleet.deleteMachine("m1");
+  await fleet.pass(10);
+  await fleet.stopManager();
+  await fleet.pass(3600);
+  await fleet.restartManager();
+  await fleet.pass(120);
+  expect(fleet.machine("m1")).toBeDefined();
+  expect(host()?.spec?.machineRef).toBeDefined();
+  await fleet.pass(150);
+  expect(fleet.machine("m1")).toBeUndefined();
+});
+
 test("a host that fell silent is given up, claimed by nobody until its agent has cleaned it, and then free", async () => {
   const uid = fleet.machine("m1")?.metadata.uid;
   fleet.world.agents.silence("host1");

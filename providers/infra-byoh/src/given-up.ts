@@ -1,5 +1,5 @@
 import { formatTime, type KubeObject } from "@capstan/apimachinery";
-import { ConfigMap } from "@capstan/capi";
+import { ConfigMap, field } from "@capstan/capi";
 import { type ByoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
 import type { ReconcileContext } from "@capstan/runtime";
 
@@ -31,8 +31,15 @@ export async function noteGivenUp(host: ByoHost, context: ReconcileContext): Pro
     if (clock.now() - Date.parse(old.metadata.creationTimestamp ?? "") > KEPT_MS) await client.delete(old, {}, signal);
 }
 
-/** Whether the host of an enrolment was forgotten with a node on it. */
-export async function wasGivenUp(enrolment: string, context: ReconcileContext): Promise<boolean> {
-  const key = { namespace: NAMESPACE, name: nameOf(enrolment) };
-  return (await context.client.get(ConfigMap, key, context.signal)) !== undefined;
+/**
+ * Whether a host was forgotten with a node on it. The note must be about this very host: whoever writes a ByoHost chooses its
+ * enrolment, and must not be able to have the host of another namespace wiped.
+ */
+export async function wasGivenUp(
+  host: { namespace: string; name: string; enrolment: string },
+  context: ReconcileContext,
+): Promise<boolean> {
+  const key = { namespace: NAMESPACE, name: nameOf(host.enrolment) };
+  const note = await context.client.get(ConfigMap, key, context.signal);
+  return note !== undefined && field(note, "data", "host") === `${host.namespace}/${host.name}`;
 }

@@ -13,7 +13,7 @@ import {
 } from "@capstan/runtime";
 import { noteGivenUp } from "./given-up.ts";
 import { HostReports } from "./host-reports.ts";
-import { HOST_FINALIZER, type Hosts } from "./hosts.ts";
+import { claimOf, HOST_FINALIZER, type Hosts } from "./hosts.ts";
 import { ByoMachine } from "./kinds/byo-machine.ts";
 import { handPause } from "./pause.ts";
 
@@ -92,7 +92,7 @@ async function lookAfter(
 /** Lets a host that is being deleted go when nothing is on it, or when its agent cannot be asked. False: it is being cleaned. */
 async function leave(host: ByoHost, hosts: Hosts, context: ReconcileContext): Promise<boolean> {
   const isClean = host.spec?.release === undefined;
-  if (!isClean && !hosts.isSilent(host, context.clock.now())) return false;
+  if (!isClean && !hosts.isSurelySilent(host, context.clock.now())) return false;
   if (!isClean) {
     await noteGivenUp(host, context);
     const note = `host ${host.metadata.name} was removed while its agent was away: it cleans itself when it is back`;
@@ -142,7 +142,8 @@ async function stateOfClaim(
     machine !== undefined &&
     // A moved machine has another UID but the same identity.
     (machine.metadata.uid === reference?.uid || machine.spec?.providerID === host.spec?.providerID);
-  const key = { namespace: reference?.namespace, name: reference?.name ?? "" };
+  const key = claimOf(host);
+  if (key === undefined) return "orphan";
   const cached = context.cache.get(ByoMachine, key);
   const machine = isIt(cached) ? cached : await context.client.get(ByoMachine, key, context.signal);
   if (!isIt(machine)) return "orphan";

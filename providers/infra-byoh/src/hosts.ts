@@ -1,9 +1,18 @@
-import { deepCopy, isReason, type KubeObject } from "@capstan/apimachinery";
-import { CLUSTER_NAME_LABEL, Machine } from "@capstan/capi";
+import { deepCopy, findCondition, isReason, type KubeObject } from "@capstan/apimachinery";
+import { CLUSTER_NAME_LABEL, Machine, resolveReference } from "@capstan/capi";
 import { ByoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
-import type { Cache, Client, ObjectKey, Request } from "@capstan/runtime";
+import { type Cache, type Client, keyText, type ObjectKey, type Request } from "@capstan/runtime";
 import { AgentRights } from "./agent-rights.ts";
-import { type HostLists, hostMatches, isNews, isSilent, type Wanted, whyTaken } from "./choose-host.ts";
+import {
+  type HostLists,
+  hostMatches,
+  isNews,
+  isSilent,
+  type Knowledge,
+  SILENT_AFTER_MS,
+  type Wanted,
+  whyTaken,
+} from "./choose-host.ts";
 import { K8sInstallerConfig } from "./kinds/k8s-installer-config.ts";
 import { MACHINE_ID_ANNOTATION, MachineIds } from "./machine-ids.ts";
 
@@ -33,16 +42,27 @@ export class Hosts {
   readonly #doubts = new Map<string, ObjectKey>();
   /** The last heartbeat of each host and when it was seen to arrive; nothing is known of what was there before we were. */
   readonly #heard = new Map<string, { beat: string; at: number | undefined }>();
+  /** From when on each host has been listened to without a gap, and when that was last checked. */
+  readonly #listening = new Map<string, { since: number; last: number }>();
   readonly #machineIds = new MachineIds();
+  /** What is known of hosts beyond their objects. */
+  readonly knowledge: Knowledge = {
+    isTaken: (host) => this.isBeingClaimed(host),
+    heardAt: (host) => this.heardAt(host),
+    twinOf: (host) => this.twinOf(host),
+  };
 
   /** Tells where hosts are read and written; before the cache starts. */
   bind(cache: Cache): void {
     this.#bound = { cache, client: cache.client.withFieldManager("capstan-byoh") };
+    // A claim counts in the host's own namespace only: whoever writes a host must not speak for the machines of others.
     cache.addIndex(ByoHost, BY_MACHINE, (host) =>
-      host.spec?.machineRef === undefined ? [] : [host.spec.machineRef.uid],
+      claimOf(host) === undefined ? [] : [keyText(host.metadata.namespace, host.spec?.machineRef?.uid ?? "")],
     );
     cache.addIndex(ByoHost, BY_PROVIDER_ID, (host) =>
-      host.spec?.machineRef === undefined || host.spec.providerID === undefined ? [] : [host.spec.providerID],
+      claimOf(host) === undefined || host.spec?.providerID === undefined
+        ? []
+        : [keyText(host.metadata.namespace, host.spec.providerID)],
     );
     cache.addIndex(ByoHost, BY_MACHINE_ID, (host) =>
       host.status?.machineID === undefined ? [] : [`${host.metadata.namespace}/${host.status.machineID}`],
@@ -72,6 +92,7 @@ export class Hosts {
   /** Notes a heartbeat. Returns by how much the host's clock is behind ours, if one has just arrived. */
   observe(host: ByoHost, nowMs: number): number | undefined {
     const { uid = "" } = host.metadata;
+    this.#listen(uid, nowMs);
     const beat = host.status?.lastHeartbeatTime;
     const before = this.#heard.get(uid);
     if (beat === undefined || beat === before?.beat) return undefined;
@@ -82,6 +103,7 @@ export class Hosts {
   #forget(host: ByoHost): void {
     const { uid = "" } = host.metadata;
     this.#heard.delete(uid);
+    this.#listening.delete(uid);
     this.rights.forget(uid);
     this.#machineIds.forget(uid);
   }
@@ -91,8 +113,29 @@ export class Hosts {
     return this.#heard.get(host.metadata.uid ?? "")?.at;
   }
 
+  /** Whether a host's agent has stopped reporting; after a restart, what was found before it holds until it is certain. */
   isSilent(host: ByoHost, nowMs: number): boolean {
-    return isSilent(host, nowMs, this.heardAt(host));
+    const found = findCondition(host.status?.conditions ?? [], "AgentConnected");
+    const before = found === undefined || found.status === "False";
+    return isSilent(host, nowMs, this.heardAt(host)) && (before || this.#hasListened(host, nowMs));
+  }
+
+  /** The same by what this process has seen alone: nothing that cannot be undone is decided from less. */
+  isSurelySilent(host: ByoHost, nowMs: number): boolean {
+    return isSilent(host, nowMs, this.heardAt(host)) && this.#hasListened(host, nowMs);
+  }
+
+  #hasListened(host: ByoHost, nowMs: number): boolean {
+    const listening = this.#listening.get(host.metadata.uid ?? "");
+    return listening !== undefined && nowMs - listening.since > SILENT_AFTER_MS;
+  }
+
+  /** Hosts are looked at several times in the time that silence takes: a longer gap means that this process slept or was cut off. */
+  #listen(uid: string, nowMs: number): void {
+    const isCurrent = !this.#cache.problems().some(({ kind }) => kind.kind === ByoHost.kind);
+    const before = this.#listening.get(uid);
+    const goesOn = before !== undefined && isCurrent && nowMs - before.last < SILENT_AFTER_MS;
+    this.#listening.set(uid, { since: goesOn ? before.since : nowMs, last: nowMs });
   }
 
   /** The host that had this one's machine-id before, if it has another's. */
@@ -148,12 +191,12 @@ export class Hosts {
   /** A machine that was moved or restored has another UID; then its name and its provider ID say that it is the one. */
   #claimedBy(machine: Claimant): ByoHost[] {
     const { namespace, name, uid = "" } = machine.metadata;
-    const own = this.#cache.byIndex(ByoHost, BY_MACHINE, uid);
+    const own = this.#cache.byIndex(ByoHost, BY_MACHINE, keyText(namespace, uid));
     const known = machine.spec?.providerID;
     if (own.length > 0 || known === undefined) return own;
     return this.#cache
-      .byIndex(ByoHost, BY_PROVIDER_ID, known)
-      .filter(({ spec }) => spec?.machineRef?.namespace === namespace && spec?.machineRef?.name === name);
+      .byIndex(ByoHost, BY_PROVIDER_ID, keyText(namespace, known))
+      .filter(({ spec }) => spec?.machineRef?.name === name);
   }
 
   /** All hosts of a Cluster, as requests. */
@@ -273,8 +316,8 @@ export class Hosts {
   /** Calls back for the machine of a host that changed, and for one that waits when a host becomes free. */
   subscribe(changed: (machine: Request) => void): () => void {
     const tell = (host: ByoHost): void => {
-      const reference = host.spec?.machineRef;
-      if (reference !== undefined) changed({ namespace: reference.namespace, name: reference.name });
+      const claim = claimOf(host);
+      if (claim !== undefined) changed(claim);
     };
     const added = (host: ByoHost): void => {
       tell(host);
@@ -291,12 +334,10 @@ export class Hosts {
       freed(host);
     };
     const tellBoth = (host: ByoHost, old: ByoHost): void => {
-      const before = old.spec?.machineRef;
       tell(host);
       if (host.status?.machineID !== old.status?.machineID) freed(old);
       if (isNews(host, old)) this.#offer(host, changed);
-      if (before !== undefined && before.uid !== host.spec?.machineRef?.uid)
-        changed({ namespace: before.namespace, name: before.name });
+      if (old.spec?.machineRef?.uid !== host.spec?.machineRef?.uid) tell(old);
     };
     const stopHosts = this.#cache.informer(ByoHost).addHandler({ add: added, update: tellBoth, delete: removed });
     // An installer is called as its machine.
@@ -330,6 +371,13 @@ export class Hosts {
       throw error;
     }
   }
+}
+
+/** The machine that a host says has claimed it; undefined for none, and for one of another namespace. */
+export function claimOf(host: ByoHost): Request | undefined {
+  const reference = host.spec?.machineRef;
+  const target = reference === undefined ? undefined : resolveReference(host, reference, "spec.machineRef");
+  return target === undefined || "problem" in target ? undefined : target;
 }
 
 /** What is asked of an agent whose host a machine leaves. */

@@ -5,19 +5,20 @@ import {
   type Machine,
   type Outcome,
   objectFromTemplate,
-  templatedKind,
+  resolveReference,
   trouble,
   wait,
 } from "@capstan/capi";
-import type { Client } from "@capstan/runtime";
+import type { Client, Kind } from "@capstan/runtime";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
+import { K8sInstallerConfig, K8sInstallerConfigTemplate } from "./kinds/k8s-installer-config.ts";
 
 /** On an installer: the Kubernetes version it is for, as upstream's installers read it. */
 export const VERSION_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/k8sversion";
-/** An installer of another maker is not watched. */
+/** Templates are not watched. */
 const RECHECK_MS = 5_000;
 
-/** Makes the installer that a machine asks for and returns the name of the Secret it made, or what is waited for. Any kind will do that says `status.ready` and `status.installationSecret`. */
+/** Makes the installer that a machine asks for and returns the name of the Secret it made, or what is waited for. */
 export async function ensureInstaller(
   object: ByoMachine,
   machine: Machine,
@@ -26,16 +27,18 @@ export async function ensureInstaller(
 ): Promise<string | Outcome> {
   const reference = object.spec?.installerRef;
   const { namespace = "", name = "" } = object.metadata;
-  const kind = reference === undefined ? undefined : templatedKind(reference.kind);
-  if (reference === undefined || kind === undefined)
+  const at = resolveReference(object, reference ?? {}, "spec.installerRef");
+  if ("problem" in at) return trouble("InstallerInvalid", at.problem);
+  const version = reference === undefined ? undefined : versionOf(reference);
+  if (version === undefined)
     return trouble(
       "InstallerInvalid",
-      `installerRef must name a template, such as a K8sInstallerConfigTemplate, not ${reference?.kind}`,
+      `spec.installerRef: ${reference?.apiVersion} ${reference?.kind} is not an installer; name a ${K8sInstallerConfigTemplate.kind} of ${K8sInstallerConfigTemplate.apiVersion}`,
     );
-  const existing = await client.get(kindOf(reference.apiVersion, kind), { namespace, name }, signal);
+  const { kind } = K8sInstallerConfig;
+  const existing = await client.get(inVersion(K8sInstallerConfig, version), { namespace, name }, signal);
   if (existing === undefined) {
-    const at = { namespace: reference.namespace ?? namespace, name: reference.name };
-    const template = await client.get(kindOf(reference.apiVersion, reference.kind), at, signal);
+    const template = await client.get(inVersion(K8sInstallerConfigTemplate, version), at, signal);
     const made =
       template === undefined
         ? undefined
@@ -50,7 +53,7 @@ export async function ensureInstaller(
     if (made === undefined)
       return trouble(
         "InstallerTemplateMissing",
-        `there is no ${reference.kind} ${at.namespace}/${at.name}: create it`,
+        `there is no ${K8sInstallerConfigTemplate.kind} ${at.namespace}/${at.name}: create it`,
         RECHECK_MS,
       );
     await client.apply(made, {}, signal);
@@ -71,11 +74,16 @@ export async function ensureInstaller(
   );
 }
 
-/** By the rule that all such kinds follow. */
-function kindOf(
-  apiVersion: string,
-  kind: string,
-): { group: string; version: string; kind: string; plural: string; namespaced: true; __type?: ContractObject } {
+/** The version of an installer's template that a reference names; undefined when it names something else, which the manager must not copy for a tenant. */
+function versionOf({ apiVersion, kind }: { apiVersion: string; kind: string }): string | undefined {
   const { group, version } = parseGroupVersion(apiVersion);
-  return { group, version, kind, plural: `${kind.toLowerCase()}s`, namespaced: true };
+  if (kind !== K8sInstallerConfigTemplate.kind || group !== K8sInstallerConfigTemplate.group) return undefined;
+  return K8sInstallerConfigTemplate.versions.find((served) => served.name === version)?.name;
+}
+
+function inVersion(
+  { group, kind, plural }: Pick<Kind, "group" | "kind" | "plural">,
+  version: string,
+): Kind<ContractObject> {
+  return { group, version, kind, plural, namespaced: true };
 }

@@ -18,6 +18,7 @@ import { ensureInstaller } from "./installer.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
 import { nodeOfHost } from "./node-of-host.ts";
 import { isPaused } from "./pause.ts";
+import { wantedKubelet } from "./wanted-kubelet.ts";
 
 /** Somebody else took the host we wanted: look again at once. */
 const CONTENDED_MS = 50;
@@ -87,14 +88,9 @@ async function claim({ object, machine, cluster, backend, clock, signal }: Scope
   const wanted = {
     selector: object.spec?.selector,
     failureDomain: machine.spec.failureDomain,
-    // A machine that names none still must not be newer than the oldest part of its control plane.
-    version: installs ? undefined : (machine.spec.version ?? cluster.status?.controlPlane?.versions?.[0]?.version),
+    kubelet: installs ? undefined : wantedKubelet(machine.spec.version, cluster),
   };
-  const choice = chooseHost(backend.in(object.metadata.namespace ?? ""), wanted, clock.now(), {
-    isTaken: (host) => backend.isBeingClaimed(host),
-    heardAt: (host) => backend.heardAt(host),
-    twinOf: (host) => backend.twinOf(host),
-  });
+  const choice = chooseHost(backend.in(object.metadata.namespace ?? ""), wanted, clock.now(), backend.knowledge);
   if ("reason" in choice) {
     backend.waits(object, wanted);
     return noCapacity(choice.reason);
@@ -168,7 +164,7 @@ export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): P
   if (host.spec?.release === undefined) await backend.release(host, asked, signal);
   else if (host.status?.release?.machineUID === uid && host.status.release.phase === "Released")
     return (await backend.letGo(host, true, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
-  else if (backend.isSilent(host, clock.now()))
+  else if (backend.isSurelySilent(host, clock.now()))
     return (await backend.letGo(host, false, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
   const { phase, message = "" } = host.status?.release ?? {};
   return phase === "Failed"

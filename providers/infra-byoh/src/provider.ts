@@ -2,6 +2,7 @@ import { type AnyKindDefinition, type InfrastructureProvider, infrastructureProv
 import { ByoHost } from "@capstan/host-agent";
 import { hostCertificateController } from "./approve-hosts.ts";
 import { bootstrapKubeconfigController } from "./bootstrap-kubeconfig.ts";
+import { hostCapacity } from "./capacity.ts";
 import { ensureCluster, removeCluster } from "./cluster.ts";
 import { byoHostController } from "./host-controller.ts";
 import { Hosts } from "./hosts.ts";
@@ -29,6 +30,7 @@ export function byohProvider(): InfrastructureProvider {
   });
   return {
     name: provider.name,
+    capacity: hostCapacity(hosts),
     kinds: [
       ...provider.kinds,
       ...([

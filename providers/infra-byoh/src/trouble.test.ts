@@ -110,19 +110,25 @@ test.each([
   expect(onHost("ClockInSync")).toBe("True InSync: ");
 });
 
-test("a kubelet newer than the control plane is not given the machine", async () => {
-  await fleet.world.agents.make("host1", { kubeletVersion: "v1.35.1" });
-  await fleet.pass(1);
-  await fleet.addMachines("m1");
-  await fleet.pass(5);
-  expect(ready()).toContain("(1 with kubelet v1.35.1, newer than v1.34.4)");
-  expect(told("InsufficientCapacity")).toEqual([expect.stringContaining("with kubelet v1.35.1, newer than v1.34.4")]);
-  await fleet.world.agents.make("host1", { kubeletVersion: "v1.33.0" });
-  await fleet.pass(40);
-  expect(fleet.withReason("Ready")).toEqual(["m1"]);
-});
+test.each(["v1.35.1", "v1.33.0"])(
+  "skips a host with kubelet %s for a Machine of v1.34.4, and says how to get one",
+  async (kubeletVersion) => {
+    await fleet.world.agents.make("host1", { kubeletVersion });
+    await fleet.pass(1);
+    await fleet.addMachines("m1");
+    await fleet.pass(5);
+    const skipped = `(1 with another kubelet): host1 has kubelet ${kubeletVersion}, but v1.34 is needed; set installerRef in the ByoMachineTemplate to a K8sInstallerConfigTemplate`;
+    expect(ready()).toContain(skipped);
+    expect(ready()).toContain("or add a host that has it with: capstan host add NAME");
+    expect(told("InsufficientCapacity")).toEqual([expect.stringContaining(skipped)]);
+    // A patch version may differ.
+    await fleet.world.agents.make("host1", { kubeletVersion: "v1.34.1" });
+    await fleet.pass(40);
+    expect(fleet.withReason("Ready")).toEqual(["m1"]);
+  },
+);
 
-test("nor that of a machine which names no version", async () => {
+test("skips a kubelet newer than the control plane for a Machine without a version", async () => {
   await fleet.client.patchStatus(
     { kind: Cluster, namespace: "default", name: "c1" },
     { status: { controlPlane: { versions: [{ version: "v1.33.9" }, { version: "v1.34.4" }] } } },
@@ -133,7 +139,7 @@ test("nor that of a machine which names no version", async () => {
   await fleet.client.patch({ kind: Machine, namespace: "default", name: "m1" }, { spec: { version: null } });
   await fleet.restartManager();
   await fleet.pass(5);
-  expect(ready()).toContain("(1 with kubelet v1.34.1, newer than v1.33.9)");
+  expect(ready()).toContain("host1 has kubelet v1.34.1, but v1.33 is the newest allowed");
 });
 
 describe("a stolen certificate of a claimed host names the Node of another machine", () => {

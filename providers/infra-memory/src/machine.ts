@@ -1,12 +1,12 @@
-import { formatTime } from "@capstan/apimachinery";
+import { findCondition, formatTime } from "@capstan/apimachinery";
 import {
+  conditionsOf,
   gone,
   type MachineAddress,
   type MachineRemoval,
   type MachineScope,
   noCapacity,
   type Outcome,
-  ready,
   wait,
 } from "@capstan/capi";
 import { type GuestProgram, type JoinPlan, joinCluster, joinPlan, kubeletOver, nodeOf } from "@capstan/workloads";
@@ -30,8 +30,7 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
     if (fault === "NoCapacity") return noCapacity("There is no room for another machine: fault NoCapacity is set");
     // One that ran before this process did goes on at once: its boot is history.
     const resumed = object.spec?.providerID !== undefined;
-    if (resumed && scope.workload.state !== "connected")
-      return wait("WaitingForWorkloadCluster", "Waiting for a connection to its cluster after a restart", RECONNECT_MS);
+    if (resumed && scope.workload.state !== "connected") return reconnecting(scope);
     const program = resumed ? resumedProgram(scope) : await bootProgram(scope);
     const limit = resumed ? undefined : infraCluster?.spec?.capacity;
     const clusterKey = `${cluster.metadata.namespace}/${cluster.metadata.name}`;
@@ -48,12 +47,25 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
     return wait("Booting", `The machine boots until ${formatTime(state?.bootsAtMs ?? 0)}`);
   if (state.problem !== undefined && object.status?.initialization?.provisioned === true)
     return wait("JoinFailed", `The machine runs but does not join and tries again: ${state.problem}`);
-  const { failureDomain } = scope.machine.spec;
-  return ready({
+  return running(scope);
+}
+
+/** A restart is no news of a machine: it stays as it was until its cluster says otherwise. */
+function reconnecting(scope: Scope): Outcome {
+  const wasReady = findCondition(conditionsOf(scope.object), "Ready")?.status === "True";
+  return wasReady && scope.workload.state === "connecting"
+    ? { ...running(scope), recheckAfterMs: RECONNECT_MS }
+    : wait("WaitingForWorkloadCluster", "Waiting for a connection to its cluster after a restart", RECONNECT_MS);
+}
+
+function running({ object, backend, machine }: Scope): Extract<Outcome, { type: "ready" }> {
+  const { failureDomain } = machine.spec;
+  return {
+    type: "ready",
     providerID: providerIDOf(object),
     addresses: addressesOf(object, backend),
     ...(failureDomain === undefined ? {} : { failureDomain }),
-  });
+  };
 }
 
 /** Switches a machine off; there is nothing to wait for. */
@@ -91,9 +103,7 @@ function resumedProgram(scope: Scope): GuestProgram {
       if (workload.state !== "connected") throw new Error("the workload cluster is not connected");
       return kubeletOver(workload.client);
     },
-    register: async (kubelet) => {
-      if (known === undefined) await kubelet.register(nodeFor(scope, { nodeName, taints: [] }));
-    },
+    register: (kubelet) => kubelet.resume(nodeFor(scope, { nodeName, taints: [] })),
     post: (kubelet, alive) => kubelet.post(nodeName, alive),
   };
 }

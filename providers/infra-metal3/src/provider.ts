@@ -8,6 +8,7 @@ import { IPPool } from "./kinds/ip-pool.ts";
 import { Metal3Cluster, Metal3ClusterTemplate } from "./kinds/metal3-cluster.ts";
 import { Metal3Data, Metal3DataClaim, Metal3DataTemplate } from "./kinds/metal3-data.ts";
 import { Metal3Machine, Metal3MachineTemplate } from "./kinds/metal3-machine.ts";
+import { hostCapacity } from "./machine/capacity.ts";
 import { addCleaningModeIndex, cleaningModeController } from "./machine/cleaning-mode.ts";
 import { Hosts } from "./machine/hosts.ts";
 import { ensureMachine, pauseMachine, removeMachine } from "./machine.ts";
@@ -45,6 +46,7 @@ export function metal3Provider(): InfrastructureProvider {
   const data = [Metal3DataTemplate, Metal3DataClaim, Metal3Data] as unknown as AnyKindDefinition[];
   return {
     name: provider.name,
+    capacity: hostCapacity(hosts),
     kinds: [...provider.kinds, ...data],
     addIndexes: (cache) => {
       provider.addIndexes(cache);

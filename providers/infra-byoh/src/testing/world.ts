@@ -43,6 +43,7 @@ function connected(server: ApiServer, clock: Clock): WorkloadClusters {
   return {
     get: () => ({
       state: "connected",
+      since: 0,
       client,
       nodes: {
         list,

@@ -1,5 +1,5 @@
 import { findCondition } from "@capstan/apimachinery";
-import type { ConditionInput } from "@capstan/capi";
+import { type ConditionInput, resolveReference } from "@capstan/capi";
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import type { ProvisioningState } from "../kinds/bare-metal-host-status.ts";
 import type { HardwareHealth } from "../provisioner/provisioner.ts";
@@ -78,8 +78,11 @@ function available(host: BareMetalHost, status: HostStatus, state: ProvisioningS
   const isManageable = manageable(status, state);
   if (isManageable.status !== "True") return make(type, false, "NotManageable", isManageable.message);
   const { consumerRef } = host.spec;
-  if (consumerRef !== undefined)
-    return make(type, false, "NotAvailable", `The host is used by ${consumerRef.kind} ${consumerRef.name}`);
+  if (consumerRef !== undefined) {
+    const consumer = resolveReference(host, consumerRef, "spec.consumerRef");
+    const isUsed = `The host is used by ${consumerRef.kind} ${consumerRef.name}`;
+    return make(type, false, "NotAvailable", "problem" in consumer ? consumer.problem : isUsed);
+  }
   if (state === "available" && status.errorType === undefined) return make(type, true, "Available");
   return make(type, false, "NotAvailable", status.errorMessage || NEXT[state] || "The host runs something");
 }

@@ -28,7 +28,13 @@ export function conflictOf(cache: Cache, host: BareMetalHost): string | undefine
   if (first === undefined) return undefined;
   const mac = macOf(host)[0];
   const what = mac !== undefined && macOf(first)[0] === mac ? `MAC address ${mac}` : `BMC address ${bmcOf(host)[0]}`;
-  return `The ${what} is also that of BareMetalHost ${first.metadata.namespace}/${first.metadata.name}: one machine must not be two hosts; correct or delete one of them`;
+  // What another namespace has is not told to whoever guesses an address.
+  const { namespace, name } = first.metadata;
+  const other =
+    namespace === host.metadata.namespace
+      ? `BareMetalHost ${namespace}/${name}`
+      : "a BareMetalHost of another namespace";
+  return `The ${what} is also that of ${other}: one machine must not be two hosts; correct or delete one of them`;
 }
 
 /** Who was there first wins; names decide between two of the same second. */

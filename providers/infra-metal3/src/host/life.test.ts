@@ -235,21 +235,52 @@ test("hardware details given by hand are used where inspection is disabled", asy
   expect(world.reasons()).toContain("InspectionSkipped");
 });
 
-test("where upstream's operator runs, ours does nothing until it is gone", async () => {
-  const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+const OPERATOR = "baremetal-operator-controller-manager";
+
+/** A Deployment that is called as upstream's operator. */
+async function addOperator(namespace: string): Promise<void> {
+  const spec = { serviceAccountName: OPERATOR, containers: [{ name: "c", image: "i" }] };
   await world.client.create({
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { namespace: "default", name: "baremetal-operator-controller-manager" },
-    spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template },
+    metadata: { namespace, name: OPERATOR },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { a: "b" } },
+      template: { metadata: { labels: { a: "b" } }, spec },
+    },
   } as never);
+}
+
+/** What the ServiceAccount of an operator may do with hosts: everywhere, or in one namespace. */
+async function bindOperator(namespace: string, kind: "ClusterRoleBinding" | "RoleBinding"): Promise<void> {
+  const group = "rbac.authorization.k8s.io";
+  const metadata = { name: "operator" };
+  const rules = [{ apiGroups: ["metal3.io"], resources: ["baremetalhosts"], verbs: ["*"] }];
+  await world.client.create({ apiVersion: `${group}/v1`, kind: "ClusterRole", metadata, rules } as never);
+  await world.client.create({
+    apiVersion: `${group}/v1`,
+    kind,
+    metadata: kind === "RoleBinding" ? { ...metadata, namespace } : metadata,
+    roleRef: { apiGroup: group, kind: "ClusterRole", name: "operator" },
+    subjects: [{ kind: "ServiceAccount", namespace, name: OPERATOR }],
+  } as never);
+}
+
+test("where upstream's operator runs, ours does nothing until it is gone", async () => {
+  await addOperator("default");
+  await bindOperator("default", "ClusterRoleBinding");
   await world.addHost();
   await world.pass(120);
   expect(world.host()?.metadata.finalizers).toBeUndefined();
-  await world.server.internal.delete(
-    { group: "apps", plural: "deployments" },
-    "default",
-    "baremetal-operator-controller-manager",
-  );
+  await world.server.internal.delete({ group: "apps", plural: "deployments" }, "default", OPERATOR);
+  await world.until("available", () => world.state() === "available");
+});
+
+test("a Deployment of that name does not stop ours where it may not change hosts", async () => {
+  await world.client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "tenant" } } as never);
+  await addOperator("tenant");
+  await bindOperator("tenant", "RoleBinding");
+  await world.addHost();
   await world.until("available", () => world.state() === "available");
 });

@@ -1,5 +1,6 @@
-import { isObject, parseYaml } from "@capstan/apimachinery";
-import { Secret, secretText } from "@capstan/capi";
+import { type Clock, isObject } from "@capstan/apimachinery";
+import { readForeignYaml } from "@capstan/apimachinery/foreign";
+import { resolveReference, Secret, secretText } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { failure, type ProvisionRequest, type StepFailure } from "../provisioner/provisioner.ts";
@@ -11,16 +12,17 @@ export async function provisionRequest(
   client: Client,
   host: BareMetalHost,
   signal: AbortSignal,
+  clock: Clock,
 ): Promise<Found<ProvisionRequest>> {
   const { userData, metaData, networkData, preprovisioningNetworkDataName, image, customDeploy } = host.spec;
   const user = await textOf(client, host, "userData", userData, signal);
   if (user.type === "failed") return user;
-  const meta = await documentOf(client, host, "metaData", metaData, signal);
+  const meta = await documentOf(clock, client, host, "metaData", metaData, signal);
   if (meta.type === "failed") return meta;
   const network =
     networkData ??
     (preprovisioningNetworkDataName === undefined ? undefined : { name: preprovisioningNetworkDataName });
-  const net = await documentOf(client, host, "networkData", network, signal);
+  const net = await documentOf(clock, client, host, "networkData", network, signal);
   if (net.type === "failed") return net;
   const value: ProvisionRequest = {
     image,
@@ -56,13 +58,9 @@ async function textOf(
 ): Promise<Found<string | undefined>> {
   const name = reference?.name;
   if (name === undefined || name === "") return { type: "found", value: undefined };
-  const { namespace } = host.metadata;
-  if ((reference?.namespace ?? namespace) !== namespace)
-    return failure(
-      `spec.${field} names a Secret in namespace ${reference?.namespace}: only the host's own namespace is allowed`,
-      { fatal: true },
-    );
-  const secret = await client.get(Secret, { namespace, name }, signal);
+  const target = resolveReference(host, { ...reference }, `spec.${field}`);
+  if ("problem" in target) return failure(target.problem, { fatal: true });
+  const secret = await client.get(Secret, target, signal);
   if (secret === undefined)
     return failure(`The Secret ${name} of spec.${field} does not exist: create it, or remove the field`);
   const value = secretText(secret, field) ?? secretText(secret, "value");
@@ -70,12 +68,17 @@ async function textOf(
   return { type: "found", value };
 }
 
-async function documentOf(...args: Parameters<typeof textOf>): Promise<Found<Record<string, unknown> | undefined>> {
+const MAX_BYTES = 256 * 1024;
+
+async function documentOf(
+  clock: Clock,
+  ...args: Parameters<typeof textOf>
+): Promise<Found<Record<string, unknown> | undefined>> {
   const text = await textOf(...args);
   if (text.type === "failed" || text.value === undefined) return text as Found<undefined>;
   const [, , field, reference] = args;
   try {
-    const value = parseYaml(text.value);
+    const value = await readForeignYaml(text.value, { clock, maxBytes: MAX_BYTES });
     if (isObject(value)) return { type: "found", value };
   } catch {
     // The parser's message may quote the document, which may hold secrets.

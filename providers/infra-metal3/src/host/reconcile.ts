@@ -61,7 +61,7 @@ export function hostReconciler(deps: HostDeps): Reconcile {
       return done();
     }
     if (host.metadata.annotations?.[HOST_PAUSED_ANNOTATION] !== undefined) return done();
-    if ((await deps.upstream?.isHere(context.client, context.signal)) === true)
+    if ((await deps.upstream?.drivesHostsOf(request.namespace, context.client, context.signal)) === true)
       return requeueAfter(UPSTREAM_RECHECK_MS);
     if (host.metadata.deletionTimestamp !== undefined && !hasFinalizer(host, HOST_FINALIZER)) return done();
     const known = memories.get(key);
@@ -209,6 +209,7 @@ class HostPass {
       disableCertificateVerification: bmc.disableCertificateVerification === true,
       bootMACAddress: this.#host.spec.bootMACAddress,
       bootMode: this.#host.spec.bootMode ?? "UEFI",
+      poweredOn: this.#host.status?.poweredOn === true,
       annotations,
     };
     const version = this.#deps.secrets.versionOf(secret);
@@ -233,7 +234,7 @@ class HostPass {
     identity: HostIdentity | undefined,
     driver: Provisioner | undefined,
   ): Promise<StepResult<unknown>> {
-    const { signal, client, log } = this.#context;
+    const { signal, client, clock, log } = this.#context;
     if (identity === undefined || driver === undefined) return failure("There is no way to the management controller");
     try {
       switch (call.op) {
@@ -246,11 +247,11 @@ class HostPass {
         case "deprovision":
           return await driver.deprovision(identity, this.#host.spec.automatedCleaningMode ?? "metadata", signal);
         case "provision": {
-          const request = await provisionRequest(client, this.#host, signal);
+          const request = await provisionRequest(client, this.#host, signal, clock);
           return request.type === "failed" ? request : await driver.provision(identity, request.value, signal);
         }
         case "adopt": {
-          const request = await provisionRequest(client, this.#host, signal);
+          const request = await provisionRequest(client, this.#host, signal, clock);
           return await driver.adopt(identity, request.type === "failed" ? undefined : request.value, signal);
         }
         default:

@@ -55,7 +55,6 @@ describe("a new host", () => {
     ],
     ["off although never off", host({ online: false, disablePowerOff: true }), ["spec.online"]],
     ["image without URL", host({ image: { url: "nothing" } }), ["spec.image.url"]],
-    ["user data elsewhere", host({ userData: { name: "u", namespace: "other" } }), ["spec.userData.namespace"]],
     ["firmware settings", host({ firmware: { sriovEnabled: true } }), ["spec.firmware"]],
     ["UUID as name", host({}, { name: "6a4cdd2c-3a0e-4b1b-9a3e-0c5b9d0a7f01" }), ["metadata.name"]],
     [

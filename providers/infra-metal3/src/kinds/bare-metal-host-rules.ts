@@ -71,7 +71,7 @@ function driverProblems(spec: BareMetalHostSpec, address: BmcAddress): Admission
   return problems;
 }
 
-function specProblems({ spec, metadata }: Host): AdmissionProblem[] {
+function specProblems({ spec }: Host): AdmissionProblem[] {
   const problems: AdmissionProblem[] = [];
   if (spec.disablePowerOff === true && !spec.online)
     problems.push(invalid("spec.online", false, "must be true while disablePowerOff is set"));
@@ -79,11 +79,6 @@ function specProblems({ spec, metadata }: Host): AdmissionProblem[] {
     problems.push(forbidden("spec.firmware", "is no longer supported: use HostFirmwareSettings"));
   const url = spec.image?.url;
   if (url !== undefined && url !== "" && !URL.canParse(url)) problems.push(invalid("spec.image.url", url, "is no URL"));
-  for (const field of ["userData", "metaData", "networkData"] as const) {
-    const namespace = spec[field]?.namespace;
-    if (namespace !== undefined && namespace !== "" && namespace !== metadata.namespace)
-      problems.push(forbidden(`spec.${field}.namespace`, "must be the host's own"));
-  }
   spec.networkInterfaces?.forEach((entry, index) => {
     if (entry.name === undefined && entry.macAddress === undefined)
       problems.push({

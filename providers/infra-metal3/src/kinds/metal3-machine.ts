@@ -1,6 +1,4 @@
-import type { KubeObject } from "@capstan/apimachinery";
 import {
-  type AdmissionProblem,
   array,
   boolean,
   infraMachineKind,
@@ -100,10 +98,7 @@ export const Metal3Machine = infraMachineKind({
   ],
   columns: [{ name: "Provisioned", type: "string", jsonPath: ".status.initialization.provisioned" }],
   admission: {
-    validate: (machine) => [
-      ...imageProblems((machine as { spec?: Spec }).spec ?? {}, "spec"),
-      ...namespaceProblems(machine),
-    ],
+    validate: (machine) => imageProblems((machine as { spec?: Spec }).spec ?? {}, "spec"),
   },
 });
 export type Metal3Machine = ObjectOf<typeof Metal3Machine>;
@@ -130,14 +125,3 @@ export const Metal3MachineTemplate = templateKind({
   },
 });
 export type Metal3MachineTemplate = ObjectOf<typeof Metal3MachineTemplate>;
-
-/** A host reads Secrets of its own namespace only. */
-function namespaceProblems(machine: KubeObject): AdmissionProblem[] {
-  const { spec } = machine as Metal3Machine;
-  return (["userData", "metaData", "networkData", "dataTemplate"] as const).flatMap((name) => {
-    const namespace = spec?.[name]?.namespace;
-    if (namespace === undefined || namespace === machine.metadata.namespace) return [];
-    const detail = `must be the machine's own namespace, ${machine.metadata.namespace}`;
-    return [{ type: "FieldValueInvalid", field: `spec.${name}.namespace`, value: namespace, detail }];
-  });
-}

@@ -1,5 +1,5 @@
 import { deepCopy, isReason, type KubeObject } from "@capstan/apimachinery";
-import type { ClusterKey, WorkloadClusters } from "@capstan/capi";
+import { type ClusterKey, resolveReference, type WorkloadClusters } from "@capstan/capi";
 import { type Cache, type Client, keyText, type Request } from "@capstan/runtime";
 import { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { Metal3Data, Metal3DataClaim } from "../kinds/metal3-data.ts";
@@ -34,7 +34,10 @@ export class Hosts {
   /** Tells where hosts are read and written; before the cache starts. */
   bind(cache: Cache): void {
     this.#bound = { cache, client: cache.client.withFieldManager("capstan-metal3") };
-    cache.addIndex(BareMetalHost, BY_CONSUMER, ({ spec }) => consumerKey(spec.consumerRef));
+    cache.addIndex(BareMetalHost, BY_CONSUMER, (host) => {
+      const consumer = consumerOf(host);
+      return consumer === undefined ? [] : [keyText(consumer.namespace, `${consumer.kind}/${consumer.name}`)];
+    });
     cache.addIndex(BareMetalHost, BY_REUSE, ({ metadata }) => {
       const value = metadata.labels?.[NODE_REUSE_LABEL];
       return value === undefined ? [] : [keyText(metadata.namespace, value)];
@@ -102,6 +105,14 @@ export class Hosts {
       .find((host) => !this.isBeingClaimed(host) && matches(host));
   }
 
+  /** All free hosts that a machine can have. */
+  allFree(namespace: string, wanted: Wanted): BareMetalHost[] {
+    const matches = hostMatches(wanted);
+    return this.cache
+      .byIndex(BareMetalHost, FREE, namespace)
+      .filter((host) => !this.isBeingClaimed(host) && matches(host));
+  }
+
   waits(machine: KubeObject, wanted: Wanted): void {
     this.#waiting.set(keyOf(machine), { request: requestOf(machine), matches: hostMatches(wanted) });
   }
@@ -150,8 +161,8 @@ export class Hosts {
     const name = this.#doubts.get(uid);
     if (name === undefined) return undefined;
     const live = await this.client.get(BareMetalHost, { namespace, name }, signal);
-    const { kind, name: consumer } = live?.spec.consumerRef ?? {};
-    if (kind === machine.kind && consumer === machine.metadata.name) return name;
+    const consumer = live === undefined ? undefined : consumerOf(live);
+    if (consumer?.kind === machine.kind && consumer.name === machine.metadata.name) return name;
     this.#doubts.delete(uid);
     return undefined;
   }
@@ -173,9 +184,9 @@ export class Hosts {
 
   /** Calls back for machines whose host, data or Node changed, and for one that waits when a host becomes free. */
   subscribe(changed: (machine: Request) => void): () => void {
-    const consumer = ({ spec }: BareMetalHost): void => {
-      const { kind, namespace = "", name } = spec.consumerRef ?? {};
-      if (kind === Metal3Machine.kind && name !== undefined) changed({ namespace, name });
+    const consumer = (host: BareMetalHost): void => {
+      const { kind, namespace = "", name = "" } = consumerOf(host) ?? {};
+      if (kind === Metal3Machine.kind) changed({ namespace, name });
     };
     const appeared = (host: BareMetalHost): void => {
       consumer(host);
@@ -235,9 +246,12 @@ export class Hosts {
   }
 }
 
-function consumerKey(reference: BareMetalHost["spec"]["consumerRef"]): string[] {
-  const { kind, namespace, name } = reference ?? {};
-  return kind === undefined || name === undefined ? [] : [keyText(namespace, `${kind}/${name}`)];
+/** Who has claimed a host. A host is claimed only from its own namespace: whoever writes one must not speak for the machines of others. */
+function consumerOf(host: BareMetalHost): { kind: string; namespace: string; name: string } | undefined {
+  const { consumerRef } = host.spec;
+  if (consumerRef?.kind === undefined || consumerRef.name === undefined) return undefined;
+  const target = resolveReference(host, consumerRef, "spec.consumerRef");
+  return "problem" in target ? undefined : { kind: consumerRef.kind, ...target };
 }
 
 function requestOf(object: KubeObject): Request {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readIso } from "../testing/iso-reader.ts";
 import { addFiles } from "./add-files.ts";
-import { bytesContent, patchedContent, readAll } from "./content.ts";
+import { bytesContent, type MediaContent, patchedContent, readAll } from "./content.ts";
 import { buildIso } from "./iso9660.ts";
 
 const files = (tree: Record<string, string>): Map<string, Uint8Array> =>
@@ -34,6 +34,29 @@ test("a folder of the same name is replaced, as its data would be another host's
 test("what is no image is refused", async () => {
   await expect(addFiles(bytesContent(Buffer.alloc(100_000)), files(NEW))).rejects.toThrow("no ISO 9660 image");
 });
+
+test.each([
+  ["is as large as it says, which is vast", (image: Buffer) => image.writeUInt32LE(0xffff_ffff, 16 * 2048 + 166)],
+  ["lies beyond the image", (image: Buffer) => image.writeUInt32LE(0x00ff_ffff, 16 * 2048 + 158)],
+  ["has records of a byte", (image: Buffer) => image.fill(1, rootOf(image), rootOf(image) + 64)],
+])("an image whose root folder %s is refused, and little of it is read", async (_what, spoil) => {
+  const image = Buffer.from(buildIso({ label: "LIVE", files: files(OLD), nowMs: 0 }));
+  spoil(image);
+  const content = bytesContent(image);
+  let read = 0;
+  const counted: MediaContent = {
+    ...content,
+    size: 2 ** 40,
+    async *read(from, to) {
+      read += to - from;
+      yield* content.read(from, to);
+    },
+  };
+  await expect(addFiles(counted, files(NEW))).rejects.toThrow(/root folder|bytes at/);
+  expect(read).toBeLessThan(1024 * 1024);
+});
+
+const rootOf = (image: Buffer): number => image.readUInt32LE(16 * 2048 + 158) * 2048;
 
 test("any part of patched bytes is the part of the whole", async () => {
   await fc.assert(

@@ -5,6 +5,10 @@ import { isoTree, type TreeDirectory, type TreeFile } from "./iso-tree.ts";
 
 const FIRST = 16;
 const LAST_DESCRIPTOR = 64;
+/** The root folder alone: one of a thousand files has some 100 KiB. */
+const MAX_ROOT = 1024 * 1024;
+/** A record without a name; what claims to be shorter is no record. */
+const MIN_RECORD = 33;
 
 interface Volume {
   readonly at: number;
@@ -81,8 +85,12 @@ async function volumesOf(base: MediaContent): Promise<Volume[]> {
     if (type === 255) break;
     const joliet = type === 2 && /^%\/[@CE]/.test(descriptor.toString("latin1", 88, 91));
     if (type !== 1 && !joliet) continue;
+    if (volumes.some((volume) => volume.joliet === joliet)) throw new Error("it has two volumes of the same kind");
     const from = descriptor.readUInt32LE(158) * SECTOR;
-    volumes.push({ at, joliet, root: await readAll(base, from, from + descriptor.readUInt32LE(166)) });
+    const bytes = descriptor.readUInt32LE(166);
+    if (bytes > MAX_ROOT || from + bytes > base.size)
+      throw new Error(`its root folder has ${bytes} bytes, more than the ${MAX_ROOT} that are read or than the image`);
+    volumes.push({ at, joliet, root: await readAll(base, from, from + bytes) });
   }
   if (!volumes.some(({ joliet }) => !joliet)) throw new Error("it is no ISO 9660 image");
   return volumes;
@@ -190,6 +198,7 @@ function recordsOf(folder: Buffer): Buffer[] {
       at = SECTOR * (Math.floor(at / SECTOR) + 1);
       continue;
     }
+    if (length < MIN_RECORD || at + length > folder.length) throw new Error("its root folder is damaged");
     records.push(folder.subarray(at, at + length));
     at += length;
   }

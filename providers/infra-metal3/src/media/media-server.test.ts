@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { get as httpsGet } from "node:https";
+import { connect } from "node:net";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -123,4 +125,18 @@ test("a new process with the same secret serves the same image under the same ad
   const second = new MediaServer({ ...options, listen: { host: "127.0.0.1", port: Number(new URL(url).port) } });
   expect(await second.publish("default/h1", CONTENT, ["127.0.0.1"])).toBe(url);
   await second.close();
+});
+
+test("closes connections that send no request, and not those that are being served", async () => {
+  const url = await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
+  const { port } = new URL(url);
+  const quiet = connect({ host: "127.0.0.1", port: Number(port) });
+  quiet.on("error", () => undefined).resume();
+  await once(quiet, "connect");
+  // Connections are accepted in order: when this one is answered, the server has the other.
+  expect(await (await get(url)).text()).toBe("0123456789");
+  const closed = once(quiet, "close");
+  await clock.advance(31_000);
+  await closed;
+  expect(await (await get(url)).text()).toBe("0123456789");
 });

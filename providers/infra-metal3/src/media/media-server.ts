@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { createServer as createHttpsServer } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Clock, Random } from "@capstan/apimachinery";
+import { type Clock, HTTP_TIME_LIMITS, limitConnections, type Random, TLS_TIME_LIMITS } from "@capstan/apimachinery";
 import type { MediaContent } from "./content.ts";
 
 /** Where media are served. */
@@ -35,6 +35,8 @@ interface Grant {
 }
 
 const HOUR_MS = 3_600_000;
+/** A management controller opens a few; several share an address behind a gateway. */
+const CONNECTIONS = { maxConnections: 2048, maxUnauthenticatedPerAddress: 128, quietMs: 30_000 };
 /** Some management controllers insist on the ending. */
 const FILE_NAME = "media.iso";
 
@@ -118,8 +120,12 @@ export class MediaServer {
     const handle = (request: IncomingMessage, response: ServerResponse): void => this.#serve(request, response, secure);
     const server =
       files === undefined
-        ? createHttpServer(handle)
-        : createHttpsServer({ cert: files.certPem, key: files.keyPem }, handle);
+        ? createHttpServer(HTTP_TIME_LIMITS, handle)
+        : createHttpsServer(
+            { cert: files.certPem, key: files.keyPem, ...HTTP_TIME_LIMITS, ...TLS_TIME_LIMITS },
+            handle,
+          );
+    limitConnections(server, CONNECTIONS, this.#options.clock);
     const port = typeof wanted === "number" ? wanted : await wanted();
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);

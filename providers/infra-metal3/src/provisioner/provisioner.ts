@@ -20,6 +20,8 @@ export interface HostIdentity {
   readonly disableCertificateVerification: boolean;
   readonly bootMACAddress: string | undefined;
   readonly bootMode: "UEFI" | "UEFISecureBoot" | "legacy";
+  /** Whether it was on when it was last looked at. */
+  readonly poweredOn: boolean;
   /** For drivers whose behaviour can be set there. */
   readonly annotations: Readonly<Record<string, string>>;
 }

@@ -84,6 +84,7 @@ export class FakeRedfish {
       disableCertificateVerification: false,
       bootMACAddress: undefined,
       bootMode: "UEFI",
+      poweredOn: false,
       annotations: {},
       ...change,
     };

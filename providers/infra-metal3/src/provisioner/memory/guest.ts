@@ -10,8 +10,9 @@ export function bootFromConfigDrive(
   host: HostIdentity,
   request: ProvisionRequest,
   options: MemoryBmcOptions,
+  how?: "resumed",
 ): RunningSystem {
-  const guest = new Guest(programOf(host, request, options), {
+  const guest = new Guest(programOf(host, request, options, how), {
     clock: options.clock,
     log: options.log,
     changed: () => undefined,
@@ -25,7 +26,12 @@ export function bootFromConfigDrive(
   };
 }
 
-function programOf(host: HostIdentity, request: ProvisionRequest, options: MemoryBmcOptions): GuestProgram {
+function programOf(
+  host: HostIdentity,
+  request: ProvisionRequest,
+  options: MemoryBmcOptions,
+  how: "resumed" | undefined,
+): GuestProgram {
   const { metaData, userData } = request.configDrive;
   let plan: JoinPlan | undefined;
   const read = (): JoinPlan => {
@@ -39,15 +45,23 @@ function programOf(host: HostIdentity, request: ProvisionRequest, options: Memor
     );
     return plan;
   };
+  let joined = false;
+  const resumed = how === undefined ? undefined : options.resumed;
   return {
-    join: (signal) => joinCluster(read(), options, signal),
+    join: async (signal) => {
+      const kubelet = resumed?.(host);
+      joined = (await kubelet?.knows(read().nodeName)) === true;
+      // Its token was for the first time only; one that was still on its way joins with it.
+      return joined && kubelet !== undefined ? kubelet : await joinCluster(read(), options, signal);
+    },
     register: (kubelet) => {
       const { nodeName, taints, kubeletArgs } = read();
       const node = nodeOf({
         name: nodeName,
         providerID: kubeletArgs["provider-id"] ?? "",
         labels: labelsOf(kubeletArgs["node-labels"]),
-        version: /v\d+\.\d+\.\d+/.exec(request.image?.url ?? "")?.[0] ?? "",
+        // An image whose name says no version holds what the Machine needs.
+        version: /v\d+\.\d+\.\d+/.exec(request.image?.url ?? "")?.[0] ?? options.kubeletOf?.(host) ?? "",
         addresses: [
           { type: "InternalIP", address: addressOf(host, options.seed) },
           { type: "Hostname", address: nodeName },
@@ -57,7 +71,7 @@ function programOf(host: HostIdentity, request: ProvisionRequest, options: Memor
         taints,
         since: formatTime(options.clock.now()),
       });
-      return kubelet.register(node);
+      return joined ? kubelet.resume(node) : kubelet.register(node);
     },
     post: (kubelet, alive) => kubelet.post(read().nodeName, alive),
   };

@@ -11,7 +11,7 @@ export interface RunningSystem {
 /** One simulated machine: power that takes time to change, media, and what boots from it. */
 export class MemoryMachine {
   readonly #clock: Clock;
-  #on = false;
+  #on: boolean;
   #change: { to: boolean; atMs: number } | undefined;
   #system: RunningSystem | undefined;
   #cancelBoot: (() => void) | undefined;
@@ -21,8 +21,9 @@ export class MemoryMachine {
   boot: (() => RunningSystem) | undefined;
   bootMs = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, on: boolean) {
     this.#clock = clock;
+    this.#on = on;
   }
 
   get on(): boolean {
@@ -40,6 +41,11 @@ export class MemoryMachine {
     if (this.#change?.to !== on) this.#change = { to: on, atMs: this.#clock.now() + afterMs };
     this.#settle();
     return this.#change === undefined ? 0 : this.#change.atMs - this.#clock.now();
+  }
+
+  /** Goes on with what ran when the process before this one ended. */
+  resume(): void {
+    this.#system = this.boot?.();
   }
 
   /** Takes the media out; what ran from it is gone. */

@@ -1,6 +1,6 @@
 import { type Clock, type Random, sleep, stableStringify } from "@capstan/apimachinery";
 import type { Logger } from "@capstan/runtime";
-import type { Connect } from "@capstan/workloads";
+import type { Connect, Kubelet } from "@capstan/workloads";
 import type { HardwareDetails } from "../../kinds/hardware-details.ts";
 import { parseBmcAddress } from "../bmc-address.ts";
 import { InFlight } from "../in-flight.ts";
@@ -30,6 +30,10 @@ export interface MemoryBmcOptions {
   readonly seed: number;
   /** How machines reach the API they join. */
   readonly connect: Connect;
+  /** The kubelet that a host needs; for images whose name says no version. */
+  readonly kubeletOf?: (host: { readonly namespace: string; readonly name: string }) => string | undefined;
+  /** The kubelet of a host that booted before this process started; throws while its cluster cannot be reached. */
+  readonly resumed?: (host: HostIdentity) => Kubelet;
   /** Requests at a time; default 2 for each management controller and 512 over all. */
   readonly limits?: { readonly perKey: number; readonly total: number };
 }
@@ -58,7 +62,7 @@ export class MemoryBmcs implements Provisioner {
 
   /** Somebody pressed the button. */
   press(address: string, on: boolean): void {
-    this.#machine(address).setPower(on, 0);
+    this.#machine({ address, poweredOn: false }).setPower(on, 0);
   }
 
   async register(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ id: string }>> {
@@ -76,7 +80,7 @@ export class MemoryBmcs implements Provisioner {
   async power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<PowerReport>> {
     return await this.#ask<PowerReport>(host, signal, async ({ faults }) => {
       const health = faults.has("broken-fan") ? "Critical" : "OK";
-      return finished({ on: this.#machine(host.address).on, health });
+      return finished({ on: this.#machine(host).on, health });
     });
   }
 
@@ -90,7 +94,7 @@ export class MemoryBmcs implements Provisioner {
 
   async reboot(host: HostIdentity, _mode: PowerOffMode, signal: AbortSignal): Promise<StepResult> {
     return await this.#ask(host, signal, async (behaviour) => {
-      this.#machine(host.address).setPower(false, 0);
+      this.#machine(host).setPower(false, 0);
       return this.#setPower(host, true, { ...behaviour, powerMs: 0 });
     });
   }
@@ -101,7 +105,7 @@ export class MemoryBmcs implements Provisioner {
 
   async provision(host: HostIdentity, request: ProvisionRequest, signal: AbortSignal): Promise<StepResult> {
     return await this.#ask(host, signal, async (behaviour) => {
-      const machine = this.#machine(host.address);
+      const machine = this.#machine(host);
       const media = stableStringify(request);
       if (behaviour.faults.has("bad-checksum"))
         return failure(`The image ${request.image?.url} is not what spec.image.checksum says: correct one of them`, {
@@ -121,7 +125,7 @@ export class MemoryBmcs implements Provisioner {
   async deprovision(host: HostIdentity, _cleaning: unknown, signal: AbortSignal): Promise<StepResult> {
     return await this.#ask(host, signal, async (behaviour) => {
       const off = this.#setPower(host, false, behaviour);
-      if (off.type === "done") this.#machine(host.address).eject();
+      if (off.type === "done") this.#machine(host).eject();
       return off;
     });
   }
@@ -129,9 +133,10 @@ export class MemoryBmcs implements Provisioner {
   /** After a restart of the process the machine is as it was before: on, with its media. */
   async adopt(host: HostIdentity, request: ProvisionRequest | undefined, signal: AbortSignal): Promise<StepResult> {
     return await this.#ask(host, signal, async (behaviour) => {
-      if (this.#machines.has(nameOf(host.address)) || request === undefined) return finished();
-      this.#insert(host, request, behaviour);
-      this.#machine(host.address).setPower(true, 0);
+      const machine = this.#machine(host);
+      if (machine.media !== undefined || request === undefined) return finished();
+      this.#insert(host, request, behaviour, "resumed");
+      if (machine.on) machine.resume();
       return finished();
     });
   }
@@ -140,17 +145,17 @@ export class MemoryBmcs implements Provisioner {
     return finished();
   }
 
-  #insert(host: HostIdentity, request: ProvisionRequest, behaviour: Behaviour): void {
-    const machine = this.#machine(host.address);
+  #insert(host: HostIdentity, request: ProvisionRequest, behaviour: Behaviour, how?: "resumed"): void {
+    const machine = this.#machine(host);
     machine.eject();
     machine.media = stableStringify(request);
     machine.bootMs = behaviour.bootMs;
     const boots = request.configDrive.userData !== undefined && !behaviour.faults.has("never-boots");
-    machine.boot = boots ? () => bootFromConfigDrive(host, request, this.#options) : undefined;
+    machine.boot = boots ? () => bootFromConfigDrive(host, request, this.#options, how) : undefined;
   }
 
   #setPower(host: HostIdentity, on: boolean, behaviour: Behaviour): StepResult {
-    const machine = this.#machine(host.address);
+    const machine = this.#machine(host);
     if (machine.on === on) return finished();
     const what = `Reset ${on ? "On" : "ForceOff"} was accepted, but the power is still ${on ? "off" : "on"}`;
     if (behaviour.faults.has("power-lies")) return working(what, ASK_AGAIN_MS);
@@ -158,9 +163,10 @@ export class MemoryBmcs implements Provisioner {
     return leftMs === 0 ? finished() : working(what, leftMs);
   }
 
-  #machine(address: string): MemoryMachine {
-    const name = nameOf(address);
-    const machine = this.#machines.get(name) ?? new MemoryMachine(this.#options.clock);
+  /** A machine that this process has not seen yet has the power that it had when it was last looked at. */
+  #machine(host: Pick<HostIdentity, "address" | "poweredOn">): MemoryMachine {
+    const name = nameOf(host.address);
+    const machine = this.#machines.get(name) ?? new MemoryMachine(this.#options.clock, host.poweredOn);
     this.#machines.set(name, machine);
     return machine;
   }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Clock, isObject, sleep } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import type { Agent } from "undici";
 import { parseBmcAddress } from "../bmc-address.ts";
 import type { InFlight } from "../in-flight.ts";
@@ -23,6 +24,10 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 const TASK_POLL_MS = 1_000;
 const TASK_LIMIT_MS = 60_000;
+/** What a machine has of one thing: drives, interfaces, media. */
+const MAX_MEMBERS = 256;
+/** For all of them: each alone may take half a minute. */
+const MEMBERS_LIMIT_MS = 5 * 60_000;
 
 /** One management controller with one set of credentials: sessions where it has them, Basic where not. */
 export class RedfishClient {
@@ -30,17 +35,19 @@ export class RedfishClient {
   readonly #origin: string;
   readonly #inFlight: InFlight;
   readonly #clock: Clock;
+  readonly #gate: DialGate;
   readonly #fingerprint: string;
   #agent: Agent | undefined;
   #token: string | undefined;
   #session: string | undefined;
   #basic = false;
 
-  constructor(host: HostIdentity, deps: { clock: Clock; inFlight: InFlight }) {
+  constructor(host: HostIdentity, deps: { clock: Clock; inFlight: InFlight; gate: DialGate }) {
     this.#host = host;
     this.#origin = parseBmcAddress(host.address).origin;
     this.#inFlight = deps.inFlight;
     this.#clock = deps.clock;
+    this.#gate = deps.gate;
     this.#fingerprint = fingerprintOf(host);
   }
 
@@ -71,8 +78,15 @@ export class RedfishClient {
   async members(path: string, signal: AbortSignal): Promise<Resource[]> {
     const collection = await this.find(path, signal);
     const list = Array.isArray(collection?.["Members"]) ? collection["Members"] : [];
+    if (list.length > MAX_MEMBERS)
+      throw new RedfishError(
+        `GET ${path}: it lists ${list.length} members, more than the ${MAX_MEMBERS} that are read`,
+      );
     const found: Resource[] = [];
+    const began = this.#clock.monotonic();
     for (const entry of list) {
+      if (this.#clock.monotonic() - began > MEMBERS_LIMIT_MS)
+        throw new RedfishError(`GET ${path}: its members were not read within ${MEMBERS_LIMIT_MS / 1000} s`);
       const link = linkOf(entry);
       const member = link === undefined ? undefined : await this.find(link, signal);
       if (member !== undefined) found.push(member);
@@ -157,7 +171,7 @@ export class RedfishClient {
       const answer = await this.#authorized("GET", monitor, undefined, signal, {});
       const state = isObject(answer.body) ? answer.body["TaskState"] : undefined;
       if (state === "Exception" || state === "Killed" || state === "Cancelled")
-        throw new RedfishError(`${method} ${path}: its task ended with ${state}: ${taskWords(answer.body)}`);
+        throw new RedfishError(`${method} ${path}: its task ended with ${state}${wordsOf(answer.body)}`);
       if (answer.status >= 400) throw answerError(`GET ${monitor} (task of ${method} ${path})`, answer);
       if (answer.status !== 202 && (state === undefined || state === "Completed")) return answer;
     }
@@ -194,7 +208,9 @@ export class RedfishClient {
     headers: Record<string, string>,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const agent = await this.#connect();
+    const agent = await this.#connect().catch((error: unknown) => {
+      throw connectionError(`${method} ${this.#origin}${path}`, error);
+    });
     const abort = new AbortController();
     const stop = (): void => abort.abort(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
@@ -238,6 +254,7 @@ export class RedfishClient {
       pipelining: 1,
       connections: 4,
       connect: {
+        ...this.#gate.guardUrl(this.#origin),
         timeout: 10_000,
         ...(credentials.ca === undefined ? {} : { ca: credentials.ca }),
         ...(disableCertificateVerification ? { rejectUnauthorized: false } : {}),
@@ -271,24 +288,13 @@ function pathOf(location: string | undefined, origin: string): string | undefine
 
 function answerError(what: string, answer: Answer): RedfishError {
   const { status } = answer;
-  const words = wordsOf(answer.body);
-  const said = `${what}: the management controller answered ${status}${words === "" ? "" : `: ${words}`}`;
+  const said = `${what}: the management controller answered ${status}${wordsOf(answer.body)}`;
   if (status === 401 || status === 403)
     return new RedfishError(
       `${said}: correct username and password in the Secret of spec.bmc.credentialsName, and give that user the rights of an administrator`,
       { access: "refused", status },
     );
   return new RedfishError(said, { status });
-}
-
-function taskWords(body: unknown): string {
-  const messages = isObject(body) && Array.isArray(body["Messages"]) ? body["Messages"] : [];
-  return (
-    messages
-      .flatMap((entry) => (isObject(entry) && typeof entry["Message"] === "string" ? [entry["Message"]] : []))
-      .join(" ")
-      .slice(0, 600) || "it said nothing more"
-  );
 }
 
 function jsonOf(text: string): unknown {

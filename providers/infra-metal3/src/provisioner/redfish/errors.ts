@@ -18,20 +18,61 @@ export class RedfishError extends Error {
   }
 }
 
-const MAX_TEXT = 600;
+/**
+ * What the messages of Redfish's registries mean that tell more than a status. A management controller's own words are not repeated:
+ * whoever chose its address would read in a condition what another server there says.
+ */
+const MEANINGS: Readonly<Record<string, string>> = {
+  InsufficientPrivilege: "the user lacks the permission for this",
+  AccountNotModified: "the account cannot be changed",
+  NoValidSession: "the session has expired",
+  SessionLimitExceeded: "too many sessions are open: close some, or raise the limit",
+  ServiceShuttingDown: "the service is restarting",
+  ServiceTemporarilyUnavailable: "the service is temporarily unavailable",
+  ServiceInUnknownState: "the service is in an unknown state: restart the management controller",
+  ResourceInUse: "the resource is in use",
+  ResourceInStandby: "the system is in standby",
+  ResourceMissingAtURI: "there is no resource at this address",
+  ResourceNotFound: "there is no such resource",
+  ResourceCannotBeDeleted: "the resource cannot be deleted",
+  ActionNotSupported: "the action is not supported",
+  ActionParameterNotSupported: "a parameter of the action is not supported",
+  ActionParameterMissing: "a parameter of the action is missing",
+  ActionParameterValueNotInList: "a parameter of the action has an unsupported value",
+  PropertyNotWritable: "a property is read-only",
+  PropertyValueNotInList: "a property has an unsupported value",
+  PropertyUnknown: "a property is not supported",
+  LicenseRequired: "a license is required",
+  OperationNotAllowed: "the operation is not allowed",
+  OperationTimeout: "the operation timed out",
+  CouldNotEstablishConnection: "it cannot connect to the address of the medium: allow it to reach the management host",
+  ResourceAtUriUnauthorized: "it has no access to the address of the medium",
+  ResourceAtUriInUnknownFormat: "it does not recognize the format of the medium",
+  InternalError: "internal error",
+  GeneralError: "general error",
+};
 
-/** What a management controller said in an answer, in its own words. */
+/** How many messages of an answer are looked at. */
+const MAX_MESSAGES = 16;
+
+/** What a management controller says in an answer, in our words; empty if it says nothing that is known. */
 export function wordsOf(body: unknown): string {
   const error = isObject(body) && isObject(body["error"]) ? body["error"] : body;
   if (!isObject(error)) return "";
-  const details = error["@Message.ExtendedInfo"];
-  const list = Array.isArray(details) ? details : [details];
-  const texts = list.flatMap((entry) =>
-    isObject(entry) && typeof entry["Message"] === "string" ? [entry["Message"]] : [],
-  );
-  const message = typeof error["message"] === "string" ? [error["message"]] : [];
-  // The outer message is mostly a general one.
-  return [...new Set(texts.length > 0 ? texts : message)].join(" ").slice(0, MAX_TEXT);
+  const details = error["@Message.ExtendedInfo"] ?? error["Messages"];
+  const entries = [
+    ...(Array.isArray(details) ? details.slice(0, MAX_MESSAGES) : [details]),
+    { MessageId: error["code"] },
+  ];
+  const meanings = entries.flatMap((entry) => {
+    // Such as Base.1.8.InsufficientPrivilege.
+    const id = isObject(entry) ? String(entry["MessageId"]).slice(0, 256).split(".").pop() : undefined;
+    return id !== undefined && Object.hasOwn(MEANINGS, id) ? [`${id}: ${MEANINGS[id]}`] : [];
+  });
+  const [first, ...more] = [...new Set(meanings)];
+  // The outer code is mostly a general one.
+  const told = more.filter((meaning) => !meaning.startsWith("GeneralError"));
+  return first === undefined ? "" : ` (${[first, ...told].join("; ")})`;
 }
 
 const CURES: readonly (readonly [RegExp, string])[] = [
@@ -45,6 +86,7 @@ const CURES: readonly (readonly [RegExp, string])[] = [
   ],
   [/ALTNAME_INVALID/, "use the name that its certificate is for, or set spec.bmc.disableCertificateVerification"],
   [/ENOTFOUND|EAI_AGAIN/, "correct the host name in spec.bmc.address"],
+  [/ERR_ADDRESS_REFUSED/, "correct spec.bmc.address"],
   [/EPROTO|WRONG_VERSION_NUMBER/, "it does not speak TLS there: use redfish-virtualmedia+http:// or another port"],
 ];
 

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { type Clock, isObject } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import type { BareMetalHostSpec } from "../../kinds/bare-metal-host-spec.ts";
 import type { HardwareDetails } from "../../kinds/hardware-details.ts";
 import { addFiles } from "../../media/add-files.ts";
@@ -31,6 +32,8 @@ import { chooseDrives, eject, imageIn, insert, isSecure, virtualMedia } from "./
 /** What the driver works with. */
 export interface RedfishOptions {
   readonly clock: Clock;
+  /** Which addresses of management controllers are dialled. */
+  readonly gate: DialGate;
   readonly media: Pick<MediaServer, "publish" | "renew" | "withdraw" | "canSecure">;
   /** Reads an image in parts. */
   readonly open: (url: string, signal: AbortSignal) => Promise<MediaContent>;
@@ -297,7 +300,11 @@ export class RedfishDriver implements Provisioner {
   async #client(host: HostIdentity, signal: AbortSignal): Promise<RedfishClient> {
     const known = this.#clients.get(keyOf(host));
     if (known?.fits(host) === true) return known;
-    const client = new RedfishClient(host, { clock: this.#options.clock, inFlight: this.inFlight });
+    const client = new RedfishClient(host, {
+      clock: this.#options.clock,
+      inFlight: this.inFlight,
+      gate: this.#options.gate,
+    });
     this.#clients.set(keyOf(host), client);
     await known?.close(signal);
     return client;

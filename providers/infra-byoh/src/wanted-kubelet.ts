@@ -1,0 +1,46 @@
+import type { Cluster } from "@capstan/capi";
+import type { ByoHost } from "@capstan/host-agent";
+
+/** The kubelet that a host without an installer must bring along. */
+export interface WantedKubelet {
+  readonly version: string;
+  /** The Machine's minor exactly, so that an upgrade ends; or, for a Machine that names no version, none newer than the control plane. */
+  readonly match: "minor" | "not-newer";
+}
+
+/** What a machine asks of its host's kubelet; undefined when nothing is known of either version. */
+export function wantedKubelet(version: string | undefined, { status }: Cluster): WantedKubelet | undefined {
+  if (version !== undefined) return { version, match: "minor" };
+  const oldest = status?.controlPlane?.versions?.[0]?.version;
+  return oldest === undefined ? undefined : { version: oldest, match: "not-newer" };
+}
+
+/**
+ * The version of a kubelet that a machine cannot use. Patch versions may differ. A host that reports none is not skipped: its bootstrap data
+ * may install one.
+ */
+export function wrongKubelet(host: ByoHost, wanted: WantedKubelet | undefined): string | undefined {
+  const found = host.status?.hostinfo?.kubeletVersion;
+  if (found === undefined || wanted === undefined) return undefined;
+  const difference = minorOf(found) - minorOf(wanted.version);
+  return (wanted.match === "minor" ? difference === 0 : difference <= 0) ? undefined : found;
+}
+
+const MAX_NAMES = 5;
+
+/** Which hosts were skipped for their kubelet, and the ways out. */
+export function kubeletCure(skipped: readonly ByoHost[], wanted: WantedKubelet | undefined): string {
+  const named = skipped
+    .map((host) => `${host.metadata.name} has kubelet ${wrongKubelet(host, wanted)}`)
+    .sort()
+    .slice(0, MAX_NAMES);
+  const more = skipped.length > named.length ? ` and ${skipped.length - named.length} more` : "";
+  const [minor] = /^v?\d+\.\d+/.exec(wanted?.version ?? "") ?? [];
+  const needed = wanted?.match === "minor" ? `${minor} is needed` : `${minor} is the newest allowed`;
+  return `${named.join(", ")}${more}, but ${needed}; set installerRef in the ByoMachineTemplate to a K8sInstallerConfigTemplate, install that kubelet on the host, or add a host that has it with: capstan host add NAME`;
+}
+
+function minorOf(version: string): number {
+  const [, major = "0", minor = "0"] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return Number(major) * 1000 + Number(minor);
+}
