@@ -4,6 +4,7 @@ import { kindsRole } from "@capstan/capi";
 import { enrolmentRoles } from "@capstan/host-agent";
 import { Client } from "@capstan/runtime";
 import { KINDS } from "./kinds.ts";
+import { userRoles } from "./user-roles.ts";
 
 /** Where the manager lives in a management cluster. */
 export const MANAGER_NAMESPACE = "capstan-system";
@@ -94,7 +95,8 @@ export function managerAccess(): Unstructured[] {
 export async function managerTransport(api: ApiServer, clock: Clock): Promise<Transport> {
   const admin = new Client(api.admin(), { fieldManager: "capstan", clock });
   await admin.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: MANAGER_NAMESPACE } });
-  await Promise.all([kindsRole("capstan", KINDS), ...managerAccess()].map((object) => admin.apply(object)));
+  const roles = [kindsRole("capstan", KINDS), ...userRoles("capstan", KINDS), ...managerAccess()];
+  await Promise.all(roles.map((object) => admin.apply(object)));
   const groups = ["system:serviceaccounts", `system:serviceaccounts:${MANAGER_NAMESPACE}`, "system:authenticated"];
   const user: UserInfo = { name: `system:serviceaccount:${MANAGER_NAMESPACE}:${MANAGER_ACCOUNT}`, groups };
   return api.transport(user);

@@ -1,8 +1,13 @@
-import { access, constants } from "node:fs/promises";
+import { access, constants, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Binaries } from "@capstan/controlplane-hosted";
 
 const PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+
+/** Where `capstan kubernetes install` puts programs. */
+export function kubernetesDir(dataDir: string): string {
+  return join(dataDir, "kubernetes");
+}
 
 /** Finds Kubernetes programs below folders laid out as `VERSION/bin/PROGRAM`, the first that has them all. */
 export function binariesIn(folders: readonly string[]): Binaries {
@@ -18,6 +23,15 @@ export function binariesIn(folders: readonly string[]): Binaries {
       };
     },
   };
+}
+
+/** Versions all of whose programs lie in one of these folders, old to new: an install that was interrupted does not count. */
+export async function installedVersions(folders: readonly string[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const folder of folders)
+    for (const name of await readdir(folder).catch(() => []))
+      if (/^v\d+\.\d+\.\d+$/.test(name) && (await hasAll(join(folder, name, "bin")))) found.add(name);
+  return [...found].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }
 
 async function hasAll(dir: string): Promise<boolean> {

@@ -1,8 +1,11 @@
 import { rm } from "node:fs/promises";
 import { createServer, request, type Server } from "node:http";
 import { join } from "node:path";
+import { HTTP_TIME_LIMITS } from "@capstan/apimachinery";
 
 const FILE = "control.sock";
+/** A request holds a path at most. */
+const MAX_BODY_CHARS = 64 * 1024;
 
 /** What the commands on the same machine may ask of a running instance, beyond its API. */
 export interface ControlActions {
@@ -19,7 +22,7 @@ export interface ControlActions {
 export async function serveControl(dataDir: string, actions: ControlActions): Promise<() => Promise<void>> {
   const path = join(dataDir, FILE);
   await rm(path, { force: true });
-  const server: Server = createServer((incoming, response) => {
+  const server: Server = createServer(HTTP_TIME_LIMITS, (incoming, response) => {
     const finish = (status: number, body: object): void => {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     };
@@ -27,6 +30,7 @@ export async function serveControl(dataDir: string, actions: ControlActions): Pr
     incoming.setEncoding("utf8");
     incoming.on("data", (chunk: string) => {
       text += chunk;
+      if (text.length > MAX_BODY_CHARS) incoming.destroy();
     });
     incoming.on("end", () => {
       if (incoming.method === "POST" && incoming.url === "/sign-in-link") {

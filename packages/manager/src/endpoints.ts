@@ -83,17 +83,23 @@ async function listening(
 
 async function probesAt(address: EndpointAddress, options: EndpointOptions): Promise<Endpoint> {
   const version = { gitVersion: `v${options.version}`, platform: `${process.platform}/${process.arch}` };
-  return await listenForProbes({ address, version, health: options.healthChecks, ready: options.readyChecks });
+  return await listenForProbes({
+    address,
+    clock: options.clock,
+    version,
+    health: options.healthChecks,
+    ready: options.readyChecks,
+  });
 }
 
 async function metricsAt(address: EndpointAddress, options: EndpointOptions, ends: (() => void)[]): Promise<Endpoint> {
   const { metrics, client, clock, random, log } = options;
-  if (isOpen(address)) return await listenForMetrics({ address, metrics });
+  if (isOpen(address)) return await listenForMetrics({ address, metrics, clock });
   const ca = await createServingAuthority("capstan-metrics", { clock, random });
   const names = address.host === undefined ? [] : [address.host];
   const issue = () => issueServing(ca, "capstan-metrics", names, { clock, random });
   const secured = { tls: await issue(), access: reviewedAccess(client, { clock, log }) };
-  const endpoint = await listenForMetrics({ address, metrics, secured });
+  const endpoint = await listenForMetrics({ address, metrics, clock, secured });
   ends.push(keepRenewed(issue, (next) => endpoint.renew(next), { clock, metrics }));
   return endpoint;
 }

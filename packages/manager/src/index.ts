@@ -1,9 +1,12 @@
 export { MANAGER_NAMESPACE, managerTransport } from "./access.ts";
+export { observeClusterStates } from "./cluster-metrics.ts";
 export { actingInProcess, actingOverHttp } from "./dashboard/acting.ts";
 export { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
 export type {
   Chip,
+  ClusterAccess,
   ClusterItem,
+  ControlPlaneHome,
   Counts,
   FleetRow,
   HostRow,
@@ -16,6 +19,7 @@ export type {
   TimelineItem,
 } from "./dashboard/protocol.ts";
 export { isLoopback } from "./dashboard/server.ts";
+export { Views } from "./dashboard/views.ts";
 export { type ElectedOptions, type ElectionOptions, runElected } from "./elected.ts";
 export type { ManagerEndpoints, WantedAddress } from "./endpoints.ts";
 export { GENERATED_FOLDERS, generatedFiles } from "./generate/files.ts";

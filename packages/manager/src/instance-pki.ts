@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
+import { writeFileAtomic } from "@capstan/os";
 import {
   BACKDATE_MS,
   type CertificateAndKey,
@@ -97,7 +98,7 @@ async function ensurePair(
     if (good(pair)) return pair;
   }
   const made = await make();
-  await writeSecret(path, JSON.stringify(made));
+  await writeFileAtomic(path, JSON.stringify(made));
   return made;
 }
 
@@ -105,7 +106,7 @@ async function ensureFile(path: string, make: () => Promise<string>): Promise<st
   const existing = await readIfThere(path);
   if (existing !== undefined) return existing;
   const made = await make();
-  await writeSecret(path, made);
+  await writeFileAtomic(path, made);
   return made;
 }
 
@@ -116,10 +117,4 @@ async function readIfThere(path: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-}
-
-/** Written beside and renamed, so that a crash never leaves half a key. */
-async function writeSecret(path: string, content: string): Promise<void> {
-  await writeFile(`${path}.new`, content, { mode: 0o600 });
-  await rename(`${path}.new`, path);
 }

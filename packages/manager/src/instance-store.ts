@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
-import { type LmdbStore, openLmdbStore, readEncryptionKeyFile } from "@capstan/apiserver";
+import {
+  type LmdbStore,
+  openLmdbStore,
+  openSharedStores,
+  readEncryptionKeyFile,
+  type SharedStores,
+} from "@capstan/apiserver";
 import type { Logger } from "@capstan/runtime";
 
 /** What opening the store of an instance takes. */
@@ -20,9 +26,9 @@ export async function openInstanceStore(
   { clock, random, log }: InstanceStoreDeps,
 ): Promise<LmdbStore> {
   const directory = join(dataDir, "store");
-  if (encryptionKeyFile === undefined) return await openLmdbStore(directory, { clock, random });
+  if (encryptionKeyFile === undefined) return await openLmdbStore(directory, { clock, random, reserve: true });
   const encryptionKeys = await readEncryptionKeyFile(encryptionKeyFile);
-  const store = await openLmdbStore(directory, { clock, random, encryptionKeys });
+  const store = await openLmdbStore(directory, { clock, random, encryptionKeys, reserve: true });
   try {
     const records = await store.reencrypt();
     if (records > 0) log.info("Secrets were encrypted with the first key of the file", { records });
@@ -31,4 +37,14 @@ export async function openInstanceStore(
     throw error;
   }
   return store;
+}
+
+/** Opens what embedded control planes keep their data in; their Secrets are encrypted with the same keys. */
+export async function openEmbeddedStores(
+  dataDir: string,
+  encryptionKeyFile: string | undefined,
+  { clock, random }: Pick<InstanceStoreDeps, "clock" | "random">,
+): Promise<SharedStores> {
+  const encryptionKeys = encryptionKeyFile === undefined ? [] : await readEncryptionKeyFile(encryptionKeyFile);
+  return await openSharedStores(join(dataDir, "embedded", "store"), { clock, random, encryptionKeys });
 }

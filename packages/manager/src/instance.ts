@@ -1,9 +1,9 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isRunning, type ProcessIdentity, signalProcess, writeFileAtomic } from "@capstan/os";
 
 /** What a running standalone instance tells about itself in its data directory. */
-export interface InstanceRecord {
-  pid: number;
+export interface InstanceRecord extends ProcessIdentity {
   server: string;
   kubeconfig: string;
   startedAt: string;
@@ -14,11 +14,12 @@ export interface InstanceRecord {
 
 const FILE = "instance.json";
 
+/** Extension of a kubeconfig's context that names the data directory of the instance behind it. */
+export const INSTANCE_EXTENSION = "capstan.dev/instance";
+
 export async function writeInstance(dataDir: string, record: InstanceRecord): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const path = join(dataDir, FILE);
-  await writeFile(`${path}.new`, JSON.stringify(record, null, 2), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await writeFileAtomic(join(dataDir, FILE), JSON.stringify(record, null, 2));
 }
 
 /** The instance that runs on a data directory, or undefined when none does. */
@@ -29,18 +30,14 @@ export async function readInstance(dataDir: string): Promise<InstanceRecord | un
   } catch {
     return undefined;
   }
-  return isAlive(record.pid) ? record : undefined;
+  return isRunning(record) ? record : undefined;
 }
 
 export async function removeInstance(dataDir: string): Promise<void> {
   await rm(join(dataDir, FILE), { force: true });
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+/** Requests an instance to stop. Returns false when it no longer runs; a later process with its pid is left alone. */
+export function stopInstance(record: InstanceRecord): boolean {
+  return signalProcess(record, "SIGTERM");
 }

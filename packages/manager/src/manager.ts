@@ -2,6 +2,8 @@ import { lookup } from "node:dns/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import type { AddressRange, DialGate } from "@capstan/apimachinery/foreign";
+import type { SharedStores } from "@capstan/apiserver";
 import { addBootstrapKubeadmIndexes, bootstrapKubeadmControllers } from "@capstan/bootstrap-kubeadm";
 import {
   CLUSTER_NAME_LABEL,
@@ -19,7 +21,6 @@ import {
   type Placement,
   type PlacementType,
   PodsPlacement,
-  ProcessPlacement,
   stopRank,
   TokenSigner,
 } from "@capstan/controlplane-hosted";
@@ -46,11 +47,18 @@ import {
   type Logger,
   type Metrics,
   startControllers,
+  systemDialGate,
 } from "@capstan/runtime";
-import { EmbeddedClusters, HostClusters, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
-import { binariesIn } from "./binaries.ts";
+import { EmbeddedClusters, HostClusters, type OwnerLimits, PortAllocator } from "@capstan/workloads";
+import { observeClusterStates } from "./cluster-metrics.ts";
+import { recordTransitions } from "./history/record-transitions.ts";
 import { installKinds } from "./install-kinds.ts";
+import { openEmbeddedStores } from "./instance-store.ts";
+import { KINDS } from "./kinds.ts";
 import { metalDrivers } from "./metal-drivers.ts";
+import { processPlacement } from "./process-placement.ts";
+import { metalMachineVersion } from "./simulation/machine-version.ts";
+import { ResumedKubelets } from "./simulation/resumed-kubelet.ts";
 import { simulatedAgents } from "./simulation/simulated-agents.ts";
 import { type KindServing, type ServedBy, serveKinds } from "./webhooks.ts";
 
@@ -63,6 +71,12 @@ export interface ManagerOptions {
   kubernetesDirs?: readonly string[];
   /** Address of this machine that nodes reach hosted control planes at. */
   nodeAddress?: string;
+  /** Host control planes of several namespaces as processes although they cannot be isolated from each other. */
+  trustTenants?: boolean;
+  /** What the processes of one hosted control plane may use together. */
+  controlPlaneLimits?: Partial<OwnerLimits>;
+  /** Where embedded control planes keep their data; by default unencrypted in the data directory. */
+  embeddedStores?: () => Promise<SharedStores>;
   /** Whether the management API is a cluster that runs pods; the embedded one does not. */
   runsPods?: boolean;
   /** Whether BareMetalHosts are driven from here; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
@@ -73,6 +87,8 @@ export interface ManagerOptions {
   kinds?: KindServing;
   /** Instead of `kinds`: what serves them already and goes on when the controllers stop. */
   servedBy?: ServedBy;
+  /** Addresses that objects may have dialled although they are this machine's, loopback, link-local or a cloud's metadata service. */
+  allowAddresses?: readonly AddressRange[];
   /** Where the controllers' figures go. */
   metrics?: Metrics;
   clock: Clock;
@@ -107,31 +123,42 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   addMetaIndexes(cache);
   addWorkerPoolIndexes(cache);
   addBootstrapKubeadmIndexes(cache);
-  const embedded = embeddedClusters(options);
+  const gate = systemDialGate(options.allowAddresses);
+  const embedded = embeddedClusters(options, gate);
   const simulation: MemoryBmcOptions = {
     clock,
     random,
     log,
     seed: 1,
-    connect: (config, hint) => embedded.dial(config, hint) ?? httpTransport(config, { clock }),
+    connect: (config, hint) => embedded.dial(config, hint) ?? httpTransport({ ...config, gate }, { clock }),
+    kubeletOf: (host) => metalMachineVersion(host, cache),
   };
+  const resumed = new ResumedKubelets(cache, () => workload);
   const memory = memoryProvider(simulation);
   memory.addIndexes(cache);
   const byoh = byohProvider();
   byoh.addIndexes(cache);
-  const bmcs = metalDrivers(options, simulation);
+  const bmcs = metalDrivers(options, { ...simulation, resumed: (host) => resumed.ofMetal(host) }, gate);
   const metalHosts = bareMetalHosts({ clock, random, drivers: bmcs.drivers });
   metalHosts.addIndexes(cache);
   const metal = metal3Provider();
   metal.addIndexes(cache);
-  const workload = new WorkloadConnections({ cache, clock, random, log, dial: (config) => embedded.dial(config) });
-  const processes = await processPlacement(options);
+  const workload = new WorkloadConnections({
+    cache,
+    clock,
+    random,
+    log,
+    gate,
+    dial: (config) => embedded.dial(config),
+  });
+  const processes = await processPlacement(options, gate);
   const hosts = new HostClusters({
     management: options.runsPods === true ? client : undefined,
     fieldManager: client.fieldManager,
     clock,
     random,
     log,
+    gate,
   });
   const controllers: Controller[] = [
     ...coreControllers({ cache, workload, clock, alsoOnNodes: options.alsoOnNodes ?? {} }),
@@ -141,8 +168,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     ...byoh.controllers({ workload }),
     ...(options.bareMetalHosts === "off" ? [] : metalHosts.controllers()),
     ...metal.controllers({ workload }),
-    simulatedAgents(simulation),
-    workerPoolController(),
+    simulatedAgents({ ...simulation, resumed: (host) => resumed.ofOwn(host) }),
+    workerPoolController([byoh, metal].flatMap(({ capacity }) => capacity ?? [])),
     ...bootstrapKubeadmControllers({ workload, cache }),
     hostedControlPlaneController({
       placements: {
@@ -152,6 +179,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
       } satisfies Partial<Record<PlacementType, Placement>>,
       defaultPlacement: options.runsPods === true ? "Pods" : "Process",
       prepared: new Map(),
+      gate,
       workload,
       resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
       backupDir: join(options.dataDir, "backups"),
@@ -169,11 +197,14 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   });
   const deps: ControllerDeps = { cache, clock, random, log, recorder, metrics };
   metrics?.watchObjects(cache);
+  if (metrics !== undefined) observeClusterStates(metrics, cache, KINDS, clock);
   const stopConnections = workload.start();
+  const stopHistory = recordTransitions(cache, recorder);
   const running = startControllers(controllers, deps, stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort(new Error("the manager stops"));
     await running.finished;
+    stopHistory();
     await bmcs.close();
     await recorder.stop();
     await stopConnections();
@@ -197,13 +228,18 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
 }
 
 /** Control planes in this process; one listener for all, on a port that stays the same over restarts. */
-function embeddedClusters(options: ManagerOptions): EmbeddedClusters {
+function embeddedClusters(options: ManagerOptions, gate: DialGate): EmbeddedClusters {
   const { clock, random, log } = options;
   const host = options.nodeAddress ?? "127.0.0.1";
   const ports = new PortAllocator(join(options.dataDir, "embedded"));
-  const port = async (): Promise<number> => (await ports.allocate("shared/listener", ["api"], host))["api"] ?? 0;
+  const port = async (): Promise<number> => {
+    const { api = 0 } = await ports.allocate("shared/listener", ["api"], host);
+    gate.serves("shared/listener", { host, port: api });
+    return api;
+  };
   const report = (message: string, error: unknown): void => log.error(message, { error });
-  return new EmbeddedClusters({ clock, random, log: report, listen: { host, port } });
+  const stores = options.embeddedStores ?? (() => openEmbeddedStores(options.dataDir, undefined, options));
+  return new EmbeddedClusters({ clock, random, log: report, listen: { host, port }, gate, stores });
 }
 
 /** Whether a Cluster's control plane is a hosted one that does not sign for itself. */
@@ -213,24 +249,4 @@ function hostedIn(cache: Cache): (key: ClusterKey) => boolean {
     const [plane] = cluster === undefined ? [] : controlPlaneOf(cluster);
     return plane !== undefined && cache.get(HostedControlPlane, plane)?.spec.placement?.type !== "Embedded";
   };
-}
-
-async function processPlacement(
-  options: ManagerOptions,
-): Promise<{ placement: ProcessPlacement; workloads: ProcessWorkloads }> {
-  const root = join(options.dataDir, "clusters");
-  const workloads = new ProcessWorkloads({ root, clock: options.clock });
-  await workloads.adoptAll();
-  const placement = new ProcessPlacement({
-    root,
-    workloads,
-    ports: new PortAllocator(root),
-    // Only root can keep control planes apart from each other by user ids.
-    ...(process.getuid?.() === 0 ? { userIds: new UserIds(root) } : {}),
-    binaries: binariesIn([join(options.dataDir, "kubernetes"), ...(options.kubernetesDirs ?? [])]),
-    defaultAddress: options.nodeAddress ?? "127.0.0.1",
-    clock: options.clock,
-    random: options.random,
-  });
-  return { placement, workloads };
 }

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { writeFileAtomic } from "@capstan/os";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import type { ManagerOptions } from "./manager.ts";
 
@@ -39,12 +40,7 @@ async function make(folder: string, nowMs: number, random: ManagerOptions["rando
   const validMs = 20 * 365 * DAY_MS;
   const ca = await createCertificateAuthority({ commonName: "capstan-media", notBeforeMs: nowMs, validMs, random });
   // The key first: a certificate without its key would be another authority next time.
-  for (const [name, text] of [
-    ["ca.key", ca.keyPem],
-    ["ca.crt", ca.certPem],
-  ] as const) {
-    await writeFile(join(folder, `${name}.new`), text, { mode: 0o600, flush: true });
-    await rename(join(folder, `${name}.new`), join(folder, name));
-  }
+  await writeFileAtomic(join(folder, "ca.key"), ca.keyPem);
+  await writeFileAtomic(join(folder, "ca.crt"), ca.certPem);
   return ca;
 }

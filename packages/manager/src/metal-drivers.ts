@@ -1,5 +1,6 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { DialGate } from "@capstan/apimachinery/foreign";
 import {
   httpContent,
   httpDownload,
@@ -9,6 +10,7 @@ import {
   MemoryBmcs,
   RedfishDriver,
 } from "@capstan/infra-metal3";
+import { writeFileAtomic } from "@capstan/os";
 import { PortAllocator } from "@capstan/workloads";
 import type { ManagerOptions } from "./manager.ts";
 import { mediaCertificate } from "./media-certificate.ts";
@@ -19,6 +21,7 @@ const LOGOUT_MS = 2_000;
 export function metalDrivers(
   options: ManagerOptions,
   simulation: MemoryBmcOptions,
+  gate: DialGate,
 ): { drivers: { redfish: RedfishDriver; memory: MemoryBmcs }; close(): Promise<void> } {
   const { clock, random } = options;
   const host = options.nodeAddress ?? "127.0.0.1";
@@ -31,9 +34,10 @@ export function metalDrivers(
   const media = new MediaServer({ clock, random, listen: { host, port }, tls, secret: () => secretIn(options) });
   const redfish = new RedfishDriver({
     clock,
+    gate,
     media,
-    images: new ImageChecks(httpDownload(), clock),
-    open: httpContent,
+    images: new ImageChecks(httpDownload({ gate, clock }), clock),
+    open: (url, signal) => httpContent(url, signal, { gate, clock }),
   });
   return {
     drivers: { redfish, memory: new MemoryBmcs(simulation) },
@@ -52,9 +56,11 @@ async function secretIn({ dataDir, random }: ManagerOptions): Promise<Uint8Array
   const file = join(dataDir, "media", "secret");
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   try {
-    await writeFile(file, random.bytes(32), { mode: 0o600, flag: "wx" });
+    return await readFile(file);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   }
-  return await readFile(file);
+  const secret = random.bytes(32);
+  await writeFileAtomic(file, secret);
+  return secret;
 }

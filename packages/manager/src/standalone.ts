@@ -1,16 +1,17 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Clock, type ConnectionLimits, formatTime, type Random } from "@capstan/apimachinery";
 import { type ApiServer, auditFile, createApiServer, type OidcOptions } from "@capstan/apiserver";
+import { processIdentity, writeFileAtomic } from "@capstan/os";
 import { buildKubeconfig } from "@capstan/pki";
 import { createMetrics, type Logger, measuredTransport } from "@capstan/runtime";
 import { managerTransport } from "./access.ts";
 import { serveControl } from "./control-socket.ts";
 import { actingInProcess } from "./dashboard/acting.ts";
 import { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
-import { readInstance, removeInstance, writeInstance } from "./instance.ts";
+import { INSTANCE_EXTENSION, readInstance, removeInstance, writeInstance } from "./instance.ts";
 import { ensureInstancePki, type InstancePki } from "./instance-pki.ts";
-import { openInstanceStore } from "./instance-store.ts";
+import { openEmbeddedStores, openInstanceStore } from "./instance-store.ts";
 import { kindRules } from "./kind-rules.ts";
 import { KINDS } from "./kinds.ts";
 import { type Manager, type ManagerOptions, startManager } from "./manager.ts";
@@ -21,8 +22,12 @@ export interface StandaloneOptions {
   nodeAddress?: string;
   kubernetesDirs?: readonly string[];
   bareMetalHosts?: "auto" | "off";
+  trustTenants?: ManagerOptions["trustTenants"];
+  controlPlaneLimits?: ManagerOptions["controlPlaneLimits"];
   /** Further labels and annotations of Machines that their Nodes get. */
   alsoOnNodes?: ManagerOptions["alsoOnNodes"];
+  /** Addresses that objects may have dialled although they are special. */
+  allowAddresses?: ManagerOptions["allowAddresses"];
   /** Secrets are encrypted at rest with the keys of this file. */
   encryptionKeyFile?: string;
   /** Every request is recorded here, one JSON line each, without the contents of Secrets. */
@@ -31,6 +36,8 @@ export interface StandaloneOptions {
   oidc?: OidcOptions;
   /** Serves the dashboard, if given. `anyPort`: another port if this one is in use. */
   dashboard?: { pageDir: string; listen: { host: string; port: number }; anyPort?: boolean };
+  /** What differs from the usual limits of connections to the API and the dashboard. */
+  limits?: Partial<ConnectionLimits>;
   version: string;
   clock: Clock;
   random: Random;
@@ -94,6 +101,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const listener = await api.listen({
     host,
     port: options.listen.port,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
     tls: { certPem: pki.serving.certPem, keyPem: pki.serving.keyPem, clientCaPem: pki.ca.certPem },
   });
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host;
@@ -107,18 +115,22 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     contextName: "capstan",
     clientCertPem: pki.admin.certPem,
     clientKeyPem: pki.admin.keyPem,
+    contextExtensions: { [INSTANCE_EXTENSION]: { dataDir: resolve(dataDir) } },
   });
-  await writeFile(`${kubeconfig}.new`, text, { mode: 0o600 });
-  await rename(`${kubeconfig}.new`, kubeconfig);
+  await writeFileAtomic(kubeconfig, text);
   const manager = await startManager({
     transport: measuredTransport(await managerTransport(api, clock), metrics, "embedded"),
     metrics,
     kinds: "in-process",
     dataDir,
+    embeddedStores: () => openEmbeddedStores(dataDir, options.encryptionKeyFile, { clock, random }),
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     ...(options.nodeAddress === undefined ? {} : { nodeAddress: options.nodeAddress }),
     ...(options.bareMetalHosts === undefined ? {} : { bareMetalHosts: options.bareMetalHosts }),
+    ...(options.trustTenants === undefined ? {} : { trustTenants: options.trustTenants }),
+    ...(options.controlPlaneLimits === undefined ? {} : { controlPlaneLimits: options.controlPlaneLimits }),
     ...(options.alsoOnNodes === undefined ? {} : { alsoOnNodes: options.alsoOnNodes }),
+    ...(options.allowAddresses === undefined ? {} : { allowAddresses: options.allowAddresses }),
     clock,
     random,
     log,
@@ -127,7 +139,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const signInLink = (): string | undefined => dashboard?.signInLink(ADMIN_USER);
   const stopControl = await serveControl(dataDir, { backup: (path) => store.backup(path), signInLink });
   await writeInstance(dataDir, {
-    pid: process.pid,
+    ...(processIdentity(process.pid) ?? { pid: process.pid }),
     server,
     kubeconfig,
     startedAt: formatTime(clock.now()),
@@ -163,10 +175,12 @@ async function dashboardOf(
     ...dashboard,
     tls: { certPem: pki.serving.certPem, keyPem: pki.serving.keyPem, clientCaPem: pki.ca.certPem },
     names: [dashboard.listen.host],
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
     dataDir,
     acting: actingInProcess(api),
     cache: manager.cache,
     kinds: KINDS,
+    ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     version,
     clock,
     random,

@@ -1,5 +1,7 @@
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { request as httpsRequest } from "node:https";
+import { connect } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { createMetrics, type Metrics, silentLogger } from "@capstan/runtime";
@@ -20,6 +22,7 @@ beforeEach(async () => {
     listen: { host: "127.0.0.1", port: 0 },
     names: ["capstan-webhooks.capstan-system.svc"],
     kinds: KINDS,
+    maxBytesAtOnce: 100_000,
     clock,
     random: seededRandom(1),
     metrics,
@@ -138,4 +141,22 @@ test("the certificate is for its names, by the authority it names, and renewed l
   const second = (await post("/validate", "{}")).certificate;
   expect(second.serialNumber).not.toBe(first.serialNumber);
   expect(second.verify(authority.publicKey)).toBe(true);
+});
+
+test("reads no more of all reviews at once than it has memory for", async () => {
+  expect((await post("/convert", "x".repeat(100_001))).status).toBe(429);
+  expect((await post("/convert", "x".repeat(90_000))).status).toBe(400);
+  expect((await post("/convert", "x".repeat(90_000))).status).toBe(400);
+  expect((await post("/elsewhere", "x".repeat(100_001))).status).toBe(404);
+});
+
+test("closes connections that send no request", async () => {
+  const quiet = connect({ host: "127.0.0.1", port: server.port });
+  quiet.on("error", () => undefined).resume();
+  await once(quiet, "connect");
+  // Connections are accepted in order: when this one is answered, the server has the other.
+  await post("/convert", "{}");
+  const closed = once(quiet, "close");
+  await clock.advance(31_000);
+  await closed;
 });

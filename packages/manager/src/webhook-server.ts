@@ -1,7 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { Clock, Random } from "@capstan/apimachinery";
+import {
+  ByteBudget,
+  type Clock,
+  type ConnectionLimits,
+  DEFAULT_CONNECTION_LIMITS,
+  HTTP_TIME_LIMITS,
+  limitConnections,
+  type Random,
+  TLS_TIME_LIMITS,
+} from "@capstan/apimachinery";
 import {
   type AdmissionLookup,
   type ApiVersionLookup,
@@ -23,6 +32,10 @@ export interface WebhookServerOptions {
   kinds: readonly ServedKind[];
   lookup?: AdmissionLookup;
   apiVersionOf?: ApiVersionLookup;
+  /** What differs from the usual limits of connections. */
+  limits?: Partial<ConnectionLimits>;
+  /** Bytes of all reviews that are read at the same time; default 256 MiB. */
+  maxBytesAtOnce?: number;
   clock: Clock;
   random: Random;
   log?: Logger | undefined;
@@ -42,6 +55,8 @@ const NAME = "capstan-webhooks";
 const PATHS: ReadonlySet<string> = new Set(Object.values(WEBHOOK_PATHS));
 /** A list of objects to convert can be long; what is longer is no review of ours. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Anybody can call a webhook: what is read of all reviews at the same time is limited. */
+const MAX_BYTES_AT_ONCE = 256 * 1024 * 1024;
 
 /** Serves conversion and admission of our kinds to a real Kubernetes, under a certificate of its own making. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
@@ -61,13 +76,16 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     if (path === WEBHOOK_PATHS.mutate) return admit("mutate", review);
     return path === WEBHOOK_PATHS.validate ? admit("validate", review) : undefined;
   };
-  const server = createServer({ cert: serving.certPem, key: serving.keyPem }, (request, response) => {
+  const bodies = new ByteBudget(options.maxBytesAtOnce ?? MAX_BYTES_AT_ONCE);
+  const tls = { cert: serving.certPem, key: serving.keyPem, ...TLS_TIME_LIMITS, ...HTTP_TIME_LIMITS };
+  const server = createServer(tls, (request, response) => {
     const path = (request.url ?? "").split("?")[0] ?? "";
     // What else is asked for is no webhook, and would be a figure of its own for each path.
     const answered = PATHS.has(path) ? options.metrics?.webhook(path) : undefined;
     response.once("close", () => answered?.(response.statusCode));
-    void respond(request, response, path, answer);
+    void respond(request, response, path, answer, bodies);
   });
+  limitConnections(server, { ...DEFAULT_CONNECTION_LIMITS, ...options.limits }, clock);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.listen.port, options.listen.host, resolve);
@@ -94,16 +112,20 @@ async function respond(
   response: ServerResponse,
   path: string,
   answer: (path: string, review: unknown) => Promise<object | undefined>,
+  bodies: ByteBudget,
 ): Promise<void> {
   const send = (status: number, body: string, type = "text/plain"): void => {
     response.writeHead(status, { "content-type": type }).end(body);
   };
+  const share = bodies.share();
   try {
+    if (!PATHS.has(path)) return send(404, `nothing is served at ${path}`);
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > MAX_BODY_BYTES) return send(413, "the review is too large");
+      if (!share.take(chunk.length)) return send(429, "too many large reviews at once");
       chunks.push(chunk);
     }
     const result = await answer(path, JSON.parse(Buffer.concat(chunks).toString("utf8")));
@@ -114,5 +136,7 @@ async function respond(
       400,
       error instanceof SyntaxError || error instanceof TypeError ? error.message : "the review was not understood",
     );
+  } finally {
+    share.release();
   }
 }

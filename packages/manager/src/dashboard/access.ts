@@ -40,7 +40,7 @@ export class Access {
     const key = `${group}|${resource}|${namespace}`;
     let answer = this.#answers.get(key);
     if (answer === undefined) {
-      answer = review(this.#transport, { group, resource, namespace });
+      answer = mayDo(this.#transport, "list", { group, resource, namespace });
       // A failure is not an answer: the next one asks again.
       answer.catch(() => this.#answers.delete(key));
       this.#answers.set(key, answer);
@@ -49,7 +49,8 @@ export class Access {
   }
 }
 
-async function review(transport: Transport, access: ItemAccess): Promise<boolean> {
+/** Asks the API whether the user may do something; throws SignedOutError when it does not know the user any more. */
+export async function mayDo(transport: Transport, verb: string, access: ItemAccess): Promise<boolean> {
   const { status, body } = await transport.request({
     method: "POST",
     path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -58,7 +59,7 @@ async function review(transport: Transport, access: ItemAccess): Promise<boolean
       apiVersion: "authorization.k8s.io/v1",
       kind: "SelfSubjectAccessReview",
       metadata: {},
-      spec: { resourceAttributes: { verb: "list", ...access } },
+      spec: { resourceAttributes: { verb, ...access } },
     },
   });
   if (status === 401) throw new SignedOutError();

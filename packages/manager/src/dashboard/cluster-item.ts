@@ -1,10 +1,10 @@
-import type { Condition, KubeObject, OwnerReference } from "@capstan/apimachinery";
+import type { Condition, KubeObject } from "@capstan/apimachinery";
 import {
   type Cluster,
-  conditionsOf,
   endpointOf,
   INFRASTRUCTURE_GROUP,
-  silenceOf,
+  objectId,
+  shownConditions,
   simulatedHealth,
   type WorkerPool,
 } from "@capstan/capi";
@@ -20,69 +20,16 @@ export interface ViewKind {
   readonly plural: string;
 }
 
-/** `Machine/m1`: names an object within its namespace; the page's routes use it too. */
-export function itemId(kind: string, name: string): string {
-  return `${kind}/${name}`;
-}
-
-/** Kinds that are only a step between two others: their parts are shown below their owner. */
-const HIDDEN = new Set(["MachineSet"]);
-
-/** Finds an object of the same cluster by its id. */
-export type Lookup = (id: string) => KubeObject | undefined;
-
-/** The object something is shown below: its controller, the machine that claimed it, else the Cluster. */
-export function parentOf(object: KubeObject, lookup: Lookup): string | undefined {
-  if (object.kind === "Cluster") return undefined;
-  const claimed = claimOf(object);
-  if (claimed !== undefined && lookup(claimed) !== undefined) return claimed;
-  const owners = object.metadata.ownerReferences ?? [];
-  const owner = owners.find((reference) => reference.controller === true) ?? owners[0];
-  const found = owner === undefined ? undefined : visibleOwner(owner, lookup);
-  return found ?? itemId("Cluster", clusterNameOf(object) ?? "");
-}
-
-/** Whether the kind is left out of the picture. */
-export function isHidden(kind: string): boolean {
-  return HIDDEN.has(kind);
-}
-
-function visibleOwner(owner: OwnerReference, lookup: Lookup): string | undefined {
-  const id = itemId(owner.kind, owner.name);
-  const object = lookup(id);
-  if (object === undefined) return undefined;
-  return isHidden(owner.kind) ? parentOf(object, lookup) : id;
-}
-
-/** The machine (`Kind/name`) that uses a host. */
-export function claimOf(object: KubeObject): string | undefined {
-  const { spec } = object as { spec?: { machineRef?: Reference; consumerRef?: Reference } };
-  if (!object.kind.endsWith("Host")) return undefined;
-  const claim = spec?.machineRef ?? spec?.consumerRef;
-  return claim?.kind === undefined || claim.name === undefined ? undefined : itemId(claim.kind, claim.name);
-}
-
-interface Reference {
-  kind?: string;
-  name?: string;
-}
-
-/** Name of the Cluster an object belongs to. */
-export function clusterNameOf(object: KubeObject): string | undefined {
-  if (object.kind === "Cluster") return object.metadata.name;
-  const { spec } = object as { spec?: { clusterName?: unknown } };
-  if (typeof spec?.clusterName === "string") return spec.clusterName;
-  return (
-    object.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ??
-    object.metadata.ownerReferences?.find((owner) => owner.kind === "Cluster")?.name
-  );
-}
-
-/** An object as the page gets it. */
-export function objectItem(object: KubeObject, kind: ViewKind, parent: string | undefined): ObjectItem {
+/** An object as the dashboard gets it; its state is added by whoever knows its parts. */
+export function objectItem(
+  object: KubeObject,
+  kind: ViewKind,
+  parent: string | undefined,
+  nowMs: number,
+): Omit<ObjectItem, "state" | "causes"> {
   return {
     type: "object",
-    id: itemId(kind.kind, object.metadata.name ?? ""),
+    id: objectId(kind.kind, object.metadata.name ?? ""),
     apiVersion: `${kind.group}/${kind.version}`,
     kind: kind.kind,
     plural: kind.plural,
@@ -90,19 +37,11 @@ export function objectItem(object: KubeObject, kind: ViewKind, parent: string | 
     name: object.metadata.name ?? "",
     ...(parent === undefined ? {} : { parent }),
     ...(kind.group === INFRASTRUCTURE_GROUP || kind.kind.endsWith("Host") ? { provider: providerName(kind.kind) } : {}),
-    conditions: shownConditions(object),
+    conditions: shownConditions(object, nowMs),
     deleting: object.metadata.deletionTimestamp !== undefined,
     created: object.metadata.creationTimestamp ?? "",
     facts: factsOf(object),
   };
-}
-
-/** Its conditions; of a silent host what its agent said last is replaced by that it is silent. */
-function shownConditions(object: KubeObject): Condition[] {
-  const all = conditionsOf(object as { status?: unknown });
-  const silence = silenceOf(object);
-  if (silence === undefined) return all;
-  return [silence, ...all.filter(({ type }) => type !== "Ready" && type !== "AgentConnected")];
 }
 
 /** Fields that several kinds have under the same name; whatever is not of the expected type is left out. */

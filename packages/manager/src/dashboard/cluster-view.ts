@@ -1,20 +1,19 @@
 import type { Condition, KubeObject } from "@capstan/apimachinery";
-import { conditionsOf } from "@capstan/capi";
-import { EventKind, type Kind, type KindRef } from "@capstan/runtime";
-import { changeItem, eventItem, isHidden, itemId, objectItem, parentOf } from "./cluster-item.ts";
+import { assess, clusterTree, conditionsOf, isHidden, parentOf, stateOf } from "@capstan/capi";
+import { EventKind, type KindRef } from "@capstan/runtime";
+import { changeItem, eventItem, objectItem } from "./cluster-item.ts";
+import { clusterMembers } from "./cluster-members.ts";
 import type { EventFeeds } from "./event-feeds.ts";
-import type { TimelineItem } from "./protocol.ts";
+import type { ObjectItem, TimelineItem } from "./protocol.ts";
 import { type ItemAccess, type Sequence, Topic } from "./topic.ts";
-import { CLAIM_INDEX, CLUSTER_INDEX, isHostKind, type ViewsOptions } from "./view-kinds.ts";
+import type { ViewsOptions } from "./view-kinds.ts";
 
-interface Member {
-  readonly object: KubeObject;
-  readonly kind: KindRef;
-}
-
-const EVENTS_PER_OBJECT = 20;
+const EVENTS_PER_OBJECT = 50;
 /** So much of the past is kept; a cluster that never rests must not fill the memory. */
 const MAX_HAPPENINGS = 500;
+
+/** At most this many causes are sent: a cluster whose hosts have all died has one for each of them. */
+const MAX_CAUSES = 50;
 
 /** All of one cluster as a topic: its objects, and what happened to them. */
 export class ClusterView {
@@ -24,8 +23,8 @@ export class ClusterView {
   readonly #options: ViewsOptions;
   readonly #events: EventFeeds;
   readonly #closeEvents: () => void;
-  /** Objects as last put into the topic: what is the same object under the same parent needs no second look. */
-  readonly #shown = new Map<string, { object: KubeObject; parent: string | undefined }>();
+  /** Ids of the objects that are in the topic. */
+  readonly #shown = new Set<string>();
   readonly #conditions = new Map<string, readonly Condition[]>();
   /** Keys of the timeline, in the order they came. */
   readonly #happenings = new Set<string>();
@@ -45,29 +44,44 @@ export class ClusterView {
     return this.#shown.has(id);
   }
 
-  /** Brings the topic up to date with the cache. */
+  /** Brings the topic up to date with the cache and the time. */
   refresh(): void {
-    const members = this.#members();
+    const { cache, kinds, clock } = this.#options;
+    const members = clusterMembers(cache, kinds, this.#key);
     const before = this.topic.size === 0;
-    let changed = false;
+    const states = this.#statesOf(
+      [...members.values()].map(({ object }) => object),
+      clock.now(),
+    );
     const lookup = (id: string): KubeObject | undefined => members.get(id)?.object;
+    let changed = false;
     for (const [id, { object, kind }] of members) {
       if (isHidden(kind.kind)) continue;
       changed = this.#showEvents(id) || changed;
-      const parent = parentOf(object, lookup);
-      const shown = this.#shown.get(id);
-      if (shown?.object === object && shown.parent === parent) continue;
-      this.#shown.set(id, { object, parent });
-      changed = this.topic.set(id, objectItem(object, kind, parent), accessTo(kind, this.namespace)) || changed;
+      const item = { ...objectItem(object, kind, parentOf(object, lookup), clock.now()), ...states(id) };
+      this.#shown.add(id);
+      changed = this.topic.set(id, item, accessTo(kind, this.namespace)) || changed;
       changed = this.#showChanges(object, kind, id) || changed;
     }
-    for (const id of this.#shown.keys())
+    for (const id of this.#shown)
       if (!members.has(id)) {
         this.#shown.delete(id);
         this.#conditions.delete(id);
         changed = this.topic.remove(id) || changed;
       }
     if (changed || before) this.topic.announce();
+  }
+
+  /** The states of the objects, by id. Of the Cluster every cause too. */
+  #statesOf(objects: readonly KubeObject[], nowMs: number): (id: string) => Pick<ObjectItem, "state" | "causes"> {
+    const { root, nodes } = clusterTree(objects, nowMs);
+    const whole = root === undefined ? undefined : assess(root, { nowMs, namespace: this.namespace });
+    return (id) => {
+      const node = nodes.get(id);
+      if (node === undefined || node === root)
+        return { state: whole?.state ?? UNSEEN, causes: whole?.causes.slice(0, MAX_CAUSES) ?? [] };
+      return { state: stateOf(node, nowMs, whole?.state) };
+    };
   }
 
   /** For how long nobody has read this. */
@@ -82,22 +96,6 @@ export class ClusterView {
 
   close(): void {
     this.#closeEvents();
-  }
-
-  #members(): Map<string, Member> {
-    const { cache, kinds } = this.#options;
-    const members = new Map<string, Member>();
-    const put = (object: KubeObject, kind: KindRef): void => {
-      members.set(itemId(kind.kind, object.metadata.name ?? ""), { object, kind });
-    };
-    const readable = kinds.filter((kind) => cache.synced(kind));
-    for (const kind of readable)
-      for (const object of cache.byIndex(kind as Kind, CLUSTER_INDEX, this.#key)) put(object, kind);
-    // A host belongs to the cluster whose machine claimed it.
-    for (const kind of readable.filter(isHostKind))
-      for (const id of Array.from(members.keys()))
-        for (const host of cache.byIndex(kind as Kind, CLAIM_INDEX, `${this.namespace}/${id}`)) put(host, kind);
-    return members;
   }
 
   #showEvents(id: string): boolean {
@@ -139,6 +137,9 @@ export class ClusterView {
     return true;
   }
 }
+
+/** The state of objects whose Cluster is not in the cache. */
+const UNSEEN = { state: "Unknown", reason: "NotYetReported", message: "", since: "" } as const;
 
 function accessTo(kind: { group: string; plural: string }, namespace: string): ItemAccess {
   return { group: kind.group, resource: kind.plural, namespace };

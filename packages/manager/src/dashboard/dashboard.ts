@@ -1,10 +1,14 @@
 import { join } from "node:path";
-import type { Clock, Random, UserInfo } from "@capstan/apimachinery";
-import type { Cache, KindRef, Logger } from "@capstan/runtime";
+import type { Clock, ConnectionLimits, Random, UserInfo } from "@capstan/apimachinery";
+import { isTreeKind } from "@capstan/capi";
+import { type Cache, type KindRef, kindRef, type Logger } from "@capstan/runtime";
+import { installedVersions, kubernetesDir } from "../binaries.ts";
+import type { ControlPlaneHome } from "./protocol.ts";
 import { type ActingTransport, isLoopback, startDashboardServer } from "./server.ts";
 import { Sessions } from "./sessions.ts";
-import { shownKinds } from "./view-kinds.ts";
 import { Views } from "./views.ts";
+
+const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
 /** What the dashboard of a manager needs. */
 export interface DashboardOptions {
@@ -15,10 +19,16 @@ export interface DashboardOptions {
   readonly anyPort?: boolean;
   readonly tls?: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem: string };
   readonly names?: readonly string[];
+  /** What differs from the usual limits of connections. */
+  readonly limits?: Partial<ConnectionLimits>;
   readonly dataDir: string;
   readonly acting: ActingTransport;
   readonly cache: Cache;
   readonly kinds: readonly KindRef[];
+  /** Where control planes run that do not say where, if not as processes. */
+  readonly defaultPlacement?: ControlPlaneHome["placement"];
+  /** Folders of Kubernetes programs beside the one in the data directory. */
+  readonly kubernetesDirs?: readonly string[];
   readonly version: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -36,7 +46,7 @@ export interface Dashboard {
 /** Serves the dashboard beside the manager, from the manager's own cache. */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { cache, clock, random, log, listen } = options;
-  const views = new Views({ cache, kinds: shownKinds(options.kinds), clock, random, log });
+  const views = new Views({ cache, kinds: options.kinds.filter(isTreeKind), clock, random, log });
   const sessions = await Sessions.open({ file: join(options.dataDir, "dashboard-sessions.json"), clock, random });
   const start = (port: number): ReturnType<typeof startDashboardServer> =>
     startDashboardServer({
@@ -44,10 +54,16 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       port,
       ...(isLoopback(listen.host) || options.tls === undefined ? {} : { tls: options.tls }),
       names: options.names ?? [],
+      limits: options.limits,
       pageDir: options.pageDir,
       views,
       sessions,
       acting: options.acting,
+      namespaces: async () => (await cache.client.list(Namespace)).items.map(({ metadata }) => metadata.name ?? ""),
+      controlPlanes: async () => ({
+        placement: options.defaultPlacement ?? "Process",
+        versions: await installedVersions([kubernetesDir(options.dataDir), ...(options.kubernetesDirs ?? [])]),
+      }),
       version: options.version,
       clock,
       random,

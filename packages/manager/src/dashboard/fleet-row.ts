@@ -1,13 +1,5 @@
 import { type Condition, findCondition } from "@capstan/apimachinery";
-import {
-  type Cluster,
-  type ContractReference,
-  conditionsOf,
-  headline,
-  isTroubled,
-  type ObjectNode,
-  why,
-} from "@capstan/capi";
+import { type Cluster, type ContractReference, conditionsOf, type ObjectState } from "@capstan/capi";
 import type { Chip, Counts, FleetRow } from "./protocol.ts";
 import { providerName } from "./provider-name.ts";
 
@@ -18,6 +10,8 @@ const MAX_MESSAGE = 240;
 /** The parts of a cluster that its row is made of. */
 export interface FleetParts {
   readonly cluster: Cluster;
+  /** The state of the cluster with all its parts. */
+  readonly state: ObjectState;
   /** The control plane object's version, if it has one. */
   readonly version: string | undefined;
   /** What machines of the cluster are made from. */
@@ -25,12 +19,9 @@ export interface FleetParts {
 }
 
 /** The row of a cluster. */
-export function fleetRow({ cluster, version, templates }: FleetParts): FleetRow {
+export function fleetRow({ cluster, state, version, templates }: FleetParts): FleetRow {
   const conditions = conditionsOf(cluster);
   const { metadata, spec, status } = cluster;
-  const deleting = metadata.deletionTimestamp !== undefined;
-  const node: ObjectNode = { kind: "Cluster", name: metadata.name ?? "", conditions, deleting, children: [] };
-  const problem = isTroubled(node) ? problemOf(node) : undefined;
   const providers = new Set(templates.map((template) => providerName(template.kind)));
   return {
     namespace: metadata.namespace ?? "",
@@ -42,9 +33,8 @@ export function fleetRow({ cluster, version, templates }: FleetParts): FleetRow 
     workers: countsOf(status?.workers),
     providers: [...providers].sort(),
     created: metadata.creationTimestamp ?? "",
-    ...(spec?.paused === true ? { paused: true } : {}),
-    ...(deleting ? { deleting: true } : {}),
-    ...(problem === undefined ? {} : { problem }),
+    state: shortState(state),
+    ...(metadata.deletionTimestamp === undefined ? {} : { deleting: true }),
   };
 }
 
@@ -59,12 +49,8 @@ function countsOf(status: { availableReplicas?: number; desiredReplicas?: number
   return [status?.availableReplicas ?? 0, status?.desiredReplicas ?? 0];
 }
 
-/** The first link of the chain that `why` would show: what a table has room for. */
-export function problemOf(node: ObjectNode): { reason: string; message: string } {
-  const [cause] = why(node);
-  const message = cause === undefined ? "no condition reported yet" : headline(cause.message);
-  return {
-    reason: cause?.reason ?? "Pending",
-    message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,
-  };
+/** A state with a message that a table has room for. */
+export function shortState(state: ObjectState): ObjectState {
+  const { message } = state;
+  return message.length > MAX_MESSAGE ? { ...state, message: `${message.slice(0, MAX_MESSAGE)}…` } : state;
 }

@@ -41,7 +41,7 @@ export function guard(
 
 /** Whether a path gives data and not only the page itself. */
 export function isData(path: string): boolean {
-  return /^\/(auth|k8s|stream|kubeconfig)(\/|$)/.test(path);
+  return /^\/(auth|k8s|stream|kubeconfig|control-planes)(\/|$)/.test(path);
 }
 
 function hostAllowed(host: string, names: readonly string[]): boolean {

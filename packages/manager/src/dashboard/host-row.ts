@@ -1,11 +1,11 @@
 import { findCondition, type KubeObject } from "@capstan/apimachinery";
-import { conditionsOf, type ObjectNode, silenceOf, simulatedHealth } from "@capstan/capi";
+import { assess, hostTrouble, objectNode, shownConditions, simulatedHealth } from "@capstan/capi";
 import type { ViewKind } from "./cluster-item.ts";
-import { problemOf } from "./fleet-row.ts";
+import { shortState } from "./fleet-row.ts";
 import type { HostRow } from "./protocol.ts";
 import { providerName } from "./provider-name.ts";
 
-/** What own hosts and bare-metal hosts say about themselves, each in its own words. */
+/** The fields of ByoHosts and BareMetalHosts that a row is made of. */
 interface AnyHost extends KubeObject {
   spec?: {
     machineRef?: { name?: string };
@@ -34,16 +34,12 @@ interface AnyHost extends KubeObject {
   };
 }
 
-/** A host's row of the inventory. */
-export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
+/** A host's row of the inventory, as it is now. */
+export function hostRow(object: KubeObject, kind: ViewKind, nowMs: number): HostRow {
   const host = object as AnyHost;
   const { metadata, spec, status } = host;
-  const silence = silenceOf(host);
-  // What an agent said last says nothing about now once it is silent.
-  const conditions = silence === undefined ? conditionsOf(host) : [silence];
-  const deleting = metadata.deletionTimestamp !== undefined;
-  const node: ObjectNode = { kind: kind.kind, name: metadata.name ?? "", conditions, deleting, children: [] };
-  const ready = readyOf(host, findCondition(conditions, "Ready")?.status);
+  const node = objectNode(object, nowMs);
+  const { state: health } = assess(node, { nowMs, namespace: metadata.namespace ?? "" });
   const machine = spec?.machineRef?.name ?? spec?.consumerRef?.name;
   const { hardware } = status ?? {};
   const system =
@@ -62,8 +58,8 @@ export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
     name: metadata.name ?? "",
     provider: providerName(kind.kind),
     state: stateOf(host, machine),
-    ready,
-    ...(ready === "True" ? {} : { problem: hostProblem(host, node) }),
+    ready: readyOf(host, nowMs),
+    health: shortState(health),
     ...(machine === undefined ? {} : { machine }),
     ...(cluster === undefined ? {} : { cluster }),
     ...(system === "" ? {} : { system }),
@@ -77,22 +73,16 @@ export function hostRow(object: KubeObject, kind: ViewKind): HostRow {
   };
 }
 
-/** A bare-metal host is Ready only while it serves somebody; whether it is well its operational status says. */
-function readyOf(host: AnyHost, condition: HostRow["ready"] | undefined): HostRow["ready"] {
-  if (bootstrapFailed(host)) return "False";
+/** A bare-metal host is Ready only while a machine uses it; otherwise its operational status says whether it can be used. */
+function readyOf(host: AnyHost, nowMs: number): HostRow["ready"] {
+  const trouble = hostTrouble(host, nowMs);
+  if (trouble !== undefined) return trouble.status;
   const operational = host.status?.operationalStatus ?? "";
   if (operational !== "") return operational === "OK" || operational === "detached" ? "True" : "False";
-  return condition ?? "Unknown";
+  return findCondition(shownConditions(host, nowMs), "Ready")?.status ?? "Unknown";
 }
 
-function hostProblem(host: AnyHost, node: ObjectNode): { reason: string; message: string } {
-  const { errorMessage, errorType } = host.status ?? {};
-  if (errorMessage !== undefined && errorMessage !== "") return { reason: errorType ?? "Error", message: errorMessage };
-  if (bootstrapFailed(host)) return { reason: "BootstrapFailed", message: host.status?.bootstrap?.message ?? "" };
-  return problemOf(node);
-}
-
-/** Its agent is well, but could not make it a node. */
+/** Its agent reports, but could not make it a node. */
 function bootstrapFailed({ status }: AnyHost): boolean {
   return status?.bootstrap?.phase === "Failed";
 }

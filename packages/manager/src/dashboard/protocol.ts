@@ -1,12 +1,21 @@
 import type { Condition } from "@capstan/apimachinery";
+import type { Explanation, ObjectState } from "@capstan/capi";
 
-/** What the page and the server say to each other. The page imports these types only. */
+/** What the dashboard and its server exchange. The dashboard imports these types only. */
 
 /** A condition's type and status: one chip of the fleet table. */
 export type Chip = readonly [type: string, status: Condition["status"]];
 
 /** Two counters: how many are there, how many are wanted. */
 export type Counts = readonly [available: number, desired: number];
+
+/** What the manager knows of where new control planes run. */
+export interface ControlPlaneHome {
+  /** Where one runs that does not say where. */
+  readonly placement: "Process" | "Pods";
+  /** Versions of Kubernetes whose programs are on the manager's machine, old to new: what processes beside it can run. */
+  readonly versions: readonly string[];
+}
 
 /** One line of the fleet table. */
 export interface FleetRow {
@@ -20,10 +29,9 @@ export interface FleetRow {
   /** Short names of the providers its machines come from. */
   readonly providers: readonly string[];
   readonly created: string;
-  readonly paused?: true;
+  /** The state of the whole cluster, its parts and hosts included. */
+  readonly state: ObjectState;
   readonly deleting?: true;
-  /** What is wrong, when something is. */
-  readonly problem?: { readonly reason: string; readonly message: string };
 }
 
 /** How a worker pool spreads its replicas. */
@@ -78,6 +86,10 @@ export interface ObjectItem {
   readonly deleting: boolean;
   readonly created: string;
   readonly facts: ObjectFacts;
+  /** The state of the object with its parts. */
+  readonly state: ObjectState;
+  /** Of the Cluster: every cause of its state, most severe first. */
+  readonly causes?: readonly Explanation[];
 }
 
 /** Something that happened: an Event, or a condition that changed. */
@@ -95,7 +107,7 @@ export interface TimelineItem {
 /** An item of a cluster's topic. */
 export type ClusterItem = ObjectItem | TimelineItem;
 
-/** A machine somebody owns: an own host or a bare-metal host. */
+/** A host of your own or a bare-metal host. */
 export interface HostRow {
   readonly kind: string;
   readonly apiVersion: string;
@@ -106,7 +118,7 @@ export interface HostRow {
   /** Free, In use, Provisioning …: one word for the table. */
   readonly state: string;
   readonly ready: Condition["status"];
-  readonly problem?: { readonly reason: string; readonly message: string };
+  readonly health: ObjectState;
   readonly machine?: string;
   readonly cluster?: string;
   readonly system?: string;
@@ -136,4 +148,14 @@ export interface SessionInfo {
   readonly version: string;
   /** Whether a client certificate is another way to sign in here. */
   readonly certificates: boolean;
+  readonly clusters: ClusterAccess;
+}
+
+/** In how many namespaces somebody may do something. */
+export type Reach = "everywhere" | "somewhere" | "nowhere";
+
+/** Where somebody may see and create clusters. */
+export interface ClusterAccess {
+  readonly see: Reach;
+  readonly create: Reach;
 }

@@ -1,7 +1,7 @@
 import type { Condition, KubeObject } from "@capstan/apimachinery";
-import type { Cluster } from "@capstan/capi";
+import { assess, type Cluster, type ObjectState, objectNode, parentOf } from "@capstan/capi";
 import { expect, test } from "vitest";
-import { objectItem, parentOf } from "./cluster-item.ts";
+import { objectItem } from "./cluster-item.ts";
 import { fleetRow } from "./fleet-row.ts";
 import { hostRow } from "./host-row.ts";
 import { providerName } from "./provider-name.ts";
@@ -13,6 +13,10 @@ const condition = (type: string, status: Condition["status"], message = "", reas
   message,
   lastTransitionTime: "2026-01-01T00:00:00Z",
 });
+
+/** An hour after everything in these tests changed last. */
+const LATER = Date.parse("2026-01-01T01:00:00Z");
+const stateOf = (of: Cluster): ObjectState => assess(objectNode(of, LATER), { nowMs: LATER, namespace: "n" }).state;
 
 const cluster = (conditions: Condition[], more: Partial<Cluster> = {}): Cluster => ({
   apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -29,9 +33,11 @@ const template = (kind: string): { apiGroup: string; kind: string; name: string 
   name: "t",
 });
 
-test("a healthy cluster's row has no problem; providers are named once", () => {
+test("a healthy cluster's row says so; providers are named once", () => {
+  const healthy = cluster([condition("Available", "True"), condition("WorkersAvailable", "True")]);
   const row = fleetRow({
-    cluster: cluster([condition("Available", "True"), condition("WorkersAvailable", "True")]),
+    cluster: healthy,
+    state: stateOf(healthy),
     version: "v1.34.4",
     templates: [template("ByoMachineTemplate"), template("Metal3MachineTemplate"), template("ByoMachineTemplate")],
   });
@@ -44,35 +50,29 @@ test("a healthy cluster's row has no problem; providers are named once", () => {
       ["Available", "True"],
       ["WorkersAvailable", "True"],
     ],
+    state: { state: "Healthy", message: "" },
   });
-  expect(row.problem).toBeUndefined();
 });
 
-test("a problem is the condition at fault, not the sum, and short", () => {
-  const { problem } = fleetRow({
-    cluster: cluster([
-      condition("Available", "False", "* WorkersAvailable: …"),
-      condition("WorkersAvailable", "False", `${"x".repeat(500)}\nsecond line`, "NoHost"),
-    ]),
-    version: undefined,
-    templates: [],
-  });
-  expect(problem?.reason).toBe("NoHost");
-  expect(problem?.message.length).toBeLessThan(250);
+test("the message of a state is cut to what a table has room for", () => {
+  const broken = cluster([
+    condition("Available", "False", "* WorkersAvailable: …"),
+    condition("WorkersAvailable", "False", `${"x".repeat(500)}\nsecond line`, "NoHost"),
+  ]);
+  const { state } = fleetRow({ cluster: broken, state: stateOf(broken), version: undefined, templates: [] });
+  expect(state).toMatchObject({ state: "Degraded", reason: "NoHost" });
+  expect(state.message.length).toBeLessThan(250);
 });
 
-test("a cluster that has said nothing, is paused or is deleted has a row too", () => {
+test("a cluster without conditions, or one that is being deleted, has a row too", () => {
   const base = cluster([]);
-  const row = fleetRow({
-    cluster: {
-      ...base,
-      metadata: { ...base.metadata, deletionTimestamp: "2026-01-02T00:00:00Z" },
-      spec: { paused: true },
-    },
-    version: undefined,
-    templates: [],
-  });
-  expect(row).toMatchObject({ paused: true, deleting: true });
+  const gone = { ...base, metadata: { ...base.metadata, deletionTimestamp: "2026-01-02T00:00:00Z" } };
+  const row = fleetRow({ cluster: gone, state: stateOf(gone), version: undefined, templates: [] });
+  expect(row).toMatchObject({ deleting: true });
+  const paused = { ...base, spec: { paused: true } };
+  expect(fleetRow({ cluster: paused, state: stateOf(paused), version: undefined, templates: [] }).state.state).toBe(
+    "Paused",
+  );
 });
 
 test.each([
@@ -135,28 +135,42 @@ test("parents: the controller, past machine sets; the machine that claimed a hos
 
 const byo = { group: "infrastructure.cluster.x-k8s.io", version: "v1beta2", kind: "ByoHost", plural: "byohosts" };
 
-test("an own host that went silent is not well, whatever its agent said last", () => {
-  const dead = {
+/** A host whose agent sent its last heartbeat at midnight. */
+const silent = (more: Condition[] = []): KubeObject =>
+  ({
     ...object("ByoHost", "h1"),
     status: {
       lastHeartbeatTime: "2026-01-01T00:00:00Z",
-      conditions: [
-        condition("Ready", "True"),
-        condition("AgentConnected", "False", "see that the host is on", "HeartbeatTimeout"),
-        condition("MachineIDUnique", "True"),
-      ],
+      conditions: [condition("Ready", "True"), ...more, condition("MachineIDUnique", "True")],
     },
-  } as KubeObject;
-  const problem = { reason: "AgentSilent", message: "see that the host is on" };
-  expect(hostRow(dead, byo)).toMatchObject({ ready: "Unknown", problem });
-  const { conditions } = objectItem(dead, byo, undefined);
+  }) as KubeObject;
+
+test("a host that has gone silent is not ready, whatever its agent reported last", () => {
+  const host = silent([condition("AgentConnected", "False", "see that the host is on", "HeartbeatTimeout")]);
+  expect(hostRow(host, byo, LATER)).toMatchObject({
+    ready: "Unknown",
+    health: { state: "Degraded", reason: "AgentSilent", message: expect.stringContaining("has gone silent") },
+  });
+  const { conditions } = objectItem(host, byo, undefined, LATER);
   expect(conditions).toEqual([
-    { type: "Ready", status: "Unknown", ...problem, lastTransitionTime: "2026-01-01T00:00:00Z" },
+    {
+      type: "Ready",
+      status: "Unknown",
+      reason: "AgentSilent",
+      message: "see that the host is on",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    },
     condition("MachineIDUnique", "True"),
   ]);
 });
 
-test("an own host that could not become a node is not well, though its agent is", () => {
+test("a host is not ready as soon as its heartbeat is overdue, before the manager has noticed", () => {
+  const at = (seconds: number): number => Date.parse("2026-01-01T00:00:00Z") + seconds * 1000;
+  expect(hostRow(silent(), byo, at(180))).toMatchObject({ ready: "True", health: { state: "Healthy" } });
+  expect(hostRow(silent(), byo, at(181))).toMatchObject({ ready: "Unknown", health: { state: "Degraded" } });
+});
+
+test("a host that could not become a node is not ready, although its agent reports", () => {
   const failed = {
     ...object("ByoHost", "h1"),
     status: {
@@ -164,18 +178,25 @@ test("an own host that could not become a node is not well, though its agent is"
       bootstrap: { phase: "Failed", message: "kubeadm join: no token" },
     },
   } as KubeObject;
-  const problem = { reason: "BootstrapFailed", message: "kubeadm join: no token" };
-  expect(hostRow(failed, byo)).toMatchObject({ state: "Failed", ready: "False", problem });
+  expect(hostRow(failed, byo, LATER)).toMatchObject({
+    state: "Failed",
+    ready: "False",
+    health: {
+      state: "Degraded",
+      reason: "BootstrapFailed",
+      message: expect.stringContaining("kubeadm join: no token"),
+    },
+  });
 });
 
 test("only a host in memory can be broken on request", () => {
   const played = { ...object("ByoHost", "h1") };
   played.metadata.annotations = { "memory.capstan.dev/agent": "dead" };
-  expect(hostRow(played, byo).simulated).toBe("broken");
-  expect(objectItem(played, byo, undefined).facts.simulated).toBe("broken");
+  expect(hostRow(played, byo, LATER).simulated).toBe("broken");
+  expect(objectItem(played, byo, undefined, LATER).facts.simulated).toBe("broken");
   const real = object("ByoHost", "h2");
-  expect(hostRow(real, byo)).not.toHaveProperty("simulated");
-  expect(objectItem(real, byo, undefined).facts).not.toHaveProperty("simulated");
+  expect(hostRow(real, byo, LATER)).not.toHaveProperty("simulated");
+  expect(objectItem(real, byo, undefined, LATER).facts).not.toHaveProperty("simulated");
 });
 
 test("hosts of both kinds become rows", () => {
@@ -188,7 +209,7 @@ test("hosts of both kinds become rows", () => {
       network: [{ networkInterfaceName: "eth0", ipAddrs: ["10.0.0.1"] }],
     },
   } as KubeObject;
-  expect(hostRow(own, byo)).toMatchObject({
+  expect(hostRow(own, byo, LATER)).toMatchObject({
     provider: "byo",
     state: "In use",
     ready: "True",
@@ -205,10 +226,14 @@ test("hosts of both kinds become rows", () => {
       provisioning: { state: "registering" },
     },
   } as KubeObject;
-  expect(hostRow(rack, metal)).toMatchObject({
+  expect(hostRow(rack, metal, LATER)).toMatchObject({
     provider: "metal3",
     state: "registering",
     ready: "False",
-    problem: { reason: "registration error", message: "BMC does not answer" },
+    health: {
+      state: "Degraded",
+      reason: "registration error",
+      message: "Bare-metal host r1 has a problem: BMC does not answer.",
+    },
   });
 });

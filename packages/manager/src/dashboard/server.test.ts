@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { tmpdir } from "node:os";
@@ -119,7 +119,13 @@ test("nothing but the page without a session", async () => {
   expect(page.status).toBe(200);
   expect(page.headers.get("content-security-policy")).toMatch(/nonce-/);
   expect(await page.text()).not.toContain("__NONCE__");
-  for (const path of ["/k8s/api/v1/namespaces", "/stream?topic=fleet", "/auth/session", "/kubeconfig/default/one"])
+  for (const path of [
+    "/k8s/api/v1/namespaces",
+    "/stream?topic=fleet",
+    "/auth/session",
+    "/kubeconfig/default/one",
+    "/control-planes",
+  ])
     expect((await call(path)).status).toBe(401);
 });
 
@@ -146,7 +152,32 @@ test("a token signs in for as long as the API takes it", async () => {
   const cookie = (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   expect((await call("/k8s/api/v1/namespaces/default/secrets", { headers: { cookie } })).status).toBe(403);
   await client.delete({ apiVersion: "v1", kind: "ServiceAccount", metadata: { namespace: "default", name: "bot" } });
-  expect((await call("/auth/session", { headers: { cookie } })).status).toBe(401);
+  for (const path of ["/auth/session", "/control-planes"])
+    expect((await call(path, { headers: { cookie } })).status).toBe(401);
+});
+
+test("a session says where one may see and create clusters", async () => {
+  const of = async (user: typeof reader): Promise<unknown> => {
+    const response = await call("/auth/session", { headers: await signIn(user) });
+    return ((await response.json()) as { clusters: unknown }).clusters;
+  };
+  expect(await of(admin)).toEqual({ see: "everywhere", create: "everywhere" });
+  expect(await of(reader)).toEqual({ see: "somewhere", create: "nowhere" });
+  expect(await of({ name: "stranger", groups: ["system:authenticated"] })).toEqual({
+    see: "nowhere",
+    create: "nowhere",
+  });
+});
+
+test("the page learns which versions of Kubernetes are installed, as they are now", async () => {
+  const headers = await signIn(reader);
+  const home = async (): Promise<unknown> => await (await call("/control-planes", { headers })).json();
+  expect(await home()).toEqual({ placement: "Process", versions: [] });
+  const bin = join(dir, "kubernetes/v1.34.4/bin");
+  await mkdir(bin, { recursive: true });
+  for (const name of ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"])
+    await writeFile(join(bin, name), "", { mode: 0o755 });
+  expect(await home()).toEqual({ placement: "Process", versions: ["v1.34.4"] });
 });
 
 test("other hosts and origins are refused", async () => {

@@ -2,13 +2,27 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { ApiResponse, Clock, Random, Transport, UserInfo } from "@capstan/apimachinery";
+import {
+  type ApiResponse,
+  AttemptLimit,
+  type Clock,
+  type ConnectionLimits,
+  DEFAULT_CONNECTION_LIMITS,
+  HTTP_TIME_LIMITS,
+  limitConnections,
+  markAuthenticated,
+  type Random,
+  TLS_TIME_LIMITS,
+  type Transport,
+  type UserInfo,
+} from "@capstan/apimachinery";
 import type { Logger } from "@capstan/runtime";
 import { Access } from "./access.ts";
 import { failure, proxyRequest, readBody } from "./api-proxy.ts";
+import { clusterAccess } from "./cluster-access.ts";
 import { clusterKubeconfig } from "./cluster-kubeconfig.ts";
 import { type GuardOptions, guard, isData, securityHeaders } from "./guard.ts";
-import type { SessionInfo } from "./protocol.ts";
+import type { ControlPlaneHome, SessionInfo } from "./protocol.ts";
 import type { Identity, Session, Sessions } from "./sessions.ts";
 import { loadStaticFiles, type StaticFile } from "./static-files.ts";
 import { serveStream } from "./stream.ts";
@@ -35,7 +49,12 @@ export interface DashboardServerOptions {
   readonly views: Views;
   readonly sessions: Sessions;
   readonly acting: ActingTransport;
+  /** The namespaces that exist. */
+  readonly namespaces: () => Promise<readonly string[]>;
+  readonly controlPlanes: () => Promise<ControlPlaneHome>;
   readonly version: string;
+  /** What differs from the usual limits of connections. */
+  readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -49,9 +68,8 @@ export interface DashboardServer {
 
 const MAX_CREDENTIAL_BYTES = 64 * 1024;
 const MAX_TOPICS = 20;
-/** After a few wrong tries signing in takes patience, whoever tries. */
-const MAX_FAILURES = 20;
-const FAILURE_WINDOW_MS = 60_000;
+/** After a few failed attempts an address has to wait; others do not. */
+const SIGN_IN_LIMIT = { max: 20, windowMs: 60_000, maxAddresses: 10_000 };
 
 /** Whether an address is only reachable from this machine. */
 export function isLoopback(host: string): boolean {
@@ -68,11 +86,20 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   const { tls } = options;
   const server: Server =
     tls === undefined
-      ? createServer(listener)
+      ? createServer(HTTP_TIME_LIMITS, listener)
       : createTlsServer(
-          { cert: tls.certPem, key: tls.keyPem, ca: tls.clientCaPem, requestCert: true, rejectUnauthorized: false },
+          {
+            cert: tls.certPem,
+            key: tls.keyPem,
+            ca: tls.clientCaPem,
+            requestCert: true,
+            rejectUnauthorized: false,
+            ...HTTP_TIME_LIMITS,
+            ...TLS_TIME_LIMITS,
+          },
           listener,
         );
+  limitConnections(server, { ...DEFAULT_CONNECTION_LIMITS, ...options.limits }, options.clock);
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -103,11 +130,12 @@ class Handler {
   readonly #options: DashboardServerOptions;
   readonly #files: ReadonlyMap<string, StaticFile>;
   readonly #guard: GuardOptions;
-  readonly #failures: number[] = [];
+  readonly #attempts: AttemptLimit;
 
   constructor(options: DashboardServerOptions, files: ReadonlyMap<string, StaticFile>) {
     this.#options = options;
     this.#files = files;
+    this.#attempts = new AttemptLimit(SIGN_IN_LIMIT, options.clock);
     this.#guard = { scheme: options.tls === undefined ? "http" : "https", names: options.names ?? [] };
   }
 
@@ -131,6 +159,7 @@ class Handler {
     const session = this.#options.sessions.find(id);
     if (session === undefined || id === undefined)
       return this.#answer(response, failure(401, "sign in with the link that `capstan up` printed, or with a token"));
+    markAuthenticated(request.socket);
     if (url.pathname === "/auth/session" && method === "DELETE") {
       await this.#options.sessions.remove(id);
       response.setHeader("set-cookie", this.#cookie(request, "", 0));
@@ -139,6 +168,12 @@ class Handler {
     const transport = this.#transportOf(session.identity);
     try {
       if (url.pathname === "/auth/session") return this.#answer(response, await this.#whoAmI(transport, session));
+      if (url.pathname === "/control-planes" && method === "GET") {
+        // A session outlives its token; what it may see does not.
+        if ((await userOf(transport)) === undefined) return this.#answer(response, NOT_ACCEPTED);
+        const body = await this.#options.controlPlanes();
+        return this.#answer(response, { status: 200, headers: {}, body, warnings: [] });
+      }
       if (url.pathname === "/stream" && method === "GET") return await this.#stream(request, response, url, session);
       if (url.pathname.startsWith("/kubeconfig/") && method === "GET")
         return await this.#kubeconfig(response, transport, url.pathname);
@@ -174,27 +209,24 @@ class Handler {
   }
 
   async #signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const now = this.#options.clock.monotonic();
-    while ((this.#failures[0] ?? now) < now - FAILURE_WINDOW_MS) this.#failures.shift();
-    if (this.#failures.length >= MAX_FAILURES)
-      return this.#answer(response, failure(429, "too many failed tries; wait a minute"));
+    const succeed = this.#attempts.begin(request.socket.remoteAddress ?? "");
+    if (succeed === undefined)
+      return this.#answer(response, failure(429, "too many failed attempts from your address; wait a minute"));
     const identity = await this.#identityOf(request);
-    if (identity === undefined) {
-      this.#failures.push(now);
+    if (identity === undefined)
       return this.#answer(
         response,
         failure(401, "not accepted: the link was used already or is too old, or the token is not valid"),
       );
-    }
     const transport = this.#transportOf(identity);
     try {
       const { id, session } = await this.#options.sessions.create(identity);
       const answer = await this.#whoAmI(transport, session);
       if (answer.status !== 200) {
         await this.#options.sessions.remove(id);
-        this.#failures.push(now);
         return this.#answer(response, answer);
       }
+      succeed();
       const seconds = Math.floor((session.expiresMs - this.#options.clock.now()) / 1000);
       response.setHeader("set-cookie", this.#cookie(request, id, seconds));
       this.#answer(response, answer);
@@ -213,21 +245,15 @@ class Handler {
   }
 
   async #whoAmI(transport: Transport, session: Session): Promise<ApiResponse> {
-    const answer = await transport.request({
-      method: "POST",
-      path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
-      headers: { "content-type": "application/json" },
-      body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview", metadata: {} },
-    });
-    const info = (answer.body as { status?: { userInfo?: { username?: string; groups?: string[] } } }).status?.userInfo;
-    if (answer.status >= 300 || info?.username === undefined || info.username === "system:anonymous")
-      return failure(401, "the token is not accepted by the management API");
+    const info = await userOf(transport);
+    if (info === undefined) return NOT_ACCEPTED;
     const body: SessionInfo = {
-      user: info.username,
-      groups: info.groups ?? [],
+      user: info.name,
+      groups: info.groups,
       expires: new Date(session.expiresMs).toISOString(),
       version: this.#options.version,
       certificates: this.#options.tls !== undefined,
+      clusters: await clusterAccess(transport, this.#options.namespaces),
     };
     return { status: 200, headers: {}, body, warnings: [] };
   }
@@ -300,6 +326,21 @@ class Handler {
     const found = (request.headers.cookie ?? "").split(/;\s*/).find((part) => part.startsWith(prefix));
     return found?.slice(prefix.length);
   }
+}
+
+const NOT_ACCEPTED = failure(401, "the token is not accepted by the management API");
+
+/** Whom the management API takes the caller for; undefined when it does not accept it. */
+async function userOf(transport: Transport): Promise<Pick<UserInfo, "name" | "groups"> | undefined> {
+  const { status, body } = await transport.request({
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    headers: { "content-type": "application/json" },
+    body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview", metadata: {} },
+  });
+  const info = (body as { status?: { userInfo?: { username?: string; groups?: string[] } } }).status?.userInfo;
+  if (status >= 300 || info?.username === undefined || info.username === "system:anonymous") return undefined;
+  return { name: info.username, groups: info.groups ?? [] };
 }
 
 function sendFile(request: IncomingMessage, response: ServerResponse, file: StaticFile): void {

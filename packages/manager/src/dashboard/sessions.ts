@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock, Random, UserInfo } from "@capstan/apimachinery";
+import { writeFileAtomic } from "@capstan/os";
 
 /** As whom a session acts: a user that proved who it is, or whoever a token belongs to at the time of each request. */
 export type Identity =
@@ -92,8 +93,7 @@ export class Sessions {
     const write = async (): Promise<void> => {
       const { file } = this.#options;
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeFile(`${file}.new`, JSON.stringify(Object.fromEntries(this.#sessions)), { mode: 0o600 });
-      await rename(`${file}.new`, file);
+      await writeFileAtomic(file, JSON.stringify(Object.fromEntries(this.#sessions)));
     };
     this.#writing = this.#writing.then(write, write);
     return this.#writing;

@@ -95,10 +95,12 @@ export function serveStream(options: StreamOptions): void {
       const set: string[] = [];
       for (const { key, json, access: needed } of changes.set)
         if (await access.allows(needed)) set.push(`[${JSON.stringify(key)},${json}]`);
+      const gone: string[] = [];
+      for (const { key, access: needed } of changes.del) if (await access.allows(needed)) gone.push(key);
       cursors.set(topic, upTo);
-      if (set.length === 0 && changes.del.length === 0 && !changes.reset) continue;
+      if (set.length === 0 && gone.length === 0 && !changes.reset) continue;
       const reset = changes.reset ? `"reset":true,` : "";
-      const del = JSON.stringify(changes.del);
+      const del = JSON.stringify(gone);
       messages.push(`{"topic":${JSON.stringify(topic.name)},${reset}"set":[${set.join(",")}],"del":${del}}`);
     }
     if (ended || messages.length === 0) return;

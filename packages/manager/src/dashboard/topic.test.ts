@@ -13,7 +13,7 @@ function reader(): { items: Map<string, unknown>; read(topic: Topic, cursor: num
       const { reset, set, del } = topic.since(cursor);
       if (reset) items.clear();
       for (const { key, json } of set) items.set(key, JSON.parse(json));
-      for (const key of del) items.delete(key);
+      for (const { key } of del) items.delete(key);
     },
   };
 }

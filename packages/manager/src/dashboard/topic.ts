@@ -17,7 +17,13 @@ export interface TopicChanges {
   /** The reader must forget what it has: too much was missed. */
   readonly reset: boolean;
   readonly set: readonly { readonly key: string; readonly json: string; readonly access: ItemAccess }[];
-  readonly del: readonly string[];
+  /** Keys of deleted items: for those who could list them. */
+  readonly del: readonly { readonly key: string; readonly access: ItemAccess }[];
+}
+
+interface Tombstone {
+  readonly seq: number;
+  readonly access: ItemAccess;
 }
 
 const MAX_TOMBSTONES = 2000;
@@ -57,7 +63,7 @@ export class Topic {
   readonly name: string;
   readonly #sequence: Sequence;
   readonly #entries = new Map<string, Entry>();
-  readonly #tombstones = new Map<string, number>();
+  readonly #tombstones = new Map<string, Tombstone>();
   readonly #listeners = new Set<() => void>();
   /** Changes before this one are not all known. */
   #floor: number;
@@ -88,9 +94,11 @@ export class Topic {
 
   /** Takes an item out; says whether it was there. */
   remove(key: string): boolean {
-    if (!this.#entries.delete(key)) return false;
-    this.#tombstones.set(key, this.#sequence.next());
-    for (const [oldest, seq] of this.#tombstones) {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return false;
+    this.#entries.delete(key);
+    this.#tombstones.set(key, { seq: this.#sequence.next(), access: entry.access });
+    for (const [oldest, { seq }] of this.#tombstones) {
       if (this.#tombstones.size <= MAX_TOMBSTONES) break;
       this.#tombstones.delete(oldest);
       this.#floor = Math.max(this.#floor, seq);
@@ -104,8 +112,8 @@ export class Topic {
     const set: { key: string; json: string; access: ItemAccess }[] = [];
     for (const [key, entry] of this.#entries)
       if (reset || entry.seq > cursor) set.push({ key, json: entry.json, access: entry.access });
-    const del: string[] = [];
-    if (!reset) for (const [key, seq] of this.#tombstones) if (seq > cursor) del.push(key);
+    const del: { key: string; access: ItemAccess }[] = [];
+    if (!reset) for (const [key, { seq, access }] of this.#tombstones) if (seq > cursor) del.push({ key, access });
     return { reset, set, del };
   }
 

@@ -1,6 +1,6 @@
 import type { Clock, KubeObject, Random } from "@capstan/apimachinery";
+import { clusterNameOf } from "@capstan/capi";
 import { type Cache, type KindRef, keyText, type Logger } from "@capstan/runtime";
-import { clusterNameOf } from "./cluster-item.ts";
 
 /** What the views are made from. */
 export interface ViewsOptions {
@@ -16,31 +16,6 @@ export interface ViewsOptions {
 export const CLUSTER_INDEX = "dashboard-cluster";
 /** Files hosts under the machine that uses them. */
 export const CLAIM_INDEX = "dashboard-claim";
-
-/** Of the kinds that are served, those the dashboard shows: no templates, no addresses, no bindings. */
-export function shownKinds(kinds: readonly KindRef[]): KindRef[] {
-  const plain = new Set([
-    "Cluster",
-    "Machine",
-    "MachineSet",
-    "MachineDeployment",
-    "MachinePool",
-    "WorkerPool",
-    "KubeadmConfig",
-  ]);
-  return kinds.filter(
-    (kind) =>
-      plain.has(kind.kind) ||
-      isHostKind(kind) ||
-      kind.kind.endsWith("ControlPlane") ||
-      (kind.group === "infrastructure.cluster.x-k8s.io" && /(Cluster|Machine)$/.test(kind.kind)),
-  );
-}
-
-/** Whether a kind is a machine that somebody owns. */
-export function isHostKind(kind: KindRef): boolean {
-  return kind.kind === "ByoHost" || kind.kind === "BareMetalHost";
-}
 
 /** `namespace/cluster` of an object, if it belongs to one. */
 export function clusterKeyOf(object: KubeObject): string | undefined {

@@ -56,11 +56,11 @@ const object = (apiVersion: string, kind: string, name: string, spec: object): U
   ({ apiVersion, kind, metadata: { namespace: "default", name, labels }, spec }) as Unstructured;
 const infra = "infrastructure.cluster.x-k8s.io/v1beta2";
 
-test("rows follow their clusters; nothing is told while nothing changes", async () => {
+test("rows follow their clusters; nothing is sent while nothing changes", async () => {
   const fleet = await topic("fleet");
   await client.create(object("cluster.x-k8s.io/v1beta2", "Cluster", "c1", { paused: true }));
   await until(fleet, (items) => items.has("default/c1"));
-  expect(itemsOf(fleet).get("default/c1")).toMatchObject({ name: "c1", paused: true });
+  expect(itemsOf(fleet).get("default/c1")).toMatchObject({ name: "c1", state: { state: "Paused" } });
   const before = views.sequence.last;
   const live = await client.get(Cluster, { namespace: "default", name: "c1" });
   if (live === undefined) throw new Error("gone");
@@ -72,7 +72,7 @@ test("rows follow their clusters; nothing is told while nothing changes", async 
   await until(fleet, (items) => !items.has("default/c2"));
 });
 
-test("a cluster's topic has its parts, the host that a machine claimed, what changed and what was told", async () => {
+test("a cluster's topic has its parts with their states, the host that a machine claimed, changes and Events", async () => {
   const view = await topic("cluster:default/c1");
   await until(view, (items) => items.has("Cluster/c1"));
   const machine = await client.create(object(infra, "ByoMachine", "m1", {}));
@@ -83,6 +83,10 @@ test("a cluster's topic has its parts, the host that a machine claimed, what cha
   );
   await until(view, (items) => items.has("ByoMachine/m1") && items.has("ByoHost/h1"));
   expect(itemsOf(view).get("ByoHost/h1")).toMatchObject({ parent: "ByoMachine/m1", provider: "byo" });
+  expect(itemsOf(view).get("Cluster/c1")).toMatchObject({
+    state: { state: "Paused" },
+    causes: [{ level: "Paused", cause: expect.stringContaining("is paused") }],
+  });
   const condition = {
     type: "Ready",
     status: "False",

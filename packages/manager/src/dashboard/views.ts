@@ -1,13 +1,26 @@
-import { type KubeObject, randomSuffix } from "@capstan/apimachinery";
-import { Cluster, type ContractReference, MachineDeployment, MachinePool, WorkerPool } from "@capstan/capi";
+import { deepEqual, type KubeObject, randomSuffix } from "@capstan/apimachinery";
+import {
+  assess,
+  Cluster,
+  type ContractReference,
+  claimOf,
+  clusterTree,
+  isHostKind,
+  MachineDeployment,
+  MachinePool,
+  objectId,
+  objectNode,
+  WorkerPool,
+} from "@capstan/capi";
 import { type Kind, type KindRef, keyText } from "@capstan/runtime";
-import { claimOf } from "./cluster-item.ts";
+import { clusterMembers } from "./cluster-members.ts";
 import { ClusterView } from "./cluster-view.ts";
+import { Deadlines } from "./deadlines.ts";
 import { EventFeeds } from "./event-feeds.ts";
 import { fleetRow } from "./fleet-row.ts";
 import { hostRow } from "./host-row.ts";
 import { type ItemAccess, Sequence, Topic } from "./topic.ts";
-import { CLAIM_INDEX, CLUSTER_INDEX, clusterKeyOf, isHostKind, type ViewsOptions } from "./view-kinds.ts";
+import { CLAIM_INDEX, CLUSTER_INDEX, clusterKeyOf, type ViewsOptions } from "./view-kinds.ts";
 
 /** Changes within this time are one update: a cluster that comes up changes many objects at once. */
 const GATHER_MS = 40;
@@ -18,7 +31,8 @@ const MAX_CLUSTERS = 200;
 
 /**
  * Summaries of what the manager's cache holds, kept as topics: `fleet`, `hosts` and `cluster:NAMESPACE/NAME`. Built on first use and
- * then only from what changes, so that a thousand steady clusters cost nothing.
+ * then only from what changes, so that a thousand steady clusters cost nothing. States that depend on the time (a host that stops
+ * reporting, a rollout without progress) are re-evaluated when their time comes, without any event.
  */
 export class Views {
   readonly sequence: Sequence;
@@ -28,6 +42,8 @@ export class Views {
   readonly #clusters = new Map<string, ClusterView>();
   readonly #dirty = new Set<string>();
   readonly #events: EventFeeds;
+  /** Clusters by their key, hosts by theirs, which has one more slash. */
+  readonly #deadlines: Deadlines;
   #stops: (() => void)[] | undefined;
   #flush: (() => void) | undefined;
   #sweep: (() => void) | undefined;
@@ -38,6 +54,7 @@ export class Views {
     this.#fleet = new Topic("fleet", this.sequence);
     this.#hosts = new Topic("hosts", this.sequence);
     const { cache, clock, random, log } = options;
+    this.#deadlines = new Deadlines(clock, (key) => this.#timePassed(key));
     this.#events = new EventFeeds({ client: cache.client, clock, random, log }, (namespace, id) =>
       this.#touchMembers(namespace, id),
     );
@@ -67,6 +84,7 @@ export class Views {
   async stop(): Promise<void> {
     this.#flush?.();
     this.#sweep?.();
+    this.#deadlines.stop();
     for (const stop of this.#stops ?? []) stop();
     this.#stops = [];
     await this.#events.stop();
@@ -78,18 +96,18 @@ export class Views {
       this.#stops = [];
       for (const kind of kinds) {
         cache.addIndex(kind as Kind, CLUSTER_INDEX, (object) => clusterKeyOf(object));
-        if (isHostKind(kind)) cache.addIndex(kind as Kind, CLAIM_INDEX, (object) => claimKeyOf(object));
-        const touch = isHostKind(kind)
-          ? (object: KubeObject): void => this.#hostChanged(object, kind)
-          : (object: KubeObject): void => this.#touch(clusterKeyOf(object));
+        if (isHostKind(kind.kind)) cache.addIndex(kind as Kind, CLAIM_INDEX, (object) => claimKeyOf(object));
+        const host = isHostKind(kind.kind);
+        const touch = (object: KubeObject): void => this.#touch(clusterKeyOf(object));
         this.#stops.push(
           cache.informer(kind as Kind).addHandler({
-            add: touch,
+            add: host ? (object) => this.#hostChanged(object, undefined, kind) : touch,
             update: (object, old) => {
               if (clusterKeyOf(old) !== clusterKeyOf(object)) this.#touch(clusterKeyOf(old));
-              touch(object);
+              if (host) this.#hostChanged(object, old, kind);
+              else touch(object);
             },
-            delete: isHostKind(kind) ? (object) => this.#hostGone(object, kind) : touch,
+            delete: host ? (object) => this.#hostGone(object, kind) : touch,
           }),
         );
       }
@@ -134,10 +152,33 @@ export class Views {
     const slash = key.indexOf("/");
     const [namespace, name] = [key.slice(0, slash), key.slice(slash + 1)];
     const cluster = cache.synced(Cluster) ? cache.get(Cluster, { namespace, name }) : undefined;
-    if (cluster === undefined) return this.#fleet.remove(key);
+    if (cluster === undefined) {
+      this.#deadlines.set(key, undefined);
+      return this.#fleet.remove(key);
+    }
     const access: ItemAccess = { group: Cluster.group, resource: Cluster.plural, namespace };
-    const row = fleetRow({ cluster, version: this.#versionOf(cluster), templates: this.#templatesOf(key) });
+    const nowMs = this.#options.clock.now();
+    const members = clusterMembers(cache, this.#options.kinds, key);
+    const { root } = clusterTree(
+      [...members.values()].map(({ object }) => object),
+      nowMs,
+    );
+    const { state, changesAtMs } = assess(root ?? objectNode(cluster, nowMs), { nowMs, namespace });
+    this.#deadlines.set(key, changesAtMs);
+    const row = fleetRow({ cluster, state, version: this.#versionOf(cluster), templates: this.#templatesOf(key) });
     return this.#fleet.set(key, row, access);
+  }
+
+  /** The state of a cluster or host may be another now, although nothing has happened. */
+  #timePassed(key: string): void {
+    const [kindName = "", namespace = "", name] = key.split("/");
+    if (name === undefined) {
+      this.#touch(key);
+      return;
+    }
+    const kind = this.#options.kinds.find((candidate) => candidate.kind === kindName);
+    const host = kind === undefined ? undefined : this.#options.cache.get(kind as Kind, { namespace, name });
+    if (kind !== undefined && host !== undefined) this.#showHost(host, kind);
   }
 
   #versionOf(cluster: Cluster): string | undefined {
@@ -165,18 +206,40 @@ export class Views {
     ];
   }
 
-  #hostChanged(object: KubeObject, kind: KindRef): void {
-    const namespace = object.metadata.namespace ?? "";
+  #hostChanged(object: KubeObject, old: KubeObject | undefined, kind: KindRef): void {
+    this.#showHost(object, kind);
+    if (old !== undefined && claimOf(old) !== claimOf(object)) this.#touchClaimant(old);
+    // A heartbeat alone changes nothing of its cluster.
+    const nowMs = this.#options.clock.now();
+    const shown = (host: KubeObject): unknown => ({ ...objectNode(host, nowMs), changesAtMs: 0, claim: claimOf(host) });
+    if (old === undefined || !deepEqual(shown(old), shown(object))) this.#touchClaimant(object);
+    this.#touchMembers(object.metadata.namespace ?? "", objectId(kind.kind, object.metadata.name ?? ""));
+  }
+
+  #showHost(object: KubeObject, kind: KindRef): void {
+    const { namespace = "" } = object.metadata;
+    const nowMs = this.#options.clock.now();
     const access: ItemAccess = { group: kind.group, resource: kind.plural, namespace };
-    if (this.#hosts.set(hostKey(object, kind), hostRow(object, kind), access)) this.#hosts.announce();
-    const claim = claimOf(object);
-    if (claim !== undefined) this.#touchMembers(namespace, claim);
-    this.#touchMembers(namespace, `${kind.kind}/${object.metadata.name ?? ""}`);
+    const key = hostKey(object, kind);
+    this.#deadlines.set(key, assess(objectNode(object, nowMs), { nowMs, namespace }).changesAtMs);
+    if (this.#hosts.set(key, hostRow(object, kind, nowMs), access)) this.#hosts.announce();
   }
 
   #hostGone(object: KubeObject, kind: KindRef): void {
+    this.#deadlines.set(hostKey(object, kind), undefined);
     if (this.#hosts.remove(hostKey(object, kind))) this.#hosts.announce();
-    this.#touchMembers(object.metadata.namespace ?? "", `${kind.kind}/${object.metadata.name ?? ""}`);
+    this.#touchClaimant(object);
+    this.#touchMembers(object.metadata.namespace ?? "", objectId(kind.kind, object.metadata.name ?? ""));
+  }
+
+  /** Marks the cluster whose machine uses a host as changed. */
+  #touchClaimant(host: KubeObject): void {
+    const [kindName = "", name = ""] = claimOf(host)?.split("/") ?? [];
+    const { cache, kinds } = this.#options;
+    const kind = kinds.find((candidate) => candidate.kind === kindName);
+    if (kind === undefined || !cache.synced(kind)) return;
+    const machine = cache.get(kind as Kind, { namespace: host.metadata.namespace ?? "", name });
+    if (machine !== undefined) this.#touch(clusterKeyOf(machine));
   }
 
   #scheduleSweep(): void {

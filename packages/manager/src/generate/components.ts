@@ -2,6 +2,7 @@ import { toYaml, type Unstructured } from "@capstan/apimachinery";
 import { clusterTemplates, crdWithWebhook, kindsRole, type WebhookTarget, webhookConfigurations } from "@capstan/capi";
 import { MANAGER_ACCOUNT, MANAGER_NAMESPACE, managerAccess } from "../access.ts";
 import { KINDS } from "../kinds.ts";
+import { userRoles } from "../user-roles.ts";
 import { WEBHOOK_CONFIGURATION } from "../webhooks.ts";
 
 /** A provider in clusterctl's sense: what `clusterctl init` or `kubectl apply` installs as one. */
@@ -84,6 +85,7 @@ function objectsOf(component: Component, version: string): Unstructured[] {
     ...(component.manager ? [namespace()] : []),
     ...kinds.map((kind) => crdWithWebhook(kind, TARGET)),
     kindsRole(component.label, kinds),
+    ...userRoles(component.label, kinds),
     ...(component.manager ? manager(version) : []),
   ];
   const label = { "cluster.x-k8s.io/provider": component.label };

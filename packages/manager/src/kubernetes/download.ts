@@ -3,6 +3,8 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { readText } from "@capstan/apimachinery/foreign";
+import { syncDirectory } from "@capstan/os";
 import type { Dispatcher } from "undici";
 import { type Fetcher, giveUp, shown } from "./fetcher.ts";
 import { InstallError } from "./install-error.ts";
@@ -47,6 +49,7 @@ export async function download(options: DownloadOptions): Promise<void> {
     );
   }
   await rename(part, file);
+  await syncDirectory(dirname(file));
 }
 
 /** Fetches what is missing; false when the server does not go on where we ended. */
@@ -112,10 +115,12 @@ function cut(url: string, received: number): string {
   return `${shown(url)}: the transfer ended after ${received} bytes`;
 }
 
+const MAX_TEXT = 1024 * 1024;
+
 /** A small text file such as a checksum. */
 export async function fetchText(fetcher: Fetcher, url: string, ifMissing: string): Promise<string> {
   const response = await fetcher.get(url);
-  if (isOk(response.statusCode)) return await response.body.text();
+  if (isOk(response.statusCode)) return await readText(response.body, MAX_TEXT, shown(url));
   giveUp(response);
   throw notThere(url, response.statusCode, ifMissing);
 }

@@ -3,6 +3,7 @@ import { endianness } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { lockDirectory, StoreError } from "@capstan/apiserver";
 import { planesOfVersion } from "@capstan/controlplane-hosted";
+import { syncDirectory } from "@capstan/os";
 import { download, fetchText } from "./download.ts";
 import { Fetcher, shown } from "./fetcher.ts";
 import { asInstallError, InstallError } from "./install-error.ts";
@@ -189,7 +190,9 @@ async function inPlace(target: string, fill: (dir: string) => Promise<void>): Pr
     for (const name of await readdir(made)) await settle(join(made, name));
     await chmod(made, 0o755);
     await rename(target, old).catch(ignoreMissing);
+    await syncDirectory(made);
     await rename(made, target);
+    await syncDirectory(dirname(target));
   } finally {
     await rm(made, { recursive: true, force: true });
     await rm(old, { recursive: true, force: true });

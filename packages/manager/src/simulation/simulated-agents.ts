@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
-import { Secret, SIMULATED_AGENT_ANNOTATION, SIMULATED_AGENT_DEAD } from "@capstan/capi";
-import { ByoHost } from "@capstan/host-agent";
+import {
+  Secret,
+  SIMULATED_AGENT_ANNOTATION,
+  SIMULATED_AGENT_DEAD,
+  SIMULATED_KUBELET_ANNOTATION,
+  secretText,
+} from "@capstan/capi";
+import { ByoHost, INSTALL_KEYS, type InstallPlan } from "@capstan/host-agent";
 import {
   type Controller,
   controller,
@@ -13,7 +19,8 @@ import {
   type Result,
   requeueAfter,
 } from "@capstan/runtime";
-import { type Connect, Guest, type JoinPlan, joinCluster, joinPlan, nodeOf } from "@capstan/workloads";
+import { type Connect, Guest, type JoinPlan, joinCluster, joinPlan, type Kubelet, nodeOf } from "@capstan/workloads";
+import { byoMachineVersion } from "./machine-version.ts";
 
 const HEARTBEAT_MS = 60_000;
 
@@ -23,6 +30,8 @@ interface Options {
   log: Logger;
   /** How hosts reach the API they join. */
   connect: Connect;
+  /** The kubelet of a host that joined before this process started; throws while its cluster cannot be reached. */
+  resumed(host: ByoHost): Kubelet;
 }
 
 type Status = NonNullable<ByoHost["status"]>;
@@ -30,6 +39,8 @@ type Status = NonNullable<ByoHost["status"]>;
 /** What runs on a host. */
 interface Running {
   machineUID: string;
+  /** The kubelet on the host while it runs the machine. */
+  kubelet: string;
   guest: Guest | undefined;
   joined: boolean;
   problem: string | undefined;
@@ -38,6 +49,8 @@ interface Running {
 /** Plays the agents of ByoHosts that ask for it: they report, join the cluster their bootstrap data names, and clean up. */
 export function simulatedAgents(options: Options): Controller {
   const running = new Map<string, Running>();
+  /** Which hosts are broken, by uid, as this process last saw them. */
+  const broken = new Map<string, boolean>();
   let wake: (request: Request) => void = () => undefined;
   const end = (key: string): void => {
     running.get(key)?.guest?.stop();
@@ -64,13 +77,29 @@ export function simulatedAgents(options: Options): Controller {
       const { machineRef, release } = host.spec ?? {};
       if (release !== undefined || machineRef === undefined || machineRef.uid !== running.get(key)?.machineUID)
         end(key);
-      if (release === undefined && machineRef !== undefined && !running.has(key))
+      // With an installer the data follows the claim: the agent begins when it has both.
+      const given = machineRef !== undefined && host.spec?.bootstrapSecret !== undefined;
+      if (release === undefined && given && !running.has(key))
         running.set(key, await boot(host, machineRef.uid, options, context, () => wake(request)));
       const dead = host.metadata.annotations?.[SIMULATED_AGENT_ANNOTATION] === SIMULATED_AGENT_DEAD;
       const guest = running.get(key)?.guest;
       if (guest !== undefined) guest.reachable = !dead;
+      reportFault(host, dead, broken, context);
       return dead ? done() : await report(host, running.get(key), context);
     });
+}
+
+/** Leaves an Event when a host is broken on request and when it is repaired; not for what was so before this process started. */
+function reportFault(host: ByoHost, dead: boolean, broken: Map<string, boolean>, { recorder }: ReconcileContext): void {
+  const { uid = "", name = "" } = host.metadata;
+  const before = broken.get(uid);
+  broken.set(uid, dead);
+  if (before === undefined || before === dead) return;
+  if (dead) {
+    const note = `Simulated host ${name} was broken on request: its agent and its node stop reporting`;
+    recorder.event(host, "Warning", "HostBroken", "Simulate", note);
+  } else
+    recorder.event(host, "Normal", "HostRepaired", "Simulate", `Simulated host ${name} was repaired and reports again`);
 }
 
 function isSimulated(host: ByoHost): boolean {
@@ -82,10 +111,12 @@ async function boot(
   host: ByoHost,
   machineUID: string,
   options: Options,
-  { client, signal }: ReconcileContext,
+  context: ReconcileContext,
   changed: () => void,
 ): Promise<Running> {
-  const running: Running = { machineUID, guest: undefined, joined: false, problem: undefined };
+  const { client, signal } = context;
+  const installed = await kubeletOn(host, context);
+  const running: Running = { machineUID, kubelet: installed, guest: undefined, joined: false, problem: undefined };
   const { namespace } = host.metadata;
   const secret = await client.get(Secret, { namespace, name: host.spec?.bootstrapSecret?.name ?? "" }, signal);
   const bytes = Buffer.from(secret?.data?.["value"] ?? "", "base64");
@@ -97,11 +128,17 @@ async function boot(
     running.problem = `the bootstrap data cannot be read: ${error instanceof Error ? error.message : String(error)}`;
     return running;
   }
+  const before = host.status?.bootstrap;
+  running.joined = before?.machineUID === machineUID && before.phase === "Succeeded";
+  const resumed = running.joined;
   const guest = new Guest(
     {
-      join: (stopped) => joinCluster(plan, options, stopped),
+      // Its token was for the first time only.
+      join: async (stopped) => (resumed ? options.resumed(host) : await joinCluster(plan, options, stopped)),
       register: async (kubelet) => {
-        await kubelet.register(nodeFor(host, plan, options.clock));
+        const node = nodeFor(host, plan, running.kubelet, options.clock);
+        if (resumed) return await kubelet.resume(node);
+        await kubelet.register(node);
         running.joined = true;
         changed();
       },
@@ -114,12 +151,22 @@ async function boot(
   return running;
 }
 
-function nodeFor(host: ByoHost, plan: JoinPlan, clock: Clock): ReturnType<typeof nodeOf> {
+/** What the installer puts on the host, or what is on it already. */
+async function kubeletOn(host: ByoHost, { client, cache, signal }: ReconcileContext): Promise<string> {
+  const { namespace } = host.metadata;
+  const installer = host.spec?.installationSecret?.name;
+  const secret = installer === undefined ? undefined : await client.get(Secret, { namespace, name: installer }, signal);
+  const plan = secret === undefined ? undefined : secretText(secret, INSTALL_KEYS.plan);
+  if (plan !== undefined) return (JSON.parse(plan) as InstallPlan).version;
+  return host.metadata.annotations?.[SIMULATED_KUBELET_ANNOTATION] ?? byoMachineVersion(host, cache) ?? "";
+}
+
+function nodeFor(host: ByoHost, plan: JoinPlan, kubelet: string, clock: Clock): ReturnType<typeof nodeOf> {
   return nodeOf({
     name: plan.nodeName,
     providerID: plan.kubeletArgs["provider-id"] ?? "",
     labels: {},
-    version: "v1.34.4",
+    version: kubelet,
     addresses: [
       { type: "InternalIP", address: addressOf(host) },
       { type: "Hostname", address: plan.nodeName },
@@ -139,7 +186,8 @@ async function report(host: ByoHost, running: Running | undefined, context: Reco
   const due = Number.isNaN(lastMs) || now - lastMs >= HEARTBEAT_MS;
   const ready = { type: "Ready", status: "True" as const, reason: "AgentRunning", message: "simulated" };
   const since = before?.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime ?? formatTime(now);
-  const { namespace, name = "" } = host.metadata;
+  const { namespace, name = "", annotations } = host.metadata;
+  const kubelet = running?.kubelet ?? annotations?.[SIMULATED_KUBELET_ANNOTATION];
   const status: Status = {
     conditions: [{ ...ready, lastTransitionTime: since }],
     hostinfo: {
@@ -149,6 +197,7 @@ async function report(host: ByoHost, running: Running | undefined, context: Reco
       architecture: "amd64",
       cpus: 8,
       memoryMiB: 32_768,
+      ...(kubelet === undefined || kubelet === "" ? {} : { kubeletVersion: kubelet }),
     },
     network: [{ networkInterfaceName: "eth0", isDefault: true, connected: true, ipAddrs: [`${addressOf(host)}/8`] }],
     machineID: createHash("sha256").update(`${namespace}/${name}`).digest("hex").slice(0, 32),

@@ -1,0 +1,43 @@
+import type { Clock, KubeObject } from "@capstan/apimachinery";
+import { assess, clusterTree, isTreeKind, objectsByCluster, STATES, type StateName } from "@capstan/capi";
+import type { Cache, Kind, KindRef, Metrics } from "@capstan/runtime";
+
+/** Both gauges are read in one scrape: the states are decided once for it. */
+const SCRAPE_MS = 500;
+
+/**
+ * Gauges of the clusters' states, decided by the function that the command line and the dashboard use. They are computed when
+ * Prometheus reads them.
+ */
+export function observeClusterStates(metrics: Metrics, cache: Cache, kinds: readonly KindRef[], clock: Clock): void {
+  const shown = kinds.filter(isTreeKind);
+  let judged = { atMs: Number.NEGATIVE_INFINITY, states: new Map<string, StateName>() };
+  const states = (): ReadonlyMap<string, StateName> => {
+    const nowMs = clock.now();
+    if (nowMs - judged.atMs >= SCRAPE_MS) judged = { atMs: nowMs, states: clusterStates(cache, shown, nowMs) };
+    return judged.states;
+  };
+  metrics.gauge("capstan_clusters", "Number of clusters in each state", ["state"], () => {
+    const all = [...states().values()];
+    return STATES.map((state) => ({ labels: { state }, value: all.filter((each) => each === state).length }));
+  });
+  const labelNames = ["namespace", "name", "state"];
+  metrics.gauge("capstan_cluster_state", "The state of a cluster: 1 for the state that it is in", labelNames, () =>
+    [...states()].map(([key, state]) => {
+      const slash = key.indexOf("/");
+      return { labels: { namespace: key.slice(0, slash), name: key.slice(slash + 1), state }, value: 1 };
+    }),
+  );
+}
+
+/** The state of every cluster by `namespace/name`. */
+function clusterStates(cache: Cache, kinds: readonly KindRef[], nowMs: number): Map<string, StateName> {
+  const objects: KubeObject[] = kinds.flatMap((kind) => (cache.synced(kind) ? cache.list(kind as Kind) : []));
+  const states = new Map<string, StateName>();
+  for (const [key, parts] of objectsByCluster(objects)) {
+    const { root } = clusterTree(parts, nowMs);
+    if (root === undefined) continue;
+    states.set(key, assess(root, { nowMs, namespace: key.slice(0, key.indexOf("/")) }).state.state);
+  }
+  return states;
+}

@@ -1,0 +1,37 @@
+import { findCondition, type KubeObject } from "@capstan/apimachinery";
+import { Cluster, conditionsOf, Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
+import type { Cache, Kind, Recorder } from "@capstan/runtime";
+
+/** Whose conditions are worth remembering, and which: the rest follows from these or is told by its own controller. */
+const REMEMBERED: readonly (readonly [Kind<KubeObject>, readonly string[]])[] = [
+  [Cluster as unknown as Kind<KubeObject>, ["Available", "Paused"]],
+  [WorkerPool as unknown as Kind<KubeObject>, ["Available"]],
+  [MachineDeployment as unknown as Kind<KubeObject>, ["Available", "RollingOut"]],
+  [Machine as unknown as Kind<KubeObject>, ["Ready"]],
+];
+const ABOUT_TROUBLE = ["Available", "Ready"];
+
+/**
+ * Records turns of conditions as events: an object itself tells only the last one. Nothing is recorded of what is found at a start,
+ * as nothing turns while no manager runs.
+ */
+export function recordTransitions(cache: Cache, recorder: Recorder): () => void {
+  const removals = REMEMBERED.map(([kind, types]) =>
+    cache.informer(kind).addHandler({ update: (object, old) => tell(object, old, types, recorder) }),
+  );
+  return () => {
+    for (const remove of removals) remove();
+  };
+}
+
+function tell(object: KubeObject, old: KubeObject, types: readonly string[], recorder: Recorder): void {
+  for (const type of types) {
+    const was = findCondition(conditionsOf(old as { status?: unknown }), type);
+    const is = findCondition(conditionsOf(object as { status?: unknown }), type);
+    // Its first word is no turn.
+    if (was === undefined || is === undefined || was.status === is.status) continue;
+    const level = ABOUT_TROUBLE.includes(type) && is.status !== "True" ? "Warning" : "Normal";
+    const why = is.message === "" ? "" : `: ${is.message}`;
+    recorder.event(object, level, is.reason, "Observe", `${type} is ${is.status}${why}`);
+  }
+}
