@@ -1,4 +1,4 @@
-import type { Condition, KubeObject, Unstructured } from "@capstan/apimachinery";
+import type { KubeObject, Unstructured } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   CONTROL_PLANE_LABEL,
@@ -7,18 +7,18 @@ import {
   field,
   INFRASTRUCTURE_GROUP,
   SET_NAME_LABEL,
-  silenceOf,
 } from "@capstan/capi";
 import type { Client, Kind } from "@capstan/runtime";
 import { Cluster, Machine, MachineDeployment, MachinePool, MachineSet, WorkerPool } from "./kinds.ts";
 import { groupedTypes } from "./resource-types.ts";
 import { clusterCounts, machineCounts, replicaCounts, type TreeObject, toNode } from "./tree-object.ts";
 
-/** What of a tree is wanted beyond the usual. */
+/** How a tree is read. */
 export interface TreeOptions {
+  /** The time, by which silent hosts are recognised. */
+  nowMs: number;
+  /** With MachineSets between deployments and Machines. */
   machineSets?: boolean;
-  /** The time, to judge by how long hosts have been silent. */
-  nowMs?: number;
 }
 
 /** Where to read, and which kinds are served there. */
@@ -26,6 +26,7 @@ interface Scope {
   client: Client;
   namespace: string;
   types: readonly Kind[];
+  nowMs: number;
 }
 
 /** Reads a Cluster and all that belongs to it; undefined when there is no such Cluster. */
@@ -33,7 +34,7 @@ export async function readClusterTree(
   client: Client,
   namespace: string,
   name: string,
-  options: TreeOptions = {},
+  options: TreeOptions,
 ): Promise<TreeObject | undefined> {
   const ofCluster = { namespace, labelSelector: `${CLUSTER_NAME_LABEL}=${name}` };
   // Two rounds of requests: what the name alone tells where to find, then what those refer to.
@@ -47,11 +48,12 @@ export async function readClusterTree(
     listIfServed(client, WorkerPool, { namespace }),
   ]);
   if (cluster === undefined) return undefined;
-  const scope: Scope = { client, namespace, types };
+  const { nowMs } = options;
+  const scope: Scope = { client, namespace, types, nowMs };
   const [infrastructures, controlPlane, machineNodes] = await Promise.all([
     readInfrastructures(scope, cluster),
     readReference(scope, cluster.spec?.controlPlaneRef),
-    readMachines(scope, ofCluster, machines, options.nowMs),
+    readMachines(scope, ofCluster, machines),
   ]);
   const nodesOf = (chosen: Machine[]): TreeObject[] => chosen.flatMap((machine) => machineNodes.get(machine) ?? []);
   const labelled = (label: string, value: string): Machine[] =>
@@ -61,9 +63,11 @@ export async function readClusterTree(
     const sets = machineSets.filter((set) => set.metadata.labels?.[DEPLOYMENT_NAME_LABEL] === ownName);
     const children =
       options.machineSets === true
-        ? sets.map((set) => toNode(set, nodesOf(labelled(SET_NAME_LABEL, set.metadata.name ?? "")), replicaCounts(set)))
+        ? sets.map((set) =>
+            toNode(set, nowMs, nodesOf(labelled(SET_NAME_LABEL, set.metadata.name ?? "")), replicaCounts(set)),
+          )
         : nodesOf(labelled(DEPLOYMENT_NAME_LABEL, ownName));
-    return toNode(deployment, children, replicaCounts(deployment));
+    return toNode(deployment, nowMs, children, replicaCounts(deployment));
   };
   const pools = workerPools.filter((pool) => pool.spec.clusterName === name);
   const ownedByPool = new Set<MachineDeployment>();
@@ -72,7 +76,7 @@ export async function readClusterTree(
       (deployment.metadata.ownerReferences ?? []).some(({ uid }) => uid === pool.metadata.uid),
     );
     for (const deployment of own) ownedByPool.add(deployment);
-    return toNode(pool, own.map(deploymentNode), replicaCounts(pool));
+    return toNode(pool, nowMs, own.map(deploymentNode), replicaCounts(pool));
   });
   const loose = machines.filter(
     (machine) =>
@@ -82,7 +86,7 @@ export async function readClusterTree(
   const workers = [
     ...poolNodes,
     ...deployments.filter((deployment) => !ownedByPool.has(deployment)).map(deploymentNode),
-    ...machinePools.map((pool) => toNode(pool, [], replicaCounts(pool))),
+    ...machinePools.map((pool) => toNode(pool, nowMs, [], replicaCounts(pool))),
     ...nodesOf(loose),
   ];
   const planeMachines = nodesOf(
@@ -90,11 +94,12 @@ export async function readClusterTree(
   );
   return toNode(
     cluster,
+    nowMs,
     [
       ...infrastructures,
       ...(controlPlane === undefined
         ? planeMachines
-        : [{ ...toNode(controlPlane, planeMachines, replicaCounts(controlPlane)), role: "ControlPlane" }]),
+        : [{ ...toNode(controlPlane, nowMs, planeMachines, replicaCounts(controlPlane)), role: "ControlPlane" }]),
       ...workers.map((worker) => ({ ...worker, role: "Workers" })),
     ],
     clusterCounts(cluster),
@@ -103,7 +108,7 @@ export async function readClusterTree(
 
 /** The infrastructure of a cluster: the one it names, with the parts of a MetaCluster below, and those that stand beside it. */
 async function readInfrastructures(scope: Scope, cluster: Cluster): Promise<TreeObject[]> {
-  const { client, namespace, types } = scope;
+  const { client, namespace, types, nowMs } = scope;
   const labelSelector = `${CLUSTER_NAME_LABEL}=${cluster.metadata.name ?? ""}`;
   // By the contract the kinds of infrastructure clusters end in Cluster.
   const kinds = types.filter(({ group, kind }) => group === INFRASTRUCTURE_GROUP && kind.endsWith("Cluster"));
@@ -122,10 +127,11 @@ async function readInfrastructures(scope: Scope, cluster: Cluster): Promise<Tree
   );
   const shown = new Set([main, ...children].map((object) => `${object?.kind}/${object?.metadata.name}`));
   const beside = labelled.filter((object) => !shown.has(`${object.kind}/${object.metadata.name}`));
-  const below = children.flatMap((child) => (child === undefined ? [] : [toNode(child, [])]));
-  return [...(main === undefined ? [] : [toNode(main, below)]), ...beside.map((object) => toNode(object, []))].map(
-    (node) => ({ ...node, role: "ClusterInfrastructure" }),
-  );
+  const below = children.flatMap((child) => (child === undefined ? [] : [toNode(child, nowMs, [])]));
+  return [
+    ...(main === undefined ? [] : [toNode(main, nowMs, below)]),
+    ...beside.map((object) => toNode(object, nowMs, [])),
+  ].map((node) => ({ ...node, role: "ClusterInfrastructure" }));
 }
 
 /** Machines with what they are made of. Their parts are read one list per kind, not one by one. */
@@ -133,7 +139,6 @@ async function readMachines(
   scope: Scope,
   ofCluster: { namespace: string; labelSelector: string },
   machines: readonly Machine[],
-  nowMs: number | undefined,
 ): Promise<Map<Machine, TreeObject[]>> {
   const references = machines.flatMap((machine) => [
     machine.spec.infrastructureRef,
@@ -142,7 +147,7 @@ async function readMachines(
   const kinds = new Map(references.map(({ apiGroup, kind }) => [`${apiGroup}/${kind}`, { apiGroup, kind }]));
   const parts = new Map<string, Unstructured>();
   const [hosts] = await Promise.all([
-    readHosts(scope, kinds, nowMs),
+    readHosts(scope, kinds),
     ...[...kinds.values()].map(async ({ apiGroup, kind }) => {
       const found = await kindOf(scope, apiGroup, kind);
       if (found === undefined) return;
@@ -153,7 +158,7 @@ async function readMachines(
   const partNode = (reference: ContractReference | undefined, role: string): TreeObject[] => {
     const part = reference === undefined ? undefined : parts.get(`${reference.kind}/${reference.name}`);
     const host = reference === undefined ? undefined : hosts.get(`${reference.kind}/${reference.name}`);
-    return part === undefined ? [] : [{ ...toNode(part, host === undefined ? [] : [host]), role }];
+    return part === undefined ? [] : [{ ...toNode(part, scope.nowMs, host === undefined ? [] : [host]), role }];
   };
   return new Map(
     machines.map((machine) => {
@@ -161,7 +166,7 @@ async function readMachines(
         ...partNode(machine.spec.infrastructureRef, "MachineInfrastructure"),
         ...partNode(machine.spec.bootstrap.configRef, "BootstrapConfig"),
       ];
-      return [machine, [toNode(machine, children, machineCounts(machine))]];
+      return [machine, [toNode(machine, scope.nowMs, children, machineCounts(machine))]];
     }),
   );
 }
@@ -173,11 +178,7 @@ const HOSTS = [
 ] as const;
 
 /** Hosts by the machine they serve: what is wrong with a host explains what is wrong with its machine. */
-async function readHosts(
-  scope: Scope,
-  kinds: ReadonlyMap<string, unknown>,
-  nowMs: number | undefined,
-): Promise<Map<string, TreeObject>> {
+async function readHosts(scope: Scope, kinds: ReadonlyMap<string, unknown>): Promise<Map<string, TreeObject>> {
   const wanted = HOSTS.filter(({ machine }) => kinds.has(`${INFRASTRUCTURE_GROUP}/${machine}`));
   const found = await Promise.all(
     wanted.map(async ({ machine, group, kind, claim }) => {
@@ -185,31 +186,13 @@ async function readHosts(
       const hosts = ref === undefined ? [] : await listIfServed(scope.client, ref, { namespace: scope.namespace });
       return hosts.flatMap((host): [string, TreeObject][] => {
         const name = field(host, "spec", claim, "name");
-        return typeof name === "string" ? [[`${machine}/${name}`, hostNode(host, nowMs)]] : [];
+        return typeof name === "string"
+          ? [[`${machine}/${name}`, { ...toNode(host, scope.nowMs, []), role: "Host" }]]
+          : [];
       });
     }),
   );
   return new Map(found.flat());
-}
-
-function hostNode(host: Unstructured, nowMs: number | undefined): TreeObject {
-  const node: TreeObject = { ...toNode(host, []), role: "Host" };
-  const trouble = silenceOf(host, nowMs) ?? metalTrouble(host);
-  if (trouble !== undefined) node.conditions = [trouble];
-  return node;
-}
-
-/** A bare-metal host tells its trouble outside its conditions. */
-function metalTrouble(host: Unstructured): Condition | undefined {
-  const message = field(host, "status", "errorMessage");
-  if (typeof message !== "string" || message === "") return undefined;
-  return {
-    type: "Ready",
-    status: "False",
-    reason: String(field(host, "status", "errorType") ?? "Error"),
-    message,
-    lastTransitionTime: String(field(host, "status", "lastUpdated") ?? host.metadata.creationTimestamp ?? ""),
-  };
 }
 
 /** The objects of a kind; none when the server does not serve it, as upstream's core does not serve ours. */

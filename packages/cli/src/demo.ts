@@ -1,5 +1,5 @@
 import { parseYamlDocuments, sleep, systemClock, type Unstructured } from "@capstan/apimachinery";
-import { isTroubled } from "@capstan/capi";
+import { stateOf } from "@capstan/capi";
 import { simulatedHosts } from "@capstan/manager";
 import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
 import { readClusterTree } from "./cluster-tree.ts";
@@ -63,8 +63,7 @@ spec:
     infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: Metal3MachineTemplate, name: metal }
     bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: metal } }
 ---
-# Hosts in memory forget their cluster when the program ends: machines whose nodes are gone are replaced after the next start. A host that
-# is only silent is left to people.
+# Machines whose nodes are gone are replaced. A host that is only silent is left to people.
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineHealthCheck
 metadata: { name: demo, namespace: default }
@@ -76,17 +75,30 @@ spec:
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: ByoMachineTemplate
 metadata: { name: own, namespace: default }
-spec: { template: { spec: {} } }
+spec:
+  template:
+    spec:
+      installerRef:
+        apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+        kind: K8sInstallerConfigTemplate
+        name: own
+---
+# Installs the Machine's version on the host, so that an upgrade brings a new kubelet.
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: K8sInstallerConfigTemplate
+metadata: { name: own, namespace: default }
+spec: { template: { spec: { bundleRepo: /opt/kubernetes } } }
 ---
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfigTemplate
 metadata: { name: own, namespace: default }
 spec: { template: { spec: { format: cloud-config } } }
 ---
+# A simulated host that boots an image without a version in its name runs the Machine's version.
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: Metal3MachineTemplate
 metadata: { name: metal, namespace: default }
-spec: { template: { spec: { image: { url: http://images.example/node-v1.34.4.iso, diskFormat: live-iso } } } }
+spec: { template: { spec: { image: { url: http://images.example/node.iso, diskFormat: live-iso } } } }
 ---
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfigTemplate
@@ -115,8 +127,9 @@ export async function runDemo(kubeconfig: string, io: CommandIo, dataFlag: strin
     const live = new LiveText(io);
     const until = systemClock.monotonic() + GIVE_UP_MS;
     for (;;) {
-      const tree = await readClusterTree(client, "default", "demo");
-      const ready = tree !== undefined && tree.conditions.length > 0 && !isTroubled(tree);
+      const nowMs = systemClock.now();
+      const tree = await readClusterTree(client, "default", "demo", { nowMs });
+      const ready = tree !== undefined && stateOf(tree, nowMs).state === "Healthy";
       const picture = (colors: boolean): string =>
         tree === undefined
           ? ""
@@ -154,10 +167,14 @@ function nextSteps(io: CommandIo, dataFlag: string): string {
   return `\nTry, in a second terminal:\n${lines.join("")}`;
 }
 
+/** The demo: its hosts in memory, then the cluster that is built from them. */
+export function demoObjects(): Unstructured[] {
+  return [...simulatedHosts(HOSTS), ...(parseYamlDocuments(DEMO) as Unstructured[])];
+}
+
 /** Objects that a person changed since are left as they are. */
 async function applyDemo(client: Client): Promise<void> {
-  const objects = [...simulatedHosts(HOSTS), ...parseYamlDocuments(DEMO)] as Unstructured[];
-  for (const object of objects) {
+  for (const object of demoObjects()) {
     const kind = await client.kindOf(object);
     const { namespace, name = "" } = object.metadata;
     if ((await client.get(kind, { namespace, name })) === undefined) await client.create(object);

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "@capstan/apimachinery";
-import { isTroubled, summaryOf } from "@capstan/capi";
+import { headline, type ObjectState, stateOf } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
 import { readClusterTree } from "./cluster-tree.ts";
 import type { CommandIo } from "./command.ts";
@@ -22,6 +22,9 @@ export interface FollowOptions {
   done(tree: TreeObject): boolean | Promise<boolean>;
 }
 
+/** How wide a line of progress may be where nothing else is known. */
+const LINE_WIDTH = 80;
+
 /** How a wait ended. */
 export type FollowResult = { end: "done" | "timeout" | "interrupted" | "gone"; tree: TreeObject | undefined };
 
@@ -39,10 +42,10 @@ export async function followCluster(options: FollowOptions): Promise<FollowResul
     return { end, tree };
   };
   for (;;) {
-    tree = await readClusterTree(client, namespace, name);
+    tree = await readClusterTree(client, namespace, name, { nowMs: clock.now() });
     if (tree === undefined) return ended("gone");
     if (live.live) live.draw(renderTree(DESCRIBE_HEADERS, [describeTree(tree, clock.now())]));
-    else for (const text of changes(tree, said, first)) live.line(text);
+    else for (const text of changes(tree, clock.now(), said, first)) live.line(text);
     first = false;
     if (await options.done(tree)) return ended("done");
     if (clock.monotonic() >= until) return ended("timeout");
@@ -51,25 +54,28 @@ export async function followCluster(options: FollowOptions): Promise<FollowResul
   }
 }
 
-/** One line for each object whose state is another than when it was last told; what is well from the beginning is not told. */
-function changes(node: TreeObject, said: Map<string, string>, first: boolean): string[] {
+/** One line for each object whose state has changed since its last line; objects that are healthy from the beginning get none. */
+function changes(node: TreeObject, nowMs: number, said: Map<string, string>, first: boolean): string[] {
   const key = `${node.kind}/${node.name}`;
-  const summary = summaryOf(node);
-  const counts = node.counts === undefined || node.kind === "Machine" ? "" : ` (${node.counts.replicas})`;
-  const text =
-    summary === undefined || ["MachineInfrastructure", "BootstrapConfig", "Host"].includes(node.role ?? "")
-      ? ""
-      : `${key}${counts}: ${summary.status === "True" ? summary.type : `${summary.reason}${firstLine(summary.message)}`}`;
-  const quiet = text === "" || said.get(key) === text || (first && !isTroubled(node));
+  const below = node.children.flatMap((child) => changes(child, nowMs, said, first));
+  if (["MachineInfrastructure", "BootstrapConfig", "Host"].includes(node.role ?? "")) return below;
+  const state = stateOf(node, nowMs);
+  const text = progressLine(key, node.kind === "Machine" ? undefined : node.counts?.replicas, state);
+  const quiet = said.get(key) === text || (first && state.state === "Healthy");
   said.set(key, text);
-  return [...node.children.flatMap((child) => changes(child, said, first)), ...(quiet ? [] : [text])];
+  return quiet ? below : [...below, text];
 }
 
-/** The first line that says something; the headings of lists do not. */
-function firstLine(message: string): string {
-  const line = message
-    .split("\n")
-    .map((part) => part.replace(/^[\s*]+/, "").trim())
-    .find((part) => part !== "" && !part.endsWith(":"));
-  return line === undefined ? "" : `, ${line}`;
+/** `RollingOut (Progressing, 3 of 7): WorkerPool/general: Rolling out …`, cut to the width of a terminal. */
+export function progressLine(key: string, replicas: string | undefined, state: ObjectState): string {
+  const { progress } = state;
+  const far = progress === undefined ? "" : `, ${progress.done} of ${progress.total}`;
+  const counts = progress !== undefined || replicas === undefined ? "" : ` ${replicas}`;
+  // The reason comes first: what does not fit is the end of the message.
+  const reason = state.state === "Healthy" ? state.state : `${state.reason} (${state.state}${far})`;
+  const lead = `${reason}: ${key}${counts}`;
+  const [kind = "", name = ""] = key.split("/");
+  const message = headline(state.message).replace(`${kind} ${name}: `, "");
+  const line = message === "" ? lead : `${lead}: ${message}`;
+  return line.length > LINE_WIDTH ? `${line.slice(0, LINE_WIDTH - 1)}…` : line;
 }

@@ -1,5 +1,4 @@
-import { access, constants, readdir } from "node:fs/promises";
-import { join } from "node:path";
+export { installedVersions } from "@capstan/manager/instance";
 
 /** A Kubernetes version in numbers. */
 export interface KubernetesVersion {
@@ -27,26 +26,4 @@ export function canUpgrade(from: string, to: string): boolean {
   const [before, after] = [parseVersion(from), parseVersion(to)];
   if (before === undefined || after === undefined) return false;
   return compareVersions(from, to) < 0 && before.major === after.major && after.minor - before.minor <= 1;
-}
-
-/** What a control plane as processes runs. */
-const PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
-
-/** Versions all of whose programs lie in one of these folders, old to new: an install that was interrupted does not count. */
-export async function installedVersions(folders: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(folders.map(completeVersions));
-  return [...new Set(found.flat())].sort(compareVersions);
-}
-
-async function completeVersions(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  const complete = async (name: string): Promise<string[]> => {
-    const programs = PROGRAMS.map((program) => access(join(folder, name, "bin", program), constants.X_OK));
-    return await Promise.all(programs).then(
-      () => [name],
-      () => [],
-    );
-  };
-  const versions = names.filter((name) => /^v\d+\.\d+\.\d+$/.test(name));
-  return (await Promise.all(versions.map(complete))).flat();
 }

@@ -65,6 +65,26 @@ export const ALSO_ON_NODES_OPTIONS: OptionDefinition[] = [
   },
 ];
 
+/** How hosted control planes as processes of this machine are kept apart. */
+export const PROCESS_OPTIONS: OptionDefinition[] = [
+  {
+    flags: "--trust-tenants",
+    summary: "Host control planes of several namespaces as processes even where they cannot be isolated",
+  },
+  {
+    flags: "--control-plane-memory <quantity>",
+    summary: "Memory that the processes of one hosted control plane may use (default: half of the machine's)",
+  },
+  {
+    flags: "--control-plane-cpu <quantity>",
+    summary: "CPUs that the processes of one hosted control plane may use (default: all, in equal shares)",
+  },
+  {
+    flags: "--control-plane-processes <number>",
+    summary: "Processes and threads that one hosted control plane may have (default: 4096)",
+  },
+];
+
 /** Who is to drive BareMetalHosts. */
 export function metalHostsOf({ options }: Pick<CommandInput, "options">): "auto" | "off" {
   return options["bareMetalHosts"] === "off" ? "off" : "auto";

@@ -31,6 +31,7 @@ export async function runProgram(args: string[], io: CommandIo): Promise<number>
   for (const option of GLOBAL_OPTIONS) program.addOption(optionOf(option));
   const run = async (definition: CommandDefinition, input: CommandInput): Promise<void> => {
     asked = `capstan ${definition.name}`;
+    await chooseDataDir(definition, input);
     exitCode = await definition.run(input);
   };
   for (const definition of COMMANDS) {
@@ -45,6 +46,21 @@ export async function runProgram(args: string[], io: CommandIo): Promise<number>
     return await report(error, io, asked);
   }
   return exitCode;
+}
+
+/** Commands that start an instance or a manager choose their data directory themselves. */
+const STARTERS = new Set(["up", "manager"]);
+
+/** Without --data the context of the kubeconfig decides, if it is that of an instance. */
+async function chooseDataDir(definition: CommandDefinition, { options, io }: CommandInput): Promise<void> {
+  const takesData = definition.options?.some(({ flags }) => flags.startsWith("--data ")) === true;
+  if (!takesData || STARTERS.has(definition.name) || options["data"] !== undefined) return;
+  const { contextDataDir, kubeconfigFiles } = await import("./context-data-dir.ts");
+  const { kubeconfig, context } = options;
+  const files = kubeconfigFiles(typeof kubeconfig === "string" ? kubeconfig : undefined, io.env);
+  if (files.length === 0) return;
+  const dataDir = await contextDataDir(files, typeof context === "string" ? context : undefined);
+  if (dataDir !== undefined) options["data"] = dataDir;
 }
 
 /** Where it writes, and that it never ends the process by itself. */

@@ -1,8 +1,15 @@
 import { formatAge } from "@capstan/apimachinery";
-import type { Cause, Explanation } from "@capstan/capi";
+import {
+  type Assessment,
+  type Cause,
+  type Explanation,
+  type ObjectNode,
+  type ObjectState,
+  stateText,
+} from "@capstan/capi";
 
-/** One cause a paragraph, each indented below what it explains. */
-export function renderChain(chain: readonly Cause[], nowMs: number): string {
+/** A chain of causes, one paragraph for each, indented below what it explains. */
+function renderChain(chain: readonly Cause[], nowMs: number): string {
   return chain
     .map((cause, depth) => {
       const lead = depth === 0 ? "" : `${"   ".repeat(depth - 1)}└─ `;
@@ -16,13 +23,38 @@ export function renderChain(chain: readonly Cause[], nowMs: number): string {
     .concat("\n");
 }
 
-/** The chain, then its root in plain words and what to do. */
-export function renderExplanation(explanation: Explanation, nowMs: number): string {
-  const steps = explanation.steps.map((step, at) => `  ${at + 1}. ${step}`);
+/** The state of an object in one line: `Cluster/demo is Degraded for 9s`. */
+export function renderState(
+  { kind, name }: Pick<ObjectNode, "kind" | "name">,
+  state: ObjectState,
+  nowMs: number,
+): string {
+  const known = state.state !== "Healthy" && state.since !== "";
+  const since = known ? ` for ${formatAge(Math.max(0, nowMs - Date.parse(state.since)))}` : "";
+  return `${kind}/${name} is ${stateText(state)}${since}\n`;
+}
+
+/** The state of an object, then every cause: the chain that leads to it, the root in plain words, and what to do. */
+export function renderAssessment(node: ObjectNode, { state, causes }: Assessment, nowMs: number): string {
+  const parts = causes.map((cause, at) => renderCause(cause, at, causes.length, nowMs));
+  return [renderState(node, state, nowMs), ...parts].join("\n");
+}
+
+function renderCause(cause: Explanation, at: number, count: number, nowMs: number): string {
+  const steps = cause.steps.map((step, index) => `  ${index + 1}. ${step}`);
+  const label = count === 1 ? "Cause" : `Cause ${at + 1} of ${count}`;
   return [
-    renderChain(explanation.chain, nowMs),
-    `Cause: ${explanation.cause}`,
+    renderChain(cause.chain, nowMs),
+    `${label}: ${cause.cause}`,
+    ...(cause.alike === undefined ? [] : [alikeLine(cause.alike)]),
     ...(steps.length === 0 ? [] : ["What to do:", ...steps]),
     "",
   ].join("\n");
+}
+
+const NAMES_SHOWN = 3;
+
+function alikeLine({ names, count }: NonNullable<Explanation["alike"]>): string {
+  const more = count > NAMES_SHOWN ? `, ... (${count - NAMES_SHOWN} more)` : "";
+  return `The same: ${names.slice(0, NAMES_SHOWN).join(", ")}${more}`;
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@capstan/apimachinery";
-import { conditionsOf, field, type ObjectNode } from "@capstan/capi";
+import { conditionsOf, field, type ObjectNode, objectNode } from "@capstan/capi";
 import { type Cluster, type Machine } from "./kinds.ts";
 
 /** How many of something there are, as the columns of `describe` show it. */
@@ -17,16 +17,9 @@ export interface TreeObject extends ObjectNode {
   children: TreeObject[];
 }
 
-/** The node of an object. */
-export function toNode(object: KubeObject, children: TreeObject[], counts?: Counts): TreeObject {
-  return {
-    kind: object.kind,
-    name: object.metadata.name ?? "",
-    conditions: conditionsOf(object as { status?: unknown }),
-    deleting: object.metadata.deletionTimestamp !== undefined,
-    children,
-    ...(counts === undefined ? {} : { counts }),
-  };
+/** The node of an object at a moment. */
+export function toNode(object: KubeObject, nowMs: number, children: TreeObject[], counts?: Counts): TreeObject {
+  return { ...objectNode(object, nowMs), children, ...(counts === undefined ? {} : { counts }) };
 }
 
 /** Counters of anything that keeps replicas. */

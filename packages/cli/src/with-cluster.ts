@@ -1,3 +1,5 @@
+import { isReason } from "@capstan/apimachinery";
+import { NoMatchError } from "@capstan/runtime";
 import { type ApiTarget, openTarget } from "./api-target.ts";
 import { type CommandInput, UserError } from "./command.ts";
 import { namespaceOf } from "./options.ts";
@@ -13,9 +15,33 @@ export async function withTarget<T>(input: CommandInput, use: (target: ApiTarget
   input.options["namespace"] ??= target.namespace;
   try {
     return await use(target);
+  } catch (error) {
+    throw (await isForeign(target, error)) ? notManagement(target) : error;
   } finally {
     await target.close();
   }
+}
+
+/** Whether what was asked for is missing because the API is none that manages clusters. */
+async function isForeign({ client }: ApiTarget, error: unknown): Promise<boolean> {
+  const missing = error instanceof UserError || error instanceof NoMatchError || isReason(error, "NotFound");
+  if (!missing) return false;
+  for (const version of ["v1beta2", "v1beta1"]) {
+    try {
+      await client.kindOf({ apiVersion: `cluster.x-k8s.io/${version}`, kind: "Cluster" });
+      return false;
+    } catch (failure) {
+      // The first error says more than one about this question.
+      if (!(failure instanceof NoMatchError)) return false;
+    }
+  }
+  return true;
+}
+
+function notManagement({ description }: ApiTarget): UserError {
+  return new UserError(`${description} is not a management cluster: it does not serve cluster.x-k8s.io`, {
+    hint: "KUBECONFIG or --kubeconfig must name the management plane; see which one runs here: capstan status",
+  });
 }
 
 /** The error for a cluster that is not there. */

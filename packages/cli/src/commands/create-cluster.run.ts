@@ -1,17 +1,25 @@
 import { join } from "node:path";
 import { deepEqual, isReason, type Unstructured } from "@capstan/apimachinery";
-import { type ClusterPlan, clusterObjects, isTroubled, PLAN_ANNOTATION, versionProblem } from "@capstan/capi";
+import {
+  type ClusterPlan,
+  clusterObjects,
+  diskImages,
+  isTroubled,
+  PLAN_ANNOTATION,
+  versionProblem,
+} from "@capstan/capi";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
 import { parsePlan } from "../create/plan.ts";
-import { askForPlan } from "../create/prompts.ts";
+import { checkCapacity, checkInstalled, type InstalledHere, missingHere, shortagesAt } from "../create/preflight.ts";
+import { askForPlan, type Notes } from "../create/prompts.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
 import { durationMs } from "../duration.ts";
 import { explainWait } from "../explain-wait.ts";
 import { followCluster } from "../follow-cluster.ts";
 import { Cluster } from "../kinds.ts";
 import { installedVersions } from "../kubernetes-versions.ts";
-import { dataDirOf, namespaceOf, textOption } from "../options.ts";
+import { dataDirOf, dataFlag, namespaceOf, textOption } from "../options.ts";
 import { parseOutput } from "../output.ts";
 import { withTarget } from "../with-cluster.ts";
 
@@ -22,17 +30,33 @@ const PLAN_FLAGS = ["kubernetesVersion", "placement", "controlPlaneReplicas", "e
 export async function runCreateCluster(input: CommandInput): Promise<number> {
   const dryRun = dryRunMode(input);
   const folders = [join(dataDirOf(input), "kubernetes"), ...kubernetesCacheDirs(input.io.env)];
-  const usable = (await installedVersions(folders)).filter((version) => versionProblem(version) === undefined);
+  const versions = await installedVersions(folders);
+  const usable = versions.filter((version) => versionProblem(version) === undefined);
   const newest = usable.at(-1) ?? FALLBACK_VERSION;
-  const asked = input.arguments.length === 0 ? await askForPlan(input, newest) : input;
+  const installed = { versions, flags: dataFlag(input) };
+  const asked =
+    input.arguments.length === 0
+      ? await askForPlan(input, newest, (soFar) => notesOn(soFar, newest, installed))
+      : input;
   // Mistakes are told before anything is asked of a server.
   const plan = parsePlan(asked, newest);
+  for (const warning of diskImages(plan.workers)) input.io.err(`warning: ${warning}\n`);
   if (dryRun === "client") return printObjects(input, clusterObjects(plan));
   return await withTarget(asked, async (target) => {
     const wanted = { ...plan, namespace: namespaceOf(asked) };
     if (dryRun === "server") return await checkAtServer(input, target, wanted);
-    return await create(asked, target, wanted);
+    return await create(asked, target, wanted, installed);
   });
+}
+
+/** What stands in the way of the cluster as far as it is told; nothing where the API cannot say, which the end will tell. */
+async function notesOn(soFar: CommandInput, newest: string, installed: InstalledHere): Promise<Notes> {
+  const plan = parsePlan(soFar, newest);
+  const look = async (target: ApiTarget): Promise<Notes> => ({
+    version: missingHere(plan, target, installed),
+    shortages: await shortagesAt({ ...plan, namespace: namespaceOf(soFar) }, target),
+  });
+  return await withTarget(soFar, look).catch(() => ({ version: undefined, shortages: [] }));
 }
 
 function dryRunMode(input: CommandInput): "none" | "client" | "server" {
@@ -65,7 +89,12 @@ async function checkAtServer(input: CommandInput, target: ApiTarget, plan: Clust
   return printObjects(input, checked);
 }
 
-async function create(input: CommandInput, target: ApiTarget, wanted: ClusterPlan): Promise<number> {
+async function create(
+  input: CommandInput,
+  target: ApiTarget,
+  wanted: ClusterPlan,
+  installed: InstalledHere,
+): Promise<number> {
   const { io } = input;
   const clock = clockOf(input);
   const { namespace, name } = wanted;
@@ -73,6 +102,10 @@ async function create(input: CommandInput, target: ApiTarget, wanted: ClusterPla
   const plan = existing === undefined ? wanted : resumedPlan(input, existing, wanted);
   const timeoutMs = durationMs("--timeout", String(input.options["timeout"] ?? "30m"));
   const started = clock.monotonic();
+  if (existing === undefined) {
+    checkInstalled(plan, target, installed);
+    if (input.options["waitForCapacity"] !== true) await checkCapacity(plan, target);
+  }
   io.err(
     `${existing === undefined ? "Creating" : "Going on with"} cluster ${namespace}/${name} in ${target.description}\n`,
   );
@@ -110,7 +143,7 @@ async function create(input: CommandInput, target: ApiTarget, wanted: ClusterPla
     default:
       explainWait(io, tree, namespace, clock.now());
       throw new UserError(`cluster ${namespace}/${name} is not available after ${seconds} s`, {
-        hint: `go on waiting with the same command, or look again: capstan why ${name}${inNamespace(namespace)}`,
+        hint: `keep waiting with the same command, or see the cause again: capstan why ${name}${inNamespace(namespace)}`,
       });
   }
 }

@@ -12,10 +12,13 @@ export const createCluster: CommandDefinition = {
   summary: "Create a cluster with a hosted control plane and workers of one or several providers",
   details: [
     "Each --workers is one group: name=NAME,provider=PROVIDER,replicas=N and what the provider takes. select.LABEL=VALUE chooses among",
-    "hosts. Providers are memory (bootSeconds=), byoh, and metal3 (image=, checksum=, checksumType=, format=).",
+    "hosts. Providers are memory (bootSeconds=), byoh, and metal3 (image= and format=live-iso; checksum=, checksumType=).",
     "",
     "--pool replicas=N,strategy=Cheapest|Ordered|Weighted,name=NAME makes the groups members of one WorkerPool: one count of machines over",
     "all of them. Groups then take min=, max=, cost= and weight= instead of replicas=.",
+    "",
+    "Nothing is created while the control plane could not start, because its version of Kubernetes is not installed here, or while fewer",
+    "hosts are free and match than the groups ask for; --wait-for-capacity lets machines wait for hosts.",
     "",
     "Without a name it asks, on a terminal. Interrupted, it goes on when called again with the same name.",
   ].join("\n"),
@@ -42,6 +45,10 @@ export const createCluster: CommandDefinition = {
     { flags: "--label <key=value>", summary: "Label of the Cluster; may be given several times", repeatable: true },
     { flags: "--dry-run [mode]", summary: "Show what would be made: client (default) or server, which checks it too" },
     { flags: "-o, --output <format>", summary: "With --dry-run: yaml, json or name" },
+    {
+      flags: "--wait-for-capacity",
+      summary: "Create the cluster even if too few matching hosts are free; machines wait for them",
+    },
     ...WAIT_OPTIONS,
     NAMESPACE_OPTION,
     ...API_OPTIONS,
@@ -50,7 +57,7 @@ export const createCluster: CommandDefinition = {
     { command: "capstan create cluster c1 --workers provider=memory,replicas=2", does: "in memory, to try things out" },
     {
       command:
-        "capstan create cluster c1 --workers name=own,provider=byoh,replicas=2 --workers name=metal,provider=metal3,replicas=2,image=http://images/node.qcow2",
+        "capstan create cluster c1 --workers name=own,provider=byoh,replicas=2 --workers name=metal,provider=metal3,replicas=2,image=http://images/node.iso,format=live-iso",
       does: "own hosts and bare metal in one cluster",
     },
     {

@@ -18,7 +18,7 @@ export function runDeleteCluster(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
     const { io } = input;
-    const tree = await readClusterTree(target.client, namespace, name);
+    const tree = await readClusterTree(target.client, namespace, name, { nowMs: clockOf(input).now() });
     if (tree === undefined) {
       if (input.options["ignoreNotFound"] === true) return 0;
       throw noSuchCluster(target, namespace, name);
@@ -96,7 +96,12 @@ async function waitUntilGone(input: CommandInput, target: ApiTarget, kinds: read
     progress.show(`left: ${listKinds(left)}`, await waitsFor(target.client, namespace, name));
     if (clock.monotonic() - started >= timeoutMs) {
       progress.end();
-      explainWait(io, await readClusterTree(target.client, namespace, name), namespace, clock.now());
+      explainWait(
+        io,
+        await readClusterTree(target.client, namespace, name, { nowMs: clock.now() }),
+        namespace,
+        clock.now(),
+      );
       throw new UserError(
         `of cluster ${namespace}/${name} there is still left after ${seconds} s: ${listKinds(left)}`,
         {

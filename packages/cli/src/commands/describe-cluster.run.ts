@@ -1,10 +1,12 @@
 import { type Clock, sleep } from "@capstan/apimachinery";
+import { assess } from "@capstan/capi";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { readClusterTree } from "../cluster-tree.ts";
 import { type CommandInput, INTERRUPTED } from "../command.ts";
 import { DESCRIBE_HEADERS, describeTree } from "../describe-tree.ts";
 import { textOption } from "../options.ts";
 import { treeColors } from "../paint.ts";
+import { renderState } from "../render-chain.ts";
 import { renderTree } from "../tree.ts";
 import type { TreeObject } from "../tree-object.ts";
 import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
@@ -29,12 +31,14 @@ async function read(input: CommandInput, target: ApiTarget): Promise<TreeObject>
 }
 
 function render(input: CommandInput, tree: TreeObject): string {
-  const shown = describeTree(tree, clockOf(input).now(), {
+  const nowMs = clockOf(input).now();
+  const { state } = assess(tree, { nowMs, namespace: clusterNames(input).namespace });
+  const shown = describeTree(tree, nowMs, {
     echo: input.options["echo"] === true,
     grouping: input.options["grouping"] !== "false",
     showConditions: textOption(input, "showConditions")?.split(",") ?? [],
   });
-  return `${renderTree(DESCRIBE_HEADERS, [shown], treeColors(input.io.terminal?.outColors === true))}\n`;
+  return `${renderState(tree, state, nowMs)}${state.message === "" ? "" : `${state.message}\n`}\n${renderTree(DESCRIBE_HEADERS, [shown], treeColors(input.io.terminal?.outColors === true))}\n`;
 }
 
 /** On a terminal the picture stays and changes; elsewhere it is printed again when something other than ages changed. */
@@ -50,7 +54,8 @@ async function follow(input: CommandInput, target: ApiTarget, clock: Clock): Pro
       return undefined;
     });
     if (tree === undefined) return 0;
-    const state = JSON.stringify(tree);
+    const { state: shown } = assess(tree, { nowMs: clock.now(), namespace: clusterNames(input).namespace });
+    const state = JSON.stringify([shown, tree], (key, value: unknown) => (key === "changesAtMs" ? undefined : value));
     if (redraw) input.io.out(`\u001b[H\u001b[2J${render(input, tree)}`);
     else if (state !== before) input.io.out(`${shownBefore ? "\n" : ""}${render(input, tree)}`);
     before = state;

@@ -30,7 +30,8 @@ export function runEvents(input: CommandInput): Promise<number> {
   if (format.type === "name") throw usageError("-o: json or yaml");
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
-    let parts = await partsOf(target, namespace, name);
+    const nowMs = clockOf(input).now();
+    let parts = await partsOf(target, namespace, name, nowMs);
     if (parts === undefined) throw noSuchCluster(target, namespace, name);
     const types = textOption(input, "types")?.split(",");
     const concerns = (event: Event): boolean =>
@@ -52,7 +53,7 @@ export function runEvents(input: CommandInput): Promise<number> {
     for await (const { type, object } of target.client.watch(Event, { namespace, resourceVersion }, signal)) {
       if (type !== "ADDED" && type !== "MODIFIED") continue;
       // A part that came since is known from now on.
-      if (!concerns(object)) parts = (await partsOf(target, namespace, name)) ?? parts;
+      if (!concerns(object)) parts = (await partsOf(target, namespace, name, nowMs)) ?? parts;
       if (concerns(object)) input.io.out(`${columns([row(object)], widths).join("\n")}\n`);
     }
     return signal?.aborted === true ? INTERRUPTED : 0;
@@ -60,8 +61,13 @@ export function runEvents(input: CommandInput): Promise<number> {
 }
 
 /** Names of everything a cluster is made of, as `Kind/name`. */
-async function partsOf(target: ApiTarget, namespace: string, name: string): Promise<Set<string> | undefined> {
-  const tree = await readClusterTree(target.client, namespace, name, { machineSets: true });
+async function partsOf(
+  target: ApiTarget,
+  namespace: string,
+  name: string,
+  nowMs: number,
+): Promise<Set<string> | undefined> {
+  const tree = await readClusterTree(target.client, namespace, name, { machineSets: true, nowMs });
   if (tree === undefined) return undefined;
   const parts = new Set<string>([`${Cluster.kind}/${name}`]);
   const visit = (node: TreeObject): void => {

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { parseYamlDocuments, toGoYaml, type Unstructured } from "@capstan/apimachinery";
+import { readText } from "@capstan/apimachinery/foreign";
 import { builtInTemplate, ConfigMap, type ProviderName } from "@capstan/capi";
 import { type CommandInput, UserError, usageError } from "../command.ts";
 import { textOption } from "../options.ts";
@@ -91,6 +92,8 @@ async function readSource(input: CommandInput, source: string): Promise<string> 
   });
 }
 
+const MAX_TEMPLATE = 16 * 1024 * 1024;
+
 /** A page of a GitHub file is not the file: what is behind it is asked for. */
 async function download(address: string): Promise<string> {
   const blob = /^https:\/\/github\.com\/([^/]+\/[^/]+)\/blob\/(.+)$/.exec(address);
@@ -99,7 +102,7 @@ async function download(address: string): Promise<string> {
     throw new UserError(`${url} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   });
   if (!response.ok) throw new UserError(`${url} answers ${response.status}`);
-  return await response.text();
+  return response.body === null ? "" : await readText(response.body, MAX_TEMPLATE, url);
 }
 
 function documentsOf(text: string): Unstructured[] {

@@ -1,6 +1,6 @@
 import { isObject } from "@capstan/apimachinery";
 import { resourcePath } from "@capstan/runtime";
-import type { ApiTarget } from "../api-target.ts";
+import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, usageError } from "../command.ts";
 import { namespaceOf, textOption } from "../options.ts";
 import { type OutputFormat, parseOutput } from "../output.ts";
@@ -137,8 +137,9 @@ async function printTables(
   const types = new Set(wanted.map(({ type }) => type.plural));
   const tables = new Map<string, { wanted: Wanted; rows: string[][]; headers: string[] }>();
   for (const one of wanted) {
-    const table = await ask<Table>(input, target, one, TABLE);
-    if (table === undefined) continue;
+    const answer = await ask<Table>(input, target, one, TABLE);
+    if (answer === undefined) continue;
+    const table = await withStates(input, target, one, answer, format);
     const shown = rowsOf(input, one, table, format, types.size > 1);
     const known = tables.get(one.type.plural);
     if (known === undefined) tables.set(one.type.plural, { wanted: one, ...shown });
@@ -157,6 +158,33 @@ async function printTables(
   }
   io.out(parts.join(format.type === "name" ? "" : "\n"));
   return 0;
+}
+
+/** Clusters with a column for the state that `why` and the dashboard show too; it depends on the parts, which the server does not know. */
+async function withStates(
+  input: CommandInput,
+  target: ApiTarget,
+  { type, namespace, name }: Wanted,
+  table: Table,
+  format: Exclude<OutputFormat, { type: "text" }>,
+): Promise<Table> {
+  const isCluster = type.group === "cluster.x-k8s.io" && type.kind === "Cluster";
+  if (!isCluster || format.type === "name" || table.rows.length === 0) return table;
+  // Loaded only here: other kinds need nothing of what decides states.
+  const { readClusterStates } = await import("../cluster-states.ts");
+  const states = await readClusterStates(target.client, namespace, clockOf(input).now());
+  const textFor = (row: Table["rows"][number]): string => {
+    const key = `${row.object?.metadata?.namespace ?? namespace ?? ""}/${row.object?.metadata?.name ?? name ?? ""}`;
+    return states.get(key) ?? "";
+  };
+  const after = (list: readonly unknown[], added: unknown): unknown[] => [list[0], added, ...list.slice(1)];
+  return {
+    ...table,
+    columnDefinitions: after(table.columnDefinitions ?? [], { name: "State", priority: 0 }) as NonNullable<
+      Table["columnDefinitions"]
+    >,
+    rows: table.rows.map((row) => ({ ...row, cells: after(row.cells, textFor(row)) })),
+  };
 }
 
 function rowsOf(

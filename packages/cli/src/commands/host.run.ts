@@ -1,4 +1,5 @@
 import { formatAge, systemClock, systemRandom } from "@capstan/apimachinery";
+import { hostTrouble } from "@capstan/capi";
 import {
   ByoHost,
   byoHost,
@@ -84,17 +85,15 @@ export function runHostList(input: CommandInput): Promise<number> {
     const nowMs = clockOf(input).now();
     const rows = items.map((host) => {
       const condition = (type: string) => host.status?.conditions?.find((each) => each.type === type);
-      const ready = condition("Ready");
-      const connected = condition("AgentConnected");
-      const all = [connected, condition("MachineIDUnique"), ready, condition("ClockInSync")];
-      const trouble = all.find((each) => each?.status === "False");
-      // What an agent said last says nothing about now once it is silent.
-      const isSilent = connected?.status === "False";
+      // The last report of an agent no longer holds once the agent is silent.
+      const ready = hostTrouble({ ...host, kind: ByoHost.kind }, nowMs) ?? condition("Ready");
+      const others = [condition("MachineIDUnique"), condition("ClockInSync")];
+      const trouble = ready?.status === "True" ? others.find((each) => each?.status === "False") : ready;
       const heard = host.status?.lastHeartbeatTime;
       const address = host.status?.network?.find((device) => device.isDefault === true)?.ipAddrs?.[0] ?? "";
       return [
         host.metadata.name ?? "",
-        isSilent ? "Unknown" : (ready?.status ?? "Unknown"),
+        ready?.status ?? "Unknown",
         trouble?.reason ?? "",
         heard === undefined ? "never" : `${formatAge(Math.max(0, nowMs - Date.parse(heard)))} ago`,
         host.spec?.machineRef?.name ?? "",

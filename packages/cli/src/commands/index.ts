@@ -15,6 +15,7 @@ import { kubernetesInstall, kubernetesList, kubernetesRemove } from "./kubernete
 import { logs } from "./logs.ts";
 import { manager } from "./manager.ts";
 import { pause, resume } from "./pause.ts";
+import { retryWorkerPool } from "./retry.ts";
 import { scale } from "./scale.ts";
 import { down, status } from "./status.ts";
 import { up } from "./up.ts";
@@ -31,6 +32,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   generate: "Make manifests from templates",
   host: "Hosts of your own",
   kubernetes: "Kubernetes programs on this machine",
+  retry: "Try again at once what waits",
   upgrade: "Bring clusters to a newer Kubernetes",
 };
 
@@ -48,6 +50,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   logs,
   kubeconfig,
   scale,
+  retryWorkerPool,
   upgradePlan,
   upgradeApply,
   pause,

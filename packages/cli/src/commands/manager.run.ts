@@ -20,12 +20,14 @@ import {
   type Logger,
   loadKubeconfig,
 } from "@capstan/runtime";
+import { allowAddresses } from "../allow-address.ts";
 import { alsoOnNodes } from "../also-on-nodes.ts";
 import { type CommandInput, UserError, usageError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
 import { durationMs } from "../duration.ts";
 import { dataDirOf, metalHostsOf, textOption } from "../options.ts";
+import { processOptionsOf } from "../process-options.ts";
 import { VERSION } from "../version.ts";
 import { parseListen } from "./up.run.ts";
 
@@ -85,7 +87,9 @@ export async function runManager(input: CommandInput): Promise<number> {
       dataDir: dataDirOf(input),
       kubernetesDirs: kubernetesCacheDirs(io.env),
       bareMetalHosts: metalHostsOf(input),
+      ...processOptionsOf(input),
       alsoOnNodes: alsoOnNodes(input),
+      allowAddresses: allowAddresses(input),
       ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
       ...(times === undefined ? {} : { election: { ...times, namespace, identity, transport: electing } }),
       ...(health === undefined ? {} : { health }),
@@ -169,6 +173,8 @@ async function dashboardOf(
     acting: actingOverHttp(config, systemClock),
     cache,
     kinds: KINDS,
+    defaultPlacement: "Pods",
+    kubernetesDirs: kubernetesCacheDirs(input.io.env),
     version: VERSION,
     clock: systemClock,
     random: systemRandom,

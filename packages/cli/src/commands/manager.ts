@@ -1,5 +1,12 @@
+import { ALLOW_ADDRESS_OPTION } from "../allow-address.ts";
 import type { CommandDefinition } from "../command.ts";
-import { ALSO_ON_NODES_OPTIONS, DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
+import {
+  ALSO_ON_NODES_OPTIONS,
+  DATA_OPTION,
+  LOG_LEVEL_OPTION,
+  METAL_HOSTS_OPTION,
+  PROCESS_OPTIONS,
+} from "../options.ts";
 
 export const manager: CommandDefinition = {
   name: "manager",
@@ -49,7 +56,9 @@ export const manager: CommandDefinition = {
       summary:
         'Serve /healthz, /readyz and /version at this address, or "0" (default: 127.0.0.1:9440, or any free port)',
     },
+    ...PROCESS_OPTIONS,
     METAL_HOSTS_OPTION,
+    ALLOW_ADDRESS_OPTION,
     ...ALSO_ON_NODES_OPTIONS,
     LOG_LEVEL_OPTION,
   ],

@@ -1,4 +1,4 @@
-import { readInstance } from "@capstan/manager/instance";
+import { readInstance, stopInstance } from "@capstan/manager/instance";
 import type { CommandInput } from "../command.ts";
 import { dataDirOf, dataFlag } from "../options.ts";
 
@@ -25,7 +25,7 @@ export async function runDown(input: CommandInput): Promise<number> {
     io.err(`capstan does not run on ${dataDir}: nothing to stop\n`);
     return 0;
   }
-  process.kill(instance.pid, "SIGTERM");
+  stopInstance(instance);
   io.err(`Stopping capstan (pid ${instance.pid}) …\n`);
   while ((await readInstance(dataDir)) !== undefined) await new Promise((resolve) => setTimeout(resolve, 100));
   io.err(`Stopped. Start it again with: capstan up${dataFlag(input)}\n`);

@@ -1,14 +1,17 @@
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { AlreadyRunningError, startStandalone } from "@capstan/manager";
 import { createLogger } from "@capstan/runtime";
+import { allowAddresses } from "../allow-address.ts";
 import { alsoOnNodes } from "../also-on-nodes.ts";
 import { type CommandInput, UserError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
 import { commandName, runDemo } from "../demo.ts";
 import { dataDirOf, dataFlag, metalHostsOf } from "../options.ts";
+import { processOptionsOf } from "../process-options.ts";
 import { VERSION } from "../version.ts";
 import { DEFAULT_LISTEN } from "./up.ts";
+import { limitsOf } from "./up-limits.ts";
 import { oidcOf } from "./up-oidc.run.ts";
 
 /** Where the dashboard is to be: where it was asked for, else on the port after the API's if that is free. */
@@ -49,9 +52,12 @@ export async function runUp(input: CommandInput): Promise<number> {
     ...(typeof options["encryptionKeyFile"] === "string" ? { encryptionKeyFile: options["encryptionKeyFile"] } : {}),
     ...(typeof options["auditLog"] === "string" ? { auditLog: options["auditLog"] } : {}),
     ...(oidc === undefined ? {} : { oidc }),
+    limits: limitsOf(input),
     kubernetesDirs: kubernetesCacheDirs(io.env),
     bareMetalHosts: metalHostsOf(input),
+    ...processOptionsOf(input),
     alsoOnNodes: alsoOnNodes(input),
+    allowAddresses: allowAddresses(input),
     version: VERSION,
     clock: systemClock,
     random: systemRandom,
@@ -64,7 +70,9 @@ export async function runUp(input: CommandInput): Promise<number> {
   const seconds = ((systemClock.monotonic() - started) / 1000).toFixed(1);
   io.out(`Capstan is up after ${seconds} s: ${standalone.server}\n`);
   if (process.getuid?.() !== 0)
-    io.err("Not root: hosted control planes share one user and are not protected from each other on this machine.\n");
+    io.err(
+      "Not root: hosted control planes share one user and are not protected from each other on this machine. Those of a second namespace are refused unless --trust-tenants is given.\n",
+    );
   io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n`);
   if (standalone.dashboard !== undefined)
     io.out(

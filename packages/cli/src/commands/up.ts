@@ -1,5 +1,13 @@
+import { ALLOW_ADDRESS_OPTION } from "../allow-address.ts";
 import type { CommandDefinition } from "../command.ts";
-import { ALSO_ON_NODES_OPTIONS, DATA_OPTION, LOG_LEVEL_OPTION, METAL_HOSTS_OPTION } from "../options.ts";
+import {
+  ALSO_ON_NODES_OPTIONS,
+  DATA_OPTION,
+  LOG_LEVEL_OPTION,
+  METAL_HOSTS_OPTION,
+  PROCESS_OPTIONS,
+} from "../options.ts";
+import { LIMIT_OPTIONS } from "./up-limits.ts";
 import { OIDC_OPTIONS } from "./up-oidc.ts";
 
 export const DEFAULT_LISTEN = "127.0.0.1:6446";
@@ -32,7 +40,10 @@ export const up: CommandDefinition = {
       completes: "files",
     },
     ...OIDC_OPTIONS,
+    ...PROCESS_OPTIONS,
+    ...LIMIT_OPTIONS,
     METAL_HOSTS_OPTION,
+    ALLOW_ADDRESS_OPTION,
     ...ALSO_ON_NODES_OPTIONS,
     LOG_LEVEL_OPTION,
   ],

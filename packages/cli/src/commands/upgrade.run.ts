@@ -154,7 +154,7 @@ async function step(
   throw new UserError(
     end === "gone" ? `cluster ${namespace}/${name} was deleted meanwhile` : `${label}: not at ${to} in time`,
     {
-      hint: `look what it waits for: capstan why ${name} -n ${namespace}; then the same command again`,
+      hint: `see what it is waiting for with: capstan why ${name} -n ${namespace}; then run the same command again`,
     },
   );
 }

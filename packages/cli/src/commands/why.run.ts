@@ -1,9 +1,9 @@
-import { CLUSTER_NAME_LABEL, explain, field, type ObjectNode } from "@capstan/capi";
+import { assess, CLUSTER_NAME_LABEL, field, type ObjectNode } from "@capstan/capi";
 import { type ApiTarget, clockOf } from "../api-target.ts";
 import { readClusterTree } from "../cluster-tree.ts";
 import { type CommandInput, UserError } from "../command.ts";
 import { namespaceOf } from "../options.ts";
-import { renderExplanation } from "../render-chain.ts";
+import { renderAssessment } from "../render-chain.ts";
 import { findType } from "../resource-types.ts";
 import { toNode } from "../tree-object.ts";
 import { noSuchCluster, withTarget } from "../with-cluster.ts";
@@ -11,27 +11,24 @@ import { noSuchCluster, withTarget } from "../with-cluster.ts";
 export function runWhy(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const namespace = namespaceOf(input);
-    const { node, cluster } = await findNode(input, target, namespace);
-    const found = explain(node, namespace, cluster);
-    input.io.out(
-      found === undefined
-        ? `${node.kind}/${node.name} is ${node.kind === "Cluster" ? "available" : "well"}\n`
-        : renderExplanation(found, clockOf(input).now()),
-    );
+    const nowMs = clockOf(input).now();
+    const { node, cluster } = await findNode(input, target, namespace, nowMs);
+    input.io.out(renderAssessment(node, assess(node, { nowMs, namespace, cluster }), nowMs));
     return 0;
   });
 }
 
-/** The object that is meant, with its parts, and the cluster it belongs to. */
+/** The object that the arguments name, with its parts, and the cluster it belongs to. */
 async function findNode(
   input: CommandInput,
   target: ApiTarget,
   namespace: string,
+  nowMs: number,
 ): Promise<{ node: ObjectNode; cluster: string }> {
   const [first = "", second] = input.arguments;
   const [word, name] = second === undefined ? splitAtSlash(first) : [first, second];
   const read = (cluster: string): ReturnType<typeof readClusterTree> =>
-    readClusterTree(target.client, namespace, cluster, { nowMs: clockOf(input).now() });
+    readClusterTree(target.client, namespace, cluster, { nowMs });
   const type = word === undefined ? undefined : await findType(target.client, word);
   if (type === undefined || type.kind === "Cluster") {
     const tree = await read(name);
@@ -47,7 +44,10 @@ async function findNode(
   const cluster = typeof named === "string" ? named : "";
   const tree = cluster === "" ? undefined : await read(cluster);
   const inTree = tree === undefined ? undefined : findPart(tree, type.kind, name);
-  return { node: inTree ?? toNode(object, []), cluster: cluster === "" ? name : cluster };
+  return {
+    node: inTree ?? toNode({ ...object, kind: type.kind }, nowMs, []),
+    cluster: cluster === "" ? name : cluster,
+  };
 }
 
 function splitAtSlash(text: string): [word: string | undefined, name: string] {

@@ -3,16 +3,17 @@ import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
 export const why: CommandDefinition = {
   name: "why",
-  summary: "Tell why a cluster is not available: the chain of causes down to the root, and what to do",
-  details: "Also of a part of a cluster: TYPE/NAME, or TYPE NAME.",
+  summary: "Show the state of a cluster and every cause of it, most severe first, with what to do",
+  details:
+    "States: Healthy, Progressing, Degraded, Paused, Hibernated; Unknown while its API cannot be reached. Also works for a part of a cluster: TYPE/NAME, or TYPE NAME.",
   arguments: [
     { ...CLUSTER_ARGUMENT, summary: "Name of the cluster, or TYPE/NAME of any part of one" },
     { name: "part", summary: "Name of the part, when the first word is its type", required: false },
   ],
   options: CLUSTER_OPTIONS,
   examples: [
-    { command: "capstan why demo", does: "the last lines are the cause in plain words, and what to do" },
-    { command: "capstan why machine/general-own-x7k2p", does: "of one machine" },
+    { command: "capstan why demo", does: "each cause ends with a plain sentence and what to do" },
+    { command: "capstan why machine/general-own-x7k2p", does: "for one machine" },
   ],
   run: async (input) => (await import("./why.run.ts")).runWhy(input),
 };

@@ -14,7 +14,7 @@ import { namespaceOf, textOption } from "../options.ts";
 
 /** Of a group that is a member of a pool. */
 const SHARE_KEYS = ["min", "max", "cost", "weight"];
-const EXAMPLE = "e.g. --workers name=racks,provider=metal3,replicas=2,image=http://images/node.qcow2";
+const EXAMPLE = "e.g. --workers name=racks,provider=metal3,replicas=2,image=http://images/node.iso,format=live-iso";
 
 /** Reads name, flags and worker groups; every mistake is named. */
 export function parsePlan(input: CommandInput, defaultVersion: string): ClusterPlan {

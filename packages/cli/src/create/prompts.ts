@@ -1,9 +1,27 @@
-import { WORKER_PROVIDERS as PROVIDERS, type ProviderName } from "@capstan/capi";
+import {
+  type MissingVersion,
+  WORKER_PROVIDERS as PROVIDERS,
+  type ProviderName,
+  type Shortage,
+  shortageText,
+  versionProblem,
+} from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
 import { checkName, parseWorkers } from "./plan.ts";
+import { cureText } from "./preflight.ts";
 
-/** Asks a person for what the flags did not say. */
-export async function askForPlan(input: CommandInput, newest: string): Promise<CommandInput> {
+/** What stands in the way of a cluster. */
+export interface Notes {
+  readonly version: MissingVersion | undefined;
+  readonly shortages: readonly Shortage[];
+}
+
+/** Asks a person for what the flags did not say, and says what stands in the way of an answer as soon as it is given. */
+export async function askForPlan(
+  input: CommandInput,
+  newest: string,
+  notesOn: (soFar: CommandInput) => Promise<Notes>,
+): Promise<CommandInput> {
   const { io } = input;
   const { ask } = io;
   if (!io.interactive || ask === undefined)
@@ -30,8 +48,21 @@ export async function askForPlan(input: CommandInput, newest: string): Promise<C
     return answer;
   });
   const given = input.options["kubernetesVersion"];
-  const version = typeof given === "string" ? given : await question("Kubernetes version", newest);
+  const version = typeof given === "string" ? given : await until("Kubernetes version", newest, readVersion);
   const workers = [...(input.lists["workers"] ?? [])];
+  const soFar = (): CommandInput => ({
+    ...input,
+    arguments: [name],
+    options: { ...input.options, kubernetesVersion: version },
+    lists: { ...input.lists, ...(workers.length === 0 ? {} : { workers: [...workers] }) },
+  });
+  const said = new Set<string>();
+  const tell = async (): Promise<Notes> => {
+    const notes = await notesOn(soFar());
+    for (const line of linesOf(notes)) if (!said.has(line)) io.err(`${line}\n`);
+    for (const line of linesOf(notes)) said.add(line);
+    return notes;
+  };
   if (workers.length === 0) {
     io.err("Workers come from:\n");
     for (const [key, { summary }] of Object.entries(PROVIDERS)) io.err(`  ${key.padEnd(8)}${summary}\n`);
@@ -41,26 +72,47 @@ export async function askForPlan(input: CommandInput, newest: string): Promise<C
       const group = await question("  Name of the group", workers.length === 0 ? "workers" : provider);
       const parts = [`name=${group}`, `provider=${provider}`];
       parts.push(`replicas=${await question("  How many", "2")}`);
-      for (const [key, { summary, required }] of Object.entries(PROVIDERS[provider].settings)) {
-        const value = required === true ? await question(`  ${key}, ${summary}`, "") : "";
+      for (const [key, { summary, required, usual }] of Object.entries(PROVIDERS[provider].settings)) {
+        const value = required === true ? await question(`  ${key}, ${summary}`, usual ?? "") : "";
         if (value !== "") parts.push(`${key}=${value}`);
       }
       try {
         parseWorkers(parts.join(","));
-        workers.push(parts.join(","));
       } catch (error) {
         io.err(`${error instanceof Error ? error.message : String(error)}\n`);
+        continue;
       }
+      workers.push(parts.join(","));
+      await tell();
     }
   }
+  const { shortages } = await tell();
+  const asked = soFar();
+  if (shortages.length > 0 && asked.options["waitForCapacity"] !== true)
+    asked.options["waitForCapacity"] = await until("Create it anyway and let machines wait (yes or no)", "no", readYes);
   const flags = workers.map((group) => ` --workers ${group}`).join("");
-  io.err(`The same in one line: capstan create cluster ${name} --kubernetes-version ${version}${flags}\n`);
-  return {
-    ...input,
-    arguments: [name],
-    options: { ...input.options, kubernetesVersion: version },
-    lists: { ...input.lists, ...(workers.length === 0 ? {} : { workers }) },
-  };
+  const wait = asked.options["waitForCapacity"] === true ? " --wait-for-capacity" : "";
+  io.err(`The same in one line: capstan create cluster ${name} --kubernetes-version ${version}${flags}${wait}\n`);
+  return asked;
+}
+
+function linesOf({ version, shortages }: Notes): string[] {
+  return [
+    ...(version === undefined ? [] : [`${version.problem}; install it first: ${version.command}`]),
+    ...shortages.map((shortage) => `${shortageText(shortage)}; ${cureText(shortage)}`),
+  ];
+}
+
+function readVersion(answer: string): string {
+  const problem = versionProblem(answer);
+  if (problem !== undefined) throw new Error(problem);
+  return answer;
+}
+
+function readYes(answer: string): boolean {
+  if (/^y(es)?$/i.test(answer)) return true;
+  if (/^no?$/i.test(answer)) return false;
+  throw new Error("answer yes or no");
 }
 
 function readProvider(answer: string): ProviderName | undefined {

@@ -1,0 +1,13 @@
+import type { CommandDefinition } from "../command.ts";
+import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
+
+export const retryWorkerPool: CommandDefinition = {
+  name: "retry workerpool",
+  summary: "Let a pool ask members again that cool down after trouble",
+  details:
+    "A member that had trouble gets no new machines until its cool-down is over (spec.overflow.returnAfterSeconds). Use this after you have fixed the cause. Capacity that becomes free is used without it.",
+  arguments: [{ name: "name", summary: "Name of the WorkerPool" }],
+  options: [NAMESPACE_OPTION, ...API_OPTIONS],
+  examples: [{ command: "capstan retry workerpool general", does: "end the cool-down of its members" }],
+  run: async (input) => (await import("./retry.run.ts")).runRetryWorkerPool(input),
+};

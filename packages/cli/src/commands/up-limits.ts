@@ -1,0 +1,32 @@
+import type { ConnectionLimits } from "@capstan/apimachinery";
+import { type CommandInput, type OptionDefinition, UserError } from "../command.ts";
+
+/** How many connections the API and the dashboard take. */
+export const LIMIT_OPTIONS: OptionDefinition[] = [
+  {
+    flags: "--max-connections <count>",
+    summary: "Connections to the API, and to the dashboard, at the same time (default: 4096)",
+  },
+  {
+    flags: "--max-unauthenticated-connections <count>",
+    summary: "Those of one address that have not authenticated yet (default: 512)",
+  },
+];
+
+/** The limits that the options name. */
+export function limitsOf({ options }: Pick<CommandInput, "options">): Partial<ConnectionLimits> {
+  const maxConnections = countOf("--max-connections", options["maxConnections"]);
+  const perAddress = countOf("--max-unauthenticated-connections", options["maxUnauthenticatedConnections"]);
+  return {
+    ...(maxConnections === undefined ? {} : { maxConnections }),
+    ...(perAddress === undefined ? {} : { maxUnauthenticatedPerAddress: perAddress }),
+  };
+}
+
+function countOf(option: string, value: unknown): number | undefined {
+  if (typeof value !== "string") return undefined;
+  const count = Number(value);
+  if (!/^\d{1,7}$/.test(value) || count < 1)
+    throw new UserError(`${option} ${value} is not a number of connections: use at least 1`, { exitCode: 2 });
+  return count;
+}

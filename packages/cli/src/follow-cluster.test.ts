@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { progressLine } from "./follow-cluster.ts";
+
+const long = "No host is free for machine general-own-kfjq7-gvggj: of 2 matching ByoHosts none is free (2 in use).";
+const state = { state: "Progressing", reason: "InsufficientCapacity", message: long, since: "" } as const;
+
+test("a line of progress begins with the reason and fits 80 columns", () => {
+  const line = progressLine("MachineDeployment/general-own", "1/2", state);
+  expect(line).toMatch(/^InsufficientCapacity \(Progressing\): MachineDeployment\/general-own 1\/2: No host/);
+  expect(line).toHaveLength(80);
+  expect(line.endsWith("…")).toBe(true);
+});
+
+test("a healthy object is one word and its counters", () => {
+  const healthy = { state: "Healthy", reason: "Available", message: "", since: "" } as const;
+  expect(progressLine("Cluster/demo", "5/5", healthy)).toBe("Healthy: Cluster/demo 5/5");
+});
+
+test("of a message with several lines the first that says something is shown", () => {
+  const message = "* WorkersAvailable:\n  * MachineDeployment a: 0 of 1";
+  expect(progressLine("Cluster/c", undefined, { ...state, message })).toBe(
+    "InsufficientCapacity (Progressing): Cluster/c: * WorkersAvailable: * MachineDep…",
+  );
+});
+
+test("a rollout shows how far it has come before the message", () => {
+  const rolling = { ...state, reason: "RollingOut", progress: { done: 3, total: 7 } };
+  expect(progressLine("WorkerPool/general", "8/7", rolling)).toMatch(
+    /^RollingOut \(Progressing, 3 of 7\): WorkerPool\/general: No host/,
+  );
+});
