@@ -1,4 +1,5 @@
 import type { SessionInfo } from "@capstan/manager";
+import { useQuery } from "@tanstack/react-query";
 import { request } from "./request.ts";
 
 /** Who is signed in; throws RequestError 401 when nobody is. */
@@ -15,4 +16,9 @@ export function signIn(
 
 export async function signOut(): Promise<void> {
   await request("/auth/session", { method: "DELETE" });
+}
+
+/** Who is signed in, once that is known. */
+export function useSession(): SessionInfo | undefined {
+  return useQuery({ queryKey: ["session"], queryFn: readSession }).data;
 }

@@ -5,7 +5,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { useTopic } from "../live/live.tsx";
 import type { Tab } from "../router.tsx";
-import { Chip } from "../ui/chip.tsx";
+import { Chip, StateChip } from "../ui/chip.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Age } from "../ui/time.tsx";
 import { Actions } from "./actions.tsx";
@@ -15,7 +15,7 @@ import { Outline } from "./outline.tsx";
 import { Pools } from "./pools.tsx";
 import { Summary } from "./summary.tsx";
 import { Timeline } from "./timeline.tsx";
-import { type ClusterTree, clusterTree, healthOf, type TreeNode } from "./tree.ts";
+import { type ClusterTree, clusterTree, type TreeNode } from "./tree.ts";
 import { WhyPanel } from "./why-panel.tsx";
 
 const route = getRouteApi("/shell/clusters/$namespace/$name");
@@ -100,8 +100,6 @@ function Header({ root, tree }: { root: TreeNode; tree: ClusterTree }): ReactNod
   const { item } = root;
   const version = [...tree.nodes.values()].find((node) => node.kind.endsWith("ControlPlane"))?.item.facts.version;
   const machines = [...tree.nodes.values()].filter((node) => node.kind === "Machine").length;
-  const health = healthOf(root);
-  const words = { good: "Available", bad: "Not available", wait: item.deleting ? "Deleting" : "Not known yet" };
   return (
     <header className="cluster-head">
       <div>
@@ -109,8 +107,7 @@ function Header({ root, tree }: { root: TreeNode; tree: ClusterTree }): ReactNod
           {item.name} <span className="dim count">{item.namespace}</span>
         </Title>
         <div className="chips wrap">
-          <Chip tone={health}>{words[health]}</Chip>
-          {item.facts.paused === true && <Chip tone="wait">Paused</Chip>}
+          <StateChip state={item.state} deleting={item.deleting} />
           {version !== undefined && <Chip tone="plain">{version}</Chip>}
           <span className="dim">
             <Age since={item.created} /> old

@@ -1,5 +1,5 @@
-import { summaryOf } from "@capstan/capi";
-import { type Health, healthOf, type TreeNode } from "./tree.ts";
+import type { Tone } from "../ui/tone.ts";
+import { healthOf, type TreeNode } from "./tree.ts";
 
 /** A box of the picture: an object, or several alike. */
 export interface GraphNode {
@@ -10,7 +10,7 @@ export interface GraphNode {
   /** What of the name tells it from its neighbours. */
   readonly title: string;
   readonly provider?: string;
-  readonly health: Health;
+  readonly health: Tone;
   readonly detail: string;
   /** How many objects it stands for. */
   readonly count: number;
@@ -20,7 +20,7 @@ export interface GraphNode {
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
-  readonly health: Health;
+  readonly health: Tone;
 }
 
 /** The picture of a cluster, before anybody decided where things go. */
@@ -29,10 +29,10 @@ export interface GraphModel {
   readonly edges: readonly GraphEdge[];
 }
 
-/** So many equal healthy machines are drawn one by one; more become one box, so that trouble stands out. */
+/** So many equal healthy machines are drawn one by one; more become one box, so that problems stand out. */
 const MAX_ALIKE = 6;
 
-/** What is drawn of a tree: healthy crowds as one box, the halves of a machine only when they are not well. */
+/** What is drawn of a tree: healthy crowds as one box, the halves of a machine only when they are not healthy. */
 export function graphModel(root: TreeNode): GraphModel {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];
@@ -104,10 +104,10 @@ export function titleOf(name: string, parent: string | undefined): string {
   return rest.length < 4 ? name : `…${rest}`;
 }
 
-function detailOf(node: TreeNode, health: Health): string {
+function detailOf(node: TreeNode, health: Tone): string {
   const { facts } = node.item;
   if (node.deleting) return "deleting";
-  if (health !== "good") return summaryOf(node)?.reason ?? "no condition yet";
+  if (health !== "good") return node.item.state.reason;
   if (facts.desired !== undefined) return `${facts.available ?? facts.ready ?? 0} of ${facts.desired}`;
   return facts.node ?? facts.version ?? facts.endpoint ?? "";
 }

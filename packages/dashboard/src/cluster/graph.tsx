@@ -96,4 +96,10 @@ function placed(model: GraphModel): { nodes: BoxNode[]; edges: Edge[] } {
   };
 }
 
-const WORDS = { good: "well", bad: "in trouble", wait: "waiting" } as const;
+const WORDS = {
+  good: "healthy",
+  bad: "degraded",
+  wait: "progressing",
+  plain: "at rest",
+  unknown: "unknown",
+} as const;

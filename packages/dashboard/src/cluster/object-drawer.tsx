@@ -3,8 +3,9 @@ import type { ObjectItem } from "@capstan/manager";
 import { Button, Drawer, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import { BreakButton } from "../hosts/break-button.tsx";
-import { Chip, type Tone, toneOf } from "../ui/chip.tsx";
+import { Chip } from "../ui/chip.tsx";
 import { Age } from "../ui/time.tsx";
+import { type Tone, toneOf } from "../ui/tone.ts";
 
 function conditionTone(type: string, status: string): Tone {
   if (!NEGATIVE_CONDITIONS.has(type)) return toneOf(status);

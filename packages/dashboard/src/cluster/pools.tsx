@@ -1,9 +1,11 @@
 import type { ObjectItem, PoolMember } from "@capstan/manager";
 import { Button, Title } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { Chip, type Tone } from "../ui/chip.tsx";
+import { Chip, StateChip } from "../ui/chip.tsx";
 import { ProviderBadge } from "../ui/provider.tsx";
+import { type Tone } from "../ui/tone.ts";
 import { Allowed } from "./allowed.tsx";
+import { RetryButton } from "./retry-button.tsx";
 import { ScaleDialog } from "./scale-dialog.tsx";
 import { type ClusterTree, healthOf } from "./tree.ts";
 
@@ -30,9 +32,10 @@ export function Pools({ tree }: { tree: ClusterTree }): ReactNode {
               <span>
                 <strong>{item.name}</strong> <span className="dim">{item.kind}</span>
               </span>
-              <Chip tone={healthOf(group)}>
+              <Chip tone={healthOf(group)} title={item.state.message}>
                 {item.facts.available ?? 0} of {item.facts.desired ?? 0}
               </Chip>
+              {item.state.state !== "Healthy" && <StateChip state={item.state} />}
               <Allowed verb="patch" item={item}>
                 {(allowed) => (
                   <Button
@@ -47,6 +50,7 @@ export function Pools({ tree }: { tree: ClusterTree }): ReactNode {
                   </Button>
                 )}
               </Allowed>
+              {item.facts.members?.some(({ state }) => state === "CoolingDown") === true && <RetryButton item={item} />}
             </div>
             {item.facts.members !== undefined && (
               <Spread members={item.facts.members} strategy={item.facts.strategy ?? ""} />

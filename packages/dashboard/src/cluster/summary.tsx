@@ -1,4 +1,3 @@
-import { why } from "@capstan/capi";
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CopyText } from "../ui/copy.tsx";
@@ -18,7 +17,7 @@ export function Summary({ root, tree }: { root: TreeNode; tree: ClusterTree }): 
   return (
     <section className="card" aria-label="Summary">
       <Title order={2} size="h4" mb="xs">
-        {healthOf(root) === "good" && why(root).length === 0 ? "All is well" : "The cluster"}
+        {root.item.state.state === "Healthy" ? "All is well" : "The cluster"}
       </Title>
       <dl className="facts">
         <Fact label="Control plane">

@@ -1,9 +1,12 @@
-import { isTroubled, type ObjectNode, summaryOf } from "@capstan/capi";
 import type { ClusterItem, ObjectItem, TimelineItem } from "@capstan/manager";
+import { type Tone, toneOfState } from "../ui/tone.ts";
 
-/** An object of a cluster with its parts, in the form that `why` explains. */
-export interface TreeNode extends ObjectNode {
+/** An object of a cluster with its parts. */
+export interface TreeNode {
   readonly item: ObjectItem;
+  readonly kind: string;
+  readonly name: string;
+  readonly deleting: boolean;
   children: TreeNode[];
 }
 
@@ -38,8 +41,8 @@ export function clusterTree(items: Iterable<ClusterItem>): ClusterTree {
 }
 
 function nodeOf(item: ObjectItem): TreeNode {
-  const { kind, name, conditions, deleting } = item;
-  return { item, kind, name, conditions, deleting, children: [] };
+  const { kind, name, deleting } = item;
+  return { item, kind, name, deleting, children: [] };
 }
 
 function byKindAndName(a: TreeNode, b: TreeNode): number {
@@ -50,13 +53,7 @@ function rank(kind: string): number {
   return KIND_ORDER.findIndex((end) => kind.endsWith(end));
 }
 
-/** The state of an object in one word. */
-export type Health = "good" | "bad" | "wait";
-
-/** Good when its summary is True; waiting while nothing is known or it is on its way out; else bad. */
-export function healthOf(node: ObjectNode): Health {
-  if (node.deleting) return "wait";
-  const summary = summaryOf(node);
-  if (summary === undefined) return isTroubled(node) ? "bad" : node.conditions.length === 0 ? "wait" : "good";
-  return summary.status === "True" ? "good" : summary.status === "False" ? "bad" : "wait";
+/** How an object looks: the tone of the state that the server decided. */
+export function healthOf({ item }: Pick<TreeNode, "item">): Tone {
+  return toneOfState(item.state);
 }

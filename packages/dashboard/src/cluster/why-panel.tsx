@@ -1,27 +1,65 @@
-import { explain } from "@capstan/capi";
+import type { Explanation } from "@capstan/capi";
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
-import { Chip, toneOf } from "../ui/chip.tsx";
+import { Chip } from "../ui/chip.tsx";
 import { CopyText } from "../ui/copy.tsx";
 import { Age } from "../ui/time.tsx";
-import { healthOf, type TreeNode } from "./tree.ts";
+import { toneOf, toneOfState } from "../ui/tone.ts";
+import type { TreeNode } from "./tree.ts";
 
 interface WhyPanelProps {
   readonly root: TreeNode;
   readonly onOpen: (id: string) => void;
 }
 
-/** What `capstan why` prints: the cause in plain words, what to do, and the chain from the cluster down to it. */
+/** What `capstan why` prints: every cause in plain words, most severe first, with what to do and the chain that leads to it. */
 export function WhyPanel({ root, onOpen }: WhyPanelProps): ReactNode {
-  const { namespace } = root.item;
-  const found = explain(root, namespace);
-  if (found === undefined) return null;
+  const { namespace, state, causes = [] } = root.item;
+  if (causes.length === 0) return null;
   return (
-    <section className="card why" aria-label="Why">
+    <section className={`card why why-${toneOfState(state)}`} aria-label="Why">
       <Title order={2} size="h4">
         {headingOf(root)}
       </Title>
+      {causes.map((cause, at) => (
+        <CauseView
+          key={keyOf(cause)}
+          cause={cause}
+          label={causes.length === 1 ? undefined : `Cause ${at + 1} of ${causes.length}`}
+          onOpen={onOpen}
+        />
+      ))}
+      <p className="dim">
+        The same in a terminal:{" "}
+        <CopyText text={`capstan why ${root.name}${namespace === "default" ? "" : ` -n ${namespace}`}`} />
+      </p>
+    </section>
+  );
+}
+
+interface CauseViewProps {
+  readonly cause: Explanation;
+  /** Its place in the list, when there are several. */
+  readonly label: string | undefined;
+  readonly onOpen: (id: string) => void;
+}
+
+function CauseView({ cause: found, label, onOpen }: CauseViewProps): ReactNode {
+  return (
+    <div className="cause">
+      {label !== undefined && (
+        <div className="chips wrap">
+          <span className="dim small">{label}</span>
+          <Chip tone={toneOfState({ state: found.level })}>{found.level}</Chip>
+        </div>
+      )}
       <p className="why-cause">{found.cause}</p>
+      {found.alike !== undefined && (
+        <p className="dim">
+          The same: {found.alike.names.join(", ")}
+          {found.alike.count > found.alike.names.length && ` and ${found.alike.count - found.alike.names.length} more`}
+        </p>
+      )}
       <div className="grid-2">
         <div>
           <h3>What to do</h3>
@@ -59,17 +97,26 @@ export function WhyPanel({ root, onOpen }: WhyPanelProps): ReactNode {
           </ol>
         </div>
       </div>
-      <p className="dim">
-        The same in a terminal:{" "}
-        <CopyText text={`capstan why ${root.name}${namespace === "default" ? "" : ` -n ${namespace}`}`} />
-      </p>
-    </section>
+    </div>
   );
 }
 
-function headingOf(root: TreeNode): string {
-  if (root.deleting) return "It is being deleted";
-  return healthOf(root) === "good" ? "Available, with trouble inside" : "Why it is not available";
+function keyOf({ chain, level }: Explanation): string {
+  const root = chain.at(-1);
+  return `${level}/${root?.kind ?? ""}/${root?.name ?? ""}/${root?.condition ?? ""}`;
+}
+
+const HEADINGS = {
+  Healthy: "Healthy, with something to know",
+  Progressing: "In progress",
+  Degraded: "Why it is degraded",
+  Paused: "Paused",
+  Hibernated: "Hibernated",
+  Unknown: "Its state is unknown",
+} as const;
+
+function headingOf({ deleting, item }: TreeNode): string {
+  return deleting ? "Being deleted" : HEADINGS[item.state.state];
 }
 
 /** Conditions list what they sum up with stars; alone on its line a star says nothing. */

@@ -4,13 +4,17 @@ import { Button, CopyButton, Group, NativeSelect, TextInput, Title } from "@mant
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useMemo, useState } from "react";
+import { useSession } from "../api/session.ts";
 import { Notice } from "../ui/notice.tsx";
 import { Failure } from "../yaml/review-dialog.tsx";
 import { ClassFields } from "./class-fields.tsx";
 import { type ClassForm, classProblems, newClassForm, topologyCluster } from "./class-form.ts";
 import { type CreateState, failed, failureOf } from "./create-state.ts";
+import { ObstacleNotices } from "./obstacle-notices.tsx";
+import { isBlocked } from "./obstacles.ts";
 import { commandOf, newForm, PLACEMENTS, type PlanForm, planOf, problemsOf } from "./plan-form.ts";
 import { clusterClasses, ObjectRefused, servedInfrastructure, tryObjects, writeObjects } from "./send-objects.ts";
+import { useObstacles } from "./use-obstacles.ts";
 import { WorkerFields } from "./worker-fields.tsx";
 
 const DEFAULT_VERSION = "v1.34.4";
@@ -56,6 +60,7 @@ export function CreatePage(): ReactNode {
   const yaml = useMemo(() => objects.map((object) => toYaml(object)).join("---\n"), [objects]);
   const change = (next: Partial<PlanForm>): void => {
     setForm({ ...form, ...next });
+    setMayWait(false);
     setState({ type: "editing" });
   };
   const choose = (name: string): void => {
@@ -65,10 +70,16 @@ export function CreatePage(): ReactNode {
     setState({ type: "editing" });
   };
   const failure = failureOf(state);
+  const nowhere = useSession()?.clusters.create === "nowhere";
+  // A write that ended half-way may have hosts already: it is repeated as it is.
+  const reviewed = state.type === "accepted" && failure === undefined && !ofClass;
+  const obstacles = useObstacles(plan, reviewed);
+  const [mayWait, setMayWait] = useState(false);
+  const blocked = reviewed && (obstacles === undefined || isBlocked(obstacles, mayWait));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTouched(true);
-    if (Object.keys(problems).length > 0) return;
+    if (Object.keys(problems).length > 0 || blocked) return;
     if (state.type === "accepted") {
       setState({ type: "writing" });
       writeObjects(objects)
@@ -89,6 +100,11 @@ export function CreatePage(): ReactNode {
       <Title order={1} size="h2" mb="sm">
         Create a cluster
       </Title>
+      {nowhere && (
+        <Notice tone="bad" title="You do not have permission to create clusters">
+          Ask an administrator for a role that may create clusters in a namespace, for example <code>edit</code>.
+        </Notice>
+      )}
       <div className="grid-2">
         <form className="card" onSubmit={submit} noValidate>
           <Group grow align="start">
@@ -157,8 +173,15 @@ export function CreatePage(): ReactNode {
               {objects.length} objects would be created. Nothing has been made yet.
             </Notice>
           )}
+          {obstacles !== undefined && (
+            <ObstacleNotices obstacles={obstacles} mayWait={mayWait} onMayWait={setMayWait} />
+          )}
           <Group mt="md" justify="flex-end">
-            <Button type="submit" loading={state.type === "checking" || state.type === "writing"}>
+            <Button
+              type="submit"
+              disabled={nowhere || blocked}
+              loading={state.type === "checking" || state.type === "writing"}
+            >
               {state.type === "accepted" || state.type === "writing" ? "Create cluster" : "Check"}
             </Button>
           </Group>
@@ -170,7 +193,9 @@ export function CreatePage(): ReactNode {
             </Title>
             <Group gap="xs">
               <Copy text={yaml} label="Copy YAML" />
-              {!ofClass && <Copy text={commandOf(plan)} label="Copy as command" />}
+              {!ofClass && (
+                <Copy text={`${commandOf(plan)}${mayWait ? " --wait-for-capacity" : ""}`} label="Copy as command" />
+              )}
             </Group>
           </Group>
           {/* A region that scrolls must be reachable without a mouse. */}

@@ -1,7 +1,7 @@
 import { type PoolStrategy, type ProviderName, WORKER_PROVIDERS } from "@capstan/capi";
 import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { FormProblems, GroupForm, ShareKey } from "./plan-form.ts";
+import { type FormProblems, type GroupForm, type ShareKey, usualSettings } from "./plan-form.ts";
 
 interface GroupFieldsProps {
   readonly group: GroupForm;
@@ -21,6 +21,12 @@ const SHARES: readonly { key: ShareKey; label: string; hint: string; of?: PoolSt
   { key: "cost", label: "Cost of one", hint: "0.10", of: "Cheapest" },
   { key: "weight", label: "Weight", hint: "1", of: "Weighted" },
 ];
+
+/** Another provider takes other settings. */
+const providerOf = (provider: ProviderName): Pick<GroupForm, "provider" | "settings"> => ({
+  provider,
+  settings: usualSettings(provider),
+});
 
 /** `checksumType` as people write it. */
 function labelOf(key: string): string {
@@ -45,9 +51,7 @@ export function GroupFields({ group, providers, strategy, problems, onChange, on
         <NativeSelect
           label="Provider"
           value={group.provider}
-          onChange={(event) =>
-            onChange({ ...group, provider: event.currentTarget.value as ProviderName, settings: {} })
-          }
+          onChange={(event) => onChange({ ...group, ...providerOf(event.currentTarget.value as ProviderName) })}
           data={providers.map((provider) => ({ value: provider, label: LABELS[provider] }))}
         />
         {strategy === undefined && (

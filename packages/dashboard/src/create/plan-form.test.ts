@@ -24,7 +24,11 @@ test("several providers become a mixed cluster; the command says the same", () =
     form({
       groups: [
         { ...newGroup(1, "byoh"), select: "rack=1" },
-        { ...newGroup(2, "metal3"), replicas: "3", settings: { image: "http://i/n.qcow2", checksum: "" } },
+        {
+          ...newGroup(2, "metal3"),
+          replicas: "3",
+          settings: { image: "http://i/n.iso", format: "live-iso", checksum: "" },
+        },
       ],
     }),
   );
@@ -32,7 +36,7 @@ test("several providers become a mixed cluster; the command says the same", () =
   expect(kinds).toEqual(expect.arrayContaining(["Cluster", "MetaCluster", "ByoCluster", "Metal3Cluster"]));
   expect(plan.placement).toBeUndefined();
   expect(commandOf(plan)).toBe(
-    "capstan create cluster c1 --kubernetes-version v1.34.4 --workers name=workers,provider=byoh,replicas=1,select.rack=1 --workers name=workers-2,provider=metal3,replicas=3,image=http://i/n.qcow2",
+    "capstan create cluster c1 --kubernetes-version v1.34.4 --workers name=workers,provider=byoh,replicas=1,select.rack=1 --workers name=workers-2,provider=metal3,replicas=3,image=http://i/n.iso,format=live-iso",
   );
 });
 

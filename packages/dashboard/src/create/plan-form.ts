@@ -5,6 +5,7 @@ import {
   type PoolStrategy,
   type ProviderName,
   versionProblem,
+  WORKER_PROVIDERS,
   type WorkerGroup,
 } from "@capstan/capi";
 
@@ -76,9 +77,18 @@ export function newGroup(key: number, provider: ProviderName): GroupForm {
     provider,
     replicas: "1",
     select: "",
-    settings: {},
+    settings: usualSettings(provider),
     share: { min: "", max: "", cost: "", weight: "" },
   };
+}
+
+/** What a provider's fields hold before anybody types. */
+export function usualSettings(provider: ProviderName): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(WORKER_PROVIDERS[provider].settings).flatMap(([key, { usual }]) =>
+      usual === undefined ? [] : [[key, usual]],
+    ),
+  );
 }
 
 /** Finds the mistakes that the page can know; the server finds the others. */

@@ -1,5 +1,7 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import { apiPath, request } from "../api/request.ts";
+import type { HostKind } from "@capstan/capi";
+import type { ControlPlaneHome } from "@capstan/manager";
+import { apiPath, RequestError, request } from "../api/request.ts";
 import type { ClusterClassObject } from "./class-form.ts";
 
 interface ResourceList {
@@ -60,6 +62,27 @@ async function pathsOf(objects: readonly Unstructured[]): Promise<string[]> {
     if (found === undefined) throw new ObjectRefused(object, new Error(`the API does not serve ${object.kind}`));
     return apiPath(object.apiVersion, found.name, object.metadata.namespace);
   });
+}
+
+/** Where control planes run and which versions of Kubernetes are there, as it is now. */
+export function controlPlaneHome(): Promise<ControlPlaneHome> {
+  return request<ControlPlaneHome>("/control-planes");
+}
+
+/** Hosts of a namespace; undefined for somebody who may not list them, as then nobody can say how many are free. */
+export async function hostsIn(
+  namespace: string,
+  kinds: readonly HostKind[],
+): Promise<readonly Unstructured[] | undefined> {
+  try {
+    const paths = await pathsOf(kinds.map(({ apiVersion, kind }) => ({ apiVersion, kind, metadata: { namespace } })));
+    const lists = await Promise.all(paths.map((path) => request<{ items?: Unstructured[] }>(path)));
+    // Items of a list need not say what they are.
+    return lists.flatMap(({ items = [] }, index) => items.map((item) => ({ ...item, kind: kinds[index]?.kind ?? "" })));
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 403) return undefined;
+    throw error;
+  }
 }
 
 /** Kinds of the infrastructure group that are served: which providers can be chosen. */

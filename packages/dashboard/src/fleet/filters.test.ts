@@ -1,6 +1,14 @@
+import type { ObjectState, StateName } from "@capstan/capi";
 import type { FleetRow } from "@capstan/manager";
 import { expect, test } from "vitest";
-import { choicesOf, compareVersions, filterFleet, parseFleetSearch } from "./filters.ts";
+import { choicesOf, compareVersions, filterFleet, parseFleetSearch, totalsOf } from "./filters.ts";
+
+const state = (name: StateName, reason = "Because", message = ""): ObjectState => ({
+  state: name,
+  reason,
+  message,
+  since: "2026-01-01T00:00:00Z",
+});
 
 const row = (name: string, more: Partial<FleetRow> = {}): FleetRow => ({
   namespace: "default",
@@ -12,12 +20,13 @@ const row = (name: string, more: Partial<FleetRow> = {}): FleetRow => ({
   workers: [1, 1],
   providers: ["memory"],
   created: "2026-01-01T00:00:00Z",
+  state: state("Healthy"),
   ...more,
 });
 
 const rows = [
   row("b", { providers: ["byo", "metal3"], version: "v1.9.0", workers: [0, 9] }),
-  row("a", { problem: { reason: "NoHost", message: "no free host" }, created: "2026-01-02T00:00:00Z" }),
+  row("a", { state: state("Degraded", "NoHost", "no free host"), created: "2026-01-02T00:00:00Z" }),
   row("c", { namespace: "edge" }),
 ];
 const names = (search: Parameters<typeof filterFleet>[1]): string =>
@@ -40,6 +49,16 @@ test.each([
   [{ sort: "problem" }, "abc"],
 ] as const)("%j shows %s", (search, expected) => {
   expect(names(search)).toBe(expected);
+});
+
+test("only what needs a person is a problem, and the worst comes first", () => {
+  const states: StateName[] = ["Healthy", "Hibernated", "Paused", "Progressing", "Unknown", "Degraded"];
+  const all = states.map((name) => row(name.toLowerCase(), { state: state(name), workers: [5, 7] }));
+  expect(filterFleet(all, { problems: true }).map(({ name }) => name)).toEqual(["degraded", "unknown"]);
+  expect(filterFleet(all, { sort: "problem" }).map(({ name }) => name)).toEqual(
+    [...states].reverse().map((name) => name.toLowerCase()),
+  );
+  expect(totalsOf(all)).toEqual({ clusters: 6, healthy: 1, progressing: 1, problems: 2, workers: [30, 42] });
 });
 
 test("an address is read without trust", () => {

@@ -1,3 +1,4 @@
+import { STATES, type StateName } from "@capstan/capi";
 import type { FleetRow } from "@capstan/manager";
 
 /** Columns the fleet can be ordered by. */
@@ -41,7 +42,7 @@ export function filterFleet(rows: Iterable<FleetRow>, search: FleetSearch): Flee
   const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const kept: FleetRow[] = [];
   for (const row of rows) {
-    if (search.problems === true && row.problem === undefined) continue;
+    if (search.problems === true && !isProblem(row)) continue;
     if (search.namespace !== undefined && row.namespace !== search.namespace) continue;
     if (search.provider !== undefined && !row.providers.includes(search.provider)) continue;
     if (search.version !== undefined && row.version !== search.version) continue;
@@ -56,9 +57,14 @@ export function filterFleet(rows: Iterable<FleetRow>, search: FleetSearch): Flee
   return kept.sort((a, b) => sign * (order(a, b) || byName(a, b)));
 }
 
+/** Whether a cluster needs a person: what progresses, is paused or hibernated does not. */
+function isProblem({ state }: FleetRow): boolean {
+  return state.state === "Degraded" || state.state === "Unknown";
+}
+
 function textOf(row: FleetRow): string {
-  const { namespace, name, phase, version, providers, problem } = row;
-  return [`${namespace}/${name}`, phase, version, ...providers, problem?.reason ?? "", problem?.message ?? ""]
+  const { namespace, name, phase, version, providers, state } = row;
+  return [`${namespace}/${name}`, phase, version, ...providers, state.state, state.reason, state.message]
     .join(" ")
     .toLowerCase();
 }
@@ -71,7 +77,8 @@ const ORDERS: Readonly<Record<Sort, (a: FleetRow, b: FleetRow) => number>> = {
   workers: (a, b) => a.workers[1] - b.workers[1],
   // The youngest first, as ages grow downwards.
   age: (a, b) => compare(b.created, a.created),
-  problem: (a, b) => Number(a.problem === undefined) - Number(b.problem === undefined),
+  // The worst first.
+  problem: (a, b) => STATES.indexOf(a.state.state) - STATES.indexOf(b.state.state),
 };
 
 function compare(a: string, b: string): number {
@@ -113,20 +120,29 @@ export function choicesOf(rows: Iterable<FleetRow>): { namespaces: string[]; pro
 /** The fleet in numbers. */
 export interface FleetTotals {
   readonly clusters: number;
-  readonly available: number;
+  readonly healthy: number;
+  readonly progressing: number;
+  /** Degraded, or of unknown state. */
   readonly problems: number;
   readonly workers: readonly [available: number, desired: number];
 }
 
 /** Counts all rows, whatever is filtered. */
 export function totalsOf(rows: Iterable<FleetRow>): FleetTotals {
-  let [clusters, available, problems, ready, desired] = [0, 0, 0, 0, 0];
+  const states = new Map<StateName, number>();
+  let [clusters, problems, ready, desired] = [0, 0, 0, 0];
   for (const row of rows) {
     clusters++;
-    if (row.chips.some(([type, status]) => type === "Available" && status === "True")) available++;
-    if (row.problem !== undefined) problems++;
+    states.set(row.state.state, (states.get(row.state.state) ?? 0) + 1);
+    if (isProblem(row)) problems++;
     ready += row.workers[0];
     desired += row.workers[1];
   }
-  return { clusters, available, problems, workers: [ready, desired] };
+  return {
+    clusters,
+    healthy: states.get("Healthy") ?? 0,
+    progressing: states.get("Progressing") ?? 0,
+    problems,
+    workers: [ready, desired],
+  };
 }

@@ -2,11 +2,13 @@ import type { FleetRow } from "@capstan/manager";
 import { Button, Group, NativeSelect, Switch, TextInput, Title } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
+import { useSession } from "../api/session.ts";
 import { useTopic } from "../live/live.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { providerLabel } from "../ui/provider.tsx";
 import { choicesOf, type FleetSearch, filterFleet, type Sort, totalsOf } from "./filters.ts";
 import { FleetTable } from "./fleet-table.tsx";
+import { subjectOf } from "./subject.ts";
 import { Tiles } from "./tiles.tsx";
 
 const route = getRouteApi("/shell/clusters");
@@ -35,9 +37,7 @@ export function FleetPage(): ReactNode {
           Clusters{" "}
           {rows.length !== items.size && <span className="dim count">{`${rows.length} of ${items.size}`}</span>}
         </Title>
-        <Button component={Link} to="/create">
-          Create cluster
-        </Button>
+        <CreateButton />
       </Group>
       {items.size > 0 && (
         <Tiles totals={totals} problems={search.problems === true} onProblems={(problems) => set({ problems })} />
@@ -79,7 +79,7 @@ export function FleetPage(): ReactNode {
           onChange={(event) => set({ problems: event.currentTarget.checked ? true : undefined })}
         />
       </Group>
-      {items.size === 0 ? <FirstSteps /> : <FleetTable rows={rows} search={search} onSort={sort} />}
+      {items.size === 0 ? <Empty /> : <FleetTable rows={rows} search={search} onSort={sort} />}
     </section>
   );
 }
@@ -105,13 +105,52 @@ function Choice({ label, all, options, value, onChange, text = String }: ChoiceP
   );
 }
 
-function FirstSteps(): ReactNode {
+/** Leads to the form, for those who may create a cluster somewhere. */
+function CreateButton(): ReactNode {
+  const access = useSession()?.clusters;
+  if (access?.create !== "nowhere")
+    return (
+      <Button component={Link} to="/create">
+        Create cluster
+      </Button>
+    );
+  return (
+    <Button disabled title="You do not have permission to create clusters in any namespace">
+      Create cluster
+    </Button>
+  );
+}
+
+/** Why the list is empty, and what to do. */
+function Empty(): ReactNode {
+  const session = useSession();
+  if (session?.clusters.see === "nowhere") return <SeesNothing user={session.user} />;
   return (
     <div className="card empty">
-      <p>There is no cluster yet, or none that you may see.</p>
       <p>
-        <Link to="/create">Create one here</Link>, or apply one: <code>kubectl apply -f cluster.yaml</code>. The demo
-        builds a mixed one: <code>capstan up --demo</code>.
+        {session?.clusters.see === "somewhere" ? "There is no cluster that you may see." : "There is no cluster yet."}
+      </p>
+      {session?.clusters.create !== "nowhere" && (
+        <p>
+          <Link to="/create">Create one here</Link>, or apply one: <code>kubectl apply -f cluster.yaml</code>. The demo
+          builds a mixed one: <code>capstan up --demo</code>.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function SeesNothing({ user }: { readonly user: string }): ReactNode {
+  return (
+    <div className="card empty" role="status">
+      <p>
+        <strong>You do not have permission to see clusters in any namespace.</strong>
+      </p>
+      <p>
+        You are signed in as <code>{user}</code>. Ask an administrator for a role, for example:
+      </p>
+      <p>
+        <code>{`kubectl create clusterrolebinding NAME --clusterrole=view ${subjectOf(user)}`}</code>
       </p>
     </div>
   );

@@ -2,9 +2,10 @@ import type { FleetRow } from "@capstan/manager";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useRef } from "react";
-import { Chip, toneOf } from "../ui/chip.tsx";
+import { Chip, StateChip } from "../ui/chip.tsx";
 import { ProviderBadge } from "../ui/provider.tsx";
 import { Age } from "../ui/time.tsx";
+import { toneOf } from "../ui/tone.ts";
 import type { FleetSearch, Sort } from "./filters.ts";
 
 const ROW_PX = 54;
@@ -101,8 +102,8 @@ function Row({ row, index }: { row: FleetRow; index: number }): ReactNode {
       </th>
       <td>
         <span className="chips">
-          <StateChip row={row} />
-          {row.chips
+          <StateChip state={row.state} deleting={row.deleting === true} />
+          {(row.state.state === "Degraded" ? row.chips : [])
             .filter(([type, status]) => type !== "Available" && status !== "True")
             .map(([type, status]) => (
               <Chip key={type} tone={toneOf(status)} title={`${type} is ${status}`}>
@@ -110,9 +111,9 @@ function Row({ row, index }: { row: FleetRow; index: number }): ReactNode {
               </Chip>
             ))}
         </span>
-        {row.problem !== undefined && (
-          <div className="dim small clip problem" title={row.problem.message}>
-            {row.problem.message}
+        {row.state.message !== "" && (
+          <div className="dim small clip problem" title={row.state.message}>
+            {row.state.message}
           </div>
         )}
       </td>
@@ -147,19 +148,4 @@ function Meter({ available, desired }: { available: number; desired: number }): 
       </svg>
     </span>
   );
-}
-
-/** One word for the whole cluster. */
-export function StateChip({ row }: { row: FleetRow }): ReactNode {
-  if (row.deleting === true) return <Chip tone="wait">Deleting</Chip>;
-  if (row.paused === true) return <Chip tone="plain">Paused</Chip>;
-  const available = row.chips.find(([type]) => type === "Available")?.[1];
-  if (available === "True") return <Chip tone="good">Available</Chip>;
-  if (row.phase === "Provisioned" || row.phase === "Failed")
-    return (
-      <Chip tone={toneOf(available)} {...(row.problem === undefined ? {} : { title: row.problem.message })}>
-        {available === "False" ? "Not available" : "Unknown"}
-      </Chip>
-    );
-  return <Chip tone="wait">{row.phase}</Chip>;
 }

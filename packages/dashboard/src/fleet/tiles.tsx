@@ -7,12 +7,13 @@ interface TilesProps {
   readonly onProblems: (problems: true | undefined) => void;
 }
 
-/** The fleet in four numbers; the one about problems leaves only those when it is pressed. */
+/** The fleet in numbers; pressing the one about problems leaves only those clusters. */
 export function Tiles({ totals, problems, onProblems }: TilesProps): ReactNode {
   return (
     <div className="tiles">
       <Tile label="Clusters" value={totals.clusters} />
-      <Tile label="Available" value={totals.available} tone="good" />
+      <Tile label="Healthy" value={totals.healthy} tone="good" />
+      <Tile label="Progressing" value={totals.progressing} />
       <button
         type="button"
         className={`tile tile-button ${totals.problems > 0 ? "tile-bad" : ""}`}

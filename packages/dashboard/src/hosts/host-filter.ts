@@ -10,7 +10,7 @@ export interface HostSearch {
 export function filterHosts(rows: Iterable<HostRow>, search: HostSearch): HostRow[] {
   const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   return [...rows]
-    .filter((row) => search.problems !== true || row.ready !== "True")
+    .filter((row) => search.problems !== true || row.health.state === "Degraded" || row.health.state === "Unknown")
     .filter((row) => words.every((word) => textOf(row).includes(word)))
     .sort((a, b) => a.name.localeCompare(b.name) || a.namespace.localeCompare(b.namespace));
 }
@@ -25,6 +25,8 @@ function textOf(row: HostRow): string {
     row.machine,
     row.cluster,
     row.system,
+    row.health.state,
+    row.health.reason,
     ...row.addresses,
   ]
     .join(" ")

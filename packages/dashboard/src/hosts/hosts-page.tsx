@@ -3,16 +3,17 @@ import { Group, Switch, TextInput, Title } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import { useTopic } from "../live/live.tsx";
-import { Chip, toneOf } from "../ui/chip.tsx";
+import { Chip } from "../ui/chip.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { ProviderBadge } from "../ui/provider.tsx";
 import { Age } from "../ui/time.tsx";
+import { toneOfState } from "../ui/tone.ts";
 import { BreakButton } from "./break-button.tsx";
 import { filterHosts, type HostSearch } from "./host-filter.ts";
 
 const route = getRouteApi("/shell/hosts");
 
-/** Own hosts and bare metal in one list. */
+/** Hosts of your own and bare-metal hosts in one list. */
 export function HostsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -90,10 +91,11 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
               </th>
               <td>
                 <span className="chips wrap">
-                  <Chip tone={toneOf(row.ready)}>{row.state}</Chip>
-                  {row.problem !== undefined && (
-                    <span className="dim small clip problem" title={row.problem.message}>
-                      {row.problem.message}
+                  <Chip tone={toneOfState(row.health)}>{row.state}</Chip>
+                  {row.ready !== "True" && <Chip tone={toneOfState(row.health)}>Not ready</Chip>}
+                  {row.health.message !== "" && (
+                    <span className="dim small clip problem" title={row.health.message}>
+                      {row.health.message}
                     </span>
                   )}
                 </span>

@@ -1,9 +1,8 @@
 import { ActionIcon, AppShell, Button, Group, Kbd, Menu, Modal, Table, useMantineColorScheme } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { queryClient } from "../api/query-client.ts";
-import { readSession, signOut } from "../api/session.ts";
+import { signOut, useSession } from "../api/session.ts";
 import { useConnection } from "../live/live.tsx";
 import { type Command, KEYS, KeySequence } from "./keyboard.ts";
 
@@ -110,7 +109,7 @@ function SchemeButton(): ReactNode {
 
 function UserMenu(): ReactNode {
   const navigate = useNavigate();
-  const { data: session } = useQuery({ queryKey: ["session"], queryFn: readSession });
+  const session = useSession();
   const leave = (): void => {
     void signOut().finally(() => {
       queryClient.clear();

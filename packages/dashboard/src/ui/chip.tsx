@@ -1,7 +1,6 @@
+import { type ObjectState, stateText } from "@capstan/capi";
 import type { ReactNode } from "react";
-
-/** What a chip says by its colour; the text says the same to those who do not see colours. */
-export type Tone = "good" | "bad" | "wait" | "plain";
+import { type Tone, toneOfState } from "./tone.ts";
 
 /** A small label with a state. */
 export function Chip({ tone, title, children }: { tone: Tone; title?: string; children: ReactNode }): ReactNode {
@@ -15,9 +14,14 @@ export function Chip({ tone, title, children }: { tone: Tone; title?: string; ch
   );
 }
 
-const MARKS: Readonly<Record<Tone, string>> = { good: "✓", bad: "✕", wait: "…", plain: "" };
+const MARKS: Readonly<Record<Tone, string>> = { good: "✓", bad: "✕", wait: "…", plain: "", unknown: "?" };
 
-/** Tone of a condition for which True is good. */
-export function toneOf(status: string | undefined): Tone {
-  return status === "True" ? "good" : status === "False" ? "bad" : "wait";
+/** A state in a few words; the reason is in its title. */
+export function StateChip({ state, deleting = false }: { state: ObjectState; deleting?: boolean }): ReactNode {
+  const text = deleting && state.state === "Progressing" ? "Deleting" : stateText(state);
+  return (
+    <Chip tone={toneOfState(state)} {...(state.message === "" ? {} : { title: state.message })}>
+      {text}
+    </Chip>
+  );
 }

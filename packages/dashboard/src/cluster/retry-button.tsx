@@ -1,0 +1,48 @@
+import type { ObjectItem } from "@capstan/manager";
+import { Button } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { apiPath } from "../api/request.ts";
+import { ReviewDialog, type Write } from "../yaml/review-dialog.tsx";
+import { Allowed } from "./allowed.tsx";
+
+/** The annotation whose every new value ends the cool-down of a pool's members. */
+const RETRY_ANNOTATION = "capstan.dev/retry-at";
+
+/** Ends the cool-down of a pool's members, as `capstan retry workerpool` does. */
+export function RetryButton({ item }: { item: ObjectItem }): ReactNode {
+  const [write, setWrite] = useState<Write>();
+  const review = (): void =>
+    setWrite({
+      path: apiPath(item.apiVersion, item.plural, item.namespace, item.name),
+      method: "PATCH",
+      contentType: "application/merge-patch+json",
+      body: { metadata: { annotations: { [RETRY_ANNOTATION]: new Date().toISOString() } } },
+    });
+  return (
+    <>
+      <Allowed verb="patch" item={item}>
+        {(allowed) => (
+          <Button
+            size="compact-sm"
+            variant="default"
+            disabled={!allowed}
+            title={allowed ? "Ask members again that cool down" : `You may not change ${item.plural} here`}
+            onClick={review}
+            aria-label={`Retry ${item.name}`}
+          >
+            Retry
+          </Button>
+        )}
+      </Allowed>
+      {write !== undefined && (
+        <ReviewDialog
+          title={`Retry ${item.name}: members that cool down are asked again`}
+          write={write}
+          action="Retry"
+          onClose={() => setWrite(undefined)}
+          onDone={() => setWrite(undefined)}
+        />
+      )}
+    </>
+  );
+}
