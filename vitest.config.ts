@@ -25,7 +25,7 @@ export default defineConfig({
     include: [
       "packages/*/src/**/*.test.ts",
       "providers/*/src/**/*.test.ts",
-      "tests/{cli,docs,provider,simulation}/**/*.test.ts",
+      "tests/{cli,docs,provider,security,simulation}/**/*.test.ts",
       "tools/lint/*.test.js",
     ],
     pool: "forks",

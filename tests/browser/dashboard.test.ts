@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { parseYamlDocuments, type Unstructured } from "@capstan/apimachinery";
-import { Machine } from "@capstan/capi";
+import { Machine, WorkerPool } from "@capstan/capi";
+import { ByoHost } from "@capstan/host-agent";
+import { BareMetalHost } from "@capstan/infra-metal3";
 import { simulatedHosts } from "@capstan/manager";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -59,9 +61,9 @@ test("sign-in refused: without a session there is only the sign-in page; a wrong
   await stranger.page.context().close();
 });
 
-test("demo: the mixed cluster comes up before one's eyes", async () => {
+test("demo: the mixed cluster becomes healthy while one watches", async () => {
   const row = page.getByRole("row").filter({ hasText: "demo" });
-  await row.getByText("Available", { exact: true }).waitFor({ timeout: 120_000 });
+  await row.getByText("Healthy", { exact: true }).waitFor({ timeout: 120_000 });
   await accessible();
   await screenshot(page, "dashboard-fleet");
   await row.getByRole("link", { name: "demo" }).click();
@@ -69,6 +71,15 @@ test("demo: the mixed cluster comes up before one's eyes", async () => {
   await page.getByRole("button", { name: /^WorkerPool general/ }).waitFor(WAIT);
   await accessible();
   await screenshot(page, "dashboard-cluster");
+});
+
+test("upgrade: every machine goes to the new version, and the page says so", async () => {
+  await instance.run("upgrade", "apply", "demo", "--to", "v1.35.4");
+  const client = await instance.client();
+  const { items } = await client.list(Machine, { namespace: "default" });
+  expect(items.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual(items.map(() => "v1.35.4"));
+  await page.getByText("v1.35.4").first().waitFor(WAIT);
+  await page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
 });
 
 test("scale: the change is shown before it is made, and the machines appear", async () => {
@@ -85,6 +96,19 @@ test("scale: the change is shown before it is made, and the machines appear", as
     .first()
     .waitFor(WAIT);
   await expect.poll(() => page.getByRole("button", { name: /^Machine general-/ }).count(), WAIT).toBe(before + 1);
+});
+
+test("retry: members without a free host are asked again when a person says so", async () => {
+  const client = await instance.client();
+  const pool = { kind: WorkerPool, namespace: "default", name: "general" };
+  await client.patch(pool, { spec: { replicas: 7 } });
+  await page.getByRole("button", { name: "Retry general" }).click();
+  await page.getByText("+     capstan.dev/retry-at:").waitFor(WAIT);
+  await accessible();
+  await page.getByRole("dialog").getByRole("button", { name: "Retry", exact: true }).click();
+  await expect.poll(async () => (await client.get(WorkerPool, pool))?.status?.lastRetry, WAIT).toBeDefined();
+  await client.patch(pool, { spec: { replicas: 5 } });
+  await page.getByText("5 of 5").first().waitFor(WAIT);
 });
 
 test("tabs: machines, timeline and YAML with a dry run", async () => {
@@ -165,6 +189,52 @@ test("create by wizard on two providers: both are in the YAML and in the topolog
     .toContain("kind: MetaCluster");
 });
 
+test("create by wizard: what could not start or would wait is told before it is made, and a cure is seen", async () => {
+  const client = await instance.client();
+  await client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "short" } } as Unstructured);
+  // Other steps know the first hosts by their names.
+  const [first, second] = simulatedHosts({ namespace: "short", own: 8, metal: 0 }).slice(6) as [
+    Unstructured,
+    Unstructured,
+  ];
+  await client.create(first);
+  await page.goto(`${instance.url}/create`);
+  await page.getByLabel("Name", { exact: true }).fill("late");
+  await page.getByLabel("Namespace").fill("short");
+  // Nobody has installed that one.
+  await page.getByLabel("Kubernetes version").fill("v1.28.99");
+  await page.getByLabel("Group name").fill("own");
+  await page.getByLabel("Provider").selectOption("Own hosts");
+  await page.getByRole("textbox", { name: "Machines" }).fill("2");
+  await page.getByRole("button", { name: "Check" }).click();
+  const alerts = page.getByRole("alert");
+  await alerts.getByText("Kubernetes v1.28.99 is not installed on the manager's machine").waitFor(WAIT);
+  await alerts.getByText("capstan kubernetes install v1.28.99").waitFor(WAIT);
+  await alerts.getByText("own needs 2 free ByoHosts that match, there is 1").waitFor(WAIT);
+  await alerts.getByText("capstan host add NAME").waitFor(WAIT);
+  const create = page.getByRole("button", { name: "Create cluster" });
+  expect(await create.isDisabled()).toBe(true);
+  await page.getByLabel("Create it anyway and let machines wait").check();
+  // Machines can wait for hosts; a control plane without programs never starts.
+  expect(await create.isDisabled()).toBe(true);
+  await accessible();
+  await page.getByLabel("Control plane runs").selectOption("Embedded");
+  await page.getByRole("button", { name: "Check" }).click();
+  await alerts.getByText("own needs 2 free ByoHosts that match, there is 1").waitFor(WAIT);
+  expect(await alerts.getByText("is not installed").count()).toBe(0);
+  expect(await create.isDisabled()).toBe(true);
+  await page.getByLabel("Create it anyway and let machines wait").check();
+  expect(await create.isDisabled()).toBe(false);
+  await page.getByLabel("Create it anyway and let machines wait").uncheck();
+  expect(await create.isDisabled()).toBe(true);
+  await screenshot(page, "dashboard-create-refused");
+  await client.create(second);
+  await expect.poll(() => create.isDisabled(), WAIT).toBe(false);
+  expect(await alerts.count()).toBe(0);
+  await client.delete(first);
+  await client.delete(second);
+});
+
 test("create a worker pool: one count over groups", async () => {
   await page.goto(`${instance.url}/create`);
   await page.getByLabel("Name", { exact: true }).fill("pooled");
@@ -205,27 +275,40 @@ test("create from a ClusterClass: its variables are a form", async () => {
   await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
 });
 
-test("break a host and see why; repair it and it is forgotten", async () => {
-  await page.goto(`${instance.url}/hosts?q=own-1%20default`);
-  await page.getByRole("button", { name: "Break own-1" }).click();
+test("break two hosts and see both causes; repair them and the cluster is healthy again", async () => {
+  // The upgrade has moved machines between hosts.
+  const client = await instance.client();
+  const { items } = await client.list(ByoHost, { namespace: "default" });
+  const host = items.find(({ spec }) => spec?.machineRef !== undefined)?.metadata.name ?? "";
+  const metals = await client.list(BareMetalHost, { namespace: "default" });
+  const metal = metals.items.find(({ spec }) => spec.consumerRef !== undefined)?.metadata.name ?? "";
+  await page.goto(`${instance.url}/hosts?q=${host}%20default`);
+  await page.getByRole("button", { name: `Break ${host}` }).click();
   await page.getByText("+     memory.capstan.dev/agent: dead").waitFor(WAIT);
   await accessible();
   await page.getByRole("dialog").getByRole("button", { name: "Break" }).click();
-  await page.getByRole("button", { name: "Repair own-1" }).waitFor(WAIT);
+  await page.getByRole("button", { name: `Repair ${host}` }).waitFor(WAIT);
   await page.goto(`${instance.url}/clusters?problems=true`);
   await page.getByRole("link", { name: "demo" }).waitFor({ timeout: 180_000 });
   expect(await page.getByRole("link", { name: "shop" }).count()).toBe(0);
   await page.getByRole("link", { name: "demo" }).click();
   const why = page.getByRole("region", { name: "Why" });
   await why.getByText("capstan why demo").waitFor(WAIT);
-  await why.getByText("Host own-1 has gone silent").waitFor(WAIT);
+  await why.getByText(`Host ${host} has gone silent`).waitFor(WAIT);
+  await instance.run("demo", "break", metal);
+  await why.getByText("Cause 1 of 2").waitFor(WAIT);
+  await why.getByText("Cause 2 of 2").waitFor(WAIT);
+  await why.getByText(`Bare-metal host ${metal} has a problem`).waitFor(WAIT);
+  expect(await why.getByRole("heading", { name: "What to do" }).count()).toBe(2);
   expect(await why.getByRole("listitem").count()).toBeGreaterThan(2);
   await accessible();
   await screenshot(page, "dashboard-why");
-  await page.getByRole("button", { name: /^ByoHost own-1/ }).click();
-  await page.getByRole("button", { name: "Repair own-1" }).click();
+  await instance.run("demo", "repair", metal);
+  await why.getByText("Cause 1 of 2").waitFor({ ...WAIT, state: "detached" });
+  await page.getByRole("button", { name: new RegExp(`^ByoHost ${host}`) }).click();
+  await page.getByRole("button", { name: `Repair ${host}` }).click();
   await page
-    .getByRole("dialog", { name: /^Repair own-1/ })
+    .getByRole("dialog", { name: new RegExp(`^Repair ${host}`) })
     .getByRole("button", { name: "Repair", exact: true })
     .click();
   await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 180_000 });
@@ -236,6 +319,7 @@ test("pause and resume; the kubeconfig is a file", async () => {
   await page.getByRole("button", { name: "Pause", exact: true }).click();
   await page.getByText("+   paused: true").waitFor(WAIT);
   await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("region", { name: "Why" }).getByText("Cluster shop is paused").waitFor(WAIT);
   await page.getByRole("button", { name: "Resume", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
   await page.getByRole("button", { name: "Pause", exact: true }).waitFor(WAIT);

@@ -31,11 +31,11 @@ test("the example of a ClusterClass makes clusters, and its variables count", as
     },
   } as Unstructured);
   let out = "";
-  for (let i = 0; i < 60 && out !== "Cluster/classy is available\n"; i++) {
+  for (let i = 0; i < 60 && out !== "Cluster/classy is Healthy\n"; i++) {
     await plane.clock.advance(1000);
     ({ out } = await plane.run("why classy"));
   }
-  expect(out).toBe("Cluster/classy is available\n");
+  expect(out).toBe("Cluster/classy is Healthy\n");
   const templates = await plane.run(
     "get memorymachinetemplates -o jsonpath={.items[*].spec.template.spec.bootSeconds}",
   );

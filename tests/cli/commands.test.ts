@@ -128,7 +128,7 @@ const CASES: [string, string | string[]][] = [
   ["create-no-name", "create cluster"],
   [
     "create-dry-run",
-    "create cluster mixed --kubernetes-version v1.34.4 --endpoint 192.0.2.1 --label cni=small --workers name=own,provider=byoh,replicas=2,select.rack=1 --workers name=metal,provider=metal3,replicas=2,image=http://images/node.qcow2 --dry-run -o yaml",
+    "create cluster mixed --kubernetes-version v1.34.4 --endpoint 192.0.2.1 --label cni=small --workers name=own,provider=byoh,replicas=2,select.rack=1 --workers name=metal,provider=metal3,replicas=2,image=http://images/node.iso,format=live-iso --dry-run -o yaml",
   ],
   [
     "create-dry-run-pool",

@@ -45,25 +45,57 @@ test("a claimed host that enrols anew keeps the right to read the Secrets of its
   expect((await plane.client.get(Role, metadata))?.["rules"]).toEqual(rules);
 });
 
-test("a host that dies is named by why once it has been silent, and is well again after repair", async () => {
+test("a host that dies is named by why and leaves a Warning event, and the cluster is healthy after the repair", async () => {
   await golden("demo-break-own", await plane.run("demo break own-1"));
   await plane.clock.advance(1000);
   expect((await plane.run("why mixed")).out).toContain("Kubelet stopped posting node status");
+  expect((await plane.run("events mixed --types Warning")).out).toMatch(/Warning +HostBroken +byohost\/own-1 /);
   await plane.clock.advance(600_000);
   expect((await plane.run("why mixed")).out).toContain("ByoHost/own-1: Ready is");
   await golden("host-list-silent", await plane.run("host list"));
   await golden("demo-repair-own", await plane.run("demo repair own-1"));
   await plane.clock.advance(10_000);
-  expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is available\n");
+  expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is Healthy\n");
 });
 
-test("a bare-metal host whose management controller dies is named by why at once, and is well again after repair", async () => {
+test("a bare-metal host whose management controller dies is named by why at once, and the cluster is healthy after the repair", async () => {
   await golden("demo-break-metal", await plane.run("demo break metal-1"));
   await plane.clock.advance(1000);
   expect((await plane.run("why mixed")).out).toMatch(/BareMetalHost\/metal-1: Ready is False.*\n.*ECONNREFUSED/);
+  expect((await plane.run("events mixed --types Warning")).out).toMatch(/Warning +\S+ +baremetalhost\/metal-1 /);
   await golden("demo-repair-metal", await plane.run("demo repair metal-1"));
   await plane.clock.advance(2000);
-  expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is available\n");
+  expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is Healthy\n");
+});
+
+test("a dead host and a broken one are two causes with a cure each, and get and describe show the same state as why", async () => {
+  await plane.run("demo break own-1");
+  await plane.run("demo break metal-1");
+  await plane.clock.advance(600_000);
+  const { out } = await plane.run("why mixed");
+  expect(out).toMatch(/^Cluster\/mixed is Degraded for /);
+  expect(out).toMatch(/^Cause 1 of 2: .*\nWhat to do:/m);
+  expect(out).toMatch(/^Cause 2 of 2: .*\nWhat to do:/m);
+  expect(out).toContain("Host own-1 has gone silent");
+  expect(out).toContain("Bare-metal host metal-1 has a problem");
+  expect((await plane.run("get clusters")).out).toMatch(/^mixed +Degraded /m);
+  expect((await plane.run("describe cluster mixed")).out).toMatch(/^Cluster\/mixed is Degraded for /);
+  await plane.run("demo repair own-1");
+  await plane.run("demo repair metal-1");
+  await plane.clock.advance(10_000);
+  expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is Healthy\n");
+});
+
+test("paused is visible in get, describe and why", async () => {
+  await plane.run("pause mixed");
+  expect((await plane.run("get clusters")).out).toMatch(/^mixed +Paused /m);
+  expect((await plane.run("describe cluster mixed")).out).toMatch(
+    /^Cluster\/mixed is Paused for .*\nCluster mixed is paused/,
+  );
+  expect((await plane.run("why mixed")).out).toContain("1. resume it: capstan resume mixed\n");
+  await plane.run("resume mixed");
+  await plane.clock.advance(1000);
+  expect((await plane.run("get clusters")).out).toMatch(/^mixed +Healthy /m);
 });
 
 test("a host that is not simulated is not broken on request", async () => {

@@ -17,7 +17,7 @@ const workers = "--workers provider=memory,replicas=2,bootSeconds=10";
 describe("an interrupted create", () => {
   test("leaves with 130, says how to go on, and goes on", async () => {
     const first = plane.begin(`create cluster c1 --kubernetes-version v1.34.4 ${workers}`);
-    await plane.until(() => first.err().includes("MachineDeployment/c1-memory (2/2)"));
+    await plane.until(() => first.err().includes("MachineDeployment/c1-memory"));
     first.interrupt();
     const interrupted = await first.ended;
     expect(interrupted).toMatchObject({ code: 130, out: "" });
@@ -41,12 +41,15 @@ describe("an interrupted create", () => {
     expect(deployments.items.map(({ status }) => status?.availableReplicas)).toEqual([2]);
   });
 
-  test("one that takes too long says what it waits for", async () => {
+  test("one that takes too long says what it waits for; its lines of progress fit 80 columns", async () => {
     const result = await plane.run(
-      "create cluster slow --kubernetes-version v1.34.4 --workers provider=byoh --placement Embedded --timeout 10s",
+      "create cluster slow --kubernetes-version v1.34.4 --workers provider=byoh --placement Embedded --wait-for-capacity --timeout 10s",
     );
     expect(result).toMatchObject({ code: 1, out: "" });
-    expect(result.err).toContain("It waits for:\nCluster/slow");
+    expect(result.err).toMatch(/^Cluster\/slow is Progressing \(0 of 1\) for \d+s$/m);
+    const progress = result.err.split("\n").filter((line) => /^\S+ \(Progressing(, \d+ of \d+)?\): /.test(line));
+    expect(progress.length).toBeGreaterThan(2);
+    for (const line of progress) expect(line.length).toBeLessThanOrEqual(80);
     expect(result.err).toContain("capstan host add");
     expect(result.err).toMatch(/error: cluster default\/slow is not available after \d+ s\nnext: /);
   });
@@ -139,5 +142,46 @@ describe("prompts", () => {
     expect(result.err).toContain(
       "capstan create cluster asked --kubernetes-version v1.34.4 --workers name=small,provider=memory,replicas=1\n",
     );
+  });
+
+  test("say what stands in the way as soon as it is known, and offer to wait for hosts", async () => {
+    const answers = ["waits", "newest", "v1.34.4", "byoh", "own", "2", "", "perhaps", "no"];
+    const asked: string[] = [];
+    const ask = (question: string): Promise<string> => {
+      asked.push(question);
+      return Promise.resolve(answers.shift() ?? "");
+    };
+    const target = { ...plane.target, dataDir: "/srv" };
+    const told = { interactive: true, ask, target };
+    const result = await plane.run("create cluster --no-wait", told);
+    const shortage = "own needs 2 free ByoHosts that match, there are 0; enrol a host: capstan host add NAME\n";
+    expect(result.err.split("error: ")[0]).toContain(shortage);
+    expect(result.err).toContain("newest is not a version like v1.34.4\n");
+    expect(result.err).toContain(
+      "Kubernetes v1.34.4 is not installed on this machine (no version is); install it first: capstan kubernetes install v1.34.4\n",
+    );
+    expect(asked.slice(-2)).toEqual(Array(2).fill("Create it anyway and let machines wait (yes or no) [no]: "));
+    expect(result.code).toBe(1);
+    expect(await plane.client.get(Cluster, { namespace: "default", name: "waits" })).toBeUndefined();
+
+    answers.push("waits", "v1.34.4", "byoh", "own", "2", "", "yes");
+    const made = await plane.run("create cluster --no-wait --placement Embedded", told);
+    expect(made).toMatchObject({ code: 0, out: "cluster/waits created\n" });
+    expect(made.err).toContain("replicas=2 --wait-for-capacity\n");
+  });
+
+  test("propose live images for bare metal, and warn of images for disks", async () => {
+    const answers = ["metal", "v1.34.4", "metal3", "rack", "1", "http://images/node.iso", "", ""];
+    const ask = (): Promise<string> => Promise.resolve(answers.shift() ?? "");
+    const run = { interactive: true, ask };
+    const { out, err } = await plane.run("create cluster --dry-run", run);
+    expect(out).toContain("diskFormat: live-iso");
+    expect(err).not.toContain("warning");
+    const disk = await plane.run(
+      "create cluster metal --dry-run --workers provider=metal3,image=http://images/node.img,format=raw",
+    );
+    expect(disk).toMatchObject({ code: 0, err: expect.stringContaining("warning: metal3: a raw image is for a disk") });
+    const silent = await plane.run("create cluster metal --workers provider=metal3,image=http://images/node.img");
+    expect(silent).toMatchObject({ code: 2, err: expect.stringContaining("format is missing") });
   });
 });

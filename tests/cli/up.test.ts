@@ -11,8 +11,15 @@ const MAIN = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.met
 let dataDir: string;
 let first: ChildProcess;
 
-function start(...args: string[]): { child: ChildProcess; text(): string; ended: Promise<number | null> } {
-  const child = spawn(process.execPath, [MAIN, ...args, "--data", dataDir], { stdio: ["ignore", "pipe", "pipe"] });
+function start(...args: string[]): ReturnType<typeof startWith> {
+  return startWith([...args, "--data", dataDir]);
+}
+
+function startWith(
+  args: string[],
+  env: NodeJS.ProcessEnv = process.env,
+): { child: ChildProcess; text(): string; ended: Promise<number | null> } {
+  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
   let text = "";
   child.stdout?.on("data", (chunk: Buffer) => {
     text += chunk.toString();
@@ -46,6 +53,13 @@ test("a second up on the same data explains itself and ends", async () => {
   expect(text).toMatch(
     /^error: capstan already runs on .* \(pid \d+, https:\/\/127\.0\.0\.1:\d+\)\nnext: use it \(capstan status --data \S+\), stop it \(capstan down --data \S+\)/,
   );
+});
+
+test("the exported KUBECONFIG chooses the data directory too", async () => {
+  const env = { ...process.env, KUBECONFIG: join(dataDir, "kubeconfig") };
+  const { ended, text } = startWith(["status"], env);
+  expect(await ended).toBe(0);
+  expect(text()).toContain(`Data:       ${dataDir}\n`);
 });
 
 test("status tells about the first, commands use it, down ends it", async () => {

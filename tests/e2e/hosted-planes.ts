@@ -14,7 +14,8 @@ export class HostedPlanes {
   }
 
   static async start(): Promise<HostedPlanes> {
-    return new HostedPlanes(await Capstan.start("127.0.0.1"));
+    // The object store of these tests is on this machine too.
+    return new HostedPlanes(await Capstan.start("127.0.0.1", "127.0.0.1", ["--allow-address", "127.0.0.0/8"]));
   }
 
   close(): Promise<void> {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@capstan/apimachinery";
 import { S3Store } from "@capstan/controlplane-hosted";
+import { openDialGate } from "@capstan/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ObjectStore } from "./harness/object-store.ts";
 
@@ -12,6 +13,7 @@ let dir: string;
 
 const store = (overrides: object = {}): S3Store =>
   new S3Store({
+    gate: openDialGate(),
     endpoint: server.endpoint,
     bucket: server.bucket,
     prefix: "site-1/hosted",

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import {
-  chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -12,7 +12,7 @@ import {
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePorts, kubernetesBin } from "../real-kubernetes/index.ts";
@@ -372,21 +372,21 @@ test("an argument that etcd does not know never reaches the member that serves, 
 
 test("an etcd of another version that spoils the data and ends: the old one serves the old data again", async () => {
   const version = "v1.34.98";
-  // A tenant's user must be able to reach what the script below runs.
-  const real = await mkdtemp(join(tmpdir(), "capstan-etcd-"));
-  chmodSync(real, 0o755);
-  await cp(join(kubernetesBin(), "etcd"), join(real, "etcd"));
   const [port = 0] = await freePorts(1, "127.0.0.1");
   // Starts where there is no data, as on trial; elsewhere it leads for a moment, unseen, which makes the data unreadable for etcd 3.5.
   const script = `#!/bin/sh
 case "$*" in *--version*) echo "etcd Version: 3.99.0"; exit 0;; esac
 if [ -d data/member ] && [ ! -e data/tried ]; then
-  [ -e data/spoiled ] || timeout 4 ${real}/etcd "$@" --listen-metrics-urls=http://127.0.0.1:${port}
+  [ -e data/spoiled ] || timeout 4 "\${0%/*}/real-etcd" "$@" --listen-metrics-urls=http://127.0.0.1:${port}
   touch data/spoiled; echo '{"level":"fatal","msg":"cannot read this data"}' >&2; exit 1
 fi
-touch data/tried; exec ${real}/etcd "$@"
+touch data/tried; exec "\${0%/*}/real-etcd" "$@"
 `;
-  installed(version, (path) => writeFileSync(path, script, { mode: 0o755 }));
+  installed(version, (path) => {
+    writeFileSync(path, script, { mode: 0o755 });
+    // Next to it: a component sees the folder of its own program and no other of the manager's.
+    copyFileSync(join(kubernetesBin(), "etcd"), join(dirname(path), "real-etcd"));
+  });
   const config = join(capstan.dataDir, "etcd.kubeconfig");
   writeFileSync(config, await planes.kubeconfig("etcd"), { mode: 0o600 });
   await planes.kubectl(config, "create", "configmap", "mine", "--from-literal=a=b");
@@ -399,7 +399,6 @@ touch data/tried; exec ${real}/etcd "$@"
   await told("etcd", "Available", /^True/);
   expect(await planes.kubectl(config, "get", "configmap", "mine", "-o", "jsonpath={.data.a}")).toBe("b");
   expect(await servingEtcd()).toBe("3.5");
-  await rm(real, { recursive: true });
 });
 
 test("with the next version etcd 3.5 becomes 3.6 and keeps its data", async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isRunning, type ProcessIdentity } from "@capstan/os";
 import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
 import { type Asked, askAgainAndAgain } from "./ask.ts";
 import type { Management } from "./capstan/manager.ts";
@@ -79,11 +80,10 @@ export class HostedWorld {
     const pids: Record<string, number> = {};
     for (const name of readdirSync(this.folder)) {
       try {
-        const record = JSON.parse(readFileSync(join(this.folder, name, "process.json"), "utf8")) as { pid: number };
-        process.kill(record.pid, 0);
-        pids[name] = record.pid;
+        const record = JSON.parse(readFileSync(join(this.folder, name, "process.json"), "utf8")) as ProcessIdentity;
+        if (isRunning(record)) pids[name] = record.pid;
       } catch {
-        // Not a program, or not running.
+        // Not a program.
       }
     }
     return pids;

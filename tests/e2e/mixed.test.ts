@@ -76,6 +76,8 @@ beforeAll(async () => {
   one.writeFile(`etc/systemd/system/${AGENT}.service.d/fast.conf`, fast);
   two.writeFile("usr/local/bin/node", readFileSync(process.execPath), 0o755);
   two.writeFile(`opt/${AGENT}.cjs`, readFileSync(path(`../../dist/agent/${AGENT}.cjs`)));
+  // Management controller and image server of this test are on the machine of the manager.
+  const own = ["--allow-address", `${lab.gateway}/32`];
   await Promise.all([
     Bmc.start({
       dir: join(lab.dir, "bmc"),
@@ -85,7 +87,7 @@ beforeAll(async () => {
     }).then((started) => {
       bmc = started;
     }),
-    timed("capstan up", () => Capstan.start(lab.gateway, lab.gateway)).then(async (started) => {
+    timed("capstan up", () => Capstan.start(lab.gateway, lab.gateway, own)).then(async (started) => {
       capstan = started;
       witness = await Witness.open(capstan.kubeconfig);
     }),

@@ -51,7 +51,7 @@ async function keys(): Promise<Keys> {
 
 const { ca, serving, admin } = await keys();
 const api = await createApiServer({
-  store: await openLmdbStore(join(directory, "store"), { clock: systemClock }),
+  store: await openLmdbStore(join(directory, "store"), { clock: systemClock, reserve: true }),
   clock: systemClock,
   random: systemRandom,
   history: Number(history),

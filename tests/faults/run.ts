@@ -1,14 +1,18 @@
 /**
  * What the server and its data must survive: `npm run faults [-- ROUNDS]`. Kills writers and servers without warning, fills the disk,
- * damages files, sends the requests that ask for the most work and such that make no sense (100 per round).
+ * damages files, restarts a management plane of 300 clusters, sends the requests that ask for the most work and such that make no
+ * sense (100 per round), and reads what hostile servers and documents of tenants say.
  * The seed is printed; FAULTS_SEED repeats a run's choices (not the exact moment of a kill).
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomInt, seededRandom, systemRandom } from "@capstan/apimachinery";
+import { restartStory } from "../simulation/restart-story.ts";
 import { ApiProcess } from "./api-process.ts";
 import { damageRounds } from "./damage.ts";
+import { foreignRounds } from "./foreign.ts";
+import { fullDiskServer } from "./full-disk.ts";
 import { informerRounds } from "./informer-rounds.ts";
 import { fullDiskRound, killRound } from "./kill.ts";
 import { killServerRounds } from "./kill-server.ts";
@@ -37,9 +41,11 @@ try {
   const small = join(root, "small");
   const smallLedger = new Ledger();
   const message = await fullDiskRound(small, 4096, smallLedger);
-  if (!message.includes("full")) throw new Error(`a full disk gave: ${message || "no error"}`);
+  if (!message.includes("no space left")) throw new Error(`a full disk gave: ${message || "no error"}`);
   await smallLedger.check(small);
   console.log(`  full disk after ${smallLedger.acknowledgements()} writes: "${message}"; none of them lost`);
+
+  console.log(`  server on a full disk: ${await fullDiskServer(root)}`);
 
   const cases = rounds * 5;
   const refused = await damageRounds(directory, join(root, "damaged"), cases, random);
@@ -57,6 +63,18 @@ try {
   const informed = await informerRounds(join(root, "informers"), restarts, random);
   console.log(
     `  informers: ${informed.acknowledged} writes, ${restarts} restarts, ${informed.cuts} cut connections, ${informed.expired} times 410: nothing missed, doubled or out of order`,
+  );
+
+  const foreign = await foreignRounds();
+  console.log(
+    `  ${foreign.cases} foreign documents, none holds the event loop up (longest: ${foreign.longest.cpuMs.toFixed(0)} ms of processor time, ${foreign.at}), the memory grew by ${foreign.megabytes.toFixed(0)} MB at most`,
+  );
+
+  const clusters = rounds < 100 ? 30 : 300;
+  const { machines, problems } = await restartStory(clusters, 3);
+  if (problems.length > 0) throw new Error(`a restart changed something:\n${problems.slice(0, 20).join("\n")}`);
+  console.log(
+    `  ${clusters} clusters, ten restarts: none of ${machines} Machines replaced, nothing changed, no error logged`,
   );
 
   const loaded = await ApiProcess.start(join(root, "worst"));

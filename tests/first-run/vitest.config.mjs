@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ["tests/first-run/**/*.test.ts"],
     pool: "forks",
-    testTimeout: 480_000,
+    testTimeout: 600_000,
     hookTimeout: 60_000,
     disableConsoleIntercept: true,
     reporters: ["default", fileURLToPath(new URL("../../tools/test/plain-reporter.ts", import.meta.url))],

@@ -7,7 +7,7 @@ import {
   podData,
   podThings,
 } from "@capstan/controlplane-hosted/contract-suite";
-import { Client, httpTransport, loadKubeconfig, silentLogger } from "@capstan/runtime";
+import { Client, httpTransport, loadKubeconfig, openDialGate, silentLogger } from "@capstan/runtime";
 import { HostClusters } from "@capstan/workloads";
 import { type RealKubernetes, startKubeApiserver } from "../real-kubernetes/index.ts";
 
@@ -44,7 +44,7 @@ export class RealHost {
     const opened: HostClusters[] = [];
     const make = (): PodsPlacement => {
       const deps = { clock: systemClock, random: systemRandom, log: silentLogger };
-      const hosts = new HostClusters({ management: client, fieldManager: "capstan", ...deps });
+      const hosts = new HostClusters({ gate: openDialGate(), management: client, fieldManager: "capstan", ...deps });
       opened.push(hosts);
       const exec: PodsPlacementOptions["exec"] = async (_client, pod, _command, input) => {
         await input.toArray();

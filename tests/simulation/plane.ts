@@ -56,15 +56,19 @@ export class Plane {
     namespace?: string;
     /** Requests that the manager makes without having the right yet. */
     mayBeRefused?: RegExp;
+    /** false: nothing admits objects, as in a management cluster without our webhooks. */
+    admission?: boolean;
   }): Promise<Plane> {
     const { namespace = "default", own, metal } = options;
     const clock = new VirtualClock();
     let running: ApiServer | undefined;
+    const rules = kindRules(KINDS, () => running);
     const server = await createApiServer({
       store: memoryStore(),
       clock,
       random: seededRandom(1),
-      ...kindRules(KINDS, () => running),
+      ...rules,
+      ...(options.admission === false ? { admission: [] } : {}),
     });
     running = server;
     const dataDir = await mkdtemp(join(tmpdir(), "capstan-simulation-"));

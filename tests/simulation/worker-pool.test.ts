@@ -1,4 +1,6 @@
+import type { Unstructured } from "@capstan/apimachinery";
 import { Cluster, Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
+import { ByoHost } from "@capstan/host-agent";
 import { BareMetalHost, Metal3Machine } from "@capstan/infra-metal3";
 import { simulatedHosts } from "@capstan/manager";
 import { afterEach, expect, test, vi } from "vitest";
@@ -68,6 +70,35 @@ test("bare metal that is used up overflows to own hosts, and returns when there 
   await plane.client.delete({ kind: Cluster, namespace: "default", name: "c1" });
   await plane.until("all gone", async () => (await plane.list(WorkerPool)).length === 0);
   expect(await plane.list(Machine)).toEqual([]);
+});
+
+test("a host that is added is used at once, long before the cool-down ends", async () => {
+  plane = await Plane.start({ own: 0, metal: 2 });
+  await plane.apply(
+    cluster("c1", "MetaCluster") +
+      metaCluster("c1", ["ByoCluster", "Metal3Cluster"]) +
+      infraCluster("byoh", "c1") +
+      infraCluster("metal3", "c1") +
+      templates("metal3", "metal") +
+      templates("byoh", "own") +
+      POOL.replace("replicas: 3", "replicas: 4").replace("returnAfterSeconds: 300", "returnAfterSeconds: 86400"),
+  );
+  const cooling = async (): Promise<string> =>
+    ((await plane.get(WorkerPool, "general")).status?.members ?? [])
+      .map(({ state, cause }) => `${state} ${cause}`)
+      .join();
+  await plane.until("all full", async () => (await cooling()) === "CoolingDown Full,CoolingDown Full");
+  await plane.until("two", async () => (await schemes()).join() === "metal3,metal3");
+
+  const [own] = simulatedHosts({ namespace: "default", own: 1, metal: 0 });
+  await plane.client.create(own as Unstructured);
+  const claimed = async (): Promise<boolean> => (await plane.list(ByoHost)).some(({ spec }) => spec?.machineRef);
+  for (let passed = 0; passed < 5_000 && !(await claimed()); passed += 200) await plane.pass(200);
+  expect(await claimed(), "claimed within five seconds").toBe(true);
+
+  for (const object of simulatedHosts({ namespace: "default", own: 0, metal: 3 }).slice(-2))
+    await plane.client.create(object);
+  await plane.until("four", async () => (await schemes()).join() === "byoh,metal3,metal3,metal3");
 });
 
 test("looking whether a full member has room again disturbs nobody", async () => {

@@ -102,19 +102,20 @@ export { ${names.map((key, at) => `x${at} as ${key}`).join(", ")} };`;
 async function readDoors() {
   const found = new Map();
   for (const group of ["packages", "providers"])
-    for (const folder of readdirSync(join(root, group))) {
-      const index = join(root, group, folder, "dist/index.js");
-      if (!existsSync(index)) continue;
-      /** @type {Map<string, string>} */
-      const names = new Map();
-      for (const [, list, from] of readFileSync(index, "utf8").matchAll(/export (\*|\{[^}]*\}) from "(\.[^"]+)";/g)) {
-        const file = join(dirname(index), from ?? "");
-        const exported = list === "*" ? Object.keys(await import(file)) : (list ?? "").slice(1, -1).split(",");
-        // What is renamed on its way out stays behind the door.
-        for (const name of exported) if (!name.includes(" as ")) names.set(name.trim(), file);
+    for (const folder of readdirSync(join(root, group)))
+      for (const door of ["", "/foreign"]) {
+        const index = join(root, group, folder, `dist${door}/index.js`);
+        if (!existsSync(index)) continue;
+        /** @type {Map<string, string>} */
+        const names = new Map();
+        for (const [, list, from] of readFileSync(index, "utf8").matchAll(/export (\*|\{[^}]*\}) from "(\.[^"]+)";/g)) {
+          const file = join(dirname(index), from ?? "");
+          const exported = list === "*" ? Object.keys(await import(file)) : (list ?? "").slice(1, -1).split(",");
+          // What is renamed on its way out stays behind the door.
+          for (const name of exported) if (!name.includes(" as ")) names.set(name.trim(), file);
+        }
+        found.set(`${manifest(join(group, folder)).name}${door}`, names);
       }
-      found.set(manifest(join(group, folder)).name, names);
-    }
   return found;
 }
 
@@ -126,18 +127,21 @@ async function readDoors() {
 function importPastDoors(esbuild, packages) {
   esbuild.onLoad({ filter: /[/\\](packages|providers)[/\\][^/\\]+[/\\]dist[/\\].*\.js$/ }, ({ path }) => {
     const text = readFileSync(path, "utf8");
-    const contents = text.replace(/^import \{([^}]*)\} from "(@capstan\/[a-z0-9-]+)";/gm, (line, list, name) => {
-      const files = packages.get(name);
-      if (files === undefined) return line;
-      return list
-        .split(",")
-        .filter((part) => part.trim() !== "")
-        .map((part) => {
-          const file = files.get(part.trim().split(" as ")[0] ?? "");
-          return `import {${part}} from ${JSON.stringify(file ?? name)};`;
-        })
-        .join("");
-    });
+    const contents = text.replace(
+      /^import \{([^}]*)\} from "(@capstan\/[a-z0-9-]+(?:\/foreign)?)";/gm,
+      (line, list, name) => {
+        const files = packages.get(name);
+        if (files === undefined) return line;
+        return list
+          .split(",")
+          .filter((part) => part.trim() !== "")
+          .map((part) => {
+            const file = files.get(part.trim().split(" as ")[0] ?? "");
+            return `import {${part}} from ${JSON.stringify(file ?? name)};`;
+          })
+          .join("");
+      },
+    );
     return { contents, loader: "js", resolveDir: dirname(path) };
   });
 }

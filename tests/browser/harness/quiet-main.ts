@@ -43,8 +43,8 @@ function clusterNumber(index: number): Unstructured {
   const condition = (type: string): object => ({
     type,
     status: well ? "True" : "False",
-    reason: well ? "Available" : "NotEnoughHosts",
-    message: well ? "" : "no free host matches; enrol one with: capstan host add NAME",
+    reason: well ? "Available" : "QuotaExceeded",
+    message: well ? "" : "the quota of the namespace is used up",
     lastTransitionTime: "2026-01-01T00:00:00Z",
   });
   return {

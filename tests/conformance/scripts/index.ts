@@ -3,6 +3,7 @@ import { access } from "./access.ts";
 import { admissionWebhooks } from "./admission-webhooks.ts";
 import { serverSideApply } from "./apply.ts";
 import { cel } from "./cel.ts";
+import { clients } from "./clients.ts";
 import { conversionWebhooks } from "./conversion-webhooks.ts";
 import { crds } from "./crds.ts";
 import { customResources } from "./custom-resources.ts";
@@ -17,6 +18,7 @@ import { podSecurity } from "./pod-security.ts";
 import { pods } from "./pods.ts";
 import { protobuf } from "./protobuf.ts";
 import { requests } from "./requests.ts";
+import { subresources } from "./subresources.ts";
 import { watches } from "./watches.ts";
 
 /** All scripts in the order they are told. */
@@ -30,6 +32,7 @@ export const scripts: readonly Script[] = [
   discovery,
   documents,
   access,
+  subresources,
   customResources,
   cel,
   crds,
@@ -40,4 +43,5 @@ export const scripts: readonly Script[] = [
   protobuf,
   admissionWebhooks,
   conversionWebhooks,
+  clients,
 ];

@@ -26,10 +26,11 @@ export class Capstan {
   }
 
   /** `host` is where its API listens; hosts with an agent must be able to reach it. */
-  static async start(nodeAddress: string, host = "127.0.0.1"): Promise<Capstan> {
+  static async start(nodeAddress: string, host = "127.0.0.1", more: readonly string[] = []): Promise<Capstan> {
     const [port = 0] = await freePorts(1, host);
     const dataDir = mkdtempSync(join(tmpdir(), "capstan-e2e-"));
-    const args = [CLI, "up", "--data", dataDir, "--listen", `${host}:${port}`, "--node-address", nodeAddress];
+    const where = ["--data", dataDir, "--listen", `${host}:${port}`, "--node-address", nodeAddress];
+    const args = [CLI, "up", ...where, ...more];
     const capstan = new Capstan(dataDir, () => spawn(process.execPath, args, { stdio: STDIO }));
     await capstan.up();
     return capstan;

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isRunning, processIdentity, writeFileAtomicSync } from "@capstan/os";
 import { cacheDir } from "../../real-kubernetes/index.ts";
 
 /** Machine-wide settings that kubelets change. */
@@ -39,7 +40,7 @@ export function readRecords(): RunRecord[] {
 
 /** Whether the process that made a run still exists. */
 export function isAlive(record: RunRecord): boolean {
-  return startTimeOf(record.pid) === record.startTime;
+  return isRunning({ pid: record.pid, startTime: Number(record.startTime) });
 }
 
 /** Writes down a new run of this process. Beside other runs the settings are already changed, so theirs are taken over. */
@@ -48,11 +49,11 @@ export function writeRecord(id: string): RunRecord {
   const record: RunRecord = {
     id,
     pid: process.pid,
-    startTime: startTimeOf(process.pid) ?? "",
+    startTime: String(processIdentity(process.pid)?.startTime),
     sysctls: others[0]?.sysctls ?? readSysctls(),
   };
   mkdirSync(join(runsDir(), id), { recursive: true });
-  writeFileSync(join(runsDir(), id, "run.json"), JSON.stringify(record));
+  writeFileAtomicSync(join(runsDir(), id, "run.json"), JSON.stringify(record));
   return record;
 }
 
@@ -70,13 +71,4 @@ export function eraseRecord(record: RunRecord): void {
 function readSysctls(): Record<string, string> {
   const present = watchedSysctls.filter((name) => existsSync(join("/proc/sys", name)));
   return Object.fromEntries(present.map((name) => [name, readFileSync(join("/proc/sys", name), "utf8").trim()]));
-}
-
-function startTimeOf(pid: number): string | undefined {
-  try {
-    // The name in parentheses may contain anything; the start time is the 20th field after it.
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19];
-  } catch {
-    return undefined;
-  }
 }
