@@ -16,7 +16,7 @@ import {
   runAgent,
 } from "@capstan/host-agent";
 import { ByoMachine, byohProvider } from "@capstan/infra-byoh";
-import { installKinds, serveKinds } from "@capstan/manager";
+import { installKinds, KINDS, serveKinds } from "@capstan/manager";
 import {
   Cache,
   Client,
@@ -49,9 +49,9 @@ beforeAll(async () => {
   const transport = httpTransport(await loadKubeconfig({ clock, path: real.kubeconfigFile }), { clock });
   ends.unshift(() => transport.close());
   admin = new Client(transport, { fieldManager: "byoh-real", clock });
-  const servedBy = await serveKinds({ listen: { host: "127.0.0.1", port: 0 } }, admin, { clock, random });
+  const servedBy = await serveKinds({ listen: { host: "127.0.0.1", port: 0 } }, admin, KINDS, { clock, random });
   ends.unshift(() => servedBy.close());
-  await installKinds(admin, clock, servedBy);
+  await installKinds(KINDS, admin, clock, servedBy);
   const cache = new Cache(admin, { clock, random });
   const provider = byohProvider();
   provider.addIndexes(cache);

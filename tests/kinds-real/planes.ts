@@ -19,8 +19,8 @@ export async function realPlane(): Promise<Plane> {
   const config = await loadKubeconfig({ clock: systemClock, path: real.kubeconfigFile });
   const transport = httpTransport(config, { clock: systemClock });
   const client = new Client(transport, { fieldManager: "kinds-real", clock: systemClock });
-  const servedBy = await serveKinds({ listen: { host: "127.0.0.1", port: 0 } }, client, deps);
-  await installKinds(client, systemClock, servedBy);
+  const servedBy = await serveKinds({ listen: { host: "127.0.0.1", port: 0 } }, client, KINDS, deps);
+  await installKinds(KINDS, client, systemClock, servedBy);
   return {
     client,
     transport,
@@ -39,7 +39,7 @@ export async function embeddedPlane(): Promise<Plane> {
   running = api;
   const transport = api.admin();
   const client = new Client(transport, { fieldManager: "kinds-real", clock: systemClock });
-  await installKinds(client, systemClock, await serveKinds("in-process", client, deps));
+  await installKinds(KINDS, client, systemClock, await serveKinds("in-process", client, KINDS, deps));
   return { client, transport, stop: () => api.close() };
 }
 

@@ -231,15 +231,16 @@ export {
   infraMachineKind,
   templateKind,
 } from "./sdk/infra-kinds.ts";
-export { kindsRole, untilServed } from "./sdk/install-kinds.ts";
-export type { MachineDefinition } from "./sdk/machine-reconciler.ts";
-export { failed, gone, noCapacity, type Outcome, ready, trouble, wait } from "./sdk/outcome.ts";
-export { ownerMachine } from "./sdk/owners.ts";
 export {
   type InfrastructureProvider,
   type InfrastructureProviderOptions,
   infrastructureProvider,
-} from "./sdk/provider.ts";
+} from "./sdk/infrastructure-provider.ts";
+export { kindsRole, untilServed } from "./sdk/install-kinds.ts";
+export type { MachineDefinition } from "./sdk/machine-reconciler.ts";
+export { failed, gone, noCapacity, type Outcome, ready, trouble, wait } from "./sdk/outcome.ts";
+export { ownerMachine } from "./sdk/owners.ts";
+export type { LoadedProvider, PolicyRule, Provider, ProviderAccess, ProviderDeps } from "./sdk/provider.ts";
 export { INSUFFICIENT_CAPACITY } from "./sdk/report.ts";
 export { type RunningProvider, type RunProviderOptions, runProvider } from "./sdk/run-provider.ts";
 export type {

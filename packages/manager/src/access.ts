@@ -1,10 +1,10 @@
 import type { Clock, Transport, Unstructured, UserInfo } from "@capstan/apimachinery";
 import type { ApiServer } from "@capstan/apiserver";
-import { kindsRole } from "@capstan/capi";
+import { kindsRole, type PolicyRule } from "@capstan/capi";
 import { enrolmentRoles } from "@capstan/host-agent";
 import { Client } from "@capstan/runtime";
-import { KINDS } from "./kinds.ts";
-import { userRoles } from "./user-roles.ts";
+import { kindsOf, PROVIDERS } from "./providers.ts";
+import { type RoleProvider, userRoles } from "./user-roles.ts";
 
 /** Where the manager lives in a management cluster. */
 export const MANAGER_NAMESPACE = "capstan-system";
@@ -17,22 +17,13 @@ const ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"
 const READ = ["get", "list", "watch"];
 const INSTALL = ["create", "get", "list", "patch", "watch"];
 
-/** What the manager needs beside our kinds. */
-const MANAGER_RULES = [
-  {
-    apiGroups: [""],
-    resources: ["secrets", "configmaps", "services", "pods", "persistentvolumeclaims"],
-    verbs: ALL_VERBS,
-  },
-  // etcd in pods is asked and filled through the API: a WebSocket is a get to older servers, a create to newer ones.
-  { apiGroups: [""], resources: ["pods/portforward", "pods/exec"], verbs: ["create", "get"] },
+/** What every manager needs, whatever providers it loads. */
+const MANAGER_RULES: readonly PolicyRule[] = [
+  { apiGroups: [""], resources: ["secrets", "configmaps"], verbs: ALL_VERBS },
   { apiGroups: [""], resources: ["namespaces", "nodes"], verbs: READ },
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: INSTALL },
-  { apiGroups: ["apps"], resources: ["deployments", "statefulsets"], verbs: ALL_VERBS },
-  { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ALL_VERBS },
-  { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ALL_VERBS },
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ALL_VERBS },
-  // Who may read metrics is the API server's to say.
+  // The API server decides who may read metrics.
   { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
   { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
   { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: INSTALL },
@@ -41,24 +32,11 @@ const MANAGER_RULES = [
     resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
     verbs: INSTALL,
   },
-  // Own hosts: each agent gets a role that names its host alone, and its certificate request is approved.
-  { apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ALL_VERBS },
-  { apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests"], verbs: [...READ, "delete"] },
-  {
-    apiGroups: ["certificates.k8s.io"],
-    resources: ["certificatesigningrequests/approval"],
-    verbs: ["patch", "update"],
-  },
-  {
-    apiGroups: ["certificates.k8s.io"],
-    resources: ["signers"],
-    resourceNames: ["kubernetes.io/kube-apiserver-client"],
-    verbs: ["approve"],
-  },
 ];
 
-/** The manager's account with its rights; what providers, ours and others', add comes by aggregation. */
-export function managerAccess(): Unstructured[] {
+/** The manager's account with its permissions; the kinds of providers, ours and others', are added by aggregation. */
+export function managerAccess(providers: readonly RoleProvider[] = PROVIDERS): Unstructured[] {
+  const rules = [...MANAGER_RULES, ...providers.flatMap(({ access }) => access?.rules ?? [])];
   const binding = (name: string): Unstructured => ({
     apiVersion: `${RBAC}/v1`,
     kind: "ClusterRoleBinding",
@@ -72,7 +50,7 @@ export function managerAccess(): Unstructured[] {
       kind: "ServiceAccount",
       metadata: { name: MANAGER_ACCOUNT, namespace: MANAGER_NAMESPACE },
     },
-    { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: OWN_ROLE }, rules: MANAGER_RULES },
+    { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: OWN_ROLE }, rules },
     binding(OWN_ROLE),
     {
       apiVersion: `${RBAC}/v1`,
@@ -92,10 +70,18 @@ export function managerAccess(): Unstructured[] {
  * The way of the controllers to the embedded API: under the account and the roles that the component files ship, so that every
  * run on one machine proves what a management cluster will allow.
  */
-export async function managerTransport(api: ApiServer, clock: Clock): Promise<Transport> {
+export async function managerTransport(
+  api: ApiServer,
+  clock: Clock,
+  providers: readonly RoleProvider[] = PROVIDERS,
+): Promise<Transport> {
   const admin = new Client(api.admin(), { fieldManager: "capstan", clock });
   await admin.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: MANAGER_NAMESPACE } });
-  const roles = [kindsRole("capstan", KINDS), ...userRoles("capstan", KINDS), ...managerAccess()];
+  const roles = [
+    kindsRole("capstan", kindsOf(providers)),
+    ...userRoles("capstan", providers),
+    ...managerAccess(providers),
+  ];
   await Promise.all(roles.map((object) => admin.apply(object)));
   const groups = ["system:serviceaccounts", `system:serviceaccounts:${MANAGER_NAMESPACE}`, "system:authenticated"];
   const user: UserInfo = { name: `system:serviceaccount:${MANAGER_NAMESPACE}:${MANAGER_ACCOUNT}`, groups };

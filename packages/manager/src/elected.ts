@@ -12,6 +12,7 @@ import {
 } from "@capstan/runtime";
 import { type ManagerEndpoints, startEndpoints, type WantedAddress } from "./endpoints.ts";
 import { type Manager, type ManagerOptions, startManager } from "./manager.ts";
+import { kindsOf, PROVIDERS } from "./providers.ts";
 import { sharedAuthority } from "./webhook-authority.ts";
 import { type ServedBy, serveKinds } from "./webhooks.ts";
 
@@ -76,13 +77,18 @@ export async function runElected(options: ElectedOptions, signal: AbortSignal): 
   try {
     if (election !== undefined) await ensureNamespace(client, election.namespace);
     const authority = election === undefined ? {} : await authorityOf(options, client, election.namespace);
-    servedBy = await serveKinds(options.kinds ?? "stored-version-only", client, {
-      clock,
-      random,
-      metrics,
-      log,
-      ...authority,
-    });
+    servedBy = await serveKinds(
+      options.kinds ?? "stored-version-only",
+      client,
+      kindsOf(options.providers ?? PROVIDERS),
+      {
+        clock,
+        random,
+        metrics,
+        log,
+        ...authority,
+      },
+    );
     options.onServing?.(endpoints);
     const lead = async (ends: AbortSignal): Promise<void> => {
       leading = true;

@@ -29,6 +29,7 @@ export { kindRules } from "./kind-rules.ts";
 export { KINDS } from "./kinds.ts";
 export { installKubernetes, listKubernetes, removeKubernetes } from "./kubernetes/install.ts";
 export { type Manager, type ManagerOptions, startManager } from "./manager.ts";
+export { kindsOf, type ManagedProvider, PROVIDERS } from "./providers.ts";
 export { restoreStandalone } from "./restore.ts";
 export { simulatedHosts } from "./simulation/simulated-hosts.ts";
 export { AlreadyRunningError, type Standalone, type StandaloneOptions, startStandalone } from "./standalone.ts";

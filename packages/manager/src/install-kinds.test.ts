@@ -5,6 +5,7 @@ import { BareMetalHost } from "@capstan/infra-metal3";
 import { Client } from "@capstan/runtime";
 import { expect, test } from "vitest";
 import { installKinds } from "./install-kinds.ts";
+import { KINDS } from "./kinds.ts";
 
 test("a CRD that upstream's operator brought stays as it is; ours are renewed", async () => {
   const clock = systemClock;
@@ -18,8 +19,8 @@ test("a CRD that upstream's operator brought stays as it is; ours are renewed", 
     configurations: [],
     close: async () => undefined,
   };
-  await installKinds(client, clock, servedBy);
-  await installKinds(client, clock, servedBy);
+  await installKinds(KINDS, client, clock, servedBy);
+  await installKinds(KINDS, client, clock, servedBy);
   const labels = async (name: string): Promise<unknown> =>
     (await client.get(CustomResourceDefinition, { name }))?.metadata.labels;
   expect(await labels("baremetalhosts.metal3.io")).toEqual({ made: "upstream" });

@@ -1,13 +1,17 @@
 import type { Clock } from "@capstan/apimachinery";
-import { CustomResourceDefinition, untilServed } from "@capstan/capi";
+import { type AnyKind, CustomResourceDefinition, untilServed } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
-import { type AnyKind, KINDS } from "./kinds.ts";
 import type { ServedBy } from "./webhooks.ts";
 
-/** Makes the API serve our kinds and returns when it does; safe to repeat. */
-export async function installKinds(client: Client, clock: Clock, servedBy: ServedBy): Promise<void> {
-  await Promise.all(KINDS.map((kind) => installKind(kind, client, servedBy)));
-  await untilServed(KINDS, client, clock);
+/** Makes the API serve kinds and returns when it does; safe to repeat. */
+export async function installKinds(
+  kinds: readonly AnyKind[],
+  client: Client,
+  clock: Clock,
+  servedBy: ServedBy,
+): Promise<void> {
+  await Promise.all(kinds.map((kind) => installKind(kind, client, servedBy)));
+  await untilServed(kinds, client, clock);
   await Promise.all(servedBy.configurations.map((configuration) => client.apply(configuration)));
 }
 

@@ -1,46 +1,19 @@
-import { lookup } from "node:dns/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
 import type { AddressRange, DialGate } from "@capstan/apimachinery/foreign";
 import type { SharedStores } from "@capstan/apiserver";
-import { addBootstrapKubeadmIndexes, bootstrapKubeadmControllers } from "@capstan/bootstrap-kubeadm";
 import {
   CLUSTER_NAME_LABEL,
-  Cluster,
-  type ClusterKey,
   indexCustomResourceDefinitions,
+  type LoadedProvider,
   Secret,
   WorkloadConnections,
 } from "@capstan/capi";
-import {
-  controlPlaneOf,
-  EmbeddedPlacement,
-  HostedControlPlane,
-  hostedControlPlaneController,
-  type Placement,
-  type PlacementType,
-  PodsPlacement,
-  stopRank,
-  TokenSigner,
-} from "@capstan/controlplane-hosted";
-import {
-  type AlsoOnNodes,
-  addCoreIndexes,
-  addSupportingIndexes,
-  addWorkerPoolIndexes,
-  coreControllers,
-  supportingControllers,
-  workerPoolController,
-} from "@capstan/core";
-import { byohProvider } from "@capstan/infra-byoh";
-import { memoryProvider } from "@capstan/infra-memory";
-import { addMetaIndexes, metaControllers } from "@capstan/infra-meta";
-import { bareMetalHosts, type MemoryBmcOptions, metal3Provider } from "@capstan/infra-metal3";
+import type { AlsoOnNodes } from "@capstan/core";
 import {
   Cache,
   Client,
-  type Controller,
   type ControllerDeps,
   EventRecorder,
   httpTransport,
@@ -49,17 +22,13 @@ import {
   startControllers,
   systemDialGate,
 } from "@capstan/runtime";
-import { EmbeddedClusters, HostClusters, type OwnerLimits, PortAllocator } from "@capstan/workloads";
+import { EmbeddedClusters, type OwnerLimits, PortAllocator } from "@capstan/workloads";
+import { binariesIn, kubernetesDir } from "./binaries.ts";
 import { observeClusterStates } from "./cluster-metrics.ts";
 import { recordTransitions } from "./history/record-transitions.ts";
 import { installKinds } from "./install-kinds.ts";
 import { openEmbeddedStores } from "./instance-store.ts";
-import { KINDS } from "./kinds.ts";
-import { metalDrivers } from "./metal-drivers.ts";
-import { processPlacement } from "./process-placement.ts";
-import { metalMachineVersion } from "./simulation/machine-version.ts";
-import { ResumedKubelets } from "./simulation/resumed-kubelet.ts";
-import { simulatedAgents } from "./simulation/simulated-agents.ts";
+import { kindsOf, type ManagedProvider, type ManagerDeps, PROVIDERS } from "./providers.ts";
 import { type KindServing, type ServedBy, serveKinds } from "./webhooks.ts";
 
 export interface ManagerOptions {
@@ -89,6 +58,8 @@ export interface ManagerOptions {
   servedBy?: ServedBy;
   /** Addresses that objects may have dialled although they are this machine's, loopback, link-local or a cloud's metadata service. */
   allowAddresses?: readonly AddressRange[];
+  /** The providers to load; by default those of this tree. */
+  providers?: readonly ManagedProvider[];
   /** Where the controllers' figures go. */
   metrics?: Metrics;
   clock: Clock;
@@ -111,38 +82,17 @@ export interface Manager {
 export async function startManager(options: ManagerOptions): Promise<Manager> {
   const { clock, random, log, metrics } = options;
   const client = new Client(options.transport, { fieldManager: "capstan", clock });
+  const providers = options.providers ?? PROVIDERS;
+  const kinds = kindsOf(providers);
   const servedBy =
     options.servedBy ??
-    (await serveKinds(options.kinds ?? "stored-version-only", client, { clock, random, metrics, log }));
-  await installKinds(client, clock, servedBy);
+    (await serveKinds(options.kinds ?? "stored-version-only", client, kinds, { clock, random, metrics, log }));
+  await installKinds(kinds, client, clock, servedBy);
   const cache = new Cache(client, { clock, random, log });
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
   indexCustomResourceDefinitions(cache);
-  addCoreIndexes(cache);
-  addSupportingIndexes(cache);
-  addMetaIndexes(cache);
-  addWorkerPoolIndexes(cache);
-  addBootstrapKubeadmIndexes(cache);
   const gate = systemDialGate(options.allowAddresses);
   const embedded = embeddedClusters(options, gate);
-  const simulation: MemoryBmcOptions = {
-    clock,
-    random,
-    log,
-    seed: 1,
-    connect: (config, hint) => embedded.dial(config, hint) ?? httpTransport({ ...config, gate }, { clock }),
-    kubeletOf: (host) => metalMachineVersion(host, cache),
-  };
-  const resumed = new ResumedKubelets(cache, () => workload);
-  const memory = memoryProvider(simulation);
-  memory.addIndexes(cache);
-  const byoh = byohProvider();
-  byoh.addIndexes(cache);
-  const bmcs = metalDrivers(options, { ...simulation, resumed: (host) => resumed.ofMetal(host) }, gate);
-  const metalHosts = bareMetalHosts({ clock, random, drivers: bmcs.drivers });
-  metalHosts.addIndexes(cache);
-  const metal = metal3Provider();
-  metal.addIndexes(cache);
   const workload = new WorkloadConnections({
     cache,
     clock,
@@ -151,41 +101,32 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     gate,
     dial: (config) => embedded.dial(config),
   });
-  const processes = await processPlacement(options, gate);
-  const hosts = new HostClusters({
-    management: options.runsPods === true ? client : undefined,
-    fieldManager: client.fieldManager,
+  const loaded: LoadedProvider[] = [];
+  const given: ManagerDeps = {
+    client,
+    cache,
     clock,
     random,
     log,
+    metrics,
+    workload,
     gate,
-  });
-  const controllers: Controller[] = [
-    ...coreControllers({ cache, workload, clock, alsoOnNodes: options.alsoOnNodes ?? {} }),
-    ...supportingControllers({ workload, clock }),
-    ...metaControllers(),
-    ...memory.controllers({ workload }),
-    ...byoh.controllers({ workload }),
-    ...(options.bareMetalHosts === "off" ? [] : metalHosts.controllers()),
-    ...metal.controllers({ workload }),
-    simulatedAgents({ ...simulation, resumed: (host) => resumed.ofOwn(host) }),
-    workerPoolController([byoh, metal].flatMap(({ capacity }) => capacity ?? [])),
-    ...bootstrapKubeadmControllers({ workload, cache }),
-    hostedControlPlaneController({
-      placements: {
-        Process: processes.placement,
-        Embedded: new EmbeddedPlacement({ clusters: embedded, clock, random }),
-        Pods: new PodsPlacement({ hosts, management: client, clock, random, log }),
-      } satisfies Partial<Record<PlacementType, Placement>>,
-      defaultPlacement: options.runsPods === true ? "Pods" : "Process",
-      prepared: new Map(),
-      gate,
-      workload,
-      resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
-      backupDir: join(options.dataDir, "backups"),
-      signer: new TokenSigner({ workload, isHosted: hostedIn(cache), clock, random, log }),
-    }),
-  ];
+    dataDir: options.dataDir,
+    nodeAddress: options.nodeAddress ?? "127.0.0.1",
+    connect: (config, hint) => embedded.dial(config, hint) ?? httpTransport({ ...config, gate }, { clock }),
+    capacitySources: () => loaded.flatMap(({ capacity }) => capacity ?? []),
+    embedded,
+    binaries: binariesIn([kubernetesDir(options.dataDir), ...(options.kubernetesDirs ?? [])]),
+    runsPods: options.runsPods,
+    trustTenants: options.trustTenants,
+    controlPlaneLimits: options.controlPlaneLimits,
+    bareMetalHosts: options.bareMetalHosts,
+    alsoOnNodes: options.alsoOnNodes,
+  };
+  // One after the other: their order decides the order of controllers, and none takes long.
+  for (const provider of providers) loaded.push(await provider.load(given));
+  for (const provider of loaded) provider.addIndexes(cache);
+  const controllers = loaded.flatMap((provider) => provider.controllers({ workload }));
   const stopping = new AbortController();
   const recorder = new EventRecorder({
     client,
@@ -197,32 +138,25 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   });
   const deps: ControllerDeps = { cache, clock, random, log, recorder, metrics };
   metrics?.watchObjects(cache);
-  if (metrics !== undefined) observeClusterStates(metrics, cache, KINDS, clock);
+  if (metrics !== undefined) observeClusterStates(metrics, cache, kinds, clock);
   const stopConnections = workload.start();
   const stopHistory = recordTransitions(cache, recorder);
   const running = startControllers(controllers, deps, stopping.signal);
-  const stop = async (): Promise<void> => {
+  const stop = async (programs: "stop" | "keep"): Promise<void> => {
     stopping.abort(new Error("the manager stops"));
     await running.finished;
     stopHistory();
-    await bmcs.close();
     await recorder.stop();
     await stopConnections();
-    await hosts.stop();
+    for (const provider of loaded) await provider.close?.(programs);
     await cache.stop();
     if (options.servedBy === undefined) await servedBy.close();
     await embedded.close();
   };
   return {
     cache,
-    stop: async () => {
-      await stop();
-      processes.workloads.release();
-    },
-    shutDown: async () => {
-      await stop();
-      await processes.workloads.stopAll((id) => stopRank(id.name));
-    },
+    stop: () => stop("keep"),
+    shutDown: () => stop("stop"),
     idle: () => running.idle(),
   };
 }
@@ -240,13 +174,4 @@ function embeddedClusters(options: ManagerOptions, gate: DialGate): EmbeddedClus
   const report = (message: string, error: unknown): void => log.error(message, { error });
   const stores = options.embeddedStores ?? (() => openEmbeddedStores(options.dataDir, undefined, options));
   return new EmbeddedClusters({ clock, random, log: report, listen: { host, port }, gate, stores });
-}
-
-/** Whether a Cluster's control plane is a hosted one that does not sign for itself. */
-function hostedIn(cache: Cache): (key: ClusterKey) => boolean {
-  return (key) => {
-    const cluster = cache.get(Cluster, key);
-    const [plane] = cluster === undefined ? [] : controlPlaneOf(cluster);
-    return plane !== undefined && cache.get(HostedControlPlane, plane)?.spec.placement?.type !== "Embedded";
-  };
 }

@@ -13,8 +13,8 @@ import { INSTANCE_EXTENSION, readInstance, removeInstance, writeInstance } from 
 import { ensureInstancePki, type InstancePki } from "./instance-pki.ts";
 import { openEmbeddedStores, openInstanceStore } from "./instance-store.ts";
 import { kindRules } from "./kind-rules.ts";
-import { KINDS } from "./kinds.ts";
 import { type Manager, type ManagerOptions, startManager } from "./manager.ts";
+import { kindsOf, PROVIDERS } from "./providers.ts";
 
 export interface StandaloneOptions {
   dataDir: string;
@@ -22,6 +22,8 @@ export interface StandaloneOptions {
   nodeAddress?: string;
   kubernetesDirs?: readonly string[];
   bareMetalHosts?: "auto" | "off";
+  /** The providers to load; by default those of this tree. */
+  providers?: ManagerOptions["providers"];
   trustTenants?: ManagerOptions["trustTenants"];
   controlPlaneLimits?: ManagerOptions["controlPlaneLimits"];
   /** Further labels and annotations of Machines that their Nodes get. */
@@ -72,7 +74,7 @@ export class AlreadyRunningError extends Error {
 }
 
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
-  const { dataDir, clock, random, log } = options;
+  const { dataDir, clock, random, log, providers = PROVIDERS } = options;
   const other = await readInstance(dataDir);
   if (other !== undefined) throw new AlreadyRunningError(other.pid, other.server, dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -85,7 +87,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   let running: ApiServer | undefined;
   const api = await createApiServer({
     store,
-    ...kindRules(KINDS, () => running),
+    ...kindRules(kindsOf(providers), () => running),
     clock,
     random,
     log: (message, error) => log.error(message, { error }),
@@ -119,9 +121,10 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   });
   await writeFileAtomic(kubeconfig, text);
   const manager = await startManager({
-    transport: measuredTransport(await managerTransport(api, clock), metrics, "embedded"),
+    transport: measuredTransport(await managerTransport(api, clock, providers), metrics, "embedded"),
     metrics,
     kinds: "in-process",
+    providers,
     dataDir,
     embeddedStores: () => openEmbeddedStores(dataDir, options.encryptionKeyFile, { clock, random }),
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
@@ -179,7 +182,7 @@ async function dashboardOf(
     dataDir,
     acting: actingInProcess(api),
     cache: manager.cache,
-    kinds: KINDS,
+    kinds: kindsOf(options.providers ?? PROVIDERS),
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     version,
     clock,

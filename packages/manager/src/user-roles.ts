@@ -1,58 +1,37 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import type { AnyKind } from "./kinds.ts";
+import type { AnyKind } from "@capstan/capi";
+import type { ManagedProvider } from "./providers.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 const READ = ["get", "list", "watch"];
 const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
 
-/** Kinds whose objects hold credentials: like Secrets, they are not for `view`. */
-const CREDENTIALS: ReadonlySet<string> = new Set([
-  // spec.joinConfiguration.discovery.bootstrapToken.token lets a node join.
-  "kubeadmconfigs.bootstrap.cluster.x-k8s.io",
-  // status.bootstrapKubeconfigData lets a host enrol.
-  "bootstrapkubeconfigs.infrastructure.cluster.x-k8s.io",
-]);
+/** Providers, as far as roles are made from them. */
+export type RoleProvider = Pick<ManagedProvider, "kinds" | "access">;
 
-/**
- * Kinds that stand for machines and addresses outside the API, or that only controllers write. Whoever writes them decides about
- * hardware and networks that others use too: for `admin` of the namespace, not for `edit`.
- */
-const INVENTORY: ReadonlySet<string> = new Set([
-  "baremetalhosts.metal3.io",
-  "hardwaredata.metal3.io",
-  "byohosts.infrastructure.cluster.x-k8s.io",
-  "bootstrapkubeconfigs.infrastructure.cluster.x-k8s.io",
-  "metal3datas.infrastructure.cluster.x-k8s.io",
-  "inclusterippools.ipam.cluster.x-k8s.io",
-  "inclusterprefixpools.ipam.cluster.x-k8s.io",
-  "ipaddresses.ipam.cluster.x-k8s.io",
-  "ippools.ipam.metal3.io",
-  "ipaddresses.ipam.metal3.io",
-  "clusterresourcesetbindings.addons.cluster.x-k8s.io",
-]);
-
-/** The kinds of a provider, sorted by the role that may use them. */
-function kindsFor(kinds: readonly AnyKind[]): { view: AnyKind[]; edit: AnyKind[]; admin: AnyKind[] } {
-  const local = kinds.filter(({ namespaced }) => namespaced);
-  return {
-    view: kinds.filter((kind) => !CREDENTIALS.has(resourceOf(kind))),
-    edit: local.filter((kind) => !INVENTORY.has(resourceOf(kind))),
-    // Cluster-scoped kinds belong to all tenants: only cluster-admin writes them.
-    admin: local,
-  };
-}
-
-function resourceOf({ plural, group }: AnyKind): string {
-  return `${plural}.${group}`;
+/** The kinds of providers, sorted by the role that may use them. */
+function kindsFor(providers: readonly RoleProvider[]): Record<"view" | "secret" | "edit" | "admin", AnyKind[]> {
+  const sorted = { view: [], secret: [], edit: [], admin: [] } as Record<
+    "view" | "secret" | "edit" | "admin",
+    AnyKind[]
+  >;
+  for (const { kinds, access } of providers)
+    for (const kind of kinds) {
+      sorted[access?.credentials?.includes(kind.plural) === true ? "secret" : "view"].push(kind);
+      // Cluster-scoped kinds belong to all tenants: only cluster-admin writes them.
+      if (!kind.namespaced) continue;
+      if (access?.inventory?.includes(kind.plural) !== true) sorted.edit.push(kind);
+      sorted.admin.push(kind);
+    }
+  return sorted;
 }
 
 /**
  * ClusterRoles that extend Kubernetes' own `view`, `edit` and `admin` by these kinds, so that the roles people know show and change
  * clusters too. None of them contains Secrets, and nobody but controllers writes a status.
  */
-export function userRoles(name: string, kinds: readonly AnyKind[]): Unstructured[] {
-  const { view, edit, admin } = kindsFor(kinds);
-  const secret = kinds.filter((kind) => CREDENTIALS.has(resourceOf(kind)));
+export function userRoles(name: string, providers: readonly RoleProvider[]): Unstructured[] {
+  const { view, secret, edit, admin } = kindsFor(providers);
   return [
     role(name, "view", rules(view, READ, ["", "/status", "/scale"])),
     role(name, "edit", [...rules(secret, READ, ["", "/status"]), ...rules(edit, WRITE, ["", "/scale"])]),

@@ -2,6 +2,7 @@ import type { Clock, Random, Unstructured } from "@capstan/apimachinery";
 import {
   type AdmissionKind,
   type AdmissionLookup,
+  type AnyKind,
   crdWithoutWebhook,
   crdWithWebhook,
   type WebhookTarget,
@@ -9,7 +10,6 @@ import {
 } from "@capstan/capi";
 import type { CertificateAndKey } from "@capstan/pki";
 import type { Client, Logger, Metrics } from "@capstan/runtime";
-import { type AnyKind, KINDS } from "./kinds.ts";
 import { startWebhookServer } from "./webhook-server.ts";
 
 /** Name of our webhook configurations in a management cluster. */
@@ -37,6 +37,7 @@ export interface ServedBy {
 export async function serveKinds(
   serving: KindServing,
   client: Client,
+  kinds: readonly AnyKind[],
   deps: {
     clock: Clock;
     random: Random;
@@ -52,14 +53,14 @@ export async function serveKinds(
   const server = await startWebhookServer({
     listen: serving.listen,
     names,
-    kinds: KINDS,
+    kinds,
     lookup: lookupBy(client),
     ...deps,
   });
   const target = serving.target ?? { type: "url", base: baseUrl(serving.listen.host, server.port) };
   return {
     crdOf: (kind) => crdWithWebhook(kind, target, server.caPem),
-    configurations: webhookConfigurations(KINDS, WEBHOOK_CONFIGURATION, target, server.caPem),
+    configurations: webhookConfigurations(kinds, WEBHOOK_CONFIGURATION, target, server.caPem),
     close: server.close,
   };
 }

@@ -39,4 +39,5 @@ export { Guest, type GuestProgram } from "./simulated/guest.ts";
 export { type JoinPlan, joinPlan } from "./simulated/join-plan.ts";
 export { joinCluster, type Kubelet, kubeletOver } from "./simulated/kubelet.ts";
 export { type NodeFacts, nodeOf } from "./simulated/node.ts";
+export { resumedKubelet } from "./simulated/resumed-kubelet.ts";
 export type { Probe, Program, ProgramId, ProgramState, Workloads } from "./types.ts";

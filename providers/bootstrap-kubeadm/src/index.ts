@@ -3,3 +3,4 @@ export {
   type BootstrapKubeadmDeps,
   bootstrapKubeadmControllers,
 } from "./kubeadm-config.controller.ts";
+export { bootstrapKubeadm } from "./provider.ts";

@@ -10,3 +10,4 @@ export { PodsPlacement, type PodsPlacementOptions } from "./placement/pods/pods.
 export { keptAddress } from "./placement/process/listening.ts";
 export { type Binaries, ProcessPlacement, stopRank } from "./placement/process/process.ts";
 export type { HostedControlPlanes, PlacementType } from "./planes.ts";
+export { type HostedDeps, hosted } from "./provider.ts";

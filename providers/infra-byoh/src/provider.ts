@@ -1,4 +1,10 @@
-import { type AnyKindDefinition, type InfrastructureProvider, infrastructureProvider } from "@capstan/capi";
+import {
+  type AnyKind,
+  type InfrastructureProvider,
+  infrastructureProvider,
+  type Provider,
+  type ProviderDeps,
+} from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
 import { hostCertificateController } from "./approve-hosts.ts";
 import { bootstrapKubeconfigController } from "./bootstrap-kubeconfig.ts";
@@ -12,12 +18,60 @@ import { ByoCluster, ByoClusterTemplate } from "./kinds/byo-cluster.ts";
 import { ByoMachine, ByoMachineTemplate } from "./kinds/byo-machine.ts";
 import { K8sInstallerConfig, K8sInstallerConfigTemplate } from "./kinds/k8s-installer-config.ts";
 import { ensureMachine, removeMachine } from "./machine.ts";
+import { simulatedAgents } from "./simulation/simulated-agents.ts";
 
-/** Own hosts as the manager loads them. */
-export function byohProvider(): InfrastructureProvider {
+const CERTIFICATES = "certificates.k8s.io";
+
+/** Bring-your-own hosts, as a manager loads them. */
+export const byoh: Provider = {
+  name: "byoh",
+  title: "Own hosts",
+  kinds: [
+    ByoHost,
+    ByoCluster,
+    ByoClusterTemplate,
+    ByoMachine,
+    ByoMachineTemplate,
+    K8sInstallerConfig,
+    K8sInstallerConfigTemplate,
+    BootstrapKubeconfig,
+  ] as readonly AnyKind[],
+  access: {
+    // status.bootstrapKubeconfigData lets a host enrol.
+    credentials: ["bootstrapkubeconfigs"],
+    inventory: ["byohosts", "bootstrapkubeconfigs"],
+    rules: [
+      // Each agent gets a role that names its host alone, and its certificate request is approved.
+      {
+        apiGroups: ["rbac.authorization.k8s.io"],
+        resources: ["roles", "rolebindings"],
+        verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
+      },
+      {
+        apiGroups: [CERTIFICATES],
+        resources: ["certificatesigningrequests"],
+        verbs: ["get", "list", "watch", "delete"],
+      },
+      { apiGroups: [CERTIFICATES], resources: ["certificatesigningrequests/approval"], verbs: ["patch", "update"] },
+      {
+        apiGroups: [CERTIFICATES],
+        resources: ["signers"],
+        resourceNames: ["kubernetes.io/kube-apiserver-client"],
+        verbs: ["approve"],
+      },
+    ],
+  },
+  load: (deps) => byohProvider(deps),
+};
+
+/** The running part of the provider; with `simulation`, it also plays the agents of hosts in memory. */
+export function byohProvider(
+  simulation?: Pick<ProviderDeps, "clock" | "random" | "log" | "connect" | "workload">,
+): InfrastructureProvider {
   const hosts = new Hosts();
   const provider = infrastructureProvider({
-    name: "byoh",
+    name: byoh.name,
+    title: byoh.title,
     cluster: { kind: ByoCluster, template: ByoClusterTemplate, ensure: ensureCluster, remove: removeCluster },
     machine: {
       kind: ByoMachine,
@@ -29,17 +83,9 @@ export function byohProvider(): InfrastructureProvider {
     backend: hosts,
   });
   return {
-    name: provider.name,
+    ...provider,
+    kinds: byoh.kinds,
     capacity: hostCapacity(hosts),
-    kinds: [
-      ...provider.kinds,
-      ...([
-        ByoHost,
-        K8sInstallerConfig,
-        K8sInstallerConfigTemplate,
-        BootstrapKubeconfig,
-      ] as unknown as AnyKindDefinition[]),
-    ],
     addIndexes: (cache) => {
       provider.addIndexes(cache);
       hosts.bind(cache);
@@ -50,6 +96,7 @@ export function byohProvider(): InfrastructureProvider {
       hostCertificateController(hosts),
       installerController(),
       bootstrapKubeconfigController(),
+      ...(simulation === undefined ? [] : [simulatedAgents(simulation)]),
     ],
   };
 }

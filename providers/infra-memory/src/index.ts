@@ -2,4 +2,4 @@ export type { BackendOptions } from "./backend.ts";
 export { BOOT_SECONDS_ANNOTATION, FAULT_ANNOTATION } from "./faults.ts";
 export { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts";
 export { FAULTS, type Fault, MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
-export { memoryProvider } from "./provider.ts";
+export { memory, memoryProvider } from "./provider.ts";

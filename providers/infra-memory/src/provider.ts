@@ -1,17 +1,26 @@
-import { type InfrastructureProvider, infrastructureProvider } from "@capstan/capi";
+import { type AnyKind, type InfrastructureProvider, infrastructureProvider, type Provider } from "@capstan/capi";
 import { type BackendOptions, MemoryBackend } from "./backend.ts";
 import { ensureCluster, removeCluster } from "./cluster.ts";
 import { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts";
 import { MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
 import { ensureMachine, removeMachine } from "./machine.ts";
 
-/** The provider of machines in memory: the example of the SDK, and the load generator. */
+/** Machines in memory, as a manager loads them: the example of the SDK, and the load generator. */
+export const memory: Provider = {
+  name: "memory",
+  title: "Memory",
+  kinds: [MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate] as readonly AnyKind[],
+  load: ({ clock, random, log, connect }) => memoryProvider({ clock, random, log, seed: 1, connect }),
+};
+
+/** The running part of the provider. */
 export function memoryProvider(
   options: BackendOptions,
   backend: MemoryBackend = new MemoryBackend(options),
 ): InfrastructureProvider {
   return infrastructureProvider({
-    name: "memory",
+    name: memory.name,
+    title: memory.title,
     cluster: { kind: MemoryCluster, template: MemoryClusterTemplate, ensure: ensureCluster, remove: removeCluster },
     machine: {
       kind: MemoryMachine,

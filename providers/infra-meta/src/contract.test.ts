@@ -7,7 +7,6 @@ import {
   condition,
   conditionsOf,
   defineKind,
-  type InfrastructureProvider,
   indexCustomResourceDefinitions,
   integer,
   kindAdmissionPlugins,
@@ -17,7 +16,7 @@ import {
   string,
 } from "@capstan/capi";
 import { contractCases } from "@capstan/capi/contract-suite";
-import { Client, type Controller, controller, done } from "@capstan/runtime";
+import { type Cache, Client, type Controller, controller, done } from "@capstan/runtime";
 import { describe, test } from "vitest";
 import { MetaCluster } from "./kinds/meta-cluster.ts";
 import { addMetaIndexes, metaControllers } from "./provider.ts";
@@ -66,10 +65,10 @@ function partController(): Controller {
     });
 }
 
-const metaProvider = (): InfrastructureProvider => ({
+const metaProvider = () => ({
   name: "meta",
   kinds: [MetaCluster, PartCluster],
-  addIndexes: (cache) => {
+  addIndexes: (cache: Cache) => {
     indexCustomResourceDefinitions(cache);
     addMetaIndexes(cache);
   },

@@ -1,2 +1,2 @@
 export { MetaCluster } from "./kinds/meta-cluster.ts";
-export { addMetaIndexes, metaControllers } from "./provider.ts";
+export { addMetaIndexes, meta, metaControllers } from "./provider.ts";

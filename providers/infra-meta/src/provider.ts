@@ -1,7 +1,15 @@
-import { Cluster, CustomResourceDefinition } from "@capstan/capi";
+import { Cluster, CustomResourceDefinition, type Provider } from "@capstan/capi";
 import { type Cache, type Controller, controller, type Request } from "@capstan/runtime";
 import { MetaCluster } from "./kinds/meta-cluster.ts";
 import { BY_CHILD, childKey, reconcileMetaCluster } from "./meta-cluster.ts";
+
+/** MetaClusters, as a manager loads them. */
+export const meta: Provider<unknown> = {
+  name: "meta",
+  title: "Several providers",
+  kinds: [MetaCluster],
+  load: () => ({ addIndexes: addMetaIndexes, controllers: metaControllers }),
+};
 
 /** Adds the indexes this provider looks things up by; before the cache starts. */
 export function addMetaIndexes(cache: Cache): void {

@@ -20,7 +20,7 @@ export { Metal3Machine, Metal3MachineTemplate } from "./kinds/metal3-machine.ts"
 export { httpContent, httpDownload } from "./media/download.ts";
 export { ImageChecks } from "./media/image-check.ts";
 export { MediaServer, type MediaServerOptions } from "./media/media-server.ts";
-export { METAL3_KINDS, metal3Provider } from "./provider.ts";
+export { type Metal3Deps, metal3, metal3Provider } from "./provider.ts";
 export { type MemoryBmcOptions, MemoryBmcs } from "./provisioner/memory/memory-bmcs.ts";
 export type { HostIdentity, ProvisionRequest, StepResult } from "./provisioner/provisioner.ts";
 export { RedfishDriver, type RedfishOptions } from "./provisioner/redfish/redfish-driver.ts";

@@ -1,7 +1,20 @@
-import { type AnyKindDefinition, type InfrastructureProvider, infrastructureProvider } from "@capstan/capi";
+import {
+  type AnyKind,
+  type InfrastructureProvider,
+  infrastructureProvider,
+  ownerMachine,
+  type Provider,
+  type ProviderDeps,
+} from "@capstan/capi";
+import type { Cache, ObjectKey } from "@capstan/runtime";
+import { resumedKubelet } from "@capstan/workloads";
 import { ensureCluster, removeCluster } from "./cluster.ts";
 import { addDataIndexes, dataControllers } from "./data/data.controllers.ts";
+import { metalDrivers } from "./drivers/metal-drivers.ts";
+import { bareMetalHosts } from "./host/provide.ts";
 import { addMetal3IpamIndexes, metal3IpamControllers } from "./ipam/ipam.controllers.ts";
+import { BareMetalHost } from "./kinds/bare-metal-host.ts";
+import { HardwareData } from "./kinds/hardware-data.ts";
 import { Metal3IPAddress } from "./kinds/ip-address.ts";
 import { IPClaim } from "./kinds/ip-claim.ts";
 import { IPPool } from "./kinds/ip-pool.ts";
@@ -13,8 +26,15 @@ import { addCleaningModeIndex, cleaningModeController } from "./machine/cleaning
 import { Hosts } from "./machine/hosts.ts";
 import { ensureMachine, pauseMachine, removeMachine } from "./machine.ts";
 
-/** All kinds of this provider but the hosts'. */
-export const METAL3_KINDS = [
+/** What a manager decides about bare metal. */
+export interface Metal3Deps extends ProviderDeps {
+  /** Whether BareMetalHosts are driven from here; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
+  readonly bareMetalHosts?: "auto" | "off" | undefined;
+}
+
+const KINDS: readonly AnyKind[] = [
+  BareMetalHost,
+  HardwareData,
   Metal3Cluster,
   Metal3ClusterTemplate,
   Metal3Machine,
@@ -25,13 +45,61 @@ export const METAL3_KINDS = [
   IPPool,
   IPClaim,
   Metal3IPAddress,
-] as const;
+];
 
-/** Bare metal as the manager loads it: clusters, machines, their data and addresses. Hosts are driven by `hostController`, or by others. */
+/** Bare metal, as a manager loads it: clusters, machines, their data and addresses, and the hosts themselves. */
+export const metal3: Provider<Metal3Deps> = {
+  name: "metal3",
+  title: "Bare metal",
+  kinds: KINDS,
+  access: { inventory: ["baremetalhosts", "hardwaredata", "metal3datas", "ippools", "ipaddresses"] },
+  load: loadMetal3,
+};
+
+function loadMetal3(deps: Metal3Deps): ReturnType<Provider["load"]> {
+  const { cache, clock, random, log, connect, workload } = deps;
+  const drivers = metalDrivers(deps, {
+    clock,
+    random,
+    log,
+    seed: 1,
+    connect,
+    kubeletOf: (host) => machineVersion(host, cache),
+    resumed: (host) => resumedKubelet(machineOf(host, cache), workload),
+  });
+  const hosts = bareMetalHosts({ clock, random, drivers: drivers.drivers });
+  const machines = metal3Provider();
+  return {
+    ...(machines.capacity === undefined ? {} : { capacity: machines.capacity }),
+    addIndexes: (target) => {
+      hosts.addIndexes(target);
+      machines.addIndexes(target);
+    },
+    controllers: (given) => [
+      ...(deps.bareMetalHosts === "off" ? [] : hosts.controllers()),
+      ...machines.controllers(given),
+    ],
+    close: drivers.close,
+  };
+}
+
+function machineOf(host: ObjectKey, cache: Cache): Metal3Machine | undefined {
+  const consumer = cache.get(BareMetalHost, host)?.spec.consumerRef?.name;
+  return cache.get(Metal3Machine, { namespace: host.namespace, name: consumer ?? "" });
+}
+
+/** The Kubernetes version of the Machine that a BareMetalHost works for. */
+function machineVersion(host: ObjectKey, cache: Cache): string | undefined {
+  const machine = machineOf(host, cache);
+  return machine === undefined ? undefined : ownerMachine(cache, machine)?.spec.version;
+}
+
+/** The half of the provider that is about machines; `bareMetalHosts` or upstream's operator drives the hosts. */
 export function metal3Provider(): InfrastructureProvider {
   const hosts = new Hosts();
   const provider = infrastructureProvider({
-    name: "metal3",
+    name: metal3.name,
+    title: metal3.title,
     cluster: { kind: Metal3Cluster, template: Metal3ClusterTemplate, ensure: ensureCluster, remove: removeCluster },
     machine: {
       kind: Metal3Machine,
@@ -43,11 +111,10 @@ export function metal3Provider(): InfrastructureProvider {
     },
     backend: hosts,
   });
-  const data = [Metal3DataTemplate, Metal3DataClaim, Metal3Data] as unknown as AnyKindDefinition[];
   return {
-    name: provider.name,
+    ...provider,
     capacity: hostCapacity(hosts),
-    kinds: [...provider.kinds, ...data],
+    kinds: [...provider.kinds, Metal3DataTemplate, Metal3DataClaim, Metal3Data] as AnyKind[],
     addIndexes: (cache) => {
       provider.addIndexes(cache);
       hosts.bind(cache);

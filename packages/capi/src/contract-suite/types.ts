@@ -1,5 +1,5 @@
 import type { Clock, Random, Transport, Unstructured } from "@capstan/apimachinery";
-import type { InfrastructureProvider } from "../sdk/provider.ts";
+import type { InfrastructureProvider } from "../sdk/infrastructure-provider.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
 
 /**
@@ -33,6 +33,9 @@ export function machinesOf({ machine, template, changedTemplate }: ContractSubje
   return { machine, template, changedTemplate };
 }
 
+/** What the suite needs of a provider: its kinds and its running part. */
+export type TestedProvider = Pick<InfrastructureProvider, "name" | "kinds" | "addIndexes" | "controllers">;
+
 /** The API server of one case. */
 export interface ContractApi {
   transport: Transport;
@@ -42,7 +45,7 @@ export interface ContractApi {
 /** What a provider acts on; outlives the provider, as a cloud does. */
 export interface ContractWorld {
   /** The provider as after a start of its process: no memory, the same world. */
-  provider(): InfrastructureProvider;
+  provider(): TestedProvider;
   workload?: WorkloadClusters;
   /** What bootstrap Secrets hold; an empty cloud-config unless said. */
   bootstrapData?: string;

@@ -1,173 +1,73 @@
-import type { KubeObject } from "@capstan/apimachinery";
-import {
-  annotationsChanged,
-  anyOf,
-  type Cache,
-  type Controller,
-  controller,
-  generationChanged,
-  labelsChanged,
-  type Predicate,
-  type ReconcileContext,
-  type Request,
-} from "@capstan/runtime";
-import { Cluster } from "../kinds/cluster.ts";
-import { Machine } from "../kinds/machine.ts";
-import type { KindDefinition } from "../schema/kind.ts";
+import type { Clock, Random, Transport } from "@capstan/apimachinery";
+import type { DialGate } from "@capstan/apimachinery/foreign";
+import type { Cache, Client, ClientConfig, Controller, Logger, RuntimeMetrics } from "@capstan/runtime";
+import type { AnyKind } from "../kinds/all.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
 import type { CapacitySource } from "./capacity.ts";
-import { BY_CLUSTER_LABEL, type ClusterDefinition, reconcileInfraCluster } from "./cluster-reconciler.ts";
-import type { AnyKindDefinition, InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
-import { byClusterLabel, type MachineDefinition, reconcileInfraMachine } from "./machine-reconciler.ts";
-import type { ProviderScope } from "./scope.ts";
 
-const CONCURRENCY = 20;
-
-/** An infrastructure provider as its author states it: its kinds and four functions (DESIGN §6). */
-export interface InfrastructureProviderOptions<C extends InfraClusterObject, M extends InfraMachineObject, B> {
-  /** Short name: controllers and field managers are called after it. */
-  readonly name: string;
-  readonly cluster?: ClusterDefinition<C, B> & { readonly template?: AnyKindDefinition };
-  readonly machine: MachineDefinition<M, B, C>;
-  /** The outside world, behind the provider's own interface. */
-  readonly backend: B;
-  /** How many objects of a kind are worked on at the same time; default 20. */
-  readonly concurrency?: number;
+/** A rule of a ClusterRole. */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
 }
 
-/** A provider as a manager loads it. */
-export interface InfrastructureProvider {
-  readonly name: string;
-  /** All kinds it serves. */
-  readonly kinds: readonly AnyKindDefinition[];
-  /** Adds the indexes its controllers read by; before the cache starts. */
+/** Who may use the kinds of a provider, and what its controllers may do. */
+export interface ProviderAccess {
+  /** What its controllers need in addition to its own kinds. */
+  readonly rules?: readonly PolicyRule[];
+  /** Plurals of kinds whose objects hold credentials: like Secrets, `view` does not show them. */
+  readonly credentials?: readonly string[];
+  /**
+   * Plurals of kinds that stand for machines and addresses outside the API, or that only controllers write: `admin` of the namespace
+   * writes them, `edit` does not.
+   */
+  readonly inventory?: readonly string[];
+}
+
+/** What a manager gives to the providers it loads. */
+export interface ProviderDeps {
+  readonly client: Client;
+  readonly cache: Cache;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics?: RuntimeMetrics | undefined;
+  readonly workload: WorkloadClusters;
+  /** Decides which addresses that objects name are dialled. */
+  readonly gate: DialGate;
+  /** Folder for files that must survive a restart; a provider uses a subfolder named after itself. */
+  readonly dataDir: string;
+  /** Address of this machine that nodes and management controllers reach. */
+  readonly nodeAddress: string;
+  /** Connects a simulated machine to the API that it joins. */
+  connect(config: ClientConfig, hint?: { caCertHashes?: readonly string[] }): Transport;
+  /** The capacity sources of all loaded providers; complete once every provider is loaded. */
+  capacitySources(): readonly CapacitySource[];
+}
+
+/** A provider that a manager has loaded: its running part. */
+export interface LoadedProvider {
+  /** Adds the indexes that its controllers read by; called before the cache starts. */
   addIndexes(cache: Cache): void;
+  /** Its controllers; called once all providers are loaded. */
   controllers(deps: { workload: WorkloadClusters }): Controller[];
   /** How it announces capacity, if it can. */
   readonly capacity?: CapacitySource;
+  /** Closes connections and servers after the controllers have stopped. Programs that it runs on this machine stop, or keep running. */
+  close?(programs: "stop" | "keep"): Promise<void>;
 }
 
-/** Makes a complete provider; everything that is the same for all providers happens here. */
-export function infrastructureProvider<C extends InfraClusterObject, M extends InfraMachineObject, B>(
-  options: InfrastructureProviderOptions<C, M, B>,
-): InfrastructureProvider {
-  const { cluster, machine } = options;
-  const kinds = [cluster?.kind, cluster?.template, machine.kind, machine.template] as (AnyKindDefinition | undefined)[];
-  return {
-    name: options.name,
-    kinds: kinds.filter((kind) => kind !== undefined),
-    addIndexes: (cache) => {
-      cache.addIndex<M>(machine.kind, BY_CLUSTER_LABEL, byClusterLabel);
-      if (cluster !== undefined) cache.addIndex<C>(cluster.kind, BY_CLUSTER_LABEL, byClusterLabel);
-    },
-    controllers: ({ workload }) => [
-      ...(cluster === undefined ? [] : [clusterController(options, cluster)]),
-      machineController(options, workload),
-    ],
-  };
-}
-
-function clusterController<C extends InfraClusterObject, M extends InfraMachineObject, B>(
-  options: InfrastructureProviderOptions<C, M, B>,
-  definition: ClusterDefinition<C, B>,
-): Controller {
-  const { kind } = definition;
-  const machineKind = options.machine.kind as unknown as KindDefinition<InfraMachineObject>;
-  const byLabel = (object: KubeObject, cache: Cache): Request[] =>
-    byClusterLabel(object).flatMap((key) => cache.byIndex<C>(kind, BY_CLUSTER_LABEL, key).flatMap(requestOf));
-  return (
-    controller(`${options.name}-cluster`)
-      .for<C>(kind)
-      .watches(
-        Cluster,
-        (cluster, cache) => {
-          const reference = cluster.spec?.infrastructureRef;
-          const { namespace = "", name } = cluster.metadata;
-          if (reference?.kind === kind.kind && reference.apiGroup === kind.group)
-            return [{ namespace, name: reference.name }];
-          // One that stands beside it is paused with it, and has its endpoint.
-          return cache.synced(kind)
-            ? cache.byIndex<C>(kind, BY_CLUSTER_LABEL, `${namespace}/${name}`).flatMap(requestOf)
-            : [];
-        },
-        { predicate: clusterMatters },
-      )
-      // The last machine to go lets a cluster that is being deleted go.
-      .watches(machineKind, byLabel, { predicate: { create: () => false, update: () => false } })
-      .watchesRaw(sourceOf(definition.watch, options.backend))
-      .concurrency(options.concurrency ?? CONCURRENCY)
-      .reconcile((request, context) =>
-        reconcileInfraCluster(request, context, definition, machineKind, providerScope(options.backend, context)),
-      )
-  );
-}
-
-function machineController<C extends InfraClusterObject, M extends InfraMachineObject, B>(
-  options: InfrastructureProviderOptions<C, M, B>,
-  workload: WorkloadClusters,
-): Controller {
-  const { machine: definition, cluster } = options;
-  const { kind } = definition;
-  return controller(`${options.name}-machine`)
-    .for<M>(kind)
-    .watches(
-      Machine,
-      (machine) => {
-        const reference = machine.spec.infrastructureRef;
-        const own = reference.kind === kind.kind && reference.apiGroup === kind.group;
-        return own ? [{ namespace: machine.metadata.namespace ?? "", name: reference.name }] : [];
-      },
-      { predicate: anyOf(generationChanged, labelsChanged, annotationsChanged) },
-    )
-    .watches(
-      Cluster,
-      (object, cache) =>
-        cache
-          .byIndex<M>(kind, BY_CLUSTER_LABEL, `${object.metadata.namespace}/${object.metadata.name}`)
-          .flatMap(requestOf),
-      { predicate: clusterMatters },
-    )
-    .watchesRaw(sourceOf(definition.watch, options.backend))
-    .concurrency(options.concurrency ?? CONCURRENCY)
-    .reconcile((request, context) =>
-      reconcileInfraMachine(
-        request,
-        context,
-        definition,
-        cluster?.kind,
-        providerScope(options.backend, context),
-        workload,
-      ),
-    );
-}
-
-/** Of a Cluster only this is read; its counters change all the time. */
-const clusterMatters: Predicate<Cluster> = {
-  update: (cluster, old) =>
-    cluster.metadata.generation !== old.metadata.generation ||
-    cluster.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
-    cluster.status?.initialization?.infrastructureProvisioned !==
-      old.status?.initialization?.infrastructureProvisioned ||
-    cluster.status?.initialization?.controlPlaneInitialized !== old.status?.initialization?.controlPlaneInitialized,
-};
-
-function sourceOf<B>(
-  watch: ((backend: B, changed: (object: Request) => void) => () => void) | undefined,
-  backend: B,
-): { start(enqueue: (request: Request) => void, signal: AbortSignal): void } {
-  return {
-    start: (enqueue, signal) => {
-      const stop = watch?.(backend, enqueue);
-      if (stop !== undefined) signal.addEventListener("abort", stop, { once: true });
-    },
-  };
-}
-
-function providerScope<B>(backend: B, context: ReconcileContext): ProviderScope<B> {
-  const { clock, random, log, recorder, signal } = context;
-  return { backend, clock, random, log, recorder, signal };
-}
-
-function requestOf(object: KubeObject): Request[] {
-  return [{ namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" }];
+/** A provider: everything that a manager, the CLI and the dashboard know about it. */
+export interface Provider<D = ProviderDeps> {
+  /** Short name, such as `byoh`: controllers and field managers are named after it. */
+  readonly name: string;
+  /** Name for people, such as `Bare metal`. */
+  readonly title: string;
+  /** All kinds that it serves. */
+  readonly kinds: readonly AnyKind[];
+  readonly access?: ProviderAccess;
+  /** Creates its running part. Called once per process, before the cache starts. */
+  load(deps: D): LoadedProvider | Promise<LoadedProvider>;
 }

@@ -5,6 +5,7 @@ import {
   Cache,
   Client,
   EventRecorder,
+  httpTransport,
   type Logger,
   type RuntimeMetrics,
   startControllers,
@@ -15,7 +16,7 @@ import { CLUSTER_NAME_LABEL } from "../contract/constants.ts";
 import { crdWithoutWebhook } from "../webhooks/configurations.ts";
 import { WorkloadConnections } from "../workload/workload-connections.ts";
 import { kindsRole, untilServed } from "./install-kinds.ts";
-import type { InfrastructureProvider } from "./provider.ts";
+import type { Provider, ProviderDeps } from "./provider.ts";
 
 /** Where a provider works, and what it is given. */
 export interface RunProviderOptions {
@@ -27,6 +28,10 @@ export interface RunProviderOptions {
   readonly metrics?: RuntimeMetrics | undefined;
   /** Which addresses of workload clusters are dialled; default: none of this machine, no link-local and no metadata address. */
   readonly gate?: DialGate | undefined;
+  /** Folder for files that must survive a restart; default: the current one. */
+  readonly dataDir?: string | undefined;
+  /** Address of this machine that nodes and management controllers reach; default: loopback. */
+  readonly nodeAddress?: string | undefined;
 }
 
 /** A provider at work. */
@@ -40,7 +45,7 @@ export interface RunningProvider {
  * use them, and starts its controllers.
  */
 export async function runProvider(
-  provider: InfrastructureProvider,
+  provider: Provider<ProviderDeps>,
   options: RunProviderOptions,
 ): Promise<RunningProvider> {
   const { clock, random, log, metrics } = options;
@@ -50,8 +55,23 @@ export async function runProvider(
   await untilServed(provider.kinds, client, clock);
   const cache = new Cache(client, { clock, random, log });
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
-  provider.addIndexes(cache);
-  const workload = new WorkloadConnections({ cache, clock, random, log, gate: options.gate ?? systemDialGate() });
+  const gate = options.gate ?? systemDialGate();
+  const workload = new WorkloadConnections({ cache, clock, random, log, gate });
+  const loaded = await provider.load({
+    client,
+    cache,
+    clock,
+    random,
+    log,
+    metrics,
+    workload,
+    gate,
+    dataDir: options.dataDir ?? ".",
+    nodeAddress: options.nodeAddress ?? "127.0.0.1",
+    connect: (config) => httpTransport({ ...config, gate }, { clock }),
+    capacitySources: () => (loaded.capacity === undefined ? [] : [loaded.capacity]),
+  });
+  loaded.addIndexes(cache);
   const recorder = new EventRecorder({
     client,
     clock,
@@ -63,7 +83,7 @@ export async function runProvider(
   const stopping = new AbortController();
   const endConnections = workload.start();
   const running = startControllers(
-    provider.controllers({ workload }),
+    loaded.controllers({ workload }),
     { cache, clock, random, log, recorder, metrics },
     stopping.signal,
   );
@@ -71,6 +91,7 @@ export async function runProvider(
     stop: async () => {
       stopping.abort(new Error("the provider stops"));
       await running.finished;
+      await loaded.close?.("keep");
       await recorder.stop();
       await endConnections();
       await cache.stop();

@@ -1,5 +1,6 @@
 import type { JSONSchemaProps } from "@capstan/apimachinery";
-import { type AnyKind, KINDS } from "../kinds.ts";
+import type { AnyKind } from "@capstan/capi";
+import { KINDS } from "../kinds.ts";
 
 /** The API reference, one page per group and an index, by file name. */
 export function referenceFiles(): Map<string, string> {

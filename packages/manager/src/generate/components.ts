@@ -2,6 +2,7 @@ import { toYaml, type Unstructured } from "@capstan/apimachinery";
 import { clusterTemplates, crdWithWebhook, kindsRole, type WebhookTarget, webhookConfigurations } from "@capstan/capi";
 import { MANAGER_ACCOUNT, MANAGER_NAMESPACE, managerAccess } from "../access.ts";
 import { KINDS } from "../kinds.ts";
+import { kindsOf, PROVIDERS } from "../providers.ts";
 import { userRoles } from "../user-roles.ts";
 import { WEBHOOK_CONFIGURATION } from "../webhooks.ts";
 
@@ -80,12 +81,16 @@ function metadataOf(version: string): object {
 }
 
 function objectsOf(component: Component, version: string): Unstructured[] {
-  const kinds = KINDS.filter(({ group }) => component.groups.includes(group));
+  const providers = PROVIDERS.map(({ access, kinds: all }) => ({
+    kinds: all.filter(({ group }) => component.groups.includes(group)),
+    ...(access === undefined ? {} : { access }),
+  }));
+  const kinds = kindsOf(providers);
   const objects = [
     ...(component.manager ? [namespace()] : []),
     ...kinds.map((kind) => crdWithWebhook(kind, TARGET)),
     kindsRole(component.label, kinds),
-    ...userRoles(component.label, kinds),
+    ...userRoles(component.label, providers),
     ...(component.manager ? manager(version) : []),
   ];
   const label = { "cluster.x-k8s.io/provider": component.label };

@@ -22,9 +22,10 @@ test("every turn of a condition becomes an event; a start, a repeated word and a
   const client = new Client(server.admin(), { fieldManager: "test", clock });
   const metrics = undefined;
   await installKinds(
+    KINDS,
     client,
     clock,
-    await serveKinds("in-process", client, { clock, random, metrics, log: silentLogger }),
+    await serveKinds("in-process", client, KINDS, { clock, random, metrics, log: silentLogger }),
   );
   const key = { kind: Cluster, namespace: "default", name: "c" };
   await client.create({

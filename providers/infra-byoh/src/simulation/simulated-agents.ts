@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
 import {
+  ownerMachine,
   Secret,
   SIMULATED_AGENT_ANNOTATION,
   SIMULATED_AGENT_DEAD,
   SIMULATED_KUBELET_ANNOTATION,
   secretText,
+  type WorkloadClusters,
 } from "@capstan/capi";
 import { ByoHost, INSTALL_KEYS, type InstallPlan } from "@capstan/host-agent";
 import {
+  type Cache,
   type Controller,
   controller,
   done,
@@ -19,8 +22,8 @@ import {
   type Result,
   requeueAfter,
 } from "@capstan/runtime";
-import { type Connect, Guest, type JoinPlan, joinCluster, joinPlan, type Kubelet, nodeOf } from "@capstan/workloads";
-import { byoMachineVersion } from "./machine-version.ts";
+import { type Connect, Guest, type JoinPlan, joinCluster, joinPlan, nodeOf, resumedKubelet } from "@capstan/workloads";
+import { ByoMachine } from "../kinds/byo-machine.ts";
 
 const HEARTBEAT_MS = 60_000;
 
@@ -30,8 +33,8 @@ interface Options {
   log: Logger;
   /** How hosts reach the API they join. */
   connect: Connect;
-  /** The kubelet of a host that joined before this process started; throws while its cluster cannot be reached. */
-  resumed(host: ByoHost): Kubelet;
+  /** The clusters whose nodes come back after a restart. */
+  workload: WorkloadClusters;
 }
 
 type Status = NonNullable<ByoHost["status"]>;
@@ -114,7 +117,7 @@ async function boot(
   context: ReconcileContext,
   changed: () => void,
 ): Promise<Running> {
-  const { client, signal } = context;
+  const { client, cache, signal } = context;
   const installed = await kubeletOn(host, context);
   const running: Running = { machineUID, kubelet: installed, guest: undefined, joined: false, problem: undefined };
   const { namespace } = host.metadata;
@@ -134,7 +137,8 @@ async function boot(
   const guest = new Guest(
     {
       // Its token was for the first time only.
-      join: async (stopped) => (resumed ? options.resumed(host) : await joinCluster(plan, options, stopped)),
+      join: async (stopped) =>
+        resumed ? resumedKubelet(machineOf(host, cache), options.workload) : await joinCluster(plan, options, stopped),
       register: async (kubelet) => {
         const node = nodeFor(host, plan, running.kubelet, options.clock);
         if (resumed) return await kubelet.resume(node);
@@ -158,7 +162,17 @@ async function kubeletOn(host: ByoHost, { client, cache, signal }: ReconcileCont
   const secret = installer === undefined ? undefined : await client.get(Secret, { namespace, name: installer }, signal);
   const plan = secret === undefined ? undefined : secretText(secret, INSTALL_KEYS.plan);
   if (plan !== undefined) return (JSON.parse(plan) as InstallPlan).version;
-  return host.metadata.annotations?.[SIMULATED_KUBELET_ANNOTATION] ?? byoMachineVersion(host, cache) ?? "";
+  return host.metadata.annotations?.[SIMULATED_KUBELET_ANNOTATION] ?? machineVersion(host, cache) ?? "";
+}
+
+function machineOf({ metadata, spec }: ByoHost, cache: Cache): ByoMachine | undefined {
+  return cache.get(ByoMachine, { namespace: metadata.namespace, name: spec?.machineRef?.name ?? "" });
+}
+
+/** The Kubernetes version of the Machine that a host works for. */
+function machineVersion(host: ByoHost, cache: Cache): string | undefined {
+  const machine = machineOf(host, cache);
+  return machine === undefined ? undefined : ownerMachine(cache, machine)?.spec.version;
 }
 
 function nodeFor(host: ByoHost, plan: JoinPlan, kubelet: string, clock: Clock): ReturnType<typeof nodeOf> {

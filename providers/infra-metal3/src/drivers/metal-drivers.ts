@@ -1,30 +1,25 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { DialGate } from "@capstan/apimachinery/foreign";
-import {
-  httpContent,
-  httpDownload,
-  ImageChecks,
-  MediaServer,
-  type MemoryBmcOptions,
-  MemoryBmcs,
-  RedfishDriver,
-} from "@capstan/infra-metal3";
+import type { ProviderDeps } from "@capstan/capi";
 import { writeFileAtomic } from "@capstan/os";
 import { PortAllocator } from "@capstan/workloads";
-import type { ManagerOptions } from "./manager.ts";
+import { httpContent, httpDownload } from "../media/download.ts";
+import { ImageChecks } from "../media/image-check.ts";
+import { MediaServer } from "../media/media-server.ts";
+import { type MemoryBmcOptions, MemoryBmcs } from "../provisioner/memory/memory-bmcs.ts";
+import { RedfishDriver } from "../provisioner/redfish/redfish-driver.ts";
 import { mediaCertificate } from "./media-certificate.ts";
 
 const LOGOUT_MS = 2_000;
 
+type Options = Pick<ProviderDeps, "clock" | "random" | "dataDir" | "nodeAddress" | "gate">;
+
 /** The drivers of management controllers: real ones by Redfish, and simulated ones. */
 export function metalDrivers(
-  options: ManagerOptions,
+  options: Options,
   simulation: MemoryBmcOptions,
-  gate: DialGate,
 ): { drivers: { redfish: RedfishDriver; memory: MemoryBmcs }; close(): Promise<void> } {
-  const { clock, random } = options;
-  const host = options.nodeAddress ?? "127.0.0.1";
+  const { clock, random, gate, nodeAddress: host } = options;
   const ports = new PortAllocator(join(options.dataDir, "media"));
   // The same port over restarts, so that a firewall can let management controllers through.
   const portOf = async (owner: string, name: string): Promise<number> =>
@@ -52,7 +47,7 @@ export function metalDrivers(
 }
 
 /** What addresses of media are made from; the same over restarts, as systems may run from them. */
-async function secretIn({ dataDir, random }: ManagerOptions): Promise<Uint8Array> {
+async function secretIn({ dataDir, random }: Options): Promise<Uint8Array> {
   const file = join(dataDir, "media", "secret");
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   try {

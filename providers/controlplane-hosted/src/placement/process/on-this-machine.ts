@@ -1,16 +1,24 @@
 import { join } from "node:path";
-import type { DialGate } from "@capstan/apimachinery/foreign";
-import { keptAddress, ProcessPlacement } from "@capstan/controlplane-hosted";
-import { PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
-import { binariesIn, kubernetesDir } from "./binaries.ts";
-import type { ManagerOptions } from "./manager.ts";
+import type { ProviderDeps } from "@capstan/capi";
+import { type OwnerLimits, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
+import { keptAddress } from "./listening.ts";
+import { type Binaries, ProcessPlacement } from "./process.ts";
+
+/** What a manager decides about control planes as processes of its machine. */
+export interface ProcessOptions {
+  /** Finds the programs of a Kubernetes version. */
+  readonly binaries: Binaries;
+  /** Host control planes of several namespaces as processes although they cannot be isolated from each other. */
+  readonly trustTenants?: boolean | undefined;
+  /** What the processes of one hosted control plane may use together. */
+  readonly controlPlaneLimits?: Partial<OwnerLimits> | undefined;
+}
 
 /** Hosted control planes as processes of this machine, isolated from each other as far as the machine allows. */
 export async function processPlacement(
-  options: ManagerOptions,
-  gate: DialGate,
+  options: ProcessOptions & Pick<ProviderDeps, "clock" | "random" | "dataDir" | "log" | "gate" | "nodeAddress">,
 ): Promise<{ placement: ProcessPlacement; workloads: ProcessWorkloads }> {
-  const { clock, random, dataDir, log } = options;
+  const { clock, random, dataDir, log, gate } = options;
   const root = join(dataDir, "clusters");
   const limits = options.controlPlaneLimits;
   const workloads = new ProcessWorkloads({
@@ -41,8 +49,8 @@ export async function processPlacement(
     // Only root can keep control planes apart from each other by user ids.
     ...(isRoot ? { userIds: new UserIds(root) } : {}),
     ...(viewProblem === undefined || options.trustTenants === true ? {} : { oneTenant: viewProblem }),
-    binaries: binariesIn([kubernetesDir(dataDir), ...(options.kubernetesDirs ?? [])]),
-    defaultAddress: options.nodeAddress ?? "127.0.0.1",
+    binaries: options.binaries,
+    defaultAddress: options.nodeAddress,
     gate,
     clock,
     random,

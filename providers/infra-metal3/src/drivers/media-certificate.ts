@@ -1,15 +1,15 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import type { ProviderDeps } from "@capstan/capi";
 import { writeFileAtomic } from "@capstan/os";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
-import type { ManagerOptions } from "./manager.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
 /** The certificate that media are served with. Its authority stays, in `media/ca.crt`, for management controllers that are to check it. */
 export async function mediaCertificate(
-  { dataDir, clock, random }: Pick<ManagerOptions, "dataDir" | "clock" | "random">,
+  { dataDir, clock, random }: Pick<ProviderDeps, "dataDir" | "clock" | "random">,
   host: string,
 ): Promise<CertificateAndKey> {
   const folder = join(dataDir, "media");
@@ -36,7 +36,7 @@ async function read(folder: string): Promise<CertificateAndKey | undefined> {
   }
 }
 
-async function make(folder: string, nowMs: number, random: ManagerOptions["random"]): Promise<CertificateAndKey> {
+async function make(folder: string, nowMs: number, random: ProviderDeps["random"]): Promise<CertificateAndKey> {
   const validMs = 20 * 365 * DAY_MS;
   const ca = await createCertificateAuthority({ commonName: "capstan-media", notBeforeMs: nowMs, validMs, random });
   // The key first: a certificate without its key would be another authority next time.

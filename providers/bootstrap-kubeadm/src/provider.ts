@@ -1,0 +1,15 @@
+import { KubeadmConfig, KubeadmConfigTemplate, type Provider } from "@capstan/capi";
+import { addBootstrapKubeadmIndexes, bootstrapKubeadmControllers } from "./kubeadm-config.controller.ts";
+
+/** Bootstrap data by kubeadm, as a manager loads it. */
+export const bootstrapKubeadm: Provider = {
+  name: "bootstrap-kubeadm",
+  title: "kubeadm",
+  kinds: [KubeadmConfig, KubeadmConfigTemplate],
+  // spec.joinConfiguration.discovery.bootstrapToken.token lets a node join.
+  access: { credentials: ["kubeadmconfigs"] },
+  load: ({ workload, cache }) => ({
+    addIndexes: addBootstrapKubeadmIndexes,
+    controllers: () => bootstrapKubeadmControllers({ workload, cache }),
+  }),
+};

@@ -1,0 +1,43 @@
+import {
+  ALL_KINDS,
+  type AnyKind,
+  KubeadmConfig,
+  KubeadmConfigTemplate,
+  type Provider,
+  type ProviderDeps,
+  WorkerPool,
+} from "@capstan/capi";
+import { addCoreIndexes, coreControllers } from "./controllers.ts";
+import type { AlsoOnNodes } from "./machine/node-keys.ts";
+import { addSupportingIndexes, supportingControllers } from "./supporting-controllers.ts";
+import { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker-pool.controller.ts";
+
+/** What a manager decides about the core controllers. */
+export interface CoreProviderDeps extends ProviderDeps {
+  /** Further labels and annotations of Machines that their Nodes get. */
+  readonly alsoOnNodes?: AlsoOnNodes | undefined;
+}
+
+const BOOTSTRAP: readonly { kind: string }[] = [KubeadmConfig, KubeadmConfigTemplate];
+
+/** The core of Cluster API and WorkerPools, as a manager loads them. */
+export const core: Provider<CoreProviderDeps> = {
+  name: "core",
+  title: "Cluster API",
+  kinds: [...ALL_KINDS.filter(({ kind }) => !BOOTSTRAP.some((other) => other.kind === kind)), WorkerPool] as AnyKind[],
+  access: {
+    inventory: ["inclusterippools", "inclusterprefixpools", "ipaddresses", "clusterresourcesetbindings"],
+  },
+  load: ({ cache, workload, clock, alsoOnNodes, capacitySources }) => ({
+    addIndexes: (target) => {
+      addCoreIndexes(target);
+      addSupportingIndexes(target);
+      addWorkerPoolIndexes(target);
+    },
+    controllers: () => [
+      ...coreControllers({ cache, workload, clock, alsoOnNodes: alsoOnNodes ?? {} }),
+      ...supportingControllers({ workload, clock }),
+      workerPoolController(capacitySources()),
+    ],
+  }),
+};
