@@ -51,6 +51,19 @@ export const METAL_HOSTS_OPTION: OptionDefinition = {
   choices: ["auto", "off"],
 };
 
+/** Providers from outside the tree. */
+export const PROVIDER_OPTION: OptionDefinition = {
+  flags: "--provider <file>",
+  summary: "Load a provider of your own from a JavaScript module that exports it as `provider` (repeatable)",
+  repeatable: true,
+  completes: "files",
+};
+
+/** The modules that `--provider` names. */
+export function providerFilesOf({ lists }: Pick<CommandInput, "lists">): readonly string[] {
+  return lists["provider"] ?? [];
+}
+
 /** What of Machines goes to their Nodes beside what always does; named as upstream's manager has them. */
 export const ALSO_ON_NODES_OPTIONS: OptionDefinition[] = [
   {

@@ -28,6 +28,7 @@ export { type InstanceRecord, readInstance } from "./instance.ts";
 export { kindRules } from "./kind-rules.ts";
 export { KINDS } from "./kinds.ts";
 export { installKubernetes, listKubernetes, removeKubernetes } from "./kubernetes/install.ts";
+export { ProviderError, withProviders } from "./load-providers.ts";
 export { type Manager, type ManagerOptions, startManager } from "./manager.ts";
 export { kindsOf, type ManagedProvider, PROVIDERS } from "./providers.ts";
 export { restoreStandalone } from "./restore.ts";

@@ -1,5 +1,5 @@
 import { systemClock, systemRandom } from "@capstan/apimachinery";
-import { AlreadyRunningError, startStandalone } from "@capstan/manager";
+import { AlreadyRunningError, startStandalone, withProviders } from "@capstan/manager";
 import { createLogger } from "@capstan/runtime";
 import { allowAddresses } from "../allow-address.ts";
 import { alsoOnNodes } from "../also-on-nodes.ts";
@@ -7,7 +7,7 @@ import { type CommandInput, UserError } from "../command.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
 import { commandName, runDemo } from "../demo.ts";
-import { dataDirOf, dataFlag, metalHostsOf } from "../options.ts";
+import { dataDirOf, dataFlag, metalHostsOf, providerFilesOf } from "../options.ts";
 import { processOptionsOf } from "../process-options.ts";
 import { VERSION } from "../version.ts";
 import { DEFAULT_LISTEN } from "./up.ts";
@@ -44,6 +44,9 @@ export async function runUp(input: CommandInput): Promise<number> {
   const listen = parseListen(String(options["listen"] ?? DEFAULT_LISTEN));
   const dashboard = dashboardOption(options["dashboard"], listen);
   const oidc = await oidcOf(input);
+  const providers = await withProviders(providerFilesOf(input)).catch((error: unknown) => {
+    throw explain(error, dataDir, dataFlag(input));
+  });
   const standalone = await startStandalone({
     dataDir,
     listen,
@@ -55,6 +58,7 @@ export async function runUp(input: CommandInput): Promise<number> {
     limits: limitsOf(input),
     kubernetesDirs: kubernetesCacheDirs(io.env),
     bareMetalHosts: metalHostsOf(input),
+    providers,
     ...processOptionsOf(input),
     alsoOnNodes: alsoOnNodes(input),
     allowAddresses: allowAddresses(input),

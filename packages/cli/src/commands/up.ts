@@ -6,6 +6,7 @@ import {
   LOG_LEVEL_OPTION,
   METAL_HOSTS_OPTION,
   PROCESS_OPTIONS,
+  PROVIDER_OPTION,
 } from "../options.ts";
 import { LIMIT_OPTIONS } from "./up-limits.ts";
 import { OIDC_OPTIONS } from "./up-oidc.ts";
@@ -43,6 +44,7 @@ export const up: CommandDefinition = {
     ...PROCESS_OPTIONS,
     ...LIMIT_OPTIONS,
     METAL_HOSTS_OPTION,
+    PROVIDER_OPTION,
     ALLOW_ADDRESS_OPTION,
     ...ALSO_ON_NODES_OPTIONS,
     LOG_LEVEL_OPTION,
