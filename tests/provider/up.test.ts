@@ -7,6 +7,7 @@ import { systemClock } from "@capstan/apimachinery";
 import { Machine } from "@capstan/capi";
 import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Reader } from "../docs/reader.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io/v1beta2";
@@ -23,10 +24,12 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** `capstan up --provider FILE` as a process, with what it prints. */
-function up(file: string): { text(): string; ended: Promise<number | null> } {
-  const args = ["up", "--data", dataDir, "--listen", "127.0.0.1:0", "--dashboard", "off", "--provider", file];
-  const child = spawn(process.execPath, [join(root, "packages/cli/dist/main.js"), ...args], { cwd: root });
+/** `capstan ARGUMENTS` as a process in the folder of the built modules, with what it prints. */
+function capstan(args: readonly string[]): { text(): string; ended: Promise<number | null> } {
+  const more = ["--data", dataDir, "--listen", "127.0.0.1:0", "--dashboard", "off"];
+  const child = spawn(process.execPath, [join(root, "packages/cli/dist/main.js"), ...args, ...more], {
+    cwd: join(root, "tests/dist/provider"),
+  });
   let text = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
@@ -41,7 +44,10 @@ function up(file: string): { text(): string; ended: Promise<number | null> } {
 }
 
 test("up --provider loads a provider from outside the tree, which provisions machines", async () => {
-  const { text } = up("tests/dist/provider/lab-module.js");
+  const reader = new Reader("docs/guides/provider.md", "tests/provider/up.test.ts");
+  const [program, ...args] = reader.command("Inside `capstan up`", "capstan up").split(" ");
+  expect(program).toBe("capstan");
+  const { text } = capstan(args);
   await vi.waitFor(() => expect(text()).toContain("Next:"), { timeout: 30_000 });
   const path = join(dataDir, "kubeconfig");
   const transport = httpTransport(await loadKubeconfig({ clock: systemClock, path }), { clock: systemClock });
@@ -71,9 +77,9 @@ test("up --provider loads a provider from outside the tree, which provisions mac
 }, 60_000);
 
 test("up --provider with a module that is not a provider says what to export", async () => {
-  const { text, ended } = up("tests/dist/provider/memory-lab.js");
+  const { text, ended } = capstan(["up", "--provider", "memory-lab.js"]);
   expect(await ended).toBe(1);
   expect(text()).toMatch(
-    /^error: tests\/dist\/provider\/memory-lab\.js does not export a provider under the name "provider"\nnext: export const provider = /,
+    /^error: memory-lab\.js does not export a provider under the name "provider"\nnext: export const provider = /,
   );
 }, 30_000);
