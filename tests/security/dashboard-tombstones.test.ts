@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { systemClock, systemRandom, type UserInfo } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster } from "@capstan/capi";
-import { actingInProcess, type Dashboard, startDashboard } from "@capstan/manager";
+import { actingInProcess, type Dashboard, startDashboard } from "@capstan/dashboard-server";
 import { Cache, Client, silentLogger } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, it } from "vitest";
 

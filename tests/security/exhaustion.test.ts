@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { seededRandom, systemClock, systemRandom, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster } from "@capstan/capi";
-import { actingInProcess, type Dashboard, startDashboard } from "@capstan/manager";
+import { actingInProcess, type Dashboard, startDashboard } from "@capstan/dashboard-server";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { Cache, Client, silentLogger } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-export { installedVersions } from "@capstan/manager/instance";
+export { installedVersions } from "@capstan/kubernetes-install";
 
 /** A Kubernetes version in numbers. */
 export interface KubernetesVersion {

@@ -1,4 +1,5 @@
 import type { Clock, Random } from "@capstan/apimachinery";
+import { isLoopback } from "@capstan/dashboard-server";
 import {
   type Check,
   type Client,
@@ -10,7 +11,6 @@ import {
   type Metrics,
   reviewedAccess,
 } from "@capstan/runtime";
-import { isLoopback } from "./dashboard/server.ts";
 import { createServingAuthority, issueServing, keepRenewed } from "./serving-certificate.ts";
 
 /** Where something is to listen; `anyPort`: on a free port if this one is in use. */

@@ -11,6 +11,7 @@ import {
   WorkloadConnections,
 } from "@capstan/capi";
 import type { AlsoOnNodes } from "@capstan/core";
+import { binariesIn, kubernetesDir } from "@capstan/kubernetes-install";
 import {
   Cache,
   Client,
@@ -23,7 +24,6 @@ import {
   systemDialGate,
 } from "@capstan/runtime";
 import { EmbeddedClusters, type OwnerLimits, PortAllocator } from "@capstan/workloads";
-import { binariesIn, kubernetesDir } from "./binaries.ts";
 import { observeClusterStates } from "./cluster-metrics.ts";
 import { recordTransitions } from "./history/record-transitions.ts";
 import { installKinds } from "./install-kinds.ts";

@@ -8,6 +8,6 @@ export type { Placement } from "./placement/placement.ts";
 export { planesOfVersion } from "./placement/plane-record.ts";
 export { PodsPlacement, type PodsPlacementOptions } from "./placement/pods/pods.ts";
 export { keptAddress } from "./placement/process/listening.ts";
-export { type Binaries, ProcessPlacement, stopRank } from "./placement/process/process.ts";
+export { ProcessPlacement } from "./placement/process/process.ts";
 export type { HostedControlPlanes, PlacementType } from "./planes.ts";
 export { type HostedDeps, hosted } from "./provider.ts";

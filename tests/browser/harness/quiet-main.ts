@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, systemRandom, type Unstructured } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
-import { actingInProcess, KINDS, startDashboard } from "@capstan/manager";
+import { actingInProcess, startDashboard } from "@capstan/dashboard-server";
+import { KINDS } from "@capstan/manager";
 import { Cache, Client, silentLogger } from "@capstan/runtime";
 import { ROOT } from "./root.ts";
 

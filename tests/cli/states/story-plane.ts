@@ -1,7 +1,8 @@
 import { type KubeObject, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { isTreeKind } from "@capstan/capi";
-import { type FleetRow, type HostRow, KINDS, type ObjectItem, observeClusterStates, Views } from "@capstan/manager";
+import { type FleetRow, type HostRow, type ObjectItem, Views } from "@capstan/dashboard-server";
+import { KINDS, observeClusterStates } from "@capstan/manager";
 import { Cache, Client, createMetrics, type Metrics, silentLogger } from "@capstan/runtime";
 import { type CommandIo, runProgram } from "capstan";
 import type { StoryObject } from "./objects.ts";

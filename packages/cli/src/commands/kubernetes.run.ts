@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { installKubernetes, listKubernetes, removeKubernetes } from "@capstan/manager";
+import { installKubernetes, listKubernetes, removeKubernetes } from "@capstan/kubernetes-install";
+import { planesOfVersion } from "@capstan/manager";
 import { type CommandInput, UserError } from "../command.ts";
 import { kubernetesCacheDirs } from "../data-dir.ts";
 import { dataDirOf } from "../options.ts";
@@ -69,7 +70,7 @@ export async function runList(input: CommandInput): Promise<number> {
 export async function runRemove(input: CommandInput): Promise<number> {
   const [version = ""] = input.arguments;
   const clusters = join(dataDirOf(input), "clusters");
-  if (!(await removeKubernetes(folder(input), version, clusters).catch(withCure)))
+  if (!(await removeKubernetes(folder(input), version, (used) => planesOfVersion(clusters, used)).catch(withCure)))
     throw new UserError(`Kubernetes ${version} is not installed in ${folder(input)}`, {
       hint: "see what is: capstan kubernetes list",
     });

@@ -1,15 +1,12 @@
 import { hostname } from "node:os";
 import { randomUuid, systemClock, systemRandom } from "@capstan/apimachinery";
+import { actingOverHttp, type Dashboard, isLoopback, startDashboard } from "@capstan/dashboard-server";
 import {
-  actingOverHttp,
-  type Dashboard,
-  isLoopback,
   KINDS,
   type KindServing,
   MANAGER_NAMESPACE,
   type Manager,
   runElected,
-  startDashboard,
   type WantedAddress,
 } from "@capstan/manager";
 import {

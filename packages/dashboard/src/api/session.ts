@@ -1,4 +1,4 @@
-import type { SessionInfo } from "@capstan/manager";
+import type { SessionInfo } from "@capstan/dashboard-server";
 import { useQuery } from "@tanstack/react-query";
 import { request } from "./request.ts";
 

@@ -1,4 +1,4 @@
-import type { ObjectItem } from "@capstan/manager";
+import type { ObjectItem } from "@capstan/dashboard-server";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { request } from "../api/request.ts";

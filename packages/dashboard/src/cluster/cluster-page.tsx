@@ -1,4 +1,4 @@
-import type { ClusterItem } from "@capstan/manager";
+import type { ClusterItem } from "@capstan/dashboard-server";
 import { Tabs, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { getRouteApi, Link } from "@tanstack/react-router";

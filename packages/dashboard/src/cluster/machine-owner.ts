@@ -1,4 +1,4 @@
-import type { ObjectItem } from "@capstan/manager";
+import type { ObjectItem } from "@capstan/dashboard-server";
 import type { ClusterTree } from "./tree.ts";
 
 /** Name of what a machine belongs to: its worker pool and deployment, or its control plane. */

@@ -1,5 +1,5 @@
 import { NEGATIVE_CONDITIONS } from "@capstan/capi";
-import type { ObjectItem } from "@capstan/manager";
+import type { ObjectItem } from "@capstan/dashboard-server";
 import { Button, Drawer, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import { BreakButton } from "../hosts/break-button.tsx";

@@ -1,4 +1,4 @@
-import type { ObjectItem, PoolMember } from "@capstan/manager";
+import type { ObjectItem, PoolMember } from "@capstan/dashboard-server";
 import { Button, Title } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Chip, StateChip } from "../ui/chip.tsx";

@@ -1,4 +1,4 @@
-import type { ObjectItem } from "@capstan/manager";
+import type { ObjectItem } from "@capstan/dashboard-server";
 import { Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { apiPath } from "../api/request.ts";

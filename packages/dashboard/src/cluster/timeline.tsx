@@ -1,4 +1,4 @@
-import type { TimelineItem } from "@capstan/manager";
+import type { TimelineItem } from "@capstan/dashboard-server";
 import { Switch } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Chip } from "../ui/chip.tsx";

@@ -1,6 +1,6 @@
 import type { Condition } from "@capstan/apimachinery";
 import type { ObjectState, StateName } from "@capstan/capi";
-import type { ClusterItem, ObjectItem } from "@capstan/manager";
+import type { ClusterItem, ObjectItem } from "@capstan/dashboard-server";
 import { expect, test } from "vitest";
 import { graphModel, titleOf } from "./graph-model.ts";
 import { clusterTree, healthOf, type TreeNode } from "./tree.ts";

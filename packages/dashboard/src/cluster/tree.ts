@@ -1,4 +1,4 @@
-import type { ClusterItem, ObjectItem, TimelineItem } from "@capstan/manager";
+import type { ClusterItem, ObjectItem, TimelineItem } from "@capstan/dashboard-server";
 import { type Tone, toneOfState } from "../ui/tone.ts";
 
 /** An object of a cluster with its parts. */

@@ -9,7 +9,7 @@ import {
   type Shortage,
   shortages,
 } from "@capstan/capi";
-import type { ControlPlaneHome } from "@capstan/manager";
+import type { ControlPlaneHome } from "@capstan/dashboard-server";
 
 /** What stands in the way of a cluster that the server would accept. */
 export interface Obstacles {

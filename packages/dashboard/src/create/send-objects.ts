@@ -1,6 +1,6 @@
 import type { Unstructured } from "@capstan/apimachinery";
 import type { HostKind } from "@capstan/capi";
-import type { ControlPlaneHome } from "@capstan/manager";
+import type { ControlPlaneHome } from "@capstan/dashboard-server";
 import { apiPath, RequestError, request } from "../api/request.ts";
 import type { ClusterClassObject } from "./class-form.ts";
 

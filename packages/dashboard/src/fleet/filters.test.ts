@@ -1,5 +1,5 @@
 import type { ObjectState, StateName } from "@capstan/capi";
-import type { FleetRow } from "@capstan/manager";
+import type { FleetRow } from "@capstan/dashboard-server";
 import { expect, test } from "vitest";
 import { choicesOf, compareVersions, filterFleet, parseFleetSearch, totalsOf } from "./filters.ts";
 

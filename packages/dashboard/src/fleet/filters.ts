@@ -1,5 +1,5 @@
 import { STATES, type StateName } from "@capstan/capi";
-import type { FleetRow } from "@capstan/manager";
+import type { FleetRow } from "@capstan/dashboard-server";
 
 /** Columns the fleet can be ordered by. */
 export const SORTS = ["name", "version", "workers", "age", "problem"] as const;

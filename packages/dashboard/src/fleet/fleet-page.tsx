@@ -1,4 +1,4 @@
-import type { FleetRow } from "@capstan/manager";
+import type { FleetRow } from "@capstan/dashboard-server";
 import { Button, Group, NativeSelect, Switch, TextInput, Title } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";

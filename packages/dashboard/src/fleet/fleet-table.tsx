@@ -1,4 +1,4 @@
-import type { FleetRow } from "@capstan/manager";
+import type { FleetRow } from "@capstan/dashboard-server";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useRef } from "react";

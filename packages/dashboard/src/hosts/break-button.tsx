@@ -1,5 +1,5 @@
 import { simulatedFault } from "@capstan/capi";
-import type { SimulatedHealth } from "@capstan/manager";
+import type { SimulatedHealth } from "@capstan/dashboard-server";
 import { Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { apiPath } from "../api/request.ts";

@@ -1,4 +1,4 @@
-import type { HostRow } from "@capstan/manager";
+import type { HostRow } from "@capstan/dashboard-server";
 
 /** What the inventory's address says. */
 export interface HostSearch {

@@ -1,4 +1,4 @@
-import type { HostRow } from "@capstan/manager";
+import type { HostRow } from "@capstan/dashboard-server";
 import { Group, Switch, TextInput, Title } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";

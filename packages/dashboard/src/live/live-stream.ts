@@ -1,4 +1,4 @@
-import type { StreamMessage } from "@capstan/manager";
+import type { StreamMessage } from "@capstan/dashboard-server";
 import type { TopicStore } from "./topic-store.ts";
 
 /** How the stream is doing. */

@@ -1,4 +1,4 @@
-import type { StreamMessage } from "@capstan/manager";
+import type { StreamMessage } from "@capstan/dashboard-server";
 
 /** What the page knows of one topic. A new object with every change, so that React sees it. */
 export interface TopicState<T = unknown> {

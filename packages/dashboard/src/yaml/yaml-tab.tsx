@@ -1,5 +1,5 @@
 import { parseYaml, type Unstructured } from "@capstan/apimachinery";
-import type { ObjectItem } from "@capstan/manager";
+import type { ObjectItem } from "@capstan/dashboard-server";
 import { Button, Group, NativeSelect, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";

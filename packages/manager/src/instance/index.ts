@@ -1,4 +1,3 @@
 /** What commands on the same machine need of a running instance: small, so that they start at once. */
-export { installedVersions } from "../binaries.ts";
 export { requestBackup, requestSignInLink } from "../control-socket.ts";
 export { INSTANCE_EXTENSION, readInstance, stopInstance } from "../instance.ts";

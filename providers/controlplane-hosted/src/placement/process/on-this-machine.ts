@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { ProviderDeps } from "@capstan/capi";
+import type { Binaries } from "@capstan/kubernetes-install";
 import { type OwnerLimits, PortAllocator, ProcessWorkloads, UserIds } from "@capstan/workloads";
 import { keptAddress } from "./listening.ts";
-import { type Binaries, ProcessPlacement } from "./process.ts";
+import { ProcessPlacement } from "./process.ts";
 
 /** What a manager decides about control planes as processes of its machine. */
 export interface ProcessOptions {

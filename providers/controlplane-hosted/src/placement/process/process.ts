@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
 import type { DialGate } from "@capstan/apimachinery/foreign";
+import type { Binaries } from "@capstan/kubernetes-install";
 import { bindProblem, type PortAllocator, PortTakenError, type ProgramState, type UserIds } from "@capstan/workloads";
 import { hostPort, isIPAddress } from "../../network.ts";
 import { etcdSettings } from "../etcd/change.ts";
@@ -27,12 +28,6 @@ import { keepAddress, moveProblem } from "./listening.ts";
 import { apiserverName, controllerManagerProgram, type ProgramInput, SUCCESSOR, schedulerProgram } from "./programs.ts";
 import { TenantGate } from "./tenant-gate.ts";
 import type { LocalWorkloads } from "./workloads.ts";
-
-/** Finds the programs of a Kubernetes version on this machine. */
-export interface Binaries {
-  /** The folder that holds kube-apiserver, etcd and the others, or what to do to get them. */
-  find(version: string): Promise<{ dir: string } | { missing: string; cure: string }>;
-}
 
 export interface ProcessPlacementOptions {
   root: string;

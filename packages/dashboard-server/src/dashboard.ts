@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Clock, ConnectionLimits, Random, UserInfo } from "@capstan/apimachinery";
 import { isTreeKind } from "@capstan/capi";
+import { installedVersions, kubernetesDir } from "@capstan/kubernetes-install";
 import { type Cache, type KindRef, kindRef, type Logger } from "@capstan/runtime";
-import { installedVersions, kubernetesDir } from "../binaries.ts";
 import type { ControlPlaneHome } from "./protocol.ts";
 import { type ActingTransport, isLoopback, startDashboardServer } from "./server.ts";
 import { Sessions } from "./sessions.ts";

@@ -2,7 +2,6 @@ import { access, chmod, copyFile, mkdir, mkdtemp, open, readdir, rename, rm, rmd
 import { endianness } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { lockDirectory, StoreError } from "@capstan/apiserver";
-import { planesOfVersion } from "@capstan/controlplane-hosted";
 import { syncDirectory } from "@capstan/os";
 import { download, fetchText } from "./download.ts";
 import { Fetcher, shown } from "./fetcher.ts";
@@ -229,9 +228,13 @@ export async function listKubernetes(into: string): Promise<string[]> {
 }
 
 /** Removes one version; false when it was not there. What control planes below `clusters` run with is not removed. */
-export async function removeKubernetes(into: string, version: string, clusters?: string): Promise<boolean> {
+export async function removeKubernetes(
+  into: string,
+  version: string,
+  usersOf: (version: string) => Promise<readonly string[]>,
+): Promise<boolean> {
   if (!VERSION.test(version) || !(await exists(join(into, version)))) return false;
-  const users = clusters === undefined ? [] : await planesOfVersion(clusters, version);
+  const users = await usersOf(version);
   if (users.length > 0)
     throw new InstallError(
       `Kubernetes ${version} is used by ${users.slice(0, 5).join(", ")}${users.length > 5 ? ` and ${users.length - 5} more` : ""}`,

@@ -1,6 +1,11 @@
 import { access, constants, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Binaries } from "@capstan/controlplane-hosted";
+
+/** Finds the programs of a Kubernetes version on this machine. */
+export interface Binaries {
+  /** The folder that holds kube-apiserver, etcd and the others, or what to do to get them. */
+  find(version: string): Promise<{ dir: string } | { missing: string; cure: string }>;
+}
 
 const PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { program, ReleaseMirror, sha256 } from "../testing/release-mirror.ts";
 import { download, fetchText } from "./download.ts";
 import { Fetcher } from "./fetcher.ts";
+import { program, ReleaseMirror, sha256 } from "./testing/release-mirror.ts";
 
 let mirror: ReleaseMirror;
 let fetcher: Fetcher;

@@ -2,8 +2,8 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { program, ReleaseMirror, tar } from "../testing/release-mirror.ts";
 import { type InstallOptions, installKubernetes, listKubernetes, removeKubernetes } from "./install.ts";
+import { program, ReleaseMirror, tar } from "./testing/release-mirror.ts";
 
 let mirror: ReleaseMirror;
 let scratch: string;
@@ -37,6 +37,8 @@ const install = (options: Partial<InstallOptions> = {}): Promise<string> =>
   });
 const left = (): Promise<string[]> => readdir(into, { recursive: true }).catch(() => []);
 
+const nobody = async (): Promise<string[]> => [];
+
 test("installs Kubernetes and etcd, executable, and lists and removes them", async () => {
   const bin = await install();
   expect(await readFile(join(bin, "etcd"))).toEqual(program("etcd amd64"));
@@ -44,8 +46,8 @@ test("installs Kubernetes and etcd, executable, and lists and removes them", asy
     expect((await stat(join(bin, name))).mode & 0o777).toBe(0o755);
   expect(await listKubernetes(into)).toEqual([VERSION]);
   expect(await readdir(join(into, VERSION)), "nothing beside it").toEqual(["bin"]);
-  expect(await removeKubernetes(into, VERSION)).toBe(true);
-  expect(await removeKubernetes(into, VERSION)).toBe(false);
+  expect(await removeKubernetes(into, VERSION, nobody)).toBe(true);
+  expect(await removeKubernetes(into, VERSION, nobody)).toBe(false);
   expect(await listKubernetes(into)).toEqual([]);
 });
 
@@ -67,13 +69,10 @@ test("whatever the umask, control planes under other user ids may run it", async
 
 test("a version that a control plane runs with is not removed", async () => {
   await install();
-  const clusters = join(scratch, "clusters");
-  await mkdir(join(clusters, "default/demo"), { recursive: true });
-  await writeFile(join(clusters, "default/demo/plane.json"), JSON.stringify({ version: VERSION }));
-  await expect(removeKubernetes(into, VERSION, clusters)).rejects.toThrow("v1.34.4 is used by default/demo");
+  const demo = async (version: string): Promise<string[]> => (version === VERSION ? ["default/demo"] : []);
+  await expect(removeKubernetes(into, VERSION, demo)).rejects.toThrow("v1.34.4 is used by default/demo");
   expect(await listKubernetes(into)).toEqual([VERSION]);
-  await rm(join(clusters, "default/demo"), { recursive: true });
-  expect(await removeKubernetes(into, VERSION, clusters)).toBe(true);
+  expect(await removeKubernetes(into, VERSION, nobody)).toBe(true);
 });
 
 test("programs are those of the machine's architecture, and of none that is not published", async () => {
