@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-/** `npm run check`: format, lint, types, unused code. Runs all four and fails if any does. */
+/** `npm run check`: layers, types, format, lint, unused code. Runs all of them and fails if any does. */
 import { spawnSync } from "node:child_process";
 
 /** @type {{ name: string; command: string[] }[]} */
 const steps = [
+  { name: "layers", command: ["node", "tools/lint/layers.mjs", "--check"] },
   { name: "types", command: ["tsc", "-b"] },
   { name: "format", command: ["biome", "check", "."] },
   { name: "lint", command: ["oxlint", "--type-aware", "."] },
@@ -13,7 +14,11 @@ const steps = [
 let failed = 0;
 for (const { name, command } of steps) {
   const start = performance.now();
-  const { status } = spawnSync("npx", ["--no-install", ...command], { stdio: "inherit" });
+  const [program = "", ...rest] = command;
+  const { status } =
+    program === "node"
+      ? spawnSync(process.execPath, rest, { stdio: "inherit" })
+      : spawnSync("npx", ["--no-install", ...command], { stdio: "inherit" });
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`${status === 0 ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
   if (status !== 0) failed++;
