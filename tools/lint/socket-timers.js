@@ -18,7 +18,7 @@ export const SOCKET_TIMERS = new Map([
   ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
   ["providers/controlplane-hosted/src/backup/s3-store.ts", "silence of the store that backups are in"],
   ["providers/controlplane-hosted/src/placement/etcd/tools.ts", "etcd's tools are killed when they hang"],
-  ["providers/infra-metal3/src/media/download.ts", "silence of the server an image is downloaded from"],
+  ["packages/media/src/download.ts", "silence of the server an image is downloaded from"],
   [
     "providers/infra-metal3/src/provisioner/redfish/client.ts",
     "how long a BMC may take for its handshake; how long for its answer is the Clock's",

@@ -1,15 +1,8 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { DialGate } from "@capstan/apimachinery/foreign";
-import {
-  httpContent,
-  httpDownload,
-  ImageChecks,
-  MediaServer,
-  type MemoryBmcOptions,
-  MemoryBmcs,
-  RedfishDriver,
-} from "@capstan/infra-metal3";
+import { ImageChecks, type MemoryBmcOptions, MemoryBmcs, RedfishDriver } from "@capstan/infra-metal3";
+import { httpContent, httpDownload, MediaServer } from "@capstan/media";
 import { writeFileAtomic } from "@capstan/os";
 import { PortAllocator } from "@capstan/workloads";
 import type { ManagerOptions } from "./manager.ts";

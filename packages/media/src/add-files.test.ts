@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readIso } from "../testing/iso-reader.ts";
 import { addFiles } from "./add-files.ts";
 import { bytesContent, type MediaContent, patchedContent, readAll } from "./content.ts";
 import { buildIso } from "./iso9660.ts";
+import { readIso } from "./testing/iso-reader.ts";
 
 const files = (tree: Record<string, string>): Map<string, Uint8Array> =>
   new Map(Object.entries(tree).map(([path, text]) => [path, Buffer.from(text, "latin1")]));

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readIso as read } from "../testing/iso-reader.ts";
 import { configDrive } from "./config-drive.ts";
 import { buildIso } from "./iso9660.ts";
+import { readIso as read } from "./testing/iso-reader.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 

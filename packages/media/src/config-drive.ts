@@ -1,5 +1,11 @@
-import type { ConfigDriveData } from "../provisioner/provisioner.ts";
 import { buildIso } from "./iso9660.ts";
+
+/** Contents of a config drive. */
+export interface ConfigDriveData {
+  readonly metaData: Readonly<Record<string, unknown>>;
+  readonly userData: string | undefined;
+  readonly networkData: Readonly<Record<string, unknown>> | undefined;
+}
 
 /** The label that cloud-init and Ignition look for. */
 const CONFIG_DRIVE_LABEL = "config-2";

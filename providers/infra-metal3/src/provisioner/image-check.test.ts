@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { settle, VirtualClock } from "@capstan/apimachinery";
 import { expect, test } from "vitest";
-import type { StepResult } from "../provisioner/provisioner.ts";
 import { digestIn, ImageChecks } from "./image-check.ts";
+import type { StepResult } from "./provisioner.ts";
 
 const IMAGE = Buffer.from("the image");
 const digest = (algorithm: string): string => createHash(algorithm).update(IMAGE).digest("hex");

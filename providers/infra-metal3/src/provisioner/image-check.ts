@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "@capstan/apimachinery";
+import type { Download } from "@capstan/media";
 import type { BareMetalHostSpec } from "../kinds/bare-metal-host-spec.ts";
-import { failure, finished, type StepResult, working } from "../provisioner/provisioner.ts";
+import { failure, finished, type StepResult, working } from "./provisioner.ts";
 
 type Image = NonNullable<BareMetalHostSpec["image"]>;
-
-/** Gives the body of an address in pieces; throws when it is not to be had. */
-export type Download = (url: string, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 
 const KEEP_MS = 10 * 60_000;
 const ASK_AGAIN_MS = 2_000;

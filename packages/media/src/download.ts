@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Clock } from "@capstan/apimachinery";
 import { atMost, type DialGate } from "@capstan/apimachinery/foreign";
 import type { MediaContent } from "./content.ts";
-import type { Download } from "./image-check.ts";
 
 const IDLE_MS = 60_000;
 const MAX_REDIRECTS = 5;
@@ -10,6 +9,9 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Larger than any image that a machine boots from. */
 const MAX_BYTES = 64 * 1024 ** 3;
 const TOTAL_MS = 6 * 3600_000;
+
+/** Gives the body of an address in pieces; throws when it is not to be had. */
+export type Download = (url: string, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 
 /** How images are fetched. */
 export interface DownloadOptions {

@@ -1,0 +1,2 @@
+/** What tests read images with. */
+export { readIso } from "./iso-reader.ts";
