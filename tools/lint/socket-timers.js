@@ -13,7 +13,7 @@ export const SOCKET_TIMERS = new Map([
     "packages/runtime/src/server/http-endpoint.ts",
     "how long a real client may take to say what it wants: Node's own limits end slow ones",
   ],
-  ["packages/manager/src/kubernetes/fetcher.ts", "silence of the server that programs are downloaded from"],
+  ["packages/media/src/fetcher.ts", "silence of the server that programs are downloaded from"],
   ["packages/manager/src/kubernetes/version-check.ts", "a program that does not tell its version is killed"],
   ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
   ["providers/controlplane-hosted/src/backup/s3-store.ts", "silence of the store that backups are in"],

@@ -1,2 +1,3 @@
-/** What tests read images with. */
+/** What tests serve files from and read images with. */
+export { FileServer, sha256 } from "./file-server.ts";
 export { readIso } from "./iso-reader.ts";

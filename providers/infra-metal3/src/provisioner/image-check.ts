@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "@capstan/apimachinery";
-import type { Download } from "@capstan/media";
+import { type Download, digestAlgorithm, expectedDigest } from "@capstan/media";
 import type { BareMetalHostSpec } from "../kinds/bare-metal-host-spec.ts";
 import { failure, finished, type StepResult, working } from "./provisioner.ts";
 
@@ -8,7 +8,6 @@ type Image = NonNullable<BareMetalHostSpec["image"]>;
 
 const KEEP_MS = 10 * 60_000;
 const ASK_AGAIN_MS = 2_000;
-const MAX_CHECKSUM_FILE = 1024 * 1024;
 
 interface Check {
   result: StepResult | undefined;
@@ -48,8 +47,10 @@ export class ImageChecks {
 
   async #run(image: Image, signal: AbortSignal): Promise<StepResult> {
     try {
-      const wanted = (await this.#digestOf(image, signal)).toLowerCase();
-      const algorithm = algorithmOf(image.checksumType, wanted);
+      const wanted = (
+        await expectedDigest({ url: image.url, checksum: image.checksum ?? "" }, this.#download, signal)
+      ).toLowerCase();
+      const algorithm = digestAlgorithm(image.checksumType, wanted);
       if (algorithm === undefined)
         return failure(
           `spec.image.checksum: ${JSON.stringify(wanted.slice(0, 140))} is no md5, sha256 or sha512 digest`,
@@ -69,42 +70,4 @@ export class ImageChecks {
       );
     }
   }
-
-  /** The digest itself, or the line of a checksum file that names the image. */
-  async #digestOf(image: Image, signal: AbortSignal): Promise<string> {
-    const checksum = (image.checksum ?? "").trim();
-    if (!/^https?:\/\//i.test(checksum)) return checksum;
-    const parts: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of await this.#download(checksum, signal)) {
-      size += chunk.length;
-      if (size > MAX_CHECKSUM_FILE) throw new Error(`${checksum} is no file of checksums: it is larger than 1 MiB`);
-      parts.push(chunk);
-    }
-    return digestIn(Buffer.concat(parts).toString("utf8"), image.url, checksum);
-  }
-}
-
-/** Finds an image's digest in a file of checksums, in the formats of `sha256sum` and of BSD. */
-export function digestIn(text: string, imageUrl: string, where: string): string {
-  const name = new URL(imageUrl).pathname.split("/").pop() ?? "";
-  const lines = text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "" && !line.startsWith("#"));
-  if (lines.length === 1 && /^[0-9a-f]+$/i.test(lines[0] ?? "")) return lines[0] ?? "";
-  for (const line of lines) {
-    const gnu = /^([0-9a-f]{32,128}) [ *]?(.+)$/i.exec(line);
-    if (gnu?.[2]?.trim().split("/").pop() === name) return gnu[1] ?? "";
-    const bsd = /^[A-Z0-9]+ ?\((.+)\) ?= ?([0-9a-f]{32,128})$/i.exec(line);
-    if (bsd?.[1]?.split("/").pop() === name) return bsd[2] ?? "";
-  }
-  throw new Error(`${where} has no line for ${name}`);
-}
-
-function algorithmOf(type: string | undefined, digest: string): "md5" | "sha256" | "sha512" | undefined {
-  if (!/^[0-9a-f]+$/.test(digest)) return undefined;
-  const byLength = ({ 32: "md5", 64: "sha256", 128: "sha512" } as const)[digest.length];
-  if (type === undefined || type === "" || type === "auto") return byLength;
-  return type === byLength ? byLength : undefined;
 }

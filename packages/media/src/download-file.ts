@@ -6,20 +6,17 @@ import { pipeline } from "node:stream/promises";
 import { readText } from "@capstan/apimachinery/foreign";
 import { syncDirectory } from "@capstan/os";
 import type { Dispatcher } from "undici";
-import { type Fetcher, giveUp, shown } from "./fetcher.ts";
-import { InstallError } from "./install-error.ts";
+import { DownloadError } from "./download-error.ts";
+import { type Fetcher, giveUp, withoutCredentials } from "./fetcher.ts";
 
 type Answer = Dispatcher.ResponseData;
 
-const AGAIN = "run the same command again: it goes on where it ended";
-
-export interface DownloadOptions {
+/** What to download, and where it goes. */
+export interface FileDownload {
   fetcher: Fetcher;
   url: string;
   file: string;
   sha256: string;
-  /** What to do when the server has no such file. */
-  ifMissing: string;
   onProgress?: (received: number, total: number | undefined) => void;
 }
 
@@ -27,7 +24,7 @@ export interface DownloadOptions {
  * Fetches a file whose checksum is known. A transfer that was cut is gone on with where it ended; when what came before does not
  * belong to the file any more, it is fetched from its beginning. A file with another checksum never gets its final name.
  */
-export async function download(options: DownloadOptions): Promise<void> {
+export async function downloadFile(options: FileDownload): Promise<void> {
   const { file, sha256 } = options;
   if ((await sizeOf(file)) !== undefined) {
     if ((await sha256Of(file)) === sha256) return;
@@ -43,9 +40,9 @@ export async function download(options: DownloadOptions): Promise<void> {
   }
   if (actual !== sha256) {
     await rm(part, { force: true });
-    throw new InstallError(
-      `${shown(options.url)}: checksum ${actual} is not the expected ${sha256}`,
-      "the file was changed on the way or at its source: try again, or use another --mirror",
+    throw new DownloadError(
+      "checksum",
+      `${withoutCredentials(options.url)}: checksum ${actual} is not the expected ${sha256}`,
     );
   }
   await rename(part, file);
@@ -53,7 +50,7 @@ export async function download(options: DownloadOptions): Promise<void> {
 }
 
 /** Fetches what is missing; false when the server does not go on where we ended. */
-async function resume(options: DownloadOptions, part: string, have: number): Promise<boolean> {
+async function resume(options: FileDownload, part: string, have: number): Promise<boolean> {
   const response = await ask(options, { range: `bytes=${have}-` });
   if (response.statusCode !== 206) {
     giveUp(response);
@@ -64,17 +61,17 @@ async function resume(options: DownloadOptions, part: string, have: number): Pro
   return true;
 }
 
-async function ask(options: DownloadOptions, headers: Record<string, string>): Promise<Answer> {
+async function ask(options: FileDownload, headers: Record<string, string>): Promise<Answer> {
   const response = await options.fetcher.get(options.url, headers);
   const { statusCode } = response;
   if (isOk(statusCode) || (statusCode === 416 && headers["range"] !== undefined)) return response;
   giveUp(response);
-  throw notThere(options.url, statusCode, options.ifMissing);
+  throw notThere(options.url, statusCode);
 }
 
 const isOk = (status: number): boolean => status >= 200 && status < 300;
 
-async function receive(response: Answer, part: string, start: number, options: DownloadOptions): Promise<void> {
+async function receive(response: Answer, part: string, start: number, options: FileDownload): Promise<void> {
   const length = response.headers["content-length"];
   const total = length === undefined ? undefined : start + Number(length);
   let received = start;
@@ -92,7 +89,10 @@ async function receive(response: Answer, part: string, start: number, options: D
     await file.close();
   }
   if (total !== undefined && received < total)
-    throw new InstallError(`${shown(options.url)}: only ${received} of ${total} bytes came`, AGAIN);
+    throw new DownloadError(
+      "interrupted",
+      `${withoutCredentials(options.url)}: only ${received} of ${total} bytes came`,
+    );
 }
 
 /** What the network does is told apart from what the disk does. */
@@ -101,7 +101,10 @@ async function* chunksOf({ body }: Answer, message: () => string): AsyncGenerato
   try {
     for (;;) {
       const { done, value } = await chunks.next().catch((error: unknown) => {
-        throw new InstallError(`${message()} (${error instanceof Error ? error.message : String(error)})`, AGAIN);
+        throw new DownloadError(
+          "interrupted",
+          `${message()} (${error instanceof Error ? error.message : String(error)})`,
+        );
       });
       if (done === true) return;
       yield value;
@@ -112,23 +115,23 @@ async function* chunksOf({ body }: Answer, message: () => string): AsyncGenerato
 }
 
 function cut(url: string, received: number): string {
-  return `${shown(url)}: the transfer ended after ${received} bytes`;
+  return `${withoutCredentials(url)}: the transfer ended after ${received} bytes`;
 }
 
 const MAX_TEXT = 1024 * 1024;
 
 /** A small text file such as a checksum. */
-export async function fetchText(fetcher: Fetcher, url: string, ifMissing: string): Promise<string> {
+export async function fetchText(fetcher: Fetcher, url: string): Promise<string> {
   const response = await fetcher.get(url);
-  if (isOk(response.statusCode)) return await readText(response.body, MAX_TEXT, shown(url));
+  if (isOk(response.statusCode)) return await readText(response.body, MAX_TEXT, withoutCredentials(url));
   giveUp(response);
-  throw notThere(url, response.statusCode, ifMissing);
+  throw notThere(url, response.statusCode);
 }
 
-function notThere(url: string, status: number, ifMissing: string): InstallError {
+function notThere(url: string, status: number): DownloadError {
   return status === 404
-    ? new InstallError(`${shown(url)} does not exist (404)`, ifMissing)
-    : new InstallError(`${shown(url)} answered ${status}`, "try again later, or use another --mirror");
+    ? new DownloadError("missing", `${withoutCredentials(url)} does not exist (404)`)
+    : new DownloadError("refused", `${withoutCredentials(url)} answered ${status}`);
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

@@ -1,18 +1,18 @@
-import { proxyFromEnvironment } from "@capstan/runtime";
 import type { Dispatcher } from "undici";
-import { InstallError } from "./install-error.ts";
+import { DownloadError } from "./download-error.ts";
 
 const MAX_REDIRECTS = 10;
 /** An answer that stops for this long has failed. */
 const IDLE_MS = 60_000;
 
+/** How servers are reached. */
 export interface FetcherOptions {
-  /** HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
-  env: Readonly<Record<string, string | undefined>>;
+  /** The proxy for an address; undefined when it is asked directly. */
+  proxyFor(url: string): string | undefined;
   signal?: AbortSignal;
 }
 
-/** Asks servers, through the proxies that the environment names; follows redirects, but never from HTTPS to HTTP. */
+/** Asks servers, through their proxies; follows redirects, but never from HTTPS to HTTP. */
 export class Fetcher {
   readonly #options: FetcherOptions;
   /** One per proxy; "" goes straight. */
@@ -32,18 +32,18 @@ export class Fetcher {
       giveUp(response);
       const next = new URL(location, url);
       if (url.protocol === "https:" && next.protocol !== "https:")
-        throw new InstallError(
-          `${shown(url)} leads to ${shown(next)}, where anybody on the way could change it`,
-          "use another --mirror",
+        throw new DownloadError(
+          "redirect",
+          `${withoutCredentials(url)} leads to ${withoutCredentials(next)}, where anybody on the way could change it`,
         );
       url = next;
     }
-    throw new InstallError(`${shown(address)} leads on and on`, "use another --mirror");
+    throw new DownloadError("redirect", `${withoutCredentials(address)} leads on and on`);
   }
 
   async #ask(url: URL, headers: Record<string, string>): Promise<Dispatcher.ResponseData> {
-    const { env, signal } = this.#options;
-    const proxy = proxyFromEnvironment(url.href, env);
+    const { signal } = this.#options;
+    const proxy = this.#options.proxyFor(url.href);
     const dispatcher = await this.#dispatcher(proxy ?? "");
     const { origin, pathname, search } = url;
     try {
@@ -56,7 +56,7 @@ export class Fetcher {
       });
     } catch (error) {
       throw unreachable(
-        `${shown(url)}${proxy === undefined ? "" : ` through the proxy ${new URL(proxy).host}`}`,
+        `${withoutCredentials(url)}${proxy === undefined ? "" : ` through the proxy ${new URL(proxy).host}`}`,
         error,
       );
     }
@@ -85,7 +85,7 @@ async function makeDispatcher(proxy: string): Promise<Dispatcher> {
 function parse(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new InstallError(`${address} is no address`, "write mirrors like https://mirror.example.org/kubernetes");
+  throw new DownloadError("address", `${address} is no address`);
 }
 
 /** User and password of an address as the header that they belong into. */
@@ -100,19 +100,16 @@ export function giveUp({ body }: Dispatcher.ResponseData): void {
   body.on("error", () => undefined).destroy();
 }
 
-/** An address as it may be told: without user and password. */
-export function shown(address: string | URL): string {
+/** An address as it may be shown: without user and password. */
+export function withoutCredentials(address: string | URL): string {
   const url = new URL(address);
   url.username = "";
   url.password = "";
   return url.href;
 }
 
-function unreachable(what: string, error: unknown): InstallError {
+function unreachable(what: string, error: unknown): DownloadError {
   const why =
     error instanceof Error ? error.message || ("code" in error ? String(error.code) : error.name) : String(error);
-  return new InstallError(
-    `cannot reach ${what}: ${why}`,
-    "check the network and HTTPS_PROXY, or name a mirror with --mirror, or take local files with --from DIR",
-  );
+  return new DownloadError("unreachable", `cannot reach ${what}: ${why}`);
 }

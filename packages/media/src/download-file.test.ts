@@ -3,23 +3,24 @@ import { request as ask, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { proxyFromEnvironment } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { program, ReleaseMirror, sha256 } from "../testing/release-mirror.ts";
-import { download, fetchText } from "./download.ts";
+import { downloadFile, fetchText } from "./download-file.ts";
 import { Fetcher } from "./fetcher.ts";
+import { FileServer, sha256 } from "./testing/file-server.ts";
 
-let mirror: ReleaseMirror;
+let mirror: FileServer;
 let fetcher: Fetcher;
 let scratch: string;
 let file: string;
-const bytes = program("kube-apiserver");
+const bytes = Buffer.from(`#!/bin/sh\n${"x".repeat(5000)}\n`);
 
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), "capstan-download-"));
   file = join(scratch, "parts/kube-apiserver");
   await mkdir(join(scratch, "parts"));
-  fetcher = new Fetcher({ env: {} });
-  mirror = new ReleaseMirror();
+  fetcher = new Fetcher({ proxyFor: () => undefined });
+  mirror = new FileServer();
   mirror.put("/kube-apiserver", bytes);
   await mirror.open();
 });
@@ -31,7 +32,7 @@ afterEach(async () => {
 });
 
 const get = (url = `${mirror.base}/kube-apiserver`, through = fetcher): Promise<void> =>
-  download({ fetcher: through, url, file, sha256: sha256(bytes), ifMissing: "look elsewhere" });
+  downloadFile({ fetcher: through, url, file, sha256: sha256(bytes) });
 const arrived = async (): Promise<boolean> => (await readFile(file)).equals(bytes);
 
 test("a server that does not resume sends all of it again", async () => {
@@ -88,21 +89,21 @@ test("a wrong file is asked for once and leaves no part", async () => {
 });
 
 test("a server in trouble and one that is not there are told apart", async () => {
-  await expect(get(`${mirror.base}/nothing`)).rejects.toMatchObject({ cure: "look elsewhere" });
+  await expect(get(`${mirror.base}/nothing`)).rejects.toMatchObject({ problem: "missing" });
   mirror.instead = (_request, response) => (response.writeHead(503).end(), true);
   await expect(get()).rejects.toThrow("/kube-apiserver answered 503");
   const { base } = mirror;
   await mirror.close();
   await expect(get(`${base}/kube-apiserver`)).rejects.toMatchObject({
     message: expect.stringMatching(/^cannot reach .*ECONNREFUSED/),
-    cure: expect.stringContaining("--from DIR"),
+    problem: "unreachable",
   });
   await mirror.open();
 });
 
 test("redirects are followed, without the password, and not for ever", async () => {
   const passwords: (string | undefined)[] = [];
-  const other = new ReleaseMirror();
+  const other = new FileServer();
   other.put("/cdn", bytes);
   other.instead = (request) => (passwords.push(request.headers.authorization), false);
   await other.open();
@@ -114,13 +115,13 @@ test("redirects are followed, without the password, and not for ever", async () 
   await get(`${mirror.base.replace("//", "//ann:s%40cret@")}/kube-apiserver`);
   expect(passwords).toEqual([`Basic ${Buffer.from("ann:s@cret").toString("base64")}`, undefined]);
   expect(await arrived()).toBe(true);
-  await expect(fetchText(fetcher, `${mirror.base}/round`, "")).rejects.toThrow("leads on and on");
+  await expect(fetchText(fetcher, `${mirror.base}/round`)).rejects.toThrow("leads on and on");
   await other.close();
 });
 
 test("a password in the address is in no message", async () => {
   const url = `${mirror.base.replace("//", "//ann:secret@")}/nothing`;
-  for (const attempt of [() => get(url), () => fetchText(fetcher, url, "")])
+  for (const attempt of [() => get(url), () => fetchText(fetcher, url)])
     await expect(attempt()).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+\/nothing does not exist \(404\)$/);
   await mirror.close();
   await expect(get(url)).rejects.toThrow(/^cannot reach http:\/\/127\.0\.0\.1:\d+\/nothing: /);
@@ -149,16 +150,16 @@ test("the environment's proxy is used, but not for what NO_PROXY names", async (
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const address = `http://ann:pw@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const env = { HTTP_PROXY: address, HTTPS_PROXY: address, NO_PROXY: "straight.invalid" };
-  const proxied = new Fetcher({ env });
+  const proxied = new Fetcher({ proxyFor: (url) => proxyFromEnvironment(url, env) });
   await get("http://mirror.invalid/kube-apiserver", proxied);
   expect(await arrived()).toBe(true);
   const authorization = `Basic ${Buffer.from("ann:pw").toString("base64")}`;
   expect(asked).toEqual([`GET http://mirror.invalid/kube-apiserver ${authorization}`]);
-  await expect(fetchText(proxied, "https://mirror.invalid/x", "")).rejects.toThrow(
+  await expect(fetchText(proxied, "https://mirror.invalid/x")).rejects.toThrow(
     /^cannot reach https:\/\/mirror\.invalid\/x through the proxy 127\.0\.0\.1:\d+: .*403/,
   );
   expect(asked.at(-1)).toBe("CONNECT mirror.invalid:443");
-  await expect(fetchText(proxied, "http://straight.invalid/x", "")).rejects.toThrow(/cannot reach/);
+  await expect(fetchText(proxied, "http://straight.invalid/x")).rejects.toThrow(/cannot reach/);
   expect(asked).toHaveLength(2);
   await proxied.close();
   proxy.closeAllConnections();
