@@ -17,7 +17,7 @@ export const SOCKET_TIMERS = new Map([
   ["packages/manager/src/kubernetes/version-check.ts", "a program that does not tell its version is killed"],
   ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
   ["providers/controlplane-hosted/src/backup/s3-store.ts", "silence of the store that backups are in"],
-  ["providers/controlplane-hosted/src/placement/etcd/tools.ts", "etcd's tools are killed when they hang"],
+  ["packages/etcd/src/tools.ts", "etcd's tools are killed when they hang"],
   ["packages/media/src/download.ts", "silence of the server an image is downloaded from"],
   [
     "providers/infra-metal3/src/provisioner/redfish/client.ts",

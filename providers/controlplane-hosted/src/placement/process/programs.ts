@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { parseQuantity, quantityValue } from "@capstan/apimachinery";
+import type { EtcdMember } from "@capstan/etcd";
 import type { Program } from "@capstan/workloads";
-import type { ComponentContext, EtcdMember } from "../../components/context.ts";
+import type { ComponentContext } from "../../components/context.ts";
 import { ETCD_FILES, etcdArguments } from "../../components/etcd.ts";
 import { KUBE_APISERVER_FILES, kubeApiserverArguments } from "../../components/kube-apiserver.ts";
 import {

@@ -1,6 +1,6 @@
+import type { EtcdMember } from "@capstan/etcd";
 import type { CertificateAndKey } from "@capstan/pki";
 import { type Authorities, certificateSpecs } from "../../certificates.ts";
-import type { EtcdMember } from "../../components/context.ts";
 import { clusterNetwork } from "../../network.ts";
 import type { LeafStore } from "../leaf-store.ts";
 import type { ControlPlanePlan } from "../placement.ts";

@@ -17,6 +17,7 @@ export interface EtcdMemberRecord {
   replacedMs?: number;
 }
 
+/** A member as it is seen now. */
 export interface MemberView {
   record: EtcdMemberRecord;
   ready: boolean;
@@ -25,14 +26,22 @@ export interface MemberView {
   damage: string | undefined;
 }
 
+/** What to do next about the members. */
 export type MembershipStep =
   | { type: "none" }
   /** All that were wanted are there: kube-apiservers may use them. */
   | { type: "serve" }
-  | { type: "wait"; reason: string; message: string }
+  | MembershipWait
   | { type: "replace"; index: number; why: string }
   /** `leave` is for that member and all after it. */
   | { type: "add" | "promote" | "leave" | "remove"; index: number };
+
+/** Nothing can be done now. */
+export interface MembershipWait {
+  type: "wait";
+  reason: "EtcdQuorumLost" | "EtcdMembersChanging";
+  message: string;
+}
 
 /** A member that was replaced and fails again so soon has another trouble than its data. */
 const REPLACE_AGAIN_MS = 10 * 60_000;
@@ -65,7 +74,7 @@ export function membershipStep(
     return {
       type: "wait",
       reason: "EtcdQuorumLost",
-      message: `etcd-${index}: ${why}, and too few others run to take it in again; if they do not come back, set spec.etcd.restoreFrom to a backup`,
+      message: `etcd-${index}: ${why}, and too few others run to take it in again`,
     };
   }
   const learner = members.find(({ record }) => record.learner === true);

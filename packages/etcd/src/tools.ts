@@ -3,9 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { syncDirectory } from "@capstan/os";
-import type { EtcdMember } from "../../components/context.ts";
-import { initialCluster } from "../../components/etcd.ts";
-import { PlacementProblem } from "../placement-problem.ts";
+import { type EtcdMember, initialCluster } from "./member.ts";
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 10 * 60_000;
@@ -42,7 +40,6 @@ export async function restoreSnapshot(
   dataDir: string,
   member: EtcdMember,
   members: readonly EtcdMember[],
-  backup: string,
 ): Promise<void> {
   const fresh = restoredDir(dataDir);
   await rm(fresh, { recursive: true, force: true });
@@ -50,13 +47,7 @@ export async function restoreSnapshot(
     await tool(join(binDir, "etcdutl"), restoreArguments(file, fresh, member, members));
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
-    if (!(error instanceof ToolError)) throw error;
-    if (/no space left on device/i.test(error.message))
-      throw new PlacementProblem("DiskFull", `${error.message}; free space where the data directory lies`);
-    throw new PlacementProblem(
-      "BackupNotUsable",
-      `spec.etcd.restoreFrom: ${backup} cannot be restored: ${error.message}; choose another backup`,
-    );
+    throw error;
   }
 }
 
@@ -103,7 +94,12 @@ export async function etcdVersionOf(binDir: string): Promise<string> {
 }
 
 /** A tool that ran and failed, in its own words. */
-class ToolError extends Error {}
+export class EtcdToolError extends Error {
+  /** Whether the disk was full. */
+  get noSpace(): boolean {
+    return /no space left on device/i.test(this.message);
+  }
+}
 
 async function tool(command: string, args: string[]): Promise<void> {
   try {
@@ -114,7 +110,7 @@ async function tool(command: string, args: string[]): Promise<void> {
       throw new Error(`${command} is missing: install the etcd tools beside etcd (capstan kubernetes install does)`, {
         cause: error,
       });
-    throw new ToolError(`${command.slice(command.lastIndexOf("/") + 1)}: ${lastLine(stderr ?? String(error))}`, {
+    throw new EtcdToolError(`${command.slice(command.lastIndexOf("/") + 1)}: ${lastLine(stderr ?? String(error))}`, {
       cause: error,
     });
   }
