@@ -16,7 +16,7 @@ export const SOCKET_TIMERS = new Map([
   ["packages/media/src/fetcher.ts", "silence of the server that programs are downloaded from"],
   ["packages/manager/src/kubernetes/version-check.ts", "a program that does not tell its version is killed"],
   ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
-  ["providers/controlplane-hosted/src/backup/s3-store.ts", "silence of the store that backups are in"],
+  ["packages/backup/src/s3-store.ts", "silence of the store that backups are in"],
   ["packages/etcd/src/tools.ts", "etcd's tools are killed when they hang"],
   ["packages/media/src/download.ts", "silence of the server an image is downloaded from"],
   [

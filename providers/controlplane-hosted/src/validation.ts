@@ -1,5 +1,5 @@
+import { parseCron } from "@capstan/backup";
 import { versionProblem } from "@capstan/capi";
-import { parseCron } from "./backup/cron.ts";
 import { OWN_FILES } from "./components/own-files.ts";
 import { extraArgumentProblem } from "./components/owned-flags.ts";
 import { quantityProblem, settingsProblem } from "./components/settings.ts";

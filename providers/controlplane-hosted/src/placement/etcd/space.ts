@@ -1,5 +1,5 @@
+import { nextTime, parseCron } from "@capstan/backup";
 import type { MemberStatus } from "@capstan/etcd";
-import { nextTime, parseCron } from "../../backup/cron.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 
 type EtcdSpec = NonNullable<HostedControlPlaneSpec["etcd"]>;

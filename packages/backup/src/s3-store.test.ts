@@ -32,6 +32,7 @@ async function storeThatSays(head: string, body: string | Buffer): Promise<S3Sto
   });
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
   return new S3Store({
+    field: "spec.store",
     gate: openDialGate(),
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     bucket: "backups",
@@ -59,6 +60,11 @@ test.each([
     "403 Forbidden",
     "the store answered 403 (AccessDenied): the credentials in the Secret lack permission for this",
   ],
+  [
+    "PermanentRedirect",
+    "301 Moved",
+    "the store answered 301 (PermanentRedirect): the bucket is in another region: correct spec.store.endpoint and region",
+  ],
   ["ServerSecret42", "500 Oops", "the store answered 500"],
 ])("a refusal with code %s is told in our words", async (code, head, told) => {
   const body = `<Error>\n<Code>${code}</Code>\n<Message>internal: root:x:0:0</Message></Error>`;
@@ -79,6 +85,7 @@ test("a listing is read in its order, with quoted text and entities as text", as
 test.each(["..", "a/../b", "./a"])("a prefix %s is refused", (prefix) => {
   const make = (): S3Store =>
     new S3Store({
+      field: "spec.store",
       gate: openDialGate(),
       endpoint: "http://store.example",
       bucket: "b",
@@ -88,5 +95,5 @@ test.each(["..", "a/../b", "./a"])("a prefix %s is refused", (prefix) => {
       scratchDir: dir,
       clock: new VirtualClock(),
     });
-  expect(make).toThrow("spec.etcd.backup.s3");
+  expect(make).toThrow("spec.store: bucket and prefix");
 });

@@ -12,7 +12,10 @@ import { type Backup, type BackupStore, backupTimeMs, DESCRIPTION, SNAPSHOT } fr
 import { elementText, readListing } from "./s3-xml.ts";
 import { encode, sha256, signRequest } from "./sigv4.ts";
 
+/** Where an object store is, and how it is reached. */
 export interface S3Options {
+  /** The field that these settings come from, for messages: `spec.etcd.backup.s3`. */
+  field: string;
   /** e.g. `https://s3.eu-central-1.amazonaws.com` or `http://minio:9000`; the bucket is part of the path. */
   endpoint: string;
   bucket: string;
@@ -46,7 +49,7 @@ export class S3Store implements BackupStore {
     this.options = options;
     // Such a part would be taken out of the address, and what comes before it as well.
     if ([options.bucket, ...(options.prefix ?? "").split("/")].some((part) => part === "." || part === ".."))
-      throw new Error('spec.etcd.backup.s3: bucket and prefix must not have the parts "." or ".."; choose other names');
+      throw new Error(`${options.field}: bucket and prefix must not have the parts "." or ".."; choose other names`);
     this.location = `${options.endpoint}/${options.bucket}${options.prefix === undefined ? "" : `/${options.prefix}`}`;
   }
 
@@ -149,7 +152,9 @@ export class S3Store implements BackupStore {
     if (status >= 200 && status < 300) return answer;
     const text = await readText(answer, MAX_TEXT, url.origin);
     throw Object.assign(
-      new Error(`${method} ${url.origin}${url.pathname}: the store answered ${status}${meaning(text)}`),
+      new Error(
+        `${method} ${url.origin}${url.pathname}: the store answered ${status}${meaning(text, this.options.field)}`,
+      ),
       status === 404 ? { code: "ENOENT" } : {},
     );
   }
@@ -186,23 +191,23 @@ interface Sent {
 }
 
 /** What the codes of a refusal mean. A store's own words are not repeated: whoever chose the address would read in a condition what it says. */
-const MEANINGS: Readonly<Record<string, string>> = {
+const MEANINGS: Readonly<Record<string, string | ((field: string) => string)>> = {
   AccessDenied: "the credentials in the Secret lack permission for this",
   AllAccessDisabled: "the credentials in the Secret lack permission for this",
   InvalidAccessKeyId: "the accessKeyId in the Secret is unknown",
   SignatureDoesNotMatch: "the secretAccessKey in the Secret does not match the accessKeyId",
   NoSuchBucket: "the bucket does not exist",
   NoSuchKey: "the object does not exist",
-  PermanentRedirect: "the bucket is in another region: correct spec.etcd.backup.s3.endpoint and region",
-  AuthorizationHeaderMalformed: "correct spec.etcd.backup.s3.region",
+  PermanentRedirect: (field) => `the bucket is in another region: correct ${field}.endpoint and region`,
+  AuthorizationHeaderMalformed: (field) => `correct ${field}.region`,
   RequestTimeTooSkewed: "the clocks of the store and the management host differ",
   EntityTooLarge: "the snapshot exceeds the maximum object size",
   QuotaExceeded: "the quota is exceeded",
   SlowDown: "the store is overloaded",
 };
 
-function meaning(xml: string): string {
+function meaning(xml: string, field: string): string {
   const code = elementText(xml, "Code") ?? "";
   const found = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined;
-  return found === undefined ? "" : ` (${code}): ${found}`;
+  return found === undefined ? "" : ` (${code}): ${typeof found === "string" ? found : found(field)}`;
 }

@@ -1,21 +1,22 @@
 import { type Backup, backupTimeMs } from "./backup-store.ts";
 import { nextTime, parseCron } from "./cron.ts";
 
-export const BACKUP_ANNOTATION = "capstan.dev/backup";
 const DEFAULT_KEEP = 7;
 /** Backups that upgrades made are kept beside the scheduled ones. */
 const KEEP_BEFORE_UPGRADES = 2;
 
+/** What decides whether a backup is due. */
 export interface BackupPlanInput {
   schedule: string | undefined;
-  /** `capstan.dev/backup: now` asks for one at once. */
+  /** One is wanted at once. */
   requested: boolean;
   backups: readonly Backup[];
-  /** A control plane that has no backup yet counts from its creation. */
+  /** What has no backup yet counts from its creation. */
   createdMs: number;
   nowMs: number;
 }
 
+/** When the next backup is due. */
 export type BackupPlan =
   | { type: "now" }
   | { type: "later"; atMs: number }
@@ -27,14 +28,14 @@ export function planBackup(input: BackupPlanInput): BackupPlan {
   if (input.requested) return { type: "now" };
   if (input.schedule === undefined) return { type: "never" };
   const schedule = parseCron(input.schedule);
-  if (typeof schedule === "string") return { type: "invalid", message: `spec.etcd.backup.schedule: ${schedule}` };
+  if (typeof schedule === "string") return { type: "invalid", message: schedule };
   const last = Math.max(input.createdMs, ...scheduled(input.backups).map((backup) => backup.timeMs));
   const atMs = nextTime(schedule, last);
   if (atMs === undefined) return { type: "never" };
   return atMs <= input.nowMs ? { type: "now" } : { type: "later", atMs };
 }
 
-/** The backups that need not be kept any longer, oldest first; never one of `named`, which a control plane is to come from. */
+/** The backups that need not be kept any longer, oldest first; never one of `named`, which something is to be restored from. */
 export function expiredBackups(
   backups: readonly Backup[],
   keep: number | undefined,
