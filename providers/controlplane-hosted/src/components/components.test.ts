@@ -1,6 +1,6 @@
+import { clusterNetwork } from "@capstan/controlplane";
 import type { EtcdMember } from "@capstan/etcd";
 import { expect, test } from "vitest";
-import { clusterNetwork } from "../network.ts";
 import type { ComponentContext } from "./context.ts";
 import { ETCD_FILES, etcdArguments } from "./etcd.ts";
 import { KUBE_APISERVER_FILES, kubeApiserverArguments } from "./kube-apiserver.ts";

@@ -1,6 +1,6 @@
+import type { ClusterNetwork } from "@capstan/controlplane";
 import type { EtcdMember } from "@capstan/etcd";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
-import type { ClusterNetwork } from "../network.ts";
 
 /** All that the components' command lines are made of. Paths are below `$FILES`, where the placement puts the files. */
 export interface ComponentContext {

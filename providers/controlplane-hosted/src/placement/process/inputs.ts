@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
+import { type Authorities, hostPort } from "@capstan/controlplane";
 import { type EtcdMember, type EtcdMemberRecord, firstMembers, initialCluster } from "@capstan/etcd";
 import type { PortAllocator, UserIds } from "@capstan/workloads";
-import { type Authorities, type CertificateSpec, certificateSpecs } from "../../certificates.ts";
+import { type CertificateSpec, certificateSpecs } from "../../certificates.ts";
 import type { ComponentContext } from "../../components/context.ts";
-import { hostPort } from "../../network.ts";
 import { componentFiles } from "../component-files.ts";
 import { LeafStore, leafFile } from "../leaf-store.ts";
 import type { ControlPlanePlan, ReserveRequest } from "../placement.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
 import type { DialGate } from "@capstan/apimachinery/foreign";
+import { hostPort, isIPAddress } from "@capstan/controlplane";
 import {
   adoptRestored,
   type EtcdClient,
@@ -12,7 +13,6 @@ import {
   saveSnapshot,
 } from "@capstan/etcd";
 import { bindProblem, type PortAllocator, PortTakenError, type ProgramState, type UserIds } from "@capstan/workloads";
-import { hostPort, isIPAddress } from "../../network.ts";
 import { etcdSettings } from "../etcd/change.ts";
 import { restoreBackup } from "../etcd/restore-backup.ts";
 import type {

@@ -1,6 +1,6 @@
 import type { Unstructured } from "@capstan/apimachinery";
 import { stringify } from "yaml";
-import { configMap, type NodeConfigurationInput } from "../join/node-configuration.ts";
+import { configMap, type NodeConfigurationInput } from "../kube-system.ts";
 import { hostPort } from "../network.ts";
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -17,12 +17,12 @@ import {
   parseCertificate,
 } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
-import type { Authorities, AuthorityKey } from "./certificates.ts";
-import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
+import type { Authorities, AuthorityKey } from "./authority.ts";
 import {
   type AuthorityData,
   afterStep,
   authoritiesEndMs,
+  type Rotation,
   type RotationReport,
   rotationState,
   rotationStep,
@@ -33,6 +33,7 @@ const TEN_YEARS_MS = 3650 * 24 * 3600_000;
 
 type Material = Pick<AuthorityData, "crt" | "key">;
 
+/** Whose authorities are wanted, and how they come about. */
 export interface AuthoritiesRequest {
   cluster: ClusterKey;
   owner: OwnerReference;
@@ -43,9 +44,10 @@ export interface AuthoritiesRequest {
   known?: Authorities;
   /** The cluster's authority serves as all others, which are not made. */
   single?: boolean;
-  rotation?: NonNullable<HostedControlPlaneSpec["certificates"]>["rotation"];
+  rotation?: Rotation | undefined;
 }
 
+/** The authorities, or why there are none. */
 export type AuthoritiesResult =
   | { authorities: Authorities; rotation: RotationReport[]; endMs: number }
   | { problem: string };

@@ -10,11 +10,12 @@ import {
 } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
 import { clusterSecret } from "./authorities.ts";
-import { type Authorities, trusted } from "./certificates.ts";
+import { type Authorities, trusted } from "./authority.ts";
 import { hostPort } from "./network.ts";
 
 const YEAR_MS = 365 * 24 * 3600_000;
 
+/** Whose kubeconfig is wanted, and what it leads to. */
 export interface KubeconfigRequest {
   cluster: ClusterKey;
   owner: OwnerReference;

@@ -58,6 +58,7 @@ export function nthAddress(cidr: string, n: number): string {
   return parsed.family === 4 ? formatIPv4(value) : formatIPv6(value);
 }
 
+/** Whether a text is an IPv4 or IPv6 address. */
 export function isIPAddress(text: string): boolean {
   return parseIPv4(text) !== undefined || (text.includes(":") && parseIPv6(text) !== undefined);
 }

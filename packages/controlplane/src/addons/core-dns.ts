@@ -1,6 +1,5 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import { configMap, type NodeConfigurationInput } from "../join/node-configuration.ts";
-import { clusterBinding } from "../join/rbac.ts";
+import { clusterBinding, configMap, type NodeConfigurationInput } from "../kube-system.ts";
 import { nthAddress } from "../network.ts";
 import { versionFacts } from "../versions.ts";
 

@@ -1,7 +1,5 @@
-import type { ConditionInput } from "@capstan/capi";
 import { parseCertificate } from "@capstan/pki";
-import type { Authorities, AuthorityKey } from "./certificates.ts";
-import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
+import type { Authorities, AuthorityKey } from "./authority.ts";
 
 /** What a Secret of an authority holds. A rotation's state lies in it, so that it survives a move and no crash can part them. */
 export interface AuthorityData {
@@ -14,6 +12,7 @@ export interface AuthorityData {
   previousCrt?: string;
 }
 
+/** How far a rotation is: nothing to do, the successor is trusted, the successor signs. */
 export type RotationState = "Idle" | "Trust" | "Issue";
 
 /** How one authority stands in its rotation. */
@@ -24,26 +23,33 @@ export interface RotationReport {
   problem?: string;
 }
 
+/** How far the rotation of an authority is, by what its Secret holds. */
 export function rotationState(data: AuthorityData): RotationState {
   if (data.previousCrt !== undefined) return "Issue";
   return data.nextCrt === undefined ? "Idle" : "Trust";
 }
 
-type Rotation = NonNullable<NonNullable<HostedControlPlaneSpec["certificates"]>["rotation"]>;
-
-const NAMES = {
+/** Authorities by the names that people give them. */
+export const AUTHORITY_NAMES = {
   cluster: "Cluster",
   etcd: "Etcd",
   frontProxy: "FrontProxy",
   serviceAccount: "ServiceAccount",
 } as const satisfies Record<AuthorityKey, string>;
 
+/** A rotation as it is asked for: a phase, of the named authorities or of all. */
+export interface Rotation {
+  phase?: "Trust" | "Issue" | "Retire";
+  authorities?: (typeof AUTHORITY_NAMES)[AuthorityKey][];
+}
+
 /** The phase that is wanted of an authority, if any. */
 export function wantedPhase(rotation: Rotation | undefined, authority: AuthorityKey): string | undefined {
   const named = rotation?.authorities ?? [];
-  return named.length === 0 || named.includes(NAMES[authority]) ? rotation?.phase : undefined;
+  return named.length === 0 || named.includes(AUTHORITY_NAMES[authority]) ? rotation?.phase : undefined;
 }
 
+/** What to do next to an authority. */
 export type RotationStep = { type: "none" } | { type: "make" | "switch" | "drop" } | { type: "refused"; why: string };
 
 /** What to do to an authority in a state when a phase is wanted: never more than one step, and only forward. */
@@ -74,9 +80,6 @@ export function afterStep(
   return { crt: data.nextCrt ?? crt, key: data.nextKey ?? key, previousCrt: crt };
 }
 
-/** A CA is pointed out when it has less than this left: rotating takes a person some weeks. */
-export const EXPIRY_NOTICE_MS = 180 * 24 * 3600_000;
-
 /** When the first of the CAs ends, milliseconds since the epoch. */
 export function authoritiesEndMs(authorities: Authorities): number {
   const ends = [authorities.cluster, authorities.etcd, authorities.frontProxy].map(endOf);
@@ -93,54 +96,4 @@ function endOf({ certPem }: { certPem: string }): number {
   const { notAfterMs } = parseCertificate(certPem);
   knownEnds.set(certPem, notAfterMs);
   return notAfterMs;
-}
-
-/** Tells how far a rotation is and what a person does next. */
-export function authoritiesCondition(reports: readonly RotationReport[], endMs: number, nowMs: number): ConditionInput {
-  const type = "AuthoritiesCurrent";
-  const not = (reason: string, message: string): ConditionInput => ({ type, status: "False", reason, message });
-  const refused = reports.filter((report) => report.problem !== undefined);
-  if (refused.length > 0)
-    return not(
-      "InvalidRotation",
-      `spec.certificates.rotation: ${refused.map(({ authority, problem }) => `${NAMES[authority]}: ${problem}`).join("; ")}`,
-    );
-  const inState = (state: RotationState): AuthorityKey[] =>
-    reports.flatMap((report) => (report.state === state ? [report.authority] : []));
-  const trust = inState("Trust");
-  if (trust.length > 0)
-    return not(
-      "NewTrusted",
-      `New authorities are trusted beside the old (${list(trust)}). ${beforeIssue(trust)}, then set spec.certificates.rotation.phase to Issue`,
-    );
-  const issue = inState("Issue");
-  if (issue.length > 0)
-    return not(
-      "NewInUse",
-      `The new authorities sign, the old are still trusted (${list(issue)}). ${beforeRetire(issue)}, then set spec.certificates.rotation.phase to Retire`,
-    );
-  if (endMs - nowMs < EXPIRY_NOTICE_MS)
-    return not(
-      "ExpiresSoon",
-      `An authority ends at ${new Date(endMs).toISOString()}; set spec.certificates.rotation.phase to Trust to begin its rotation`,
-    );
-  return { type, status: "True", reason: "Current", message: "" };
-}
-
-function list(authorities: readonly AuthorityKey[]): string {
-  return authorities.map((authority) => NAMES[authority]).join(", ");
-}
-
-function beforeIssue(authorities: readonly AuthorityKey[]): string {
-  return authorities.includes("cluster")
-    ? "Let every node learn the new CA and get a certificate of it: roll their MachineDeployments (spec.rollout.after), or run the commands of docs/hosted-control-planes.md, Rotate, on each host; and restart pods that talk to the API"
-    : "Wait until UpToDate is True; nodes have nothing to do";
-}
-
-function beforeRetire(authorities: readonly AuthorityKey[]): string {
-  const steps = ["Wait until UpToDate is True"];
-  if (authorities.includes("cluster")) steps.push("fetch kubeconfigs anew (capstan kubeconfig)");
-  if (authorities.includes("serviceAccount"))
-    steps.push("let pods get new tokens (kubelets renew them within an hour; restart pods that keep theirs)");
-  return steps.join(", ");
 }

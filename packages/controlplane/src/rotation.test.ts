@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { type Authorities, trusted } from "./certificates.ts";
-import { type AuthorityData, afterStep, authoritiesCondition, rotationState, rotationStep } from "./rotation.ts";
+import { type Authorities, trusted } from "./authority.ts";
+import { type AuthorityData, afterStep, rotationState, rotationStep } from "./rotation.ts";
 
 const idle: AuthorityData = { crt: "old", key: "old key" };
-const FAR_MS = 10 * 365 * 24 * 3600_000;
 
 test.each([
   ["Idle", "Trust", "make"],
@@ -41,21 +40,4 @@ test("the bundle is the same before and after the switch, so that nothing restar
   expect(trusted(authorities("old"), "cluster")).toBe("old");
   expect(trusted(authorities("old", "new"), "cluster")).toBe("new\nold\n");
   expect(trusted(authorities("new", "old"), "cluster")).toBe("new\nold\n");
-});
-
-test.each([
-  [[{ authority: "cluster", state: "Idle" }], FAR_MS, /^True Current/],
-  [[{ authority: "cluster", state: "Trust" }], FAR_MS, /^False NewTrusted: .*every node.*phase to Issue$/],
-  [[{ authority: "etcd", state: "Trust" }], FAR_MS, /^False NewTrusted: .*nodes have nothing to do.*phase to Issue$/],
-  [[{ authority: "cluster", state: "Issue" }], FAR_MS, /^False NewInUse: .*fetch kubeconfigs anew.*phase to Retire$/],
-  [[{ authority: "serviceAccount", state: "Issue" }], FAR_MS, /^False NewInUse: .*new tokens.*phase to Retire$/],
-  [
-    [{ authority: "cluster", state: "Idle", problem: "too early" }],
-    FAR_MS,
-    /^False InvalidRotation: .*Cluster: too early/,
-  ],
-  [[{ authority: "cluster", state: "Idle" }], 1000, /^False ExpiresSoon: .*phase to Trust/],
-] as const)("%j is told with the next step", (reports, endMs, text) => {
-  const condition = authoritiesCondition(reports, endMs, 0);
-  expect(`${condition.status} ${condition.reason}: ${condition.message}`).toMatch(text);
 });

@@ -24,6 +24,7 @@ const FACTS: Record<number, VersionFacts> = {
   36: { etcd: "3.6.8-0", konnectivity: "v0.36.0", coreDNS: "v1.14.2", pause: "3.10.2", kubeadmApi: "v1beta4" },
 };
 
+/** What goes with a version; throws when it is not supported. */
 export function versionFacts(version: string): VersionFacts {
   const facts = FACTS[minor(version)];
   if (facts === undefined) throw new Error(versionProblem(version) ?? `no facts about ${version}`);
