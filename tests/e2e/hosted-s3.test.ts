@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@capstan/apimachinery";
-import { S3Store } from "@capstan/controlplane-hosted";
+import { S3Store } from "@capstan/backup";
 import { openDialGate } from "@capstan/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ObjectStore } from "./harness/object-store.ts";
@@ -13,6 +13,7 @@ let dir: string;
 
 const store = (overrides: object = {}): S3Store =>
   new S3Store({
+    field: "spec.etcd.backup.s3",
     gate: openDialGate(),
     endpoint: server.endpoint,
     bucket: server.bucket,

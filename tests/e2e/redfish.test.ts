@@ -7,14 +7,12 @@ import { join } from "node:path";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import {
   type HostIdentity,
-  httpContent,
-  httpDownload,
   ImageChecks,
-  MediaServer,
   type ProvisionRequest,
   RedfishDriver,
   type StepResult,
 } from "@capstan/infra-metal3";
+import { httpContent, httpDownload, MediaServer } from "@capstan/media";
 import { openDialGate } from "@capstan/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mustRun } from "../real-kubernetes/index.ts";

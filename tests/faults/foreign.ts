@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@capstan/apimachinery";
+import { S3Store } from "@capstan/backup";
 import { renderTemplate } from "@capstan/capi";
-import { S3Store } from "@capstan/controlplane-hosted";
 import { RedfishDriver } from "@capstan/infra-metal3";
 import { Client, httpTransport, kindRef, kubeconfigFromText, openDialGate } from "@capstan/runtime";
 import { HostileServer } from "./foreign-servers.ts";
@@ -111,7 +111,15 @@ function stores(scratchDir: string): ForeignCase[] {
     async (): Promise<void> => {
       const server = await HostileServer.start(answer);
       const keys = { accessKeyId: "id", secretAccessKey: "key" };
-      const store = new S3Store({ endpoint: server.url, bucket: "b", ...keys, scratchDir, clock, gate });
+      const store = new S3Store({
+        field: "spec.etcd.backup.s3",
+        endpoint: server.url,
+        bucket: "b",
+        ...keys,
+        scratchDir,
+        clock,
+        gate,
+      });
       await store.list("default/c1").catch(() => undefined);
       within(server, mostRequests, mostMegabytes);
     };

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { clusterNetwork, rangesProblem } from "@capstan/controlplane-hosted/contract-suite";
+import { clusterNetwork } from "@capstan/controlplane";
+import { rangesProblem } from "@capstan/controlplane-hosted/contract-suite";
 import { afterAll, expect, it } from "vitest";
 import { kubernetesBin, runCommand } from "../real-kubernetes/index.ts";
 

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, VirtualClock } from "@capstan/apimachinery";
+import { S3Store } from "@capstan/backup";
 import { renderTemplate } from "@capstan/capi";
-import { S3Store } from "@capstan/controlplane-hosted";
 import { RedfishDriver } from "@capstan/infra-metal3";
 import { Client, httpTransport, kindRef, kubeconfigFromText, openDialGate } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -53,7 +53,15 @@ const LIMIT_MS = 300;
 
 function store(endpoint: string, clock = systemClock): S3Store {
   const keys = { accessKeyId: "id", secretAccessKey: "key" };
-  return new S3Store({ endpoint, bucket: "b", ...keys, scratchDir: dir, clock, gate: openDialGate() });
+  return new S3Store({
+    field: "spec.etcd.backup.s3",
+    endpoint,
+    bucket: "b",
+    ...keys,
+    scratchDir: dir,
+    clock,
+    gate: openDialGate(),
+  });
 }
 
 test("a listing of elements that never end is read once, not once for each of them", async () => {

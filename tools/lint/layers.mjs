@@ -16,22 +16,22 @@ export const PACKAGES = [
   { name: "pki" },
   { name: "apiserver" },
   { name: "runtime", never: ["apiserver"] },
-  { name: "kubernetes-install" },
   { name: "capi", never: ["apiserver"] },
   { name: "userdata", never: ["apiserver"] },
   { name: "media", never: ["apiserver"] },
+  { name: "kubernetes-install" },
   { name: "etcd", never: ["apiserver"] },
   { name: "backup", never: ["apiserver"] },
+  { name: "controlplane", never: ["apiserver"] },
   { name: "workloads" },
   { name: "host-agent", never: ["apiserver"] },
-  { name: "controlplane", never: ["apiserver"] },
   { name: "dashboard-server" },
   { name: "manager" },
   { name: "cli" },
   { name: "dashboard" },
 ];
 
-/** Providers import packages up to `controlplane`, never each other; only `manager` imports providers. */
+/** Providers import packages up to `host-agent`, never each other; only `manager` imports providers. */
 export const PROVIDERS = [
   "core",
   "bootstrap-kubeadm",
@@ -61,7 +61,7 @@ export function overrides() {
       `${name} may not import this: see docs/architecture.md`,
     );
   });
-  const above = names.slice(names.indexOf("controlplane") + 1);
+  const above = names.slice(names.indexOf("host-agent") + 1);
   const provider = override(
     "providers/*/src/**/*.ts",
     ["apiserver", ...above, ...PROVIDERS],

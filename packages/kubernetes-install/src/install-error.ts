@@ -1,3 +1,5 @@
+import { DownloadError, type DownloadProblem } from "@capstan/media";
+
 /** An installation that did not succeed; `cure` says what a person can do. */
 export class InstallError extends Error {
   readonly cure: string;
@@ -9,8 +11,27 @@ export class InstallError extends Error {
   }
 }
 
-/** What the machine refused, in words with a cure; anything else as it is. */
+/** What a person can do about a download that failed. */
+const CURES: Readonly<Record<DownloadProblem, string>> = {
+  address: "write mirrors like https://mirror.example.org/kubernetes",
+  unreachable: "check the network and HTTPS_PROXY, or name a mirror with --mirror, or take local files with --from DIR",
+  redirect: "use another --mirror",
+  missing: "use another --mirror",
+  refused: "try again later, or use another --mirror",
+  interrupted: "run the same command again: it goes on where it ended",
+  checksum: "the file was changed on the way or at its source: try again, or use another --mirror",
+};
+
+/** The error of a download, with the cure for a file that the server does not have. */
+export function ifMissing(cure: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof DownloadError && error.problem === "missing" ? new InstallError(error.message, cure) : error;
+  };
+}
+
+/** What the machine or the network refused, in words with a cure; anything else as it is. */
 export function asInstallError(error: unknown, into: string): unknown {
+  if (error instanceof DownloadError) return new InstallError(error.message, CURES[error.problem]);
   if (error instanceof InstallError || !(error instanceof Error) || !("code" in error)) return error;
   switch (error.code) {
     case "ENOSPC":

@@ -137,6 +137,18 @@ test("a version that does not exist is one clear error with the cure, and leaves
   expect(await left()).not.toContain("v1.99.0");
 });
 
+test("reports what to do about a mirror that fails", async () => {
+  mirror.instead = (_request, response) => (response.writeHead(503).end(), true);
+  await expect(install()).rejects.toMatchObject({ cure: "try again later, or use another --mirror" });
+  await expect(install({ mirror: "mirror.example.org" })).rejects.toMatchObject({
+    cure: expect.stringContaining("https://mirror.example.org/kubernetes"),
+  });
+  const { base } = mirror;
+  await mirror.close();
+  await expect(install({ mirror: base })).rejects.toMatchObject({ cure: expect.stringContaining("--from DIR") });
+  await mirror.open();
+});
+
 test("a full disk is told as that, and what came is gone on with", async () => {
   await mkdir(join(into, VERSION, "download"), { recursive: true });
   // A device that is always full in the place of the file.

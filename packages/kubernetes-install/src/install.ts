@@ -2,10 +2,10 @@ import { access, chmod, copyFile, mkdir, mkdtemp, open, readdir, rename, rm, rmd
 import { endianness } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { lockDirectory, StoreError } from "@capstan/apiserver";
+import { downloadFile, Fetcher, fetchText, withoutCredentials } from "@capstan/media";
 import { syncDirectory } from "@capstan/os";
-import { download, fetchText } from "./download.ts";
-import { Fetcher, shown } from "./fetcher.ts";
-import { asInstallError, InstallError } from "./install-error.ts";
+import { proxyFromEnvironment } from "@capstan/runtime";
+import { asInstallError, InstallError, ifMissing } from "./install-error.ts";
 import { extractFiles } from "./tar.ts";
 import { versionProblem } from "./version-check.ts";
 
@@ -117,40 +117,40 @@ function architectureOf(name: string): string {
 }
 
 async function downloadPrograms(options: InstallOptions, target: string): Promise<void> {
-  const { version, env, signal } = options;
+  const { version, env = {}, signal } = options;
   const architecture = architectureOf(options.architecture ?? process.arch);
-  const fetcher = new Fetcher({ env: env ?? {}, ...(signal === undefined ? {} : { signal }) });
+  const fetcher = new Fetcher({
+    proxyFor: (url) => proxyFromEnvironment(url, env),
+    ...(signal === undefined ? {} : { signal }),
+  });
   // Kept beside the target while incomplete, so that a later run goes on where this one ended.
   const parts = join(dirname(target), "download");
   const base = `${baseOf(options.mirror, DEFAULT_KUBERNETES_MIRROR)}/${version}/bin/linux/${architecture}`;
   const etcd = options.etcdVersion ?? DEFAULT_ETCD_VERSION;
   const archive = `etcd-${etcd}-linux-${architecture}.tar.gz`;
   const etcdBase = `${baseOf(options.etcdMirror, DEFAULT_ETCD_MIRROR)}/${etcd}`;
-  const fetchFile = (url: string, sha256: string, what: string, ifMissing: string): Promise<void> =>
-    download({
+  const fetchFile = (url: string, sha256: string, what: string, cure: string): Promise<void> =>
+    downloadFile({
       fetcher,
       url,
       file: join(parts, url.slice(url.lastIndexOf("/") + 1)),
       sha256,
-      ifMissing,
       ...(options.onProgress === undefined
         ? {}
         : { onProgress: (received, total) => options.onProgress?.(what, received, total) }),
-    });
+    }).catch(ifMissing(cure));
+  const fetchSums = (url: string, cure: string): Promise<string> => fetchText(fetcher, url).catch(ifMissing(cure));
   try {
     const noVersion = `there is no ${version} for linux/${architecture}: name a version that was released, like capstan kubernetes install v1.34.4, or a --mirror that has it`;
     for (const name of KUBERNETES) {
-      const sha256 = checksumIn(
-        await fetchText(fetcher, `${base}/${name}.sha256`, noVersion),
-        `${base}/${name}.sha256`,
-      );
+      const sha256 = checksumIn(await fetchSums(`${base}/${name}.sha256`, noVersion), `${base}/${name}.sha256`);
       await fetchFile(`${base}/${name}`, sha256, name, noVersion);
     }
     const noEtcd = "check --etcd-version and --etcd-mirror";
-    const sums = await fetchText(fetcher, `${etcdBase}/SHA256SUMS`, noEtcd);
+    const sums = await fetchSums(`${etcdBase}/SHA256SUMS`, noEtcd);
     const line = sums.split("\n").find((text) => text.trim().split(/\s+\*?/)[1] === archive);
     if (line === undefined)
-      throw new InstallError(`${shown(`${etcdBase}/SHA256SUMS`)} does not list ${archive}`, noEtcd);
+      throw new InstallError(`${withoutCredentials(`${etcdBase}/SHA256SUMS`)} does not list ${archive}`, noEtcd);
     const sha256 = checksumIn(line, `${etcdBase}/SHA256SUMS`);
     await fetchFile(`${etcdBase}/${archive}`, sha256, `etcd ${etcd}`, noEtcd);
   } finally {
@@ -175,7 +175,7 @@ function checksumIn(text: string, url: string): string {
   const word = text.trim().split(/\s+/)[0] ?? "";
   if (/^[0-9a-fA-F]{64}$/.test(word)) return word.toLowerCase();
   throw new InstallError(
-    `${shown(url)} holds no checksum but ${JSON.stringify(word.slice(0, 40))}`,
+    `${withoutCredentials(url)} holds no checksum but ${JSON.stringify(word.slice(0, 40))}`,
     "look at that address: a proxy may have answered in its place; or use another --mirror",
   );
 }

@@ -1,8 +1,8 @@
 import { isReason, type OwnerReference, toStrictYaml } from "@capstan/apimachinery";
 import { type ClusterKey, Secret, secretText } from "@capstan/capi";
+import { clusterSecret } from "@capstan/controlplane";
 import { createSecretKey } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
-import { clusterSecret } from "./authorities.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 
 type Encryption = NonNullable<HostedControlPlaneSpec["apiServer"]>["encryption"];

@@ -1,9 +1,9 @@
 import { ConfigMap } from "@capstan/capi";
+import { clusterNetwork } from "@capstan/controlplane";
 import { Client, kindRef } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ComponentContext } from "./components/context.ts";
 import { kubeSchedulerArguments } from "./components/kube-scheduler.ts";
-import { clusterNetwork } from "./network.ts";
 import { FakePlacement } from "./testing/fake-placement.ts";
 import { HostedPlane } from "./testing/hosted-plane.ts";
 

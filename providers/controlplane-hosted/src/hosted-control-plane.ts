@@ -1,6 +1,15 @@
 import { findCondition } from "@capstan/apimachinery";
 import { Cluster, type ConditionInput, conditionsOf, pausedCondition, validEndpoint } from "@capstan/capi";
 import {
+  clusterNetwork,
+  ensureAuthorities,
+  ensureKubeconfigSecret,
+  nodesRefuse,
+  trusted,
+  unsupportedNodes,
+  upgradeProblem,
+} from "@capstan/controlplane";
+import {
   Client,
   done,
   httpTransport,
@@ -11,11 +20,10 @@ import {
   requeueAfter,
   soonest,
 } from "@capstan/runtime";
-import { ensureAuthorities } from "./authorities.ts";
+import { authoritiesCondition, EXPIRY_NOTICE_MS } from "./authorities-condition.ts";
 import { type BackupReport, reconcileBackups } from "./backup/backups.ts";
 import { ownBackups } from "./backup/own-backups.ts";
 import { restoreSource } from "./backup/restore.ts";
-import { trusted } from "./certificates.ts";
 import { ENCRYPTION_FILE } from "./components/settings.ts";
 import { encryptionConfiguration, ensureEncryptionKey } from "./encryption.ts";
 import { happenings } from "./happenings.ts";
@@ -23,18 +31,13 @@ import { controllerReference, identity, placedObject } from "./identity.ts";
 import { apiAddresses } from "./join/api-addresses.ts";
 import { absentObjects, applyObjects, clusterObjects, inputDigest, removeObjects } from "./join/prepare-cluster.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
-import { ensureKubeconfigSecret } from "./kubeconfig-secret.ts";
-import { nodesRefuse, unsupportedNodes } from "./kubelet-skew.ts";
-import { clusterNetwork } from "./network.ts";
 import { exposeProblem } from "./network-problem.ts";
 import type { ControlPlanePlan, PlacementAccess, PlacementState } from "./placement/placement.ts";
 import { FINALIZER, type HostedControlPlanes, type PlacementType } from "./planes.ts";
 import { removeControlPlane } from "./remove.ts";
-import { authoritiesCondition, EXPIRY_NOTICE_MS } from "./rotation.ts";
 import { controlPlaneStatus, type Progress } from "./status.ts";
 import { readUserFiles } from "./user-files.ts";
 import { specProblem } from "./validation.ts";
-import { upgradeProblem } from "./versions.ts";
 
 const DEFAULT_ALGORITHM = "ECDSA-P256";
 /** What cannot be watched (a port that others hold, a missing program) is looked at again after this. */

@@ -1,4 +1,3 @@
-export { S3Store } from "./backup/s3-store.ts";
 export { controlPlaneOf, hostedControlPlaneController } from "./controller.ts";
 export { TokenSigner } from "./join/token-signer.ts";
 export { HostedControlPlane } from "./kinds/hosted-control-plane.ts";

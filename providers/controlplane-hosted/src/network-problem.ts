@@ -1,6 +1,6 @@
 import { isDns1123Subdomain } from "@capstan/apimachinery";
+import { type ClusterNetwork, cidrsOverlap, isIPAddress, parseCidr } from "@capstan/controlplane";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
-import { type ClusterNetwork, cidrsOverlap, isIPAddress, parseCidr } from "./network.ts";
 
 /** kube-apiserver refuses more addresses of Services than two to the power of this. */
 const SERVICE_BITS = 20;

@@ -1,12 +1,10 @@
-import { NEWEST_MINOR, OLDEST_MINOR } from "@capstan/capi";
+import { clusterNetwork } from "@capstan/controlplane";
 import { expect, test } from "vitest";
 import { OWN_FILES } from "./components/own-files.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
-import { clusterNetwork } from "./network.ts";
 import { konnectivityFiles } from "./placement/pods/konnectivity.ts";
 import { secretKey } from "./placement/pods/template.ts";
 import { specProblem } from "./validation.ts";
-import { upgradeProblem, versionFacts } from "./versions.ts";
 import { withoutEffect } from "./without-effect.ts";
 
 const network = clusterNetwork(undefined);
@@ -21,16 +19,6 @@ test.each([
   ["1.34.4", "is not a version like v1.34.4"],
 ])("version %s is refused: %s", (version, text) => {
   expect(specProblem({ version }, network, "Process")?.message).toContain(text);
-});
-
-test.each([
-  ["v1.34.4", "v1.36.0", "skips a minor version: go to v1.35 first"],
-  ["v1.34.4", "v1.34.3", "never goes down"],
-  ["v1.34.4", "v1.35.0", undefined],
-  ["v1.34.4", "v1.34.5-capstan.1", undefined],
-])("from %s to %s: %s", (from, to, text) => {
-  if (text === undefined) expect(upgradeProblem(from, to)).toBeUndefined();
-  else expect(upgradeProblem(from, to)).toContain(text);
 });
 
 test("overlapping or malformed networks are refused with the ranges named", () => {
@@ -143,12 +131,6 @@ test("a file named like one of the control plane's own is refused, by the placem
   expect(crd).toContain("!(self in ['ca.crt',");
   const fine = { files: [{ name: "issuer-ca.crt", content: "x" }] };
   expect(specProblem({ ...spec, apiServer: fine }, network, "Pods")).toBeUndefined();
-});
-
-test("there are facts about every version that is supported", () => {
-  for (let minor = OLDEST_MINOR; minor <= NEWEST_MINOR; minor++)
-    expect(versionFacts(`v1.${minor}.0`).etcd, `v1.${minor}`).toMatch(/^3\./);
-  expect(() => versionFacts(`v1.${NEWEST_MINOR + 1}.0`)).toThrow("is not supported");
 });
 
 test.each([

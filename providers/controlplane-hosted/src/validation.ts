@@ -1,10 +1,10 @@
+import { parseCron } from "@capstan/backup";
 import { versionProblem } from "@capstan/capi";
-import { parseCron } from "./backup/cron.ts";
+import type { ClusterNetwork } from "@capstan/controlplane";
 import { OWN_FILES } from "./components/own-files.ts";
 import { extraArgumentProblem } from "./components/owned-flags.ts";
 import { quantityProblem, settingsProblem } from "./components/settings.ts";
 import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
-import type { ClusterNetwork } from "./network.ts";
 import { exposeProblem, rangesProblem } from "./network-problem.ts";
 import type { PlacementType } from "./planes.ts";
 

@@ -1,7 +1,5 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import type { NodeConfigurationInput } from "../join/node-configuration.ts";
-import { clusterBinding } from "../join/rbac.ts";
-import { versionFacts } from "../versions.ts";
+import { clusterBinding, type NodeConfigurationInput, versionFacts } from "@capstan/controlplane";
 
 const LABELS = { "k8s-app": "konnectivity-agent" };
 /** Who the server beside kube-apiserver is, and whom agents' tokens are meant for. */

@@ -1,16 +1,23 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DialGate } from "@capstan/apimachinery/foreign";
+import {
+  type BackupStore,
+  backupName,
+  backupTimeMs,
+  DirectoryStore,
+  expiredBackups,
+  planBackup,
+  S3Store,
+} from "@capstan/backup";
 import { type ConditionInput, Secret, secretText } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan, Placement } from "../placement/placement.ts";
-import { type BackupStore, backupName, backupTimeMs } from "./backup-store.ts";
 import { describeControlPlane } from "./description.ts";
-import { DirectoryStore } from "./directory-store.ts";
-import { BACKUP_ANNOTATION, expiredBackups, planBackup } from "./plan.ts";
-import { S3Store } from "./s3-store.ts";
 
+/** `capstan.dev/backup: now` asks for one at once. */
+const BACKUP_ANNOTATION = "capstan.dev/backup";
 /** A backup that failed is tried again after this. */
 const RETRY_MS = 60_000;
 
@@ -44,7 +51,8 @@ export async function backupStore(
   const { secretName: _secret, ...rest } = s3;
   const { clock } = context;
   try {
-    return new S3Store({ ...rest, accessKeyId, secretAccessKey, scratchDir: join(dir, ".s3"), clock, gate });
+    const field = "spec.etcd.backup.s3";
+    return new S3Store({ ...rest, field, accessKeyId, secretAccessKey, scratchDir: join(dir, ".s3"), clock, gate });
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
@@ -110,7 +118,7 @@ export async function reconcileBackups(
   try {
     const owner = plan.owner;
     const due = planBackup({ ...input, requested, backups: await store.list(owner) });
-    if (due.type === "invalid") return failed("InvalidSchedule", due.message);
+    if (due.type === "invalid") return failed("InvalidSchedule", `spec.etcd.backup.schedule: ${due.message}`);
     if (due.type === "now") await takeBackup(plan, placement, store, dir, nowMs);
     const backups = await store.list(owner);
     const expired = expiredBackups(backups, spec?.keep, namedBackups(object, context)).slice(0, MAX_REMOVED);

@@ -1,4 +1,4 @@
-import type { Authorities } from "../certificates.ts";
+import type { Authorities } from "@capstan/controlplane";
 import type { EncryptionKey } from "../encryption.ts";
 import type { ControlPlanePlan } from "../placement/placement.ts";
 

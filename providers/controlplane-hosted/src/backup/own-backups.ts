@@ -1,8 +1,8 @@
 import type { DialGate } from "@capstan/apimachinery/foreign";
+import type { BackupStore } from "@capstan/backup";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan, Placement } from "../placement/placement.ts";
-import type { BackupStore } from "./backup-store.ts";
 import { backupStore, takeBackup } from "./backups.ts";
 
 /** Backups that a placement makes before it changes something, and goes back to when that fails. */

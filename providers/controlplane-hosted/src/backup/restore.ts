@@ -1,7 +1,7 @@
 import type { DialGate } from "@capstan/apimachinery/foreign";
+import { backupTimeMs } from "@capstan/backup";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
-import { backupTimeMs } from "./backup-store.ts";
 import { backupStore } from "./backups.ts";
 import { type ControlPlaneDescription, parseDescription } from "./description.ts";
 

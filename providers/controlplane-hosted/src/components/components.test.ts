@@ -1,6 +1,7 @@
+import { clusterNetwork } from "@capstan/controlplane";
+import type { EtcdMember } from "@capstan/etcd";
 import { expect, test } from "vitest";
-import { clusterNetwork } from "../network.ts";
-import type { ComponentContext, EtcdMember } from "./context.ts";
+import type { ComponentContext } from "./context.ts";
 import { ETCD_FILES, etcdArguments } from "./etcd.ts";
 import { KUBE_APISERVER_FILES, kubeApiserverArguments } from "./kube-apiserver.ts";
 import { KUBE_CONTROLLER_MANAGER_FILES, kubeControllerManagerArguments } from "./kube-controller-manager.ts";

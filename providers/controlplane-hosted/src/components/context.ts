@@ -1,5 +1,6 @@
+import type { ClusterNetwork } from "@capstan/controlplane";
+import type { EtcdMember } from "@capstan/etcd";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
-import type { ClusterNetwork } from "../network.ts";
 
 /** All that the components' command lines are made of. Paths are below `$FILES`, where the placement puts the files. */
 export interface ComponentContext {
@@ -31,21 +32,6 @@ export interface ComponentContext {
   etcd: readonly EtcdMember[];
   /** Where this control plane's data lies in an etcd that others use too. */
   etcdPrefix?: string;
-}
-
-/** One member of etcd and how it is reached. */
-export interface EtcdMember {
-  name: string;
-  clientUrl: string;
-  peerUrl: string;
-  /** What it listens on, where that is not what it tells others. */
-  listenClientUrl?: string;
-  listenPeerUrl?: string;
-  metricsUrl: string;
-  /** Its `--initial-cluster`, where that is not simply all members. */
-  initialCluster?: string;
-  /** It joins a cluster that runs already. */
-  joins?: boolean;
 }
 
 /** One flag with its value. */

@@ -1,4 +1,5 @@
-import { type ComponentContext, type EtcdMember, renderFlags } from "./context.ts";
+import { type EtcdMember, initialCluster } from "@capstan/etcd";
+import { type ComponentContext, renderFlags } from "./context.ts";
 
 /** The command line of one member of etcd. */
 export function etcdArguments(context: ComponentContext, member: EtcdMember): string[] {
@@ -27,11 +28,6 @@ export function etcdArguments(context: ComponentContext, member: EtcdMember): st
     ],
     context.spec.etcd?.extraArgs,
   );
-}
-
-/** `--initial-cluster`: all members with their peer addresses. */
-export function initialCluster(members: readonly EtcdMember[]): string {
-  return members.map((member) => `${member.name}=${member.peerUrl}`).join(",");
 }
 
 export const ETCD_FILES = ["etcd/ca.crt", "etcd/server.crt", "etcd/server.key", "etcd/peer.crt", "etcd/peer.key"];

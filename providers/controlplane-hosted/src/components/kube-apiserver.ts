@@ -1,5 +1,5 @@
+import { isIPAddress } from "@capstan/controlplane";
 import { minor } from "semver";
-import { isIPAddress } from "../network.ts";
 import { type ComponentContext, type Flag, renderFlags } from "./context.ts";
 import { apiServerSettingFlags, ENCRYPTION_FILE } from "./settings.ts";
 

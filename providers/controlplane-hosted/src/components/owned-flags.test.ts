@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { clusterNetwork } from "@capstan/controlplane";
+import type { EtcdMember } from "@capstan/etcd";
 import { describe, expect, test } from "vitest";
-import { clusterNetwork } from "../network.ts";
-import type { ComponentContext, EtcdMember } from "./context.ts";
+import type { ComponentContext } from "./context.ts";
 import { etcdArguments } from "./etcd.ts";
 import { FILE_FLAGS } from "./file-flags.ts";
 import { kubeApiserverArguments } from "./kube-apiserver.ts";

@@ -1,6 +1,6 @@
+import { clusterNetwork } from "@capstan/controlplane";
 import { expect, test } from "vitest";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
-import { clusterNetwork } from "../network.ts";
 import { specProblem } from "../validation.ts";
 import type { ComponentContext } from "./context.ts";
 import { kubeApiserverArguments } from "./kube-apiserver.ts";

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
+import type { EtcdClient, ListedMember, MemberStatus } from "@capstan/etcd";
 import type { Program } from "@capstan/workloads";
-import type { EtcdClient, ListedMember, MemberStatus } from "../placement/etcd/client.ts";
 
 const MIB = 1024 ** 2;
 

@@ -1,4 +1,3 @@
-export { clusterNetwork } from "../network.ts";
 export { rangesProblem } from "../network-problem.ts";
 export { FakeEtcd } from "./fake-etcd.ts";
 export { makePlan, type PlacementCase, type PlacementWorld, placementCases } from "./placement-cases.ts";

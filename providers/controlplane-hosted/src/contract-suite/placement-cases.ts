@@ -1,9 +1,8 @@
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { type Clock, type Random, systemRandom } from "@capstan/apimachinery";
+import { type Authorities, clusterNetwork } from "@capstan/controlplane";
 import { createCertificateAuthority, createServiceAccountKey } from "@capstan/pki";
-import type { Authorities } from "../certificates.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
-import { clusterNetwork } from "../network.ts";
 import type { ControlPlanePlan, Placement, PlacementState } from "../placement/placement.ts";
 
 /** A place where control planes run, with all that a test must do there itself. */

@@ -1,5 +1,5 @@
+import { clusterNetwork } from "@capstan/controlplane";
 import { expect, test } from "vitest";
-import { clusterNetwork } from "../network.ts";
 import { apiAddresses } from "./api-addresses.ts";
 import { clusterObjects } from "./prepare-cluster.ts";
 

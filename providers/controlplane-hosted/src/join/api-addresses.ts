@@ -1,4 +1,4 @@
-import { isIPAddress } from "../network.ts";
+import { isIPAddress } from "@capstan/controlplane";
 
 /** What is behind a name may change at any time, and nothing tells: it is looked up again after this. */
 const RECHECK_MS = 60_000;

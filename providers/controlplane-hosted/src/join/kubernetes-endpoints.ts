@@ -1,5 +1,5 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import { isIPAddress } from "../network.ts";
+import { isIPAddress } from "@capstan/controlplane";
 
 /**
  * What `kubernetes.default` leads to. kube-apiserver's own reconciler is off, because it knows neither another port than the one it

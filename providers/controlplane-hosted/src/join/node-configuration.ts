@@ -1,15 +1,6 @@
 import type { Unstructured } from "@capstan/apimachinery";
+import { configMap, hostPort, type NodeConfigurationInput, nthAddress, versionFacts } from "@capstan/controlplane";
 import { stringify } from "yaml";
-import { type ClusterNetwork, hostPort, nthAddress } from "../network.ts";
-import { versionFacts } from "../versions.ts";
-
-export interface NodeConfigurationInput {
-  clusterName: string;
-  version: string;
-  endpoint: { host: string; port: number };
-  network: ClusterNetwork;
-  imageRepository: string;
-}
 
 /** kube-system/kubeadm-config: `kubeadm join` fails without it. */
 export function kubeadmConfig(input: NodeConfigurationInput): Unstructured {
@@ -53,9 +44,4 @@ export function kubeletConfig(input: NodeConfigurationInput): Unstructured {
     staticPodPath: "/etc/kubernetes/manifests",
   };
   return configMap("kubelet-config", { kubelet: stringify(configuration) });
-}
-
-export function configMap(name: string, data: Record<string, string>, labels?: Record<string, string>): Unstructured {
-  const metadata = { name, namespace: "kube-system", ...(labels === undefined ? {} : { labels }) };
-  return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
 }

@@ -1,9 +1,9 @@
 import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
+import { clusterNetwork } from "@capstan/controlplane";
 import { Client } from "@capstan/runtime";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { clusterNetwork } from "../network.ts";
 import { absentObjects, applyObjects, clusterObjects, type PrepareInput, removeObjects } from "./prepare-cluster.ts";
 import { TOKEN_GROUP } from "./rbac.ts";
 

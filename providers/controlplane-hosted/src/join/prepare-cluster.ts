@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
 import { isReason, type Unstructured } from "@capstan/apimachinery";
+import { coreDNS, hostPort, kubeProxy, type NodeConfigurationInput } from "@capstan/controlplane";
 import type { Client } from "@capstan/runtime";
-import { coreDNS } from "../addons/core-dns.ts";
 import { konnectivity } from "../addons/konnectivity.ts";
-import { kubeProxy } from "../addons/kube-proxy.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
-import { hostPort } from "../network.ts";
 import { clusterInfoKubeconfig } from "./cluster-info.ts";
 import { kubernetesEndpoints } from "./kubernetes-endpoints.ts";
-import { kubeadmConfig, kubeletConfig, type NodeConfigurationInput } from "./node-configuration.ts";
+import { kubeadmConfig, kubeletConfig } from "./node-configuration.ts";
 import { joinRbac } from "./rbac.ts";
 
 export interface PrepareInput extends NodeConfigurationInput {

@@ -1,16 +1,12 @@
 import type { Unstructured } from "@capstan/apimachinery";
+import { clusterBinding, RBAC_GROUP, type Subject } from "@capstan/controlplane";
 
-const RBAC = "rbac.authorization.k8s.io";
-const RBAC_API = `${RBAC}/v1`;
+const RBAC_API = `${RBAC_GROUP}/v1`;
 /** Group of nodes that hold a bootstrap token and no certificate yet. */
 export const TOKEN_GROUP = "system:bootstrappers:kubeadm:default-node-token";
 
-type Subject =
-  | { kind: "User" | "Group"; name: string; apiGroup: string }
-  | { kind: "ServiceAccount"; name: string; namespace: string };
-
-const group = (name: string): Subject => ({ kind: "Group", name, apiGroup: RBAC });
-const user = (name: string): Subject => ({ kind: "User", name, apiGroup: RBAC });
+const group = (name: string): Subject => ({ kind: "Group", name, apiGroup: RBAC_GROUP });
+const user = (name: string): Subject => ({ kind: "User", name, apiGroup: RBAC_GROUP });
 const account = (name: string): Subject => ({ kind: "ServiceAccount", name, namespace: "kube-system" });
 
 /** A Role that may read one ConfigMap, bound to subjects. */
@@ -26,21 +22,10 @@ function readsConfigMap(name: string, namespace: string, configMap: string, subj
       apiVersion: RBAC_API,
       kind: "RoleBinding",
       metadata: { name, namespace },
-      roleRef: { apiGroup: RBAC, kind: "Role", name },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name },
       subjects,
     },
   ];
-}
-
-/** Binds a ClusterRole. */
-export function clusterBinding(name: string, role: string, subjects: Subject[]): Unstructured {
-  return {
-    apiVersion: RBAC_API,
-    kind: "ClusterRoleBinding",
-    metadata: { name },
-    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: role },
-    subjects,
-  };
 }
 
 const CSR = "system:certificates.k8s.io:certificatesigningrequests";

@@ -1,6 +1,6 @@
+import { type Authorities, trusted } from "@capstan/controlplane";
 import type { CertificateAndKey } from "@capstan/pki";
 import { stringify } from "yaml";
-import { type Authorities, trusted } from "../certificates.ts";
 
 /** Every file of a control plane, named as kubeadm names them below its pki folder. */
 export function componentFiles(

@@ -2,6 +2,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { type Authorities, clusterNetwork } from "@capstan/controlplane";
 import {
   type CertificateAndKey,
   createCertificateAuthority,
@@ -9,8 +10,7 @@ import {
   parseCertificate,
 } from "@capstan/pki";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Authorities, certificateSpecs } from "../certificates.ts";
-import { clusterNetwork } from "../network.ts";
+import { certificateSpecs } from "../certificates.ts";
 import { LeafStore, leafFile } from "./leaf-store.ts";
 
 const DAY_MS = 24 * 3600_000;

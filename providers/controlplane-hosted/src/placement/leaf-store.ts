@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
+import type { Authorities } from "@capstan/controlplane";
 import { writeFileAtomic } from "@capstan/os";
 import { type CertificateAndKey, type KeyAlgorithm, parseCertificate } from "@capstan/pki";
-import { type Authorities, type CertificateSpec, issue } from "../certificates.ts";
+import { type CertificateSpec, issue } from "../certificates.ts";
 
 /** Where certificates are kept: a file beside processes, a Secret beside pods. */
 export interface LeafStorage {

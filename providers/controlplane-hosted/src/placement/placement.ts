@@ -1,8 +1,7 @@
 import type { Transport, Unstructured } from "@capstan/apimachinery";
-import type { Authorities } from "../certificates.ts";
+import type { Authorities, ClusterNetwork } from "@capstan/controlplane";
 import type { EncryptionKey } from "../encryption.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
-import type { ClusterNetwork } from "../network.ts";
 
 /** Where and how the components of a control plane run (DESIGN §8). All functions are safe to repeat at any point. */
 export interface Placement {

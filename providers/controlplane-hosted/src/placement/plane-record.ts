@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { EtcdMemberRecord } from "@capstan/etcd";
 import { writeFileAtomic } from "@capstan/os";
 import type { EtcdChangeState } from "./etcd/change.ts";
-import type { EtcdMemberRecord } from "./etcd/membership.ts";
 import type { UpgradeRecord } from "./upgrade.ts";
 
 /** What is known of a control plane's data beside the data itself; lies in its folder and outlives the manager. */

@@ -1,4 +1,4 @@
-import type { EtcdEntry, EtcdTenant, EtcdTenants } from "../placement/etcd/tenants.ts";
+import type { EtcdEntry, EtcdTenant, EtcdTenants } from "@capstan/etcd";
 
 /** A shared etcd in memory: who may do what, and what lies below each prefix. */
 export class FakeTenants implements EtcdTenants {

@@ -1,11 +1,10 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ProviderDeps } from "@capstan/capi";
+import { httpContent, httpDownload, MediaServer } from "@capstan/media";
 import { writeFileAtomic } from "@capstan/os";
 import { PortAllocator } from "@capstan/workloads";
-import { httpContent, httpDownload } from "../media/download.ts";
-import { ImageChecks } from "../media/image-check.ts";
-import { MediaServer } from "../media/media-server.ts";
+import { ImageChecks } from "../provisioner/image-check.ts";
 import { type MemoryBmcOptions, MemoryBmcs } from "../provisioner/memory/memory-bmcs.ts";
 import { RedfishDriver } from "../provisioner/redfish/redfish-driver.ts";
 import { mediaCertificate } from "./media-certificate.ts";

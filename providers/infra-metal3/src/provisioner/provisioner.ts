@@ -1,3 +1,4 @@
+import type { ConfigDriveData } from "@capstan/media";
 import type { BareMetalHostSpec } from "../kinds/bare-metal-host-spec.ts";
 import type { HardwareDetails } from "../kinds/hardware-details.ts";
 
@@ -47,13 +48,6 @@ export interface ProvisionRequest {
   readonly image: NonNullable<BareMetalHostSpec["image"]> | undefined;
   readonly customDeploy: string | undefined;
   readonly configDrive: ConfigDriveData;
-}
-
-/** Contents of a config drive. */
-export interface ConfigDriveData {
-  readonly metaData: Readonly<Record<string, unknown>>;
-  readonly userData: string | undefined;
-  readonly networkData: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** What the management controller says of the hardware. */

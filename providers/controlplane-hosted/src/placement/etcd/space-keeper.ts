@@ -1,5 +1,5 @@
+import type { EtcdClient, MemberStatus } from "@capstan/etcd";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import type { EtcdClient, MemberStatus } from "./client.ts";
 import { hasAlarm, planSpace, spaceProblem } from "./space.ts";
 
 /** After a failure, and as long as nothing helps, the space is looked at again after this. */

@@ -1,6 +1,6 @@
-import { nextTime, parseCron } from "../../backup/cron.ts";
+import { nextTime, parseCron } from "@capstan/backup";
+import type { MemberStatus } from "@capstan/etcd";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import type { MemberStatus } from "./client.ts";
 
 type EtcdSpec = NonNullable<HostedControlPlaneSpec["etcd"]>;
 

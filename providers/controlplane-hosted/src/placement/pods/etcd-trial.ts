@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { KubeObject } from "@capstan/apimachinery";
+import type { EtcdMember } from "@capstan/etcd";
 import {
   type HostCluster,
   OWNER_ANNOTATION,
@@ -8,7 +9,6 @@ import {
   podRestarts,
   podTrouble,
 } from "@capstan/workloads";
-import type { EtcdMember } from "../../components/context.ts";
 import { ownMetadata, type PodNames, selectorLabels, trialPodName } from "./names.ts";
 import { ETCD_PORTS, etcdMember, etcdTemplate, type PodsInput, TEMPLATE_ANNOTATION } from "./objects.ts";
 

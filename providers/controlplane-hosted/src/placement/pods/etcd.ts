@@ -1,9 +1,17 @@
 import type { Clock } from "@capstan/apimachinery";
+import {
+  describeStep,
+  type EtcdClient,
+  type EtcdConnect,
+  type EtcdCredentials,
+  etcdClient,
+  type MembershipStep,
+  membershipStep,
+} from "@capstan/etcd";
 import { forwardPort, type HostCluster, HostSecret, PersistentVolumeClaim, StatefulSet } from "@capstan/workloads";
 import { type EtcdDescription, sameEtcd } from "../etcd/change.ts";
 import { EtcdChanges } from "../etcd/changes.ts";
-import { type EtcdClient, type EtcdConnect, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
-import { describeStep, type MembershipStep, membershipStep } from "../etcd/membership.ts";
+import { membershipWait } from "../etcd/membership-wait.ts";
 import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import { describedPods, PodsGround } from "./etcd-change.ts";
@@ -185,7 +193,7 @@ export class PodsEtcd {
     const wanted = plan.spec.etcd?.replicas ?? 1;
     const step = membershipStep(sights, wanted, settled, nowMs);
     const report: PodsEtcdReport = { recheckAtMs: Infinity };
-    if (step.type === "wait") report.pending = { reason: step.reason, message: step.message };
+    if (step.type === "wait") report.pending = membershipWait(step);
     else if (step.type !== "none") {
       report.pending = { reason: "EtcdMembersChanging", message: describeStep(step, wanted) };
       try {

@@ -1,6 +1,6 @@
+import { isIPAddress } from "@capstan/controlplane";
 import type { HostNode, Service } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import { isIPAddress } from "../../network.ts";
 import type { Reservation } from "../placement.ts";
 import { nameOf, ownMetadata, type PodNames, selectorLabels } from "./names.ts";
 

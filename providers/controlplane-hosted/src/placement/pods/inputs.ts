@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Clock, Random } from "@capstan/apimachinery";
+import { hostPort } from "@capstan/controlplane";
+import { firstMembers } from "@capstan/etcd";
 import { type HostCluster, HostSecret, type Service } from "@capstan/workloads";
 import { coerce, lt, type SemVer } from "semver";
 import { certificateSpecs } from "../../certificates.ts";
 import type { ComponentContext } from "../../components/context.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import { hostPort } from "../../network.ts";
 import { componentFiles } from "../component-files.ts";
 import { type EtcdDescription, type EtcdSettings, etcdSettings } from "../etcd/change.ts";
-import { firstMembers } from "../etcd/membership.ts";
 import { type LeafStorage, LeafStore } from "../leaf-store.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import { API_PORT, konnectivityOn, serviceAddresses, servicePort } from "./exposure.ts";

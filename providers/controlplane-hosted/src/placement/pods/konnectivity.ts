@@ -1,7 +1,7 @@
+import { versionFacts } from "@capstan/controlplane";
 import { stringify } from "yaml";
 import type { CertificateSpec } from "../../certificates.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import { versionFacts } from "../../versions.ts";
 import { fileKubeconfig } from "../component-files.ts";
 import { API_PORT, KONNECTIVITY_PORT } from "./exposure.ts";
 import { FILES_DIR, restricted } from "./template.ts";

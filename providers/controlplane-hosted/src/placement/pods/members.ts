@@ -1,3 +1,4 @@
+import { damageOf, type MemberView } from "@capstan/etcd";
 import {
   type HostCluster,
   PersistentVolumeClaim,
@@ -7,7 +8,6 @@ import {
   podWords,
   StatefulSet,
 } from "@capstan/workloads";
-import { damageOf, type MemberView } from "../etcd/membership.ts";
 import { memberClaim, memberName, memberPod, type PodNames } from "./names.ts";
 import type { PodsMember } from "./record.ts";
 import { type ComponentView, isSettled } from "./state.ts";

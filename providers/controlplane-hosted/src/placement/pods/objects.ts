@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { trusted } from "@capstan/controlplane";
+import { type EtcdMember, initialCluster } from "@capstan/etcd";
 import type { HostSecret, PersistentVolumeClaim, PodController } from "@capstan/workloads";
-import { trusted } from "../../certificates.ts";
-import type { ComponentContext, EtcdMember } from "../../components/context.ts";
-import { ETCD_FILES, etcdArguments, initialCluster } from "../../components/etcd.ts";
+import type { ComponentContext } from "../../components/context.ts";
+import { ETCD_FILES, etcdArguments } from "../../components/etcd.ts";
 import { KUBE_APISERVER_FILES, kubeApiserverArguments } from "../../components/kube-apiserver.ts";
 import {
   KUBE_CONTROLLER_MANAGER_FILES,

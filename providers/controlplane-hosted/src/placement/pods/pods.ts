@@ -1,4 +1,5 @@
 import type { Clock, Random } from "@capstan/apimachinery";
+import { firstMembers } from "@capstan/etcd";
 import type { Client, Logger } from "@capstan/runtime";
 import {
   Deployment,
@@ -12,7 +13,6 @@ import {
   Service,
 } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import { firstMembers } from "../etcd/membership.ts";
 import type {
   ControlPlanePlan,
   PlacedObject,

@@ -1,7 +1,7 @@
+import type { EtcdMemberRecord } from "@capstan/etcd";
 import type { HostSecret } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import type { EtcdChangeState } from "../etcd/change.ts";
-import type { EtcdMemberRecord } from "../etcd/membership.ts";
 
 /** What is known of etcd's data beside the data itself; lies in an annotation of etcd's Secret and moves with the pods. */
 export interface PodsRecord extends EtcdChangeState {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Clock, KubeObject } from "@capstan/apimachinery";
+import { restoreArguments } from "@capstan/etcd";
 import {
   execInPod,
   HOSTED_LABEL,
@@ -12,7 +13,6 @@ import {
   podWords,
 } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import { restoreArguments } from "../etcd/tools.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import { memberClaim, ownMetadata, type PodNames, restorePodName } from "./names.ts";
 import { etcdMember, memberVolume, type PodsInput } from "./objects.ts";

@@ -1,8 +1,8 @@
+import { versionFacts } from "@capstan/controlplane";
 import { OWNER_ANNOTATION } from "@capstan/workloads";
 import { minor } from "semver";
 import { FILES_FOLDER } from "../../components/files-folder.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import { versionFacts } from "../../versions.ts";
 import { filesSecretName, type PodComponent, type PodNames, selectorLabels } from "./names.ts";
 
 /** Where a component finds its files: kubeadm's paths. */

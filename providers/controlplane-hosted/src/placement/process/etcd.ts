@@ -1,19 +1,22 @@
 import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
-import type { ProgramState } from "@capstan/workloads";
-import type { EtcdMember } from "../../components/context.ts";
-import { type EtcdDescription, etcdSettings } from "../etcd/change.ts";
-import { EtcdChanges } from "../etcd/changes.ts";
-import { type EtcdClient, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
 import {
   damageOf,
   describeStep,
+  type EtcdClient,
+  type EtcdCredentials,
+  type EtcdMember,
   type EtcdMemberRecord,
+  etcdClient,
   type MembershipStep,
   type MemberView,
   membershipStep,
-} from "../etcd/membership.ts";
+} from "@capstan/etcd";
+import type { ProgramState } from "@capstan/workloads";
+import { type EtcdDescription, etcdSettings } from "../etcd/change.ts";
+import { EtcdChanges } from "../etcd/changes.ts";
+import { membershipWait } from "../etcd/membership-wait.ts";
 import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import type { PlaneRecord } from "../plane-record.ts";
@@ -152,7 +155,7 @@ export class ProcessEtcd {
     const wanted = plan.spec.etcd?.replicas ?? 1;
     const step = membershipStep(views, wanted, settled, nowMs);
     const report: EtcdReport = { states, recheckAtMs: Infinity };
-    if (step.type === "wait") report.pending = { reason: step.reason, message: step.message };
+    if (step.type === "wait") report.pending = membershipWait(step);
     else if (step.type !== "none") {
       report.pending = { reason: "EtcdMembersChanging", message: describeStep(step, wanted) };
       try {

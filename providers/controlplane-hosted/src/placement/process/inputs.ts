@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
+import { type Authorities, hostPort } from "@capstan/controlplane";
+import { type EtcdMember, type EtcdMemberRecord, firstMembers, initialCluster } from "@capstan/etcd";
 import type { PortAllocator, UserIds } from "@capstan/workloads";
-import { type Authorities, type CertificateSpec, certificateSpecs } from "../../certificates.ts";
-import type { ComponentContext, EtcdMember } from "../../components/context.ts";
-import { initialCluster } from "../../components/etcd.ts";
-import { hostPort } from "../../network.ts";
+import { type CertificateSpec, certificateSpecs } from "../../certificates.ts";
+import type { ComponentContext } from "../../components/context.ts";
 import { componentFiles } from "../component-files.ts";
-import { type EtcdMemberRecord, firstMembers } from "../etcd/membership.ts";
 import { LeafStore, leafFile } from "../leaf-store.ts";
 import type { ControlPlanePlan, ReserveRequest } from "../placement.ts";
 import type { PlaneRecord } from "../plane-record.ts";

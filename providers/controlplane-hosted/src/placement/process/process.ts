@@ -1,15 +1,21 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
 import type { DialGate } from "@capstan/apimachinery/foreign";
+import { hostPort, isIPAddress } from "@capstan/controlplane";
+import {
+  adoptRestored,
+  type EtcdClient,
+  type EtcdCredentials,
+  type etcdTenants,
+  etcdVersionOf,
+  firstMembers,
+  isExport,
+  saveSnapshot,
+} from "@capstan/etcd";
 import type { Binaries } from "@capstan/kubernetes-install";
 import { bindProblem, type PortAllocator, PortTakenError, type ProgramState, type UserIds } from "@capstan/workloads";
-import { hostPort, isIPAddress } from "../../network.ts";
 import { etcdSettings } from "../etcd/change.ts";
-import type { EtcdClient, EtcdCredentials } from "../etcd/client.ts";
-import { isExport } from "../etcd/export.ts";
-import { firstMembers } from "../etcd/membership.ts";
-import type { etcdTenants } from "../etcd/tenants.ts";
-import { adoptRestored, etcdVersionOf, restoreSnapshot, saveSnapshot } from "../etcd/tools.ts";
+import { restoreBackup } from "../etcd/restore-backup.ts";
 import type {
   ControlPlanePlan,
   PlacedObject,
@@ -386,7 +392,7 @@ export class ProcessPlacement implements Placement {
       dataDir: this.etcd.dataDir(plan.owner, index),
     }));
     for (const { member, dataDir } of members)
-      await restoreSnapshot(dir, file, dataDir, member, input.context.etcd, restore.name);
+      await restoreBackup(dir, file, dataDir, member, input.context.etcd, restore.name);
     await this.stopAll(plan.owner);
     for (const { dataDir } of members) await adoptRestored(dataDir);
     // With other data an earlier change of etcd says nothing any more.

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { parseQuantity, quantityValue } from "@capstan/apimachinery";
+import { hostPort } from "@capstan/controlplane";
+import type { EtcdMember } from "@capstan/etcd";
 import type { Program } from "@capstan/workloads";
-import type { ComponentContext, EtcdMember } from "../../components/context.ts";
+import type { ComponentContext } from "../../components/context.ts";
 import { ETCD_FILES, etcdArguments } from "../../components/etcd.ts";
 import { KUBE_APISERVER_FILES, kubeApiserverArguments } from "../../components/kube-apiserver.ts";
 import {
@@ -10,7 +12,6 @@ import {
 } from "../../components/kube-controller-manager.ts";
 import { KUBE_SCHEDULER_FILES, kubeSchedulerArguments } from "../../components/kube-scheduler.ts";
 import { ENCRYPTION_FILE } from "../../components/settings.ts";
-import { hostPort } from "../../network.ts";
 import { pickFiles } from "../component-files.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 

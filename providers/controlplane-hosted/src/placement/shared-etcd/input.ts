@@ -1,7 +1,7 @@
+import { type Authorities, clusterNetwork } from "@capstan/controlplane";
+import type { EtcdMember } from "@capstan/etcd";
 import type { CertificateAndKey } from "@capstan/pki";
-import { type Authorities, certificateSpecs } from "../../certificates.ts";
-import type { EtcdMember } from "../../components/context.ts";
-import { clusterNetwork } from "../../network.ts";
+import { certificateSpecs } from "../../certificates.ts";
 import type { LeafStore } from "../leaf-store.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import type { ProgramInput } from "../process/programs.ts";

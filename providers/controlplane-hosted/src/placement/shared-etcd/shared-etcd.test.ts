@@ -3,12 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
+import { type Authorities, clusterNetwork } from "@capstan/controlplane";
 import { createCertificateAuthority, createServiceAccountKey, parseCertificate } from "@capstan/pki";
 import { PortAllocator, UserIds } from "@capstan/workloads";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Authorities } from "../../certificates.ts";
 import { FakeEtcd } from "../../contract-suite/fake-etcd.ts";
-import { clusterNetwork } from "../../network.ts";
 import { FakeTenants } from "../../testing/fake-tenants.ts";
 import { FakeWorkloads } from "../../testing/fake-workloads.ts";
 import { leafFile } from "../leaf-store.ts";

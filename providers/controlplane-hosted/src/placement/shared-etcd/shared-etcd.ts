@@ -1,13 +1,20 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
+import {
+  type EtcdClient,
+  type EtcdCredentials,
+  type EtcdTenant,
+  type EtcdTenants,
+  etcdClient,
+  etcdTenants,
+  etcdVersionOf,
+  firstMembers,
+  readExport,
+  writeExport,
+} from "@capstan/etcd";
 import { BACKDATE_MS, type CertificateAndKey, createCertificateAuthority, createSecretKey } from "@capstan/pki";
 import type { ProgramState, UserIds } from "@capstan/workloads";
 import { compare } from "semver";
-import { type EtcdClient, type EtcdCredentials, etcdClient } from "../etcd/client.ts";
-import { readExport, writeExport } from "../etcd/export.ts";
-import { firstMembers } from "../etcd/membership.ts";
-import { type EtcdTenant, type EtcdTenants, etcdTenants } from "../etcd/tenants.ts";
-import { etcdVersionOf } from "../etcd/tools.ts";
 import { LeafStore, leafFile } from "../leaf-store.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import { PlacementProblem } from "../placement-problem.ts";

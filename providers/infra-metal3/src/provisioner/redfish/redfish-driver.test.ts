@@ -1,10 +1,9 @@
 import { setMaxListeners } from "node:events";
+import { buildIso, bytesContent, type MediaContent, readAll } from "@capstan/media";
+import { readIso } from "@capstan/media/testing";
 import { openDialGate } from "@capstan/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { bytesContent, type MediaContent, readAll } from "../../media/content.ts";
-import { buildIso } from "../../media/iso9660.ts";
 import { FakeRedfish, hastyClock, type Reply, type Seen } from "../../testing/fake-redfish.ts";
-import { readIso } from "../../testing/iso-reader.ts";
 import { finished, type ProvisionRequest, type StepResult } from "../provisioner.ts";
 import { RedfishDriver } from "./redfish-driver.ts";
 

@@ -2,14 +2,18 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { type Clock, isObject } from "@capstan/apimachinery";
 import type { DialGate } from "@capstan/apimachinery/foreign";
+import {
+  addFiles,
+  bytesContent,
+  configDrive,
+  configDriveFiles,
+  type MediaContent,
+  type MediaServer,
+} from "@capstan/media";
 import type { BareMetalHostSpec } from "../../kinds/bare-metal-host-spec.ts";
 import type { HardwareDetails } from "../../kinds/hardware-details.ts";
-import { addFiles } from "../../media/add-files.ts";
-import { configDrive, configDriveFiles } from "../../media/config-drive.ts";
-import { bytesContent, type MediaContent } from "../../media/content.ts";
-import type { ImageChecks } from "../../media/image-check.ts";
-import type { MediaServer } from "../../media/media-server.ts";
 import { parseBmcAddress } from "../bmc-address.ts";
+import type { ImageChecks } from "../image-check.ts";
 import { InFlight } from "../in-flight.ts";
 import {
   failure,

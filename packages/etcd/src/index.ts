@@ -1,0 +1,31 @@
+/** Clients, membership and tools of etcd. */
+export {
+  type EtcdClient,
+  type EtcdConnect,
+  type EtcdCredentials,
+  etcdClient,
+  type ListedMember,
+  type MemberStatus,
+} from "./client.ts";
+export { isExport, readExport, writeExport } from "./export.ts";
+export { type EtcdMember, initialCluster } from "./member.ts";
+export {
+  damageOf,
+  describeStep,
+  type EtcdMemberRecord,
+  firstMembers,
+  type MembershipStep,
+  type MembershipWait,
+  type MemberView,
+  membershipStep,
+} from "./membership.ts";
+export { type EtcdEntry, type EtcdTenant, type EtcdTenants, etcdTenants } from "./tenants.ts";
+export {
+  adoptRestored,
+  type EtcdAccess,
+  EtcdToolError,
+  etcdVersionOf,
+  restoreArguments,
+  restoreSnapshot,
+  saveSnapshot,
+} from "./tools.ts";

@@ -1,0 +1,19 @@
+/** One member of etcd and how it is reached. */
+export interface EtcdMember {
+  name: string;
+  clientUrl: string;
+  peerUrl: string;
+  /** What it listens on, where that is not what it tells others. */
+  listenClientUrl?: string;
+  listenPeerUrl?: string;
+  metricsUrl: string;
+  /** Its `--initial-cluster`, where that is not simply all members. */
+  initialCluster?: string;
+  /** It joins a cluster that runs already. */
+  joins?: boolean;
+}
+
+/** `--initial-cluster`: all members with their peer addresses. */
+export function initialCluster(members: readonly EtcdMember[]): string {
+  return members.map((member) => `${member.name}=${member.peerUrl}`).join(",");
+}

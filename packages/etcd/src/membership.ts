@@ -1,0 +1,132 @@
+/** One member of etcd as the placement keeps it. */
+export interface EtcdMemberRecord {
+  index: number;
+  /** Indexes of the members it was begun with: its `--initial-cluster`, which never changes afterwards. */
+  began: number[];
+  /** It joined a cluster that ran already. */
+  joined?: boolean;
+  /** It has no vote yet. */
+  learner?: boolean;
+  /** kube-apiservers do not ask it yet: they learn of all new members at once. */
+  joining?: boolean;
+  /** It is about to be removed, and kube-apiservers no longer ask it. */
+  leaving?: boolean;
+  /** It has held data: from then on an empty folder means loss. */
+  started?: boolean;
+  /** When it was last replaced, milliseconds since the epoch. */
+  replacedMs?: number;
+}
+
+/** A member as it is seen now. */
+export interface MemberView {
+  record: EtcdMemberRecord;
+  ready: boolean;
+  hasData: boolean;
+  /** Why its data cannot be read, in its own words. */
+  damage: string | undefined;
+}
+
+/** What to do next about the members. */
+export type MembershipStep =
+  | { type: "none" }
+  /** All that were wanted are there: kube-apiservers may use them. */
+  | { type: "serve" }
+  | MembershipWait
+  | { type: "replace"; index: number; why: string }
+  /** `leave` is for that member and all after it. */
+  | { type: "add" | "promote" | "leave" | "remove"; index: number };
+
+/** Nothing can be done now. */
+export interface MembershipWait {
+  type: "wait";
+  reason: "EtcdQuorumLost" | "EtcdMembersChanging";
+  message: string;
+}
+
+/** A member that was replaced and fails again so soon has another trouble than its data. */
+const REPLACE_AGAIN_MS = 10 * 60_000;
+
+/** The members of a new control plane. */
+export function firstMembers(count: number): EtcdMemberRecord[] {
+  const began = Array.from({ length: count }, (_, index) => index);
+  return began.map((index) => ({ index, began }));
+}
+
+/**
+ * The next step from the members there are to the number wanted, one at a time and never one that could cost the quorum. `settled` says
+ * that all kube-apiservers run with the list of members as it is recorded.
+ */
+export function membershipStep(
+  members: readonly MemberView[],
+  wanted: number,
+  settled: boolean,
+  nowMs: number,
+): MembershipStep {
+  const voters = members.filter(({ record }) => record.learner !== true);
+  const quorum = Math.floor(voters.length / 2) + 1;
+  const readyWithout = (index: number): number =>
+    voters.filter((view) => view.record.index !== index && view.ready).length;
+  for (const view of members) {
+    const { index } = view.record;
+    const why = troubleOf(view, nowMs);
+    if (why === undefined || voters.length < 2) continue;
+    if (readyWithout(index) >= quorum) return { type: "replace", index, why };
+    return {
+      type: "wait",
+      reason: "EtcdQuorumLost",
+      message: `etcd-${index}: ${why}, and too few others run to take it in again`,
+    };
+  }
+  const learner = members.find(({ record }) => record.learner === true);
+  if (learner !== undefined)
+    return learner.ready
+      ? { type: "promote", index: learner.record.index }
+      : changing(`etcd-${learner.record.index} starts and copies the data`);
+  const leaving = members.filter(({ record }) => record.leaving === true).at(-1);
+  if (leaving !== undefined) {
+    if (!settled) return changing(`kube-apiservers stop to use etcd-${leaving.record.index}`);
+    return readyWithout(leaving.record.index) >= quorum || voters.length === 2
+      ? { type: "remove", index: leaving.record.index }
+      : changing(`waiting for the other members of etcd before etcd-${leaving.record.index} goes`);
+  }
+  if (members.length === wanted)
+    return members.some(({ record }) => record.joining === true) ? { type: "serve" } : { type: "none" };
+  if (members.some(({ ready }) => !ready))
+    return changing("waiting for all members of etcd before their number changes");
+  const highest = Math.max(...members.map(({ record }) => record.index));
+  return members.length < wanted ? { type: "add", index: highest + 1 } : { type: "leave", index: wanted };
+}
+
+/** What is being done, for people. */
+export function describeStep(step: Exclude<MembershipStep, { type: "none" | "wait" }>, wanted: number): string {
+  switch (step.type) {
+    case "replace":
+      return `etcd-${step.index} is taken in again: ${step.why}`;
+    case "promote":
+      return `etcd-${step.index} catches up before it may vote`;
+    case "serve":
+      return `kube-apiservers begin to use all ${wanted} members of etcd`;
+    default:
+      return `etcd goes to ${wanted} members: ${step.type} etcd-${step.index}`;
+  }
+}
+
+function troubleOf({ record, hasData, damage }: MemberView, nowMs: number): string | undefined {
+  if (record.started === true && !hasData) return "its data is gone";
+  if (damage === undefined) return undefined;
+  return nowMs - (record.replacedMs ?? -Infinity) < REPLACE_AGAIN_MS ? undefined : `its data is damaged (${damage})`;
+}
+
+const changing = (message: string): MembershipStep => ({ type: "wait", reason: "EtcdMembersChanging", message });
+
+/** A member that ended this often and says this will not get better by itself. */
+const ENOUGH_RESTARTS = 3;
+/** SIGBUS: a part of the file that is mapped into memory is not there. */
+const DAMAGE =
+  /signal SIGBUS|crc mismatch|corrupt|checksum|unexpected EOF|invalid database|too small|freepages|already freed|failed to (open|find|recover|read|load) .*(database|db|wal|snap|backend)/i;
+
+/** Why a member's data cannot be read, if that is why it ends again and again. */
+export function damageOf(state: { phase: string; restarts: number; message: string }): string | undefined {
+  if (state.phase !== "Failed" || state.restarts < ENOUGH_RESTARTS || !DAMAGE.test(state.message)) return undefined;
+  return state.message.slice(state.message.indexOf("its last error: ") + "its last error: ".length, 300);
+}

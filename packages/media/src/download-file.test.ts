@@ -1,0 +1,167 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { request as ask, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { proxyFromEnvironment } from "@capstan/runtime";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { downloadFile, fetchText } from "./download-file.ts";
+import { Fetcher } from "./fetcher.ts";
+import { FileServer, sha256 } from "./testing/file-server.ts";
+
+let mirror: FileServer;
+let fetcher: Fetcher;
+let scratch: string;
+let file: string;
+const bytes = Buffer.from(`#!/bin/sh\n${"x".repeat(5000)}\n`);
+
+beforeEach(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "capstan-download-"));
+  file = join(scratch, "parts/kube-apiserver");
+  await mkdir(join(scratch, "parts"));
+  fetcher = new Fetcher({ proxyFor: () => undefined });
+  mirror = new FileServer();
+  mirror.put("/kube-apiserver", bytes);
+  await mirror.open();
+});
+
+afterEach(async () => {
+  await fetcher.close();
+  await mirror.close();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+const get = (url = `${mirror.base}/kube-apiserver`, through = fetcher): Promise<void> =>
+  downloadFile({ fetcher: through, url, file, sha256: sha256(bytes) });
+const arrived = async (): Promise<boolean> => (await readFile(file)).equals(bytes);
+
+test("a server that does not resume sends all of it again", async () => {
+  mirror.resumes = false;
+  await writeFile(`${file}.part`, bytes.subarray(0, 1000));
+  await get();
+  expect(await arrived()).toBe(true);
+});
+
+test("a part that is whole already is not fetched again", async () => {
+  await writeFile(`${file}.part`, bytes);
+  await get();
+  expect(mirror.asked).toEqual([`/kube-apiserver bytes=${bytes.length}-`]);
+  expect(await arrived()).toBe(true);
+});
+
+test.each([
+  ["another file's", Buffer.from("another release".repeat(50))],
+  ["damaged by a power cut", Buffer.alloc(1000)],
+  ["longer than the file", Buffer.alloc(20_000)],
+])("what came before and is %s is fetched anew in the same run", async (_what, part) => {
+  await writeFile(`${file}.part`, part);
+  await get();
+  expect(mirror.asked).toEqual([`/kube-apiserver bytes=${part.length}-`, "/kube-apiserver"]);
+  expect(await arrived()).toBe(true);
+});
+
+test("a server that goes on elsewhere than it was asked is asked for all of it", async () => {
+  await writeFile(`${file}.part`, bytes.subarray(0, 1000));
+  mirror.instead = (request, response) => {
+    if (request.headers.range === undefined) return false;
+    response.writeHead(206, { "content-range": `bytes 500-${bytes.length - 1}/${bytes.length}` });
+    response.end(bytes.subarray(500));
+    return true;
+  };
+  await get();
+  expect(await arrived()).toBe(true);
+});
+
+test("what lies there under its final name is believed only with its checksum", async () => {
+  await writeFile(file, bytes.subarray(0, 10));
+  await get();
+  expect(await arrived()).toBe(true);
+  mirror.asked.length = 0;
+  await get();
+  expect(mirror.asked, "whole").toEqual([]);
+});
+
+test("a wrong file is asked for once and leaves no part", async () => {
+  mirror.files.set("/kube-apiserver", Buffer.from("something else"));
+  await expect(get()).rejects.toThrow(/checksum [0-9a-f]{64} is not the expected/);
+  expect(mirror.asked).toEqual(["/kube-apiserver"]);
+  await expect(readFile(`${file}.part`)).rejects.toThrow("ENOENT");
+});
+
+test("a server in trouble and one that is not there are told apart", async () => {
+  await expect(get(`${mirror.base}/nothing`)).rejects.toMatchObject({ problem: "missing" });
+  mirror.instead = (_request, response) => (response.writeHead(503).end(), true);
+  await expect(get()).rejects.toThrow("/kube-apiserver answered 503");
+  const { base } = mirror;
+  await mirror.close();
+  await expect(get(`${base}/kube-apiserver`)).rejects.toMatchObject({
+    message: expect.stringMatching(/^cannot reach .*ECONNREFUSED/),
+    problem: "unreachable",
+  });
+  await mirror.open();
+});
+
+test("redirects are followed, without the password, and not for ever", async () => {
+  const passwords: (string | undefined)[] = [];
+  const other = new FileServer();
+  other.put("/cdn", bytes);
+  other.instead = (request) => (passwords.push(request.headers.authorization), false);
+  await other.open();
+  mirror.instead = (request, response) => {
+    passwords.push(request.headers.authorization);
+    response.writeHead(302, { location: request.url === "/round" ? "/round" : `${other.base}/cdn` }).end();
+    return true;
+  };
+  await get(`${mirror.base.replace("//", "//ann:s%40cret@")}/kube-apiserver`);
+  expect(passwords).toEqual([`Basic ${Buffer.from("ann:s@cret").toString("base64")}`, undefined]);
+  expect(await arrived()).toBe(true);
+  await expect(fetchText(fetcher, `${mirror.base}/round`)).rejects.toThrow("leads on and on");
+  await other.close();
+});
+
+test("a password in the address is in no message", async () => {
+  const url = `${mirror.base.replace("//", "//ann:secret@")}/nothing`;
+  for (const attempt of [() => get(url), () => fetchText(fetcher, url)])
+    await expect(attempt()).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+\/nothing does not exist \(404\)$/);
+  await mirror.close();
+  await expect(get(url)).rejects.toThrow(/^cannot reach http:\/\/127\.0\.0\.1:\d+\/nothing: /);
+  await mirror.open();
+});
+
+test("what is no address is told so", async () => {
+  await expect(get("mirror.example.org/kube-apiserver")).rejects.toThrow("is no address");
+  await expect(get("file:///etc/passwd")).rejects.toThrow("is no address");
+});
+
+test("the environment's proxy is used, but not for what NO_PROXY names", async () => {
+  const asked: string[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers["proxy-authorization"] ?? ""}`.trim());
+    const to = new URL(request.url ?? "");
+    ask(`${mirror.base}${to.pathname}`, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    }).end();
+  });
+  proxy.on("connect", (request, socket) => {
+    asked.push(`CONNECT ${request.url}`);
+    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const address = `http://ann:pw@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const env = { HTTP_PROXY: address, HTTPS_PROXY: address, NO_PROXY: "straight.invalid" };
+  const proxied = new Fetcher({ proxyFor: (url) => proxyFromEnvironment(url, env) });
+  await get("http://mirror.invalid/kube-apiserver", proxied);
+  expect(await arrived()).toBe(true);
+  const authorization = `Basic ${Buffer.from("ann:pw").toString("base64")}`;
+  expect(asked).toEqual([`GET http://mirror.invalid/kube-apiserver ${authorization}`]);
+  await expect(fetchText(proxied, "https://mirror.invalid/x")).rejects.toThrow(
+    /^cannot reach https:\/\/mirror\.invalid\/x through the proxy 127\.0\.0\.1:\d+: .*403/,
+  );
+  expect(asked.at(-1)).toBe("CONNECT mirror.invalid:443");
+  await expect(fetchText(proxied, "http://straight.invalid/x")).rejects.toThrow(/cannot reach/);
+  expect(asked).toHaveLength(2);
+  await proxied.close();
+  proxy.closeAllConnections();
+  await new Promise((resolve) => proxy.close(resolve));
+});

@@ -1,0 +1,115 @@
+import type { Dispatcher } from "undici";
+import { DownloadError } from "./download-error.ts";
+
+const MAX_REDIRECTS = 10;
+/** An answer that stops for this long has failed. */
+const IDLE_MS = 60_000;
+
+/** How servers are reached. */
+export interface FetcherOptions {
+  /** The proxy for an address; undefined when it is asked directly. */
+  proxyFor(url: string): string | undefined;
+  signal?: AbortSignal;
+}
+
+/** Asks servers, through their proxies; follows redirects, but never from HTTPS to HTTP. */
+export class Fetcher {
+  readonly #options: FetcherOptions;
+  /** One per proxy; "" goes straight. */
+  readonly #dispatchers = new Map<string, Promise<Dispatcher>>();
+
+  constructor(options: FetcherOptions) {
+    this.#options = options;
+  }
+
+  /** The answer of the last server, whatever its status; what is not wanted of it is given up. */
+  async get(address: string, headers: Record<string, string> = {}): Promise<Dispatcher.ResponseData> {
+    let url = parse(address);
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+      const response = await this.#ask(url, { ...headers, ...authorizationOf(url) });
+      const { location } = response.headers;
+      if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== "string") return response;
+      giveUp(response);
+      const next = new URL(location, url);
+      if (url.protocol === "https:" && next.protocol !== "https:")
+        throw new DownloadError(
+          "redirect",
+          `${withoutCredentials(url)} leads to ${withoutCredentials(next)}, where anybody on the way could change it`,
+        );
+      url = next;
+    }
+    throw new DownloadError("redirect", `${withoutCredentials(address)} leads on and on`);
+  }
+
+  async #ask(url: URL, headers: Record<string, string>): Promise<Dispatcher.ResponseData> {
+    const { signal } = this.#options;
+    const proxy = this.#options.proxyFor(url.href);
+    const dispatcher = await this.#dispatcher(proxy ?? "");
+    const { origin, pathname, search } = url;
+    try {
+      return await dispatcher.request({
+        origin,
+        path: `${pathname}${search}`,
+        method: "GET",
+        headers,
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      throw unreachable(
+        `${withoutCredentials(url)}${proxy === undefined ? "" : ` through the proxy ${new URL(proxy).host}`}`,
+        error,
+      );
+    }
+  }
+
+  /** Lets go of all connections. */
+  async close(): Promise<void> {
+    for (const dispatcher of this.#dispatchers.values()) await dispatcher.then((each) => each.destroy());
+    this.#dispatchers.clear();
+  }
+
+  #dispatcher(proxy: string): Promise<Dispatcher> {
+    let found = this.#dispatchers.get(proxy);
+    if (found === undefined) this.#dispatchers.set(proxy, (found = makeDispatcher(proxy)));
+    return found;
+  }
+}
+
+async function makeDispatcher(proxy: string): Promise<Dispatcher> {
+  const { Agent, ProxyAgent } = await import("undici");
+  const options = { headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS, connect: { timeout: 30_000 } };
+  // What is not encrypted is asked of the proxy itself: most let nobody through to port 80.
+  return proxy === "" ? new Agent(options) : new ProxyAgent({ ...options, uri: proxy, proxyTunnel: false });
+}
+
+function parse(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new DownloadError("address", `${address} is no address`);
+}
+
+/** User and password of an address as the header that they belong into. */
+function authorizationOf(url: URL): Record<string, string> {
+  if (url.username === "") return {};
+  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
+}
+
+/** The rest of an answer is not wanted. */
+export function giveUp({ body }: Dispatcher.ResponseData): void {
+  body.on("error", () => undefined).destroy();
+}
+
+/** An address as it may be shown: without user and password. */
+export function withoutCredentials(address: string | URL): string {
+  const url = new URL(address);
+  url.username = "";
+  url.password = "";
+  return url.href;
+}
+
+function unreachable(what: string, error: unknown): DownloadError {
+  const why =
+    error instanceof Error ? error.message || ("code" in error ? String(error.code) : error.name) : String(error);
+  return new DownloadError("unreachable", `cannot reach ${what}: ${why}`);
+}

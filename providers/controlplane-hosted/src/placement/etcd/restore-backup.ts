@@ -1,0 +1,24 @@
+import { type EtcdMember, EtcdToolError, restoreSnapshot } from "@capstan/etcd";
+import { PlacementProblem } from "../placement-problem.ts";
+
+/** Makes a member's data from the snapshot of a backup; a bad backup or a full disk is a problem that a person must solve. */
+export async function restoreBackup(
+  binDir: string,
+  file: string,
+  dataDir: string,
+  member: EtcdMember,
+  members: readonly EtcdMember[],
+  backup: string,
+): Promise<void> {
+  try {
+    await restoreSnapshot(binDir, file, dataDir, member, members);
+  } catch (error) {
+    if (!(error instanceof EtcdToolError)) throw error;
+    if (error.noSpace)
+      throw new PlacementProblem("DiskFull", `${error.message}; free space where the data directory lies`);
+    throw new PlacementProblem(
+      "BackupNotUsable",
+      `spec.etcd.restoreFrom: ${backup} cannot be restored: ${error.message}; choose another backup`,
+    );
+  }
+}
