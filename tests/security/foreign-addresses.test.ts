@@ -1,0 +1,49 @@
+import type { Unstructured } from "@capstan/apimachinery";
+import { GlobalInClusterIPPool, IPAddress, IPAddressClaim } from "@capstan/capi";
+import { afterEach, expect, test, vi } from "vitest";
+import { Plane } from "../simulation/plane.ts";
+import { attempt, TENANT, tenantOf } from "./tenant.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Attack: an IPAddress of the tenant names a pool of another provider that is called as the global pool, so that claims of others never get an address. */
+const VICTIM = "victim";
+
+let plane: Plane;
+afterEach(() => plane.close());
+
+test("an address of another provider's pool does not block the global pool of the same name", async () => {
+  plane = await Plane.start({ own: 0, metal: 0, namespace: VICTIM });
+  const mallory = await tenantOf(plane);
+  await plane.client.create<Unstructured>({
+    apiVersion: GlobalInClusterIPPool.apiVersion,
+    kind: GlobalInClusterIPPool.kind,
+    metadata: { name: "shared" },
+    spec: { addresses: ["10.0.0.10-10.0.0.20"], prefix: 24, gateway: "10.0.0.1" },
+  });
+  const said = await attempt(mallory, {
+    apiVersion: IPAddress.apiVersion,
+    kind: IPAddress.kind,
+    metadata: { namespace: TENANT, name: "a" },
+    spec: {
+      claimRef: { name: "a" },
+      poolRef: { apiGroup: "ipam.example.com", kind: GlobalInClusterIPPool.kind, name: "shared" },
+      address: "10.0.0.10",
+      prefix: 24,
+      gateway: "10.0.0.1",
+    },
+  } as Unstructured);
+  expect(said).toBe("created");
+  // Who was first is decided by the second in which an object was created.
+  await plane.pass(5_000);
+  const { group: apiGroup, kind } = GlobalInClusterIPPool;
+  await plane.client.create<Unstructured>({
+    apiVersion: IPAddressClaim.apiVersion,
+    kind: IPAddressClaim.kind,
+    metadata: { namespace: VICTIM, name: "c" },
+    spec: { poolRef: { apiGroup, kind, name: "shared" } },
+  });
+  await plane.pass(60_000);
+  expect((await plane.get(IPAddressClaim, "c")).status?.addressRef).toEqual({ name: "c" });
+  expect((await plane.get(IPAddress, "c")).spec.address).toBe("10.0.0.10");
+});
