@@ -1,4 +1,4 @@
-import { CLUSTER_NAME_LABEL, type WorkloadClusters } from "@capstan/capi";
+import { CLUSTER_NAME_LABEL, resolveReference, type WorkloadClusters } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
 import { ByoMachine } from "@capstan/infra-byoh";
 import { BareMetalHost, Metal3Machine } from "@capstan/infra-metal3";
@@ -7,7 +7,8 @@ import { type Kubelet, kubeletOver } from "@capstan/workloads";
 
 /**
  * The kubelets of hosts in memory that joined before this process started. A real one has its certificate on its disk; of these only
- * the objects are left, which say what cluster they are in, so they go on over the manager's own connection.
+ * the objects are left, which say what cluster they are in, so they go on over the manager's own connection. That can do everything in
+ * a cluster: a host acts in clusters of its own namespace only, whatever it says.
  */
 export class ResumedKubelets {
   readonly #cache: Cache;
@@ -20,17 +21,25 @@ export class ResumedKubelets {
 
   /** Of an own host. Throws while its cluster cannot be reached. */
   ofOwn(host: ByoHost): Kubelet {
-    return this.#of(ByoMachine, host.spec?.machineRef);
+    return this.#of(ByoMachine, host.metadata, host.spec?.machineRef, "spec.machineRef");
   }
 
   /** Of a bare-metal host. Throws while its cluster cannot be reached. */
   ofMetal(host: { namespace: string; name: string }): Kubelet {
-    return this.#of(Metal3Machine, this.#cache.get(BareMetalHost, host)?.spec.consumerRef);
+    const { consumerRef } = this.#cache.get(BareMetalHost, host)?.spec ?? {};
+    return this.#of(Metal3Machine, host, consumerRef, "spec.consumerRef");
   }
 
-  #of(kind: Kind<ByoMachine> | Kind<Metal3Machine>, ref: Partial<ObjectKey> | undefined): Kubelet {
-    const { namespace = "", name = "" } = ref ?? {};
-    const machine = this.#cache.get(kind as Kind<ByoMachine>, { namespace, name });
+  #of(
+    kind: Kind<ByoMachine> | Kind<Metal3Machine>,
+    host: { namespace?: string },
+    reference: Partial<ObjectKey> | undefined,
+    field: string,
+  ): Kubelet {
+    const target = resolveReference({ metadata: host }, reference ?? {}, field);
+    if ("problem" in target) throw new Error(target.problem);
+    const { namespace, name } = target;
+    const machine = this.#cache.get(kind as Kind<ByoMachine>, target);
     const cluster = machine?.metadata.labels?.[CLUSTER_NAME_LABEL];
     if (cluster === undefined) throw new Error(`${kind.kind} ${namespace}/${name} does not say which cluster it is in`);
     const connection = this.#workload().get({ namespace, name: cluster });
