@@ -36,6 +36,12 @@ test("an address of another provider's pool does not block the global pool of th
   expect(said).toBe("created");
   // Who was first is decided by the second in which an object was created.
   await plane.pass(5_000);
+  // Without an end the attack would leave no time to this test either.
+  let made = 0;
+  plane.server.internal.watch({ group: IPAddress.group, plural: IPAddress.plural }, ({ namespace, previous }) => {
+    if (namespace !== VICTIM || previous !== undefined || ++made !== 20) return;
+    void plane.client.delete({ kind: IPAddressClaim, namespace: VICTIM, name: "c" });
+  });
   const { group: apiGroup, kind } = GlobalInClusterIPPool;
   await plane.client.create<Unstructured>({
     apiVersion: IPAddressClaim.apiVersion,
@@ -44,6 +50,7 @@ test("an address of another provider's pool does not block the global pool of th
     spec: { poolRef: { apiGroup, kind, name: "shared" } },
   });
   await plane.pass(60_000);
+  expect(made, "objects made for one claim").toBe(1);
   expect((await plane.get(IPAddressClaim, "c")).status?.addressRef).toEqual({ name: "c" });
   expect((await plane.get(IPAddress, "c")).spec.address).toBe("10.0.0.10");
 });
