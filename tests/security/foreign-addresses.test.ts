@@ -1,12 +1,12 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import { GlobalInClusterIPPool, IPAddress, IPAddressClaim } from "@capstan/capi";
+import { GlobalInClusterIPPool, GlobalInClusterPrefixPool, IPAddress, IPAddressClaim } from "@capstan/capi";
 import { afterEach, expect, test, vi } from "vitest";
 import { Plane } from "../simulation/plane.ts";
 import { attempt, TENANT, tenantOf } from "./tenant.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Attack: an IPAddress of the tenant names a pool of another provider that is called as the global pool, so that claims of others never get an address. */
+/** Attack: one IPAddress of the tenant keeps everybody else from getting addresses of a global pool. */
 const VICTIM = "victim";
 
 let plane: Plane;
@@ -53,4 +53,33 @@ test("an address of another provider's pool does not block the global pool of th
   expect(made, "objects made for one claim").toBe(1);
   expect((await plane.get(IPAddressClaim, "c")).status?.addressRef).toEqual({ name: "c" });
   expect((await plane.get(IPAddress, "c")).spec.address).toBe("10.0.0.10");
+});
+
+test("one object does not take all prefixes of a global pool", async () => {
+  plane = await Plane.start({ own: 0, metal: 0, namespace: VICTIM });
+  const mallory = await tenantOf(plane);
+  const { apiVersion, group: apiGroup, kind } = GlobalInClusterPrefixPool;
+  await plane.client.create<Unstructured>({
+    apiVersion,
+    kind,
+    metadata: { name: "shared" },
+    spec: { prefixes: ["fd00::/56"], allocationPrefixLength: 64 },
+  });
+  for (const [name, prefix] of [["a", 0] as const, ["b", 56] as const])
+    await mallory.create<Unstructured>({
+      apiVersion: IPAddress.apiVersion,
+      kind: IPAddress.kind,
+      metadata: { namespace: TENANT, name },
+      spec: { claimRef: { name }, poolRef: { apiGroup, kind, name: "shared" }, address: "fd00::", prefix },
+    });
+  await plane.pass(5_000);
+  await plane.client.create<Unstructured>({
+    apiVersion: IPAddressClaim.apiVersion,
+    kind: IPAddressClaim.kind,
+    metadata: { namespace: VICTIM, name: "c" },
+    spec: { poolRef: { apiGroup, kind, name: "shared" } },
+  });
+  await plane.pass(20_000);
+  expect((await plane.get(IPAddressClaim, "c")).status?.addressRef).toEqual({ name: "c" });
+  expect((await plane.get(IPAddress, "c")).spec).toMatchObject({ address: "fd00:0:0:1::", prefix: 64 });
 });
