@@ -3,6 +3,7 @@ import { Machine } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
 import { ByoMachine } from "@capstan/infra-byoh";
 import { BareMetalHost, Metal3Machine } from "@capstan/infra-metal3";
+import { simulatedHosts } from "@capstan/manager";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { cluster, infraCluster, workers } from "../simulation/manifests.ts";
 import { Plane } from "../simulation/plane.ts";
@@ -87,5 +88,60 @@ describe.each(MANAGEMENT)("$where", ({ admission }) => {
     expect(said).toContain(
       admission ? `spec.machineRef.namespace: Invalid value: "${VICTIM}": "${name}" is in namespace` : "created",
     );
+  });
+});
+
+describe("the management controller of a host that another namespace names as well", () => {
+  /** The tenant's host at the address of the victim's only one. */
+  const twin = (bmc: object, annotations: Record<string, string> = {}): Unstructured => ({
+    apiVersion: BareMetalHost.apiVersion,
+    kind: BareMetalHost.kind,
+    metadata: { namespace: TENANT, name: "a", annotations },
+    spec: { online: true, bootMACAddress: "02:00:00:00:00:01", bmc: { address: "memory://metal-1", ...bmc } },
+  });
+  const credentials: Unstructured = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: TENANT, name: "bmc" },
+    stringData: { username: "admin", password: "simulated" },
+  };
+
+  test.each([
+    { how: "without credentials", annotations: {} },
+    { how: "paused", annotations: { "baremetalhost.metal3.io/paused": "" } },
+    {
+      how: "detached, with a status of its own making",
+      annotations: {
+        "baremetalhost.metal3.io/detached": "",
+        "baremetalhost.metal3.io/status": JSON.stringify({
+          operationalStatus: "detached",
+          provisioning: { state: "provisioned", ID: "metal-1" },
+        }),
+      },
+    },
+  ])("is not blocked by one $how that was there first", async ({ annotations }) => {
+    plane = await Plane.start({ own: 0, metal: 0, namespace: VICTIM });
+    const mallory = await tenantOf(plane);
+    expect(await attempt(mallory, twin({ credentialsName: "none" }, annotations))).toBe("created");
+    await plane.pass(10_000);
+    for (const object of simulatedHosts({ namespace: VICTIM, own: 0, metal: 1 })) await plane.client.create(object);
+    await plane.pass(120_000);
+    expect((await plane.get(BareMetalHost, "metal-1")).status?.provisioning.state).toBe("available");
+  });
+
+  test("is not driven by two, even if both can sign in", async () => {
+    plane = await Plane.start({ own: 0, metal: 1, namespace: VICTIM });
+    const mallory = await tenantOf(plane);
+    await mallory.create(credentials);
+    await plane.pass(60_000);
+    const victim = await plane.get(BareMetalHost, "metal-1");
+    expect(victim.status?.provisioning.state).toBe("available");
+    await mallory.create(twin({ credentialsName: "bmc" }));
+    await plane.restartManager();
+    await plane.pass(120_000);
+    const other = await plane.client.get(BareMetalHost, { namespace: TENANT, name: "a" });
+    expect(other?.status?.provisioning.state).toBe("registering");
+    expect(other?.status?.errorMessage).toContain("a BareMetalHost of another namespace");
+    expect((await plane.get(BareMetalHost, "metal-1")).status?.poweredOn).toBe(victim.status?.poweredOn);
   });
 });

@@ -58,3 +58,24 @@ test("Machines of another namespace are not counted as replicas of a MachineSet"
   expect(machines.map(({ metadata }) => metadata.uid)).toContain(before);
   expect((await plane.list(MachineSet))[0]?.status?.replicas).toBe(2);
 });
+
+test("an object of another namespace does not hold up the deletion of the owner that it names", async () => {
+  await victim();
+  const mallory = await tenantOf(plane);
+  const [deployment] = await plane.list(MachineDeployment);
+  if (deployment === undefined) throw new Error("there is no MachineDeployment");
+  const said = await attempt(mallory, {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      namespace: TENANT,
+      name: "a",
+      finalizers: ["example.com/stay"],
+      ownerReferences: [ownerReference(deployment, { block: true })],
+    },
+  });
+  expect(said).toBe("created");
+  await plane.client.delete(deployment, { propagationPolicy: "Foreground" });
+  await plane.pass(60_000);
+  expect(await plane.list(MachineDeployment)).toEqual([]);
+});

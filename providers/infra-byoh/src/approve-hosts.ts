@@ -52,9 +52,7 @@ export function hostCertificateController(hosts: Hosts): Controller {
       const target = await context.client.get(ByoHost, key, context.signal);
       const problem =
         shapeProblem(object, parsed) ??
-        (target === undefined
-          ? `there is no ByoHost ${key.namespace}/${key.name}: add it with capstan host add`
-          : await requesterProblem(object, parsed.commonName, asked.enrolment, target, context));
+        (await requesterProblem(object, { ...asked, commonName: parsed.commonName }, target, context));
       // Before the certificate is given, so that it is good when it arrives.
       if (problem === undefined && target !== undefined && asked.enrolment !== undefined)
         await hosts.enrol(target, asked.enrolment, context.signal);
@@ -81,18 +79,22 @@ function shapeProblem(object: CertificateSigningRequest, parsed: ParsedCertifica
     : undefined;
 }
 
-/** Who asks must hold the token made for this host, or already be this host. */
+/**
+ * Who asks must hold the token made for this host, or already be this host. Whether the host exists is said last: nobody else may
+ * learn which hosts a namespace has.
+ */
 async function requesterProblem(
   object: CertificateSigningRequest,
-  commonName: string,
-  enrolment: string | undefined,
-  host: ByoHost,
+  asked: { namespace: string; name: string; enrolment?: string; commonName: string },
+  host: ByoHost | undefined,
   context: ReconcileContext,
 ): Promise<string | undefined> {
   const username = object.spec.username ?? "";
-  const { namespace, name, uid } = host.metadata;
+  const { namespace, name, enrolment, commonName } = asked;
+  const missing = `there is no ByoHost ${namespace}/${name}: add it with capstan host add`;
   const holder = parseHostUser(username);
   if (holder?.namespace === namespace && holder?.name === name) {
+    if (host === undefined) return missing;
     if (username !== agentUser(host))
       return `${username} is of an earlier enrolment: run the line that capstan host add ${name} prints on the host`;
     // An agent of before enrolments had numbers takes one.
@@ -111,6 +113,8 @@ async function requesterProblem(
   if (secret === undefined) return "the token has been used already: make a new one with capstan host add";
   if (secret.metadata.annotations?.[ENROL_HOST_ANNOTATION] !== `${namespace}/${name}`)
     return "the token was made for another host";
+  if (host === undefined) return missing;
+  const { uid } = host.metadata;
   if ((secret.metadata.annotations?.[ENROL_UID_ANNOTATION] ?? uid) !== uid)
     return "the token was made for an earlier host of that name: make a new one with capstan host add";
   const used = secret.metadata.annotations?.[USED_ANNOTATION];

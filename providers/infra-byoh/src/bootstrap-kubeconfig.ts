@@ -1,6 +1,13 @@
 import { formatTime } from "@capstan/apimachinery";
 import { type ConditionInput, Secret, withTransitionTimes } from "@capstan/capi";
-import { ByoHost, byoHost, enrolmentSecret, hostRights, newEnrolmentToken } from "@capstan/host-agent";
+import {
+  ByoHost,
+  byoHost,
+  ENROL_HOST_ANNOTATION,
+  enrolmentSecret,
+  hostRights,
+  newEnrolmentToken,
+} from "@capstan/host-agent";
 import { buildKubeconfig } from "@capstan/pki";
 import { type Controller, controller, done, type ReconcileContext, type Result, requeueAfter } from "@capstan/runtime";
 import { USED_ANNOTATION } from "./approve-hosts.ts";
@@ -85,7 +92,11 @@ async function look(object: BootstrapKubeconfig, context: ReconcileContext): Pro
   const { bootstrapKubeconfigData, expiresAt = "", tokenID = "" } = object.status ?? {};
   if (bootstrapKubeconfigData === undefined) return done();
   const key = { namespace: "kube-system", name: `bootstrap-token-${tokenID}` };
-  const secret = await context.client.get(Secret, key, context.signal);
+  const found = await context.client.get(Secret, key, context.signal);
+  // Whoever may write a status may name any token: those of other hosts must not be told from those that do not exist.
+  const { namespace = "", name = "" } = object.metadata;
+  const host = `${namespace}/${object.spec.hostName ?? name}`;
+  const secret = found?.metadata.annotations?.[ENROL_HOST_ANNOTATION] === host ? found : undefined;
   const isUsed = secret?.metadata.annotations?.[USED_ANNOTATION] !== undefined;
   const isOld = secret === undefined || context.clock.now() >= Date.parse(expiresAt);
   if (!isUsed && !isOld) return requeueAfter(LOOK_MS);

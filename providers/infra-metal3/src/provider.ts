@@ -5,6 +5,7 @@ import {
   ownerMachine,
   type Provider,
   type ProviderDeps,
+  resolveReference,
 } from "@capstan/capi";
 import type { Cache, ObjectKey } from "@capstan/runtime";
 import { resumedKubelet } from "@capstan/workloads";
@@ -83,9 +84,12 @@ function loadMetal3(deps: Metal3Deps): ReturnType<Provider["load"]> {
   };
 }
 
-function machineOf(host: ObjectKey, cache: Cache): Metal3Machine | undefined {
-  const consumer = cache.get(BareMetalHost, host)?.spec.consumerRef?.name;
-  return cache.get(Metal3Machine, { namespace: host.namespace, name: consumer ?? "" });
+/** The machine that a host works for: of its own namespace only, whatever it says. */
+function machineOf(key: ObjectKey, cache: Cache): Metal3Machine | undefined {
+  const host = cache.get(BareMetalHost, key);
+  if (host === undefined) return undefined;
+  const target = resolveReference(host, host.spec.consumerRef ?? {}, "spec.consumerRef");
+  return "problem" in target ? undefined : cache.get(Metal3Machine, target);
 }
 
 /** The Kubernetes version of the Machine that a BareMetalHost works for. */

@@ -177,12 +177,14 @@ class GarbageCollector implements Controller {
   }
 
   private async deleteDependentsFirst(key: string, owner: Unstructured): Promise<void> {
-    const { uid = "" } = owner.metadata;
+    const { uid = "", namespace = "" } = owner.metadata;
     let blocked = false;
     for (const dependent of this.graph.dependentsOf(uid)) {
       const object = this.read(dependent);
       if (object === undefined) continue;
-      blocked ||= ownersOf(object).some((ref) => ref.uid === uid && ref.blockOwnerDeletion === true);
+      // Owners are of the same namespace: whoever names a UID elsewhere must not hold up its deletion.
+      const isOwned = namespace === "" || object.metadata.namespace === namespace;
+      blocked ||= isOwned && ownersOf(object).some((ref) => ref.uid === uid && ref.blockOwnerDeletion === true);
       if (object.metadata.deletionTimestamp === undefined) this.work.add(dependent);
     }
     if (!blocked) await this.dropFinalizer(key, FOREGROUND);

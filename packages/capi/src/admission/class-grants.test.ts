@@ -53,6 +53,15 @@ describe("a Cluster with a class of another namespace", () => {
     expect(await admit(cluster, undefined, there(classIn("other", "ns")))).toBe("");
     expect(cluster).toMatchObject({ spec: { topology: { variables: [{ name: "token", value: "secret" }] } } });
   });
+
+  test("can still be paused and labelled after the grant was withdrawn, but its topology cannot change", async () => {
+    const topology = { classRef: { name: "k", namespace: "other" }, version: "v1.34.0" };
+    const paused = sample("Cluster", { topology, paused: true });
+    expect(await admit(paused, using("other"), there(classIn("other")))).toBe("");
+    expect(JSON.stringify(paused)).not.toContain("secret");
+    const upgraded = sample("Cluster", { topology: { ...topology, version: "v1.34.1" } });
+    expect(await admit(upgraded, using("other"), there(classIn("other")))).toContain("does not allow namespace");
+  });
 });
 
 test.each([undefined, "ns"])("a class of the same namespace needs no grant: %s", async (namespace) => {

@@ -1,3 +1,4 @@
+import { deepEqual } from "@capstan/apimachinery";
 import type { schema as clusterSchema } from "../kinds/cluster.ts";
 import type { schema as classSchema } from "../kinds/cluster-class.ts";
 import { namedTarget, type ReferenceTarget, resolveGranted, ungrantedDetail } from "../references/resolve.ts";
@@ -74,8 +75,11 @@ export const clusterAdmission: KindAdmission<Cluster> = {
     if (found === undefined) {
       const key = classKey(cluster);
       const from = cluster.metadata.namespace ?? "";
+      // Whose grant was withdrawn can still be paused, labelled and finished by its controllers: nobody follows the reference.
       if (key.namespace !== from)
-        return [invalid(`${CLASS_REFERENCE}.namespace`, key.namespace, ungrantedDetail(key, from))];
+        return old !== undefined && deepEqual(old.spec.topology, topology)
+          ? []
+          : [invalid(`${CLASS_REFERENCE}.namespace`, key.namespace, ungrantedDetail(key, from))];
       if (old === undefined) return autoscalerProblems(cluster, undefined);
       const detail = `ClusterClass ${topology.classRef.name} not found`;
       return [invalid("spec.topology.classRef", topology.classRef, detail)];

@@ -7,6 +7,8 @@ export interface PoolRanges {
   ranges: readonly AddressRange[];
   /** Bits of an address that a slot leaves to its holder; none in pools of addresses. */
   slotBits?: number;
+  /** Whether a holder of several slots counts for the first alone: where all namespaces share a pool, one object must not take it all. */
+  oneSlotEach?: boolean;
   /** Slots kept for holders that may come later. */
   kept?: ReadonlyMap<string, string>;
 }
@@ -19,18 +21,20 @@ export interface Cover extends AddressRange {
 
 /** Reads the text of an address or of a prefix. What is neither, or of the other family, is outside of every range. */
 export function coverOf(text: string, pool: PoolRanges | { problem: string }): Cover {
-  if (!("problem" in pool) && pool.slotBits !== undefined) return coverOfPrefix(text, pool.family, pool.slotBits);
+  if (!("problem" in pool) && pool.slotBits !== undefined)
+    return coverOfPrefix(text, pool.family, pool.slotBits, pool.oneSlotEach === true);
   const parsed = parseAddress(text);
   if (parsed === undefined) return one(-1n);
   return one("problem" in pool || parsed.family === pool.family ? parsed.value : -2n - parsed.value);
 }
 
-function coverOfPrefix(text: string, family: 4 | 6, slotBits: number): Cover {
+function coverOfPrefix(text: string, family: 4 | 6, slotBits: number, isOne: boolean): Cover {
   const parsed = parseRange(text);
   if (parsed === undefined) return one(-1n);
   const { first, last } = parsed;
   if (parsed.family !== family) return one(-2n - first);
   const bits = BigInt(slotBits);
+  if (isOne) return one(first >> bits);
   return { first: first >> bits, last: last >> bits, exact: last - first + 1n === 1n << bits };
 }
 

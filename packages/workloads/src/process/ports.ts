@@ -48,7 +48,7 @@ export class PortAllocator {
       for (const name of missing) {
         const wanted = fixed[name];
         const holder = wanted === undefined ? undefined : others.get(wanted);
-        if (holder !== undefined) throw new PortTakenError(wanted ?? 0, holder);
+        if (holder !== undefined) throw new PortTakenError(wanted ?? 0, holderFor(owner, holder));
         const port = wanted ?? (await freePort(host, taken));
         taken.add(port);
         known[name] = port;
@@ -78,6 +78,12 @@ export class PortTakenError extends Error {
     super(`port ${port} belongs to ${holder}`);
     this.name = "PortTakenError";
   }
+}
+
+/** What an owner is told of another one: nothing but that there is one if it is in another namespace. */
+function holderFor(owner: string, holder: string): string {
+  const namespaceOf = (text: string): string => text.slice(0, text.indexOf("/"));
+  return namespaceOf(owner) === namespaceOf(holder) ? holder : "a control plane of another namespace";
 }
 
 async function folders(path: string): Promise<string[]> {

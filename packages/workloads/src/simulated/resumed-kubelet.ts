@@ -4,8 +4,9 @@ import { type Kubelet, kubeletOver } from "./kubelet.ts";
 
 /**
  * The kubelet of a machine in memory that joined before this process started. A real one has its certificate on its disk; here only the
- * infrastructure machine is left, which says which cluster it is in, so the kubelet uses the manager's own connection. Throws while that
- * cluster cannot be reached.
+ * infrastructure machine is left, which says which cluster it is in, so the kubelet uses the manager's own connection. That may do
+ * everything in the cluster: it is looked up in the namespace of the machine, which the caller must have found in that of the host. Throws
+ * while the cluster cannot be reached.
  */
 export function resumedKubelet(machine: KubeObject | undefined, workload: WorkloadClusters): Kubelet {
   const cluster = machine?.metadata.labels?.[CLUSTER_NAME_LABEL];

@@ -13,16 +13,19 @@ import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { addressKey, reconcileClaim } from "./claim.reconcile.ts";
 import { reconcilePool } from "./pool.reconcile.ts";
 import { openPoolBook, type PoolBook } from "./pool-book.ts";
-import { BY_ADDRESS, BY_POOL, POOL_KINDS, type Pool, poolKeyOf } from "./pools.ts";
+import { BY_ADDRESS, BY_POOL, isOurs, POOL_KINDS, type Pool, poolKeyOf } from "./pools.ts";
 
 const CONCURRENCY = 20;
 
 /** Adds the indexes of these controllers; before the cache starts. */
 export function addIpamIndexes(cache: Cache): void {
-  cache.addIndex(IPAddress, BY_ADDRESS, (address) => [addressKey(address)]);
-  cache.addIndex(IPAddressClaim, BY_POOL, ({ metadata, spec }) => [
-    poolKeyOf({ kind: spec.poolRef.kind, metadata: { namespace: metadata.namespace, name: spec.poolRef.name } }),
-  ]);
+  // Other providers may have pools of the same kind and name: theirs say nothing about ours, and anybody can name them.
+  cache.addIndex(IPAddress, BY_ADDRESS, (address) => (isOurs(address.spec.poolRef) ? [addressKey(address)] : []));
+  cache.addIndex(IPAddressClaim, BY_POOL, ({ metadata, spec: { poolRef } }) =>
+    isOurs(poolRef)
+      ? [poolKeyOf({ kind: poolRef.kind, metadata: { namespace: metadata.namespace, name: poolRef.name } })]
+      : [],
+  );
   cache.addIndex(IPAddressClaim, BY_CLUSTER, ({ metadata, spec }) => {
     const cluster = spec.clusterName ?? metadata.labels?.[CLUSTER_NAME_LABEL];
     return cluster === undefined ? [] : [clusterKey(metadata.namespace ?? "", cluster)];
@@ -52,7 +55,7 @@ export function ipamControllers(): Controller[] {
     controller(nameOf(kind))
       .for(kind)
       .watches(IPAddress, ({ metadata, spec }) =>
-        spec.poolRef.kind === kind.kind
+        isOurs(spec.poolRef) && spec.poolRef.kind === kind.kind
           ? [{ namespace: kind.namespaced ? (metadata.namespace ?? "") : "", name: spec.poolRef.name }]
           : [],
       )

@@ -7,7 +7,7 @@ import {
   poolPrefixes,
 } from "@capstan/capi";
 import { type Cache, keyText } from "@capstan/runtime";
-import { isOurs, isPrefixPool, type Pool, poolKeyOf, unitOf } from "./pools.ts";
+import { isOurs, isPrefixPool, POOL_KINDS, type Pool, poolKeyOf, unitOf } from "./pools.ts";
 
 /** What a pool has to give: addresses or prefixes. */
 type Given = PoolAddresses | PoolPrefixes;
@@ -21,12 +21,21 @@ export function openPoolBook(cache: Cache, signal: AbortSignal, onReturn: (pool:
     {
       key: (pool: Pool) => poolKeyOf(pool),
       version: ({ metadata }: Pool) => `${metadata.uid}/${metadata.generation}`,
-      ranges: (pool: Pool) => (isPrefixPool(pool) ? poolPrefixes(pool.spec) : poolAddresses(pool.spec)),
+      ranges: givenBy,
     },
     onReturn,
   );
   book.follow(cache, { kind: IPAddress, pool: poolOf, holder: holderOf, address: heldBy }, signal);
   return book;
+}
+
+/** What a pool gives. The length of its prefixes never changes, so that whoever holds more than one did not get them from here. */
+function givenBy(pool: Pool): Given | { problem: string } {
+  if (!isPrefixPool(pool)) return poolAddresses(pool.spec);
+  const prefixes = poolPrefixes(pool.spec);
+  return "problem" in prefixes
+    ? prefixes
+    : { ...prefixes, oneSlotEach: POOL_KINDS.get(pool.kind)?.namespaced !== true };
 }
 
 function holderOf({ metadata }: IPAddress): string {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
 import {
   ownerMachine,
+  resolveReference,
   Secret,
   SIMULATED_AGENT_ANNOTATION,
   SIMULATED_AGENT_DEAD,
@@ -165,8 +166,10 @@ async function kubeletOn(host: ByoHost, { client, cache, signal }: ReconcileCont
   return host.metadata.annotations?.[SIMULATED_KUBELET_ANNOTATION] ?? machineVersion(host, cache) ?? "";
 }
 
-function machineOf({ metadata, spec }: ByoHost, cache: Cache): ByoMachine | undefined {
-  return cache.get(ByoMachine, { namespace: metadata.namespace, name: spec?.machineRef?.name ?? "" });
+/** The machine that a host works for: of its own namespace only, whatever it says. */
+function machineOf(host: ByoHost, cache: Cache): ByoMachine | undefined {
+  const target = resolveReference(host, host.spec?.machineRef ?? {}, "spec.machineRef");
+  return "problem" in target ? undefined : cache.get(ByoMachine, target);
 }
 
 /** The Kubernetes version of the Machine that a host works for. */

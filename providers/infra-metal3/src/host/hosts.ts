@@ -1,6 +1,7 @@
 import type { Cache } from "@capstan/runtime";
 import { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { parseBmcAddress } from "../provisioner/bmc-address.ts";
+import type { SignedIn } from "./signed-in.ts";
 
 const BY_MAC = "boot-mac";
 const BY_BMC = "bmc-address";
@@ -20,21 +21,38 @@ export function sameMachine(cache: Cache, host: BareMetalHost): BareMetalHost[] 
   return same.filter(({ metadata }) => metadata.uid !== host.metadata.uid);
 }
 
-/** Which other host is the same machine and was there first, told to people; undefined if none. */
-export function conflictOf(cache: Cache, host: BareMetalHost): string | undefined {
-  const first = sameMachine(cache, host)
-    .filter((other) => rank(other) < rank(host))
-    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
-  if (first === undefined) return undefined;
+/** Which other host is the same machine and comes first, for people; undefined if none. */
+export function conflictOf(cache: Cache, host: BareMetalHost, signedIn: SignedIn): string | undefined {
+  const { namespace } = host.metadata;
+  const others = sameMachine(cache, host);
+  const own = others.filter((other) => other.metadata.namespace === namespace && isEarlier(other, host));
+  const first = own.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
   const mac = macOf(host)[0];
-  const what = mac !== undefined && macOf(first)[0] === mac ? `MAC address ${mac}` : `BMC address ${bmcOf(host)[0]}`;
+  const isMac = first === undefined ? false : mac !== undefined && macOf(first)[0] === mac;
+  const what = isMac ? `MAC address ${mac}` : `BMC address ${bmcOf(host)[0]}`;
   // What another namespace has is not told to whoever guesses an address.
-  const { namespace, name } = first.metadata;
   const other =
-    namespace === host.metadata.namespace
-      ? `BareMetalHost ${namespace}/${name}`
-      : "a BareMetalHost of another namespace";
-  return `The ${what} is also that of ${other}: one machine must not be two hosts; correct or delete one of them`;
+    first !== undefined
+      ? `BareMetalHost ${namespace}/${first.metadata.name}`
+      : others.some((candidate) => candidate.metadata.namespace !== namespace && holds(candidate, host, signedIn))
+        ? "a BareMetalHost of another namespace"
+        : undefined;
+  return other === undefined
+    ? undefined
+    : `The ${what} is also that of ${other}: one machine must not be two hosts; correct or delete one of them`;
+}
+
+/**
+ * Whether the host of another namespace has the management controller. It must have signed in: whoever only writes an address down
+ * must not keep its owner from using it. A MAC address cannot be proved, so that it counts within a namespace only.
+ */
+function holds(other: BareMetalHost, host: BareMetalHost, signedIn: SignedIn): boolean {
+  if (bmcOf(other)[0] === undefined || bmcOf(other)[0] !== bmcOf(host)[0]) return false;
+  return signedIn.has(other) ?? isEarlier(other, host);
+}
+
+function isEarlier(other: BareMetalHost, host: BareMetalHost): boolean {
+  return rank(other) < rank(host);
 }
 
 /** Who was there first wins; names decide between two of the same second. */

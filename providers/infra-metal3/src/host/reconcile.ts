@@ -30,6 +30,7 @@ import { conflictOf } from "./hosts.ts";
 import { nextStep } from "./next-step.ts";
 import { provisionRequest } from "./provision-request.ts";
 import { carriedStatus } from "./restore.ts";
+import { SignedIn } from "./signed-in.ts";
 import { type HostStatus, statusOf } from "./status.ts";
 import type { Access, DriverCall, HostLimits, HostMemory, HostView } from "./step.ts";
 import type { UpstreamOperator } from "./upstream.ts";
@@ -53,25 +54,32 @@ const SAVED_FIRST: ReadonlySet<DriverCall["op"]> = new Set(["register", "provisi
 /** Takes a host the next steps along its way, until there is something to wait for. */
 export function hostReconciler(deps: HostDeps): Reconcile {
   const memories = new Map<string, { uid: string; memory: HostMemory }>();
+  const signedIn = new SignedIn();
   return async (request, context) => {
     const key = keyText(request);
     const host = context.cache.get(BareMetalHost, request);
-    if (host === undefined) {
+    const known = memories.get(key);
+    if (known !== undefined && known.uid !== host?.metadata.uid) {
+      signedIn.forget(known.uid);
       memories.delete(key);
+    }
+    if (host === undefined) return done();
+    const uid = host.metadata.uid ?? "";
+    const memory = known?.uid === uid ? known.memory : { fingerprint: "" };
+    memories.set(key, { uid, memory });
+    if (host.metadata.annotations?.[HOST_PAUSED_ANNOTATION] !== undefined) {
+      signedIn.tried(host);
       return done();
     }
-    if (host.metadata.annotations?.[HOST_PAUSED_ANNOTATION] !== undefined) return done();
     if ((await deps.upstream?.drivesHostsOf(request.namespace, context.client, context.signal)) === true)
       return requeueAfter(UPSTREAM_RECHECK_MS);
     if (host.metadata.deletionTimestamp !== undefined && !hasFinalizer(host, HOST_FINALIZER)) return done();
-    const known = memories.get(key);
-    const uid = host.metadata.uid ?? "";
-    const memory = known?.uid === uid ? known.memory : { fingerprint: "" };
-    const pass = new HostPass(deps, context, host, memory);
+    const pass = new HostPass(deps, context, host, memory, signedIn);
     try {
       return await pass.run();
     } finally {
       memories.set(key, { uid, memory: pass.memory });
+      signedIn.tried(host);
     }
   };
 }
@@ -81,13 +89,15 @@ class HostPass {
   memory: HostMemory;
   readonly #deps: HostDeps;
   readonly #context: ReconcileContext;
+  readonly #signedIn: SignedIn;
   #host: BareMetalHost;
   #status: HostStatus;
   #events: HostEvent[] = [];
 
-  constructor(deps: HostDeps, context: ReconcileContext, host: BareMetalHost, memory: HostMemory) {
+  constructor(deps: HostDeps, context: ReconcileContext, host: BareMetalHost, memory: HostMemory, signedIn: SignedIn) {
     this.#deps = deps;
     this.#context = context;
+    this.#signedIn = signedIn;
     this.#host = host;
     this.#status = statusOf(host);
     this.memory = memory;
@@ -106,6 +116,7 @@ class HostPass {
       if (step.type === "call") {
         if (SAVED_FIRST.has(step.call.op)) await this.#save();
         const result = await this.#call(step.call, identity, driver);
+        this.#noteSignIn(step.call, result);
         turn = afterCall({ ...view, host: this.#host, nowMs: context.clock.now() }, step.call, result, context.random);
       } else {
         turn = afterStep(view, step, context.random);
@@ -138,7 +149,7 @@ class HostPass {
 
   #view(access: Access): HostView {
     const { metadata, spec } = this.#host;
-    const conflict = conflictOf(this.#context.cache, this.#host);
+    const conflict = conflictOf(this.#context.cache, this.#host, this.#signedIn);
     const annotations = Object.entries(metadata.annotations ?? {}).filter(
       ([key]) => key.includes("metal3.io") || key.includes("capstan.dev"),
     );
@@ -262,6 +273,12 @@ class HostPass {
       log.error("a driver call failed", { host: identity.name, operation: call.op, error });
       return failure(`The driver failed: ${redactText(error instanceof Error ? error.message : String(error))}`);
     }
+  }
+
+  /** `register` and `power` always ask the management controller; other calls may end before they do. */
+  #noteSignIn({ op }: DriverCall, { type }: StepResult<unknown>): void {
+    if (type === "done" && (op === "register" || op === "power")) this.#signedIn.succeeded(this.#host);
+    if (type === "failed" && op === "register") this.#signedIn.failed(this.#host);
   }
 
   /** Writes the status if it says something new, and tells what happened. */
