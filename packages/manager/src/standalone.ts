@@ -11,7 +11,7 @@ import { actingInProcess } from "./dashboard/acting.ts";
 import { type Dashboard, startDashboard } from "./dashboard/dashboard.ts";
 import { INSTANCE_EXTENSION, readInstance, removeInstance, writeInstance } from "./instance.ts";
 import { ensureInstancePki, type InstancePki } from "./instance-pki.ts";
-import { openEmbeddedStores, openInstanceStore } from "./instance-store.ts";
+import { openEmbeddedStores, openInstanceReserve, openInstanceStore } from "./instance-store.ts";
 import { kindRules } from "./kind-rules.ts";
 import { KINDS } from "./kinds.ts";
 import { type Manager, type ManagerOptions, startManager } from "./manager.ts";
@@ -76,9 +76,11 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const other = await readInstance(dataDir);
   if (other !== undefined) throw new AlreadyRunningError(other.pid, other.server, dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // First: on a full disk it makes room for the files of a start.
+  const reserve = openInstanceReserve(dataDir);
   const { host } = options.listen;
   const pki = await ensureInstancePki(dataDir, host === "127.0.0.1" ? [] : [host], { clock, random });
-  const store = await openInstanceStore(dataDir, options.encryptionKeyFile, { clock, random, log });
+  const store = await openInstanceStore(dataDir, options.encryptionKeyFile, { clock, random, log, reserve });
   const onError = (error: unknown): void => log.error("the audit log cannot be written", { error });
   const audit = options.auditLog === undefined ? undefined : await auditFile(options.auditLog, { onError });
   const metrics = await createMetrics({ clock });
@@ -123,7 +125,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     metrics,
     kinds: "in-process",
     dataDir,
-    embeddedStores: () => openEmbeddedStores(dataDir, options.encryptionKeyFile, { clock, random }),
+    embeddedStores: () => openEmbeddedStores(dataDir, options.encryptionKeyFile, { clock, random, reserve }),
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     ...(options.nodeAddress === undefined ? {} : { nodeAddress: options.nodeAddress }),
     ...(options.bareMetalHosts === undefined ? {} : { bareMetalHosts: options.bareMetalHosts }),
@@ -146,6 +148,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     version: options.version,
     ...(dashboard === undefined ? {} : { dashboard: dashboard.url }),
   });
+  reserve.started();
   return {
     server,
     kubeconfig,
