@@ -71,7 +71,19 @@ export class AlreadyRunningError extends Error {
   }
 }
 
+/** Starts a management plane on a data directory. One that cannot start leaves nothing running: no listener, no lock. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
+  const started: (() => Promise<void>)[] = [];
+  try {
+    return await start(options, started);
+  } catch (error) {
+    for (const stop of started.reverse()) await stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** `started` gets what ends each part that runs already. */
+async function start(options: StandaloneOptions, started: (() => Promise<void>)[]): Promise<Standalone> {
   const { dataDir, clock, random, log } = options;
   const other = await readInstance(dataDir);
   if (other !== undefined) throw new AlreadyRunningError(other.pid, other.server, dataDir);
@@ -81,8 +93,10 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const { host } = options.listen;
   const pki = await ensureInstancePki(dataDir, host === "127.0.0.1" ? [] : [host], { clock, random });
   const store = await openInstanceStore(dataDir, options.encryptionKeyFile, { clock, random, log, reserve });
+  started.push(() => store.close());
   const onError = (error: unknown): void => log.error("the audit log cannot be written", { error });
   const audit = options.auditLog === undefined ? undefined : await auditFile(options.auditLog, { onError });
+  if (audit !== undefined) started.push(() => audit.close());
   const metrics = await createMetrics({ clock });
   let running: ApiServer | undefined;
   const api = await createApiServer({
@@ -100,6 +114,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     },
   });
   running = api;
+  started.push(() => api.close());
   const listener = await api.listen({
     host,
     port: options.listen.port,
@@ -137,9 +152,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     random,
     log,
   });
+  started.push(() => manager.stop());
   const dashboard = await dashboardOf(options, { api, manager, pki });
+  if (dashboard !== undefined) started.push(() => dashboard.close());
   const signInLink = (): string | undefined => dashboard?.signInLink(ADMIN_USER);
   const stopControl = await serveControl(dataDir, { backup: (path) => store.backup(path), signInLink });
+  started.push(stopControl);
   await writeInstance(dataDir, {
     ...(processIdentity(process.pid) ?? { pid: process.pid }),
     server,
