@@ -27,6 +27,7 @@ it("occupies its space while there is some", () => {
 it("releases its space when the disk is full, and says so until there is space again", () => {
   const space = disk(RESERVE_BYTES + 10_000_000);
   const reserve = new DiskReserve("/data", space);
+  reserve.started();
   space.free_ = RESERVE_BYTES;
   reserve.spend();
   expect(space.kept, "the part of the next start is kept").toBe(START_BYTES);
@@ -41,9 +42,10 @@ it("gives a start on a full disk the space that the process before kept for it, 
   const space = disk(START_BYTES, START_BYTES);
   const reserve = new DiskReserve("/data", space);
   expect(space.free()).toBe(START_BYTES);
-  expect(reserve.refusal()).toBeDefined();
+  expect(reserve.refusal(), "a start may write").toBeUndefined();
   space.free_ -= 100_000;
   reserve.started();
+  expect(reserve.refusal()).toBeDefined();
   expect(space.kept).toBe((START_BYTES - 100_000) / 2);
   reserve.spend();
   expect(space.kept, "a failed write releases it no more").toBe((START_BYTES - 100_000) / 2);

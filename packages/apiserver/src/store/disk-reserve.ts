@@ -13,8 +13,8 @@ export interface DiskSpace {
 
 /** Enough to start, and to delete thousands of objects with their history. */
 export const RESERVE_BYTES = 16 * 1024 * 1024;
-/** The part that only a start may use, since other programs may fill what is released while the manager runs. */
-export const START_BYTES = 4 * 1024 * 1024;
+/** The part that only a start may use, since other programs may fill what is released while the manager runs. A new version rewrites kinds. */
+export const START_BYTES = 8 * 1024 * 1024;
 const FILE = "reserve";
 
 /**
@@ -25,6 +25,7 @@ export class DiskReserve {
   readonly #space: DiskSpace;
   readonly #directory: string;
   #full = false;
+  #starting = true;
 
   constructor(directory: string, space: DiskSpace) {
     this.#directory = directory;
@@ -37,8 +38,9 @@ export class DiskReserve {
     }
   }
 
-  /** To be called when all files of a start are written: what it left of its part is kept for the next one. */
+  /** To be called when a start has written what it must: what it left of its part is kept for the next one. Until then it may write. */
   started(): void {
+    this.#starting = false;
     if (this.#full) this.#keepAtMost(Math.min(START_BYTES, Math.floor(this.#space.free() / 2)));
   }
 
@@ -69,7 +71,7 @@ export class DiskReserve {
   /** Why writes are refused; undefined when there is, or is again, space. */
   refusal(): StoreError | undefined {
     if (this.#full && this.#space.free() >= 2 * RESERVE_BYTES) this.#occupy();
-    return this.#full ? noSpace(this.#directory) : undefined;
+    return this.#full && !this.#starting ? noSpace(this.#directory) : undefined;
   }
 
   #occupy(): void {

@@ -26,6 +26,7 @@ beforeEach(() => {
       kept = wanted;
     },
   });
+  reserve.started();
 });
 
 /** Transactions fail as on that disk; those of one moment are flushed, and fail, together. */
