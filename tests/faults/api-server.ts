@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
-import { createApiServer, openLmdbStore } from "@capstan/apiserver";
+import { createApiServer, openDiskReserve, openLmdbStore } from "@capstan/apiserver";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { NO_STALL, type Stall, stallMeter } from "./stall-meter.ts";
 
@@ -49,9 +49,10 @@ async function keys(): Promise<Keys> {
   return { ca, serving, admin };
 }
 
+const reserve = openDiskReserve(join(directory, "store"));
 const { ca, serving, admin } = await keys();
 const api = await createApiServer({
-  store: await openLmdbStore(join(directory, "store"), { clock: systemClock, reserve: true }),
+  store: await openLmdbStore(join(directory, "store"), { clock: systemClock, reserve }),
   clock: systemClock,
   random: systemRandom,
   history: Number(history),
@@ -62,6 +63,7 @@ const listener = await api.listen({
   port: Number(port),
   tls: { certPem: serving.certPem, keyPem: serving.keyPem, clientCaPem: ca.certPem },
 });
+reserve.started();
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const meter = stallMeter();

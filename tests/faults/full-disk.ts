@@ -8,7 +8,7 @@ const OBJECTS = 400;
 
 /**
  * A server on a small disk of its own that another program fills: writes fail with the reason, reads and deletions keep working,
- * readiness says why, a restart serves reads, and writes continue once there is space. Needs root for the disk; tells so otherwise.
+ * readiness says why, restarts serve reads, and writes continue once there is space. Needs root for the disk; tells so otherwise.
  */
 export async function fullDiskServer(root: string): Promise<string> {
   const disk = join(root, "disk");
@@ -29,23 +29,29 @@ async function onDisk(disk: string): Promise<string> {
   try {
     for (let i = 0; i < OBJECTS; i++) await expectStatus(api, "POST", MAPS, 201, configMap(`m${i}`));
     fill(filler);
+    // The first request that finds the disk full is a deletion.
+    await expectStatus(api, "DELETE", `${MAPS}/m0`, 200);
     const refused = await untilRefused(api);
     if (!refused.includes("no space left on")) throw new Error(`a full disk gave: ${refused}`);
     const ready = await api.json("GET", "/readyz?verbose");
     if (ready?.status !== 500 || !ready.body.includes("no space left on"))
       throw new Error(`a full disk left /readyz at ${ready?.status}: ${ready?.body}`);
     await expectStatus(api, "GET", `${MAPS}/m1`, 200);
-    for (let i = 0; i < OBJECTS / 2; i++) await expectStatus(api, "DELETE", `${MAPS}/m${i}`, 200);
-    await api.kill("SIGKILL");
-    api = await ApiProcess.start(data);
-    await expectStatus(api, "GET", `${MAPS}/m${OBJECTS - 1}`, 200);
-    await expectStatus(api, "GET", `${MAPS}/m1`, 404);
-    await expectStatus(api, "DELETE", `${MAPS}/m${OBJECTS - 1}`, 200);
+    for (let i = 1; i < OBJECTS / 2; i++) await expectStatus(api, "DELETE", `${MAPS}/m${i}`, 200);
+    for (let restart = 0; restart < 3; restart++) {
+      // The other program does not stop: it fills what was released too.
+      fill(filler);
+      await api.kill("SIGKILL");
+      api = await ApiProcess.start(data);
+      await expectStatus(api, "GET", `${MAPS}/m${OBJECTS - 1}`, 200);
+      await expectStatus(api, "GET", `${MAPS}/m1`, 404);
+      await expectStatus(api, "DELETE", `${MAPS}/m${OBJECTS - 2 - restart}`, 200);
+    }
     rmSync(filler);
     rmSync(`${filler}.more`, { force: true });
     await expectStatus(api, "GET", "/readyz", 200);
     await expectStatus(api, "POST", MAPS, 201, configMap("after"));
-    return `"${refused.slice(0, 120)}"; reads, ${OBJECTS / 2 + 1} deletions and a restart worked, writes continued with space`;
+    return `"${refused.slice(0, 120)}"; reads, ${OBJECTS / 2 + 3} deletions and three restarts worked, writes continued with space`;
   } finally {
     await api.kill("SIGKILL");
   }

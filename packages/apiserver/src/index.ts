@@ -8,6 +8,7 @@ export { KUBERNETES_VERSION } from "./server/fixed-paths.ts";
 export type { HttpRequest, HttpServerResponse } from "./server/http-handler.ts";
 export type { Listener, ListenOptions } from "./server/listen.ts";
 export { restoreBackup } from "./store/backup.ts";
+export { type DiskReserve, openDiskReserve } from "./store/disk-reserve.ts";
 export {
   type EncryptionKeys,
   newEncryptionKeyLine,

@@ -29,3 +29,13 @@ test("a rollout shows how far it has come before the message", () => {
     /^RollingOut \(Progressing, 3 of 7\): WorkerPool\/general: No host/,
   );
 });
+
+test.each([
+  ["Machine m-1: host own-1 runs its bootstrap data", "host own-1 runs its bootstrap data"],
+  ["ByoMachine m-1: Waiting for bootstrap data", "Waiting for bootstrap data"],
+  ["Machine m-12: Waiting", "Machine m-12: Waiting"],
+  ["Host own-1 is silent. Machine m-1: Waiting", "Host own-1 is silent. Machine m-1: Waiting"],
+])("the object of the line is not named twice: %s", (message, shown) => {
+  const line = progressLine("Machine/m-1", undefined, { ...state, reason: "R", message });
+  expect(line).toBe(`R (Progressing): Machine/m-1: ${shown}`);
+});

@@ -74,8 +74,14 @@ export function progressLine(key: string, replicas: string | undefined, state: O
   // The reason comes first: what does not fit is the end of the message.
   const reason = state.state === "Healthy" ? state.state : `${state.reason} (${state.state}${far})`;
   const lead = `${reason}: ${key}${counts}`;
-  const [kind = "", name = ""] = key.split("/");
-  const message = headline(state.message).replace(`${kind} ${name}: `, "");
+  const message = withoutSubject(headline(state.message), key);
   const line = message === "" ? lead : `${lead}: ${message}`;
   return line.length > LINE_WIDTH ? `${line.slice(0, LINE_WIDTH - 1)}…` : line;
+}
+
+/** The message without the object it begins with, if that is the one of the line or the infrastructure behind it, which has its name. */
+function withoutSubject(message: string, key: string): string {
+  const [, kind = "", rest = ""] = /^(\S+) (.*)$/s.exec(message) ?? [];
+  const [ownKind = "", name = ""] = key.split("/");
+  return kind.endsWith(ownKind) && rest.startsWith(`${name}: `) ? rest.slice(name.length + 2) : message;
 }

@@ -2,7 +2,7 @@ import type { Clock, Transport, Unstructured, UserInfo } from "@capstan/apimachi
 import type { ApiServer } from "@capstan/apiserver";
 import { kindsRole, type PolicyRule } from "@capstan/capi";
 import { enrolmentRoles } from "@capstan/host-agent";
-import { Client } from "@capstan/runtime";
+import { Client, kindRef } from "@capstan/runtime";
 import { kindsOf, PROVIDERS } from "./providers.ts";
 import { type RoleProvider, userRoles } from "./user-roles.ts";
 
@@ -11,6 +11,7 @@ export const MANAGER_NAMESPACE = "capstan-system";
 /** The manager's service account, and the role that other providers' rights are added to. */
 export const MANAGER_ACCOUNT = "capstan-manager";
 
+const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 const RBAC = "rbac.authorization.k8s.io";
 const OWN_ROLE = "capstan-manager-own";
 const ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
@@ -76,7 +77,10 @@ export async function managerTransport(
   providers: readonly RoleProvider[] = PROVIDERS,
 ): Promise<Transport> {
   const admin = new Client(api.admin(), { fieldManager: "capstan", clock });
-  await admin.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: MANAGER_NAMESPACE } });
+  const namespace = { name: MANAGER_NAMESPACE };
+  // An apply that owns no field would be written again by the next start, which must work on a full disk too.
+  if ((await admin.get(Namespace, namespace)) === undefined)
+    await admin.create({ apiVersion: "v1", kind: "Namespace", metadata: namespace });
   const roles = [
     kindsRole("capstan", kindsOf(providers)),
     ...userRoles("capstan", providers),

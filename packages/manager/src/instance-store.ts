@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@capstan/apimachinery";
 import {
+  type DiskReserve,
   type LmdbStore,
+  openDiskReserve,
   openLmdbStore,
   openSharedStores,
   readEncryptionKeyFile,
@@ -14,6 +16,13 @@ interface InstanceStoreDeps {
   clock: Clock;
   random: Random;
   log: Logger;
+  /** Space that all stores of the instance share when the disk is full. */
+  reserve?: DiskReserve;
+}
+
+/** Keeps space on the disk of the data directory for deletions, and for the files of a start, when the disk is full. */
+export function openInstanceReserve(dataDir: string): DiskReserve {
+  return openDiskReserve(join(dataDir, "store"));
 }
 
 /**
@@ -23,12 +32,12 @@ interface InstanceStoreDeps {
 export async function openInstanceStore(
   dataDir: string,
   encryptionKeyFile: string | undefined,
-  { clock, random, log }: InstanceStoreDeps,
+  { log, ...options }: InstanceStoreDeps,
 ): Promise<LmdbStore> {
   const directory = join(dataDir, "store");
-  if (encryptionKeyFile === undefined) return await openLmdbStore(directory, { clock, random, reserve: true });
+  if (encryptionKeyFile === undefined) return await openLmdbStore(directory, options);
   const encryptionKeys = await readEncryptionKeyFile(encryptionKeyFile);
-  const store = await openLmdbStore(directory, { clock, random, encryptionKeys, reserve: true });
+  const store = await openLmdbStore(directory, { ...options, encryptionKeys });
   try {
     const records = await store.reencrypt();
     if (records > 0) log.info("Secrets were encrypted with the first key of the file", { records });
@@ -43,8 +52,13 @@ export async function openInstanceStore(
 export async function openEmbeddedStores(
   dataDir: string,
   encryptionKeyFile: string | undefined,
-  { clock, random }: Pick<InstanceStoreDeps, "clock" | "random">,
+  { clock, random, reserve }: Pick<InstanceStoreDeps, "clock" | "random" | "reserve">,
 ): Promise<SharedStores> {
   const encryptionKeys = encryptionKeyFile === undefined ? [] : await readEncryptionKeyFile(encryptionKeyFile);
-  return await openSharedStores(join(dataDir, "embedded", "store"), { clock, random, encryptionKeys });
+  return await openSharedStores(join(dataDir, "embedded", "store"), {
+    clock,
+    random,
+    encryptionKeys,
+    ...(reserve === undefined ? {} : { reserve }),
+  });
 }

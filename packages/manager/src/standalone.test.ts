@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
@@ -35,6 +37,33 @@ test("the API's metrics hold those of the controllers, for whom the API allows",
     await stranger.close();
   } finally {
     await standalone.close(true);
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
+test("a start that fails leaves neither a listener nor a lock: the next one works", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "capstan-standalone-"));
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const options = {
+    dataDir: join(dir, "data"),
+    listen: { host: "127.0.0.1", port: 0 },
+    version: "test",
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLogger,
+  };
+  try {
+    const dashboard = { pageDir: dir, listen: { host: "127.0.0.1", port } };
+    await expect(startStandalone({ ...options, dashboard })).rejects.toThrow("EADDRINUSE");
+    const config = await loadKubeconfig({ clock: systemClock, path: join(options.dataDir, "kubeconfig") });
+    const left = httpTransport(config, { clock: systemClock });
+    await expect(left.request({ method: "GET", path: "/readyz" })).rejects.toThrow("ECONNREFUSED");
+    await left.close();
+    await (await startStandalone(options)).close(true);
+  } finally {
+    taken.close();
     await rm(dir, { recursive: true, force: true });
   }
 });

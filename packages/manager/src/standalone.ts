@@ -10,7 +10,7 @@ import { managerTransport } from "./access.ts";
 import { serveControl } from "./control-socket.ts";
 import { INSTANCE_EXTENSION, readInstance, removeInstance, writeInstance } from "./instance.ts";
 import { ensureInstancePki, type InstancePki } from "./instance-pki.ts";
-import { openEmbeddedStores, openInstanceStore } from "./instance-store.ts";
+import { openEmbeddedStores, openInstanceReserve, openInstanceStore } from "./instance-store.ts";
 import { kindRules } from "./kind-rules.ts";
 import { type Manager, type ManagerOptions, startManager } from "./manager.ts";
 import { kindsOf, PROVIDERS } from "./providers.ts";
@@ -72,16 +72,32 @@ export class AlreadyRunningError extends Error {
   }
 }
 
+/** Starts a management plane on a data directory. One that cannot start leaves nothing running: no listener, no lock. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
+  const started: (() => Promise<void>)[] = [];
+  try {
+    return await start(options, started);
+  } catch (error) {
+    for (const stop of started.reverse()) await stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** `started` gets what ends each part that runs already. */
+async function start(options: StandaloneOptions, started: (() => Promise<void>)[]): Promise<Standalone> {
   const { dataDir, clock, random, log, providers = PROVIDERS } = options;
   const other = await readInstance(dataDir);
   if (other !== undefined) throw new AlreadyRunningError(other.pid, other.server, dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // First: on a full disk it makes room for the files of a start.
+  const reserve = openInstanceReserve(dataDir);
   const { host } = options.listen;
   const pki = await ensureInstancePki(dataDir, host === "127.0.0.1" ? [] : [host], { clock, random });
-  const store = await openInstanceStore(dataDir, options.encryptionKeyFile, { clock, random, log });
+  const store = await openInstanceStore(dataDir, options.encryptionKeyFile, { clock, random, log, reserve });
+  started.push(() => store.close());
   const onError = (error: unknown): void => log.error("the audit log cannot be written", { error });
   const audit = options.auditLog === undefined ? undefined : await auditFile(options.auditLog, { onError });
+  if (audit !== undefined) started.push(() => audit.close());
   const metrics = await createMetrics({ clock });
   let running: ApiServer | undefined;
   const api = await createApiServer({
@@ -99,6 +115,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     },
   });
   running = api;
+  started.push(() => api.close());
   const listener = await api.listen({
     host,
     port: options.listen.port,
@@ -125,7 +142,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     kinds: "in-process",
     providers,
     dataDir,
-    embeddedStores: () => openEmbeddedStores(dataDir, options.encryptionKeyFile, { clock, random }),
+    embeddedStores: () => openEmbeddedStores(dataDir, options.encryptionKeyFile, { clock, random, reserve }),
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     ...(options.nodeAddress === undefined ? {} : { nodeAddress: options.nodeAddress }),
     ...(options.bareMetalHosts === undefined ? {} : { bareMetalHosts: options.bareMetalHosts }),
@@ -137,9 +154,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     random,
     log,
   });
+  started.push(() => manager.stop());
   const dashboard = await dashboardOf(options, { api, manager, pki });
+  if (dashboard !== undefined) started.push(() => dashboard.close());
   const signInLink = (): string | undefined => dashboard?.signInLink(ADMIN_USER);
   const stopControl = await serveControl(dataDir, { backup: (path) => store.backup(path), signInLink });
+  started.push(stopControl);
   await writeInstance(dataDir, {
     ...(processIdentity(process.pid) ?? { pid: process.pid }),
     server,
@@ -148,6 +168,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     version: options.version,
     ...(dashboard === undefined ? {} : { dashboard: dashboard.url }),
   });
+  reserve.started();
   return {
     server,
     kubeconfig,

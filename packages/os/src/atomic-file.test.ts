@@ -87,6 +87,15 @@ test.each([
   expect(readdirSync(dir)).toEqual(["record.json"]);
 });
 
+test("what a killed process with the same pid left behind is not in the way", async () => {
+  // Processes in a container have the same pid after every restart, and write the same files in the same order.
+  for (let i = 0; i < 1000; i++) writeFileSync(`${path}.${process.pid}-${i}.new`, "half");
+  await writeFileAtomic(path, "one");
+  expect(readFileSync(path, "utf8")).toBe("one");
+  writeFileAtomicSync(path, "two");
+  expect(readFileSync(path, "utf8")).toBe("two");
+});
+
 test("a directory that does not exist is an error that leaves nothing", async () => {
   await expect(writeFileAtomic(join(dir, "missing", "file"), "text")).rejects.toThrow("ENOENT");
   expect(() => writeFileAtomicSync(join(dir, "missing", "file"), "text")).toThrow("ENOENT");

@@ -1,6 +1,8 @@
 import { closeSync, fchmodSync, fchownSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
+import { threadId } from "node:worker_threads";
+import { processIdentity } from "./process-identity.ts";
 
 /** Mode and owner that a file has from the moment its name exists. */
 export interface AtomicFileOptions {
@@ -14,11 +16,16 @@ export type AtomicFs = Pick<typeof promises, "open" | "rename" | "rm">;
 
 const DEFAULT_MODE = 0o600;
 
-/** Two writers of one path, in this process or another, must not share a draft. */
+/**
+ * Two writers of one path, in this process or another, must not share a draft. The pid alone would not tell them apart: in a container
+ * the next process has the same one, and would find the draft that a killed one left.
+ */
+const { startTime = 0, bootId = "" } = processIdentity(process.pid) ?? {};
+const writer = [process.pid, threadId, startTime, bootId.slice(0, 8)].join("-");
 let drafts = 0;
 function draftOf(path: string): string {
   drafts++;
-  return `${path}.${process.pid}-${drafts}.new`;
+  return `${path}.${writer}-${drafts}.new`;
 }
 
 /**

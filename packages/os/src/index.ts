@@ -1,5 +1,6 @@
 export { type AtomicFileOptions, syncDirectory, writeFileAtomic, writeFileAtomicSync } from "./atomic-file.ts";
 export { foldersOf, type Hierarchy, parseHierarchies } from "./cgroups.ts";
+export { appendFileDurableSync, copyDurable } from "./durable-copy.ts";
 export {
   bootId,
   isRunning,

@@ -57,6 +57,21 @@ test.each<[string, Status | undefined, Status, object, string[]]>([
     ["ControlPlaneHibernated: The control plane was stopped; its data is kept"],
   ],
   ["waking", stopped("Hibernated"), serving("v1.34.4"), {}, ["ControlPlaneWoken: The control plane serves again"]],
+  [
+    "waking whose processes take time to start",
+    stopped("Hibernated"),
+    stopped("ComponentsNotReady"),
+    {},
+    ["ControlPlaneWaking: The control plane starts again with the data it had"],
+  ],
+  ["the deletion of one that hibernates", stopped("Hibernated"), stopped("Deleting"), {}, []],
+  [
+    "a schedule whose first backup is not due yet",
+    serving("v1.34.4"),
+    serving("v1.34.4", condition("BackedUp", "False", "NoBackupYet", "The first one is not due yet")),
+    {},
+    [],
+  ],
   ["trouble", serving("v1.34.4"), stopped("ComponentsNotReady"), {}, ["ControlPlaneNotAvailable: because"]],
   [
     "the end of it",

@@ -34,6 +34,8 @@ export function happenings(object: HostedControlPlane, after: Status): Happening
     tell("ControlPlaneWoken", "Wake", "The control plane serves again");
   else if (is?.reason === "Hibernated" && was?.reason !== "Hibernated")
     tell("ControlPlaneHibernated", "Hibernate", "The control plane was stopped; its data is kept");
+  else if (was?.reason === "Hibernated" && is !== undefined && is.reason !== "Hibernated" && is.reason !== "Deleting")
+    tell("ControlPlaneWaking", "Wake", "The control plane starts again with the data it had");
   else if (is?.status === "False" && was?.status === "True" && is.reason !== "Deleting")
     tell("ControlPlaneNotAvailable", "Observe", is.message, "Warning");
   else if (is?.status === "True" && was?.status === "False" && before?.initialization !== undefined)
@@ -46,6 +48,8 @@ export function happenings(object: HostedControlPlane, after: Status): Happening
     const old = findCondition(conditionsOf({ status: before }), type);
     const now = findCondition(conditionsOf({ status: after }), type);
     if (now === undefined || (old?.status === now.status && old.reason === now.reason)) continue;
+    // The first one is not due yet: nothing has happened.
+    if (now.reason === "NoBackupYet") continue;
     if (now.status === "False") tell(now.reason, action, now.message, type === "BackedUp" ? "Warning" : "Normal");
     else if (old?.status === "False" && type === "AuthoritiesCurrent")
       tell("RotationFinished", action, "The old authorities are no longer trusted");

@@ -90,7 +90,7 @@ async function updateOnce(
   const admission = admissionFor(write, "UPDATE", next, old, updateOptions(write));
   const mutating = runMutating(admission);
   if (mutating !== undefined) await mutating;
-  return finish(write, key, base, view, admission);
+  return finish(write, key, base, view, admission, owned);
 }
 
 /** Upstream makes an update's options of a patch's, and forgets field validation on the way. */
@@ -111,6 +111,7 @@ async function finish(
   base: StoredObject,
   view: View,
   admission: Admission,
+  applied: boolean,
 ): Promise<WriteOutcome> {
   const { core, type } = write;
   const old = view.object;
@@ -131,7 +132,7 @@ async function finish(
   if (write.pause !== undefined) await write.pause();
   const vanishes = mustVanish(type, next);
   if (write.options.dryRun) return { status: 200, object: next };
-  if (!vanishes && deepEqual(next, old)) {
+  if (!vanishes && (deepEqual(next, old) || (applied && differsInTimesOnly(next, old)))) {
     // Nothing changes: no revision, no event. The answer still waits until what it shows is durable.
     await core.store.mutate(key, () => ({ type: "none" }));
     return { status: 200, object: old, view };
@@ -151,4 +152,18 @@ async function finish(
   const after = viewOf(type, result.stored);
   const final = after instanceof Promise ? await after : after;
   return { status: 200, object: final.object, view: final };
+}
+
+/**
+ * Whether all that an apply changes is when its manager last applied: defaults may give back what the merge took away. Upstream
+ * ignores such times too.
+ */
+function differsInTimesOnly(next: Unstructured, old: Unstructured): boolean {
+  const { managedFields: before = [] } = old.metadata;
+  const { managedFields: after = [] } = next.metadata;
+  if (before.length !== after.length) return false;
+  const managedFields = after.map((entry, i) =>
+    before[i]?.time === undefined ? entry : { ...entry, time: before[i].time },
+  );
+  return deepEqual({ ...next, metadata: { ...next.metadata, managedFields } }, old);
 }

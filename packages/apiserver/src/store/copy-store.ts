@@ -94,6 +94,10 @@ export class CopyStore implements Store {
     return this.#inner.problem?.();
   }
 
+  refusal(shrinks: boolean): StoreError | undefined {
+    return this.#inner.refusal?.(shrinks);
+  }
+
   close(): Promise<void> {
     return this.#inner.close();
   }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Clock, type Random, systemRandom } from "@capstan/apimachinery";
 import { backupDatabase } from "./backup.ts";
 import { databaseFolder, ensureDirectory, FORMAT, newerFormat, readManifest, writeManifest } from "./data-directory.ts";
-import { DiskReserve, diskSpace } from "./disk-reserve.ts";
+import type { DiskReserve } from "./disk-reserve.ts";
 import type { EncryptionKeys } from "./encryption.ts";
 import { openDatabase, type Records, recordsOf, transact } from "./lmdb-database.ts";
 import { type Migration, migrate } from "./migration.ts";
@@ -48,8 +48,8 @@ export interface LmdbStoreOptions {
   random?: Random;
   /** Steps from older formats; for tests, the built-in list serves otherwise. */
   migrations?: readonly Migration[];
-  /** Keeps some megabytes of the disk for deletions and restarts when it is full. */
-  reserve?: boolean;
+  /** Space of the disk that is kept for deletions and restarts when it is full. */
+  reserve?: DiskReserve;
   /** Told when data of an older format was migrated, with the folder that keeps the old data. */
   onMigrated?: (from: number, kept: string) => void;
 }
@@ -76,13 +76,12 @@ export async function openLmdbStore(directory: string, options: LmdbStoreOptions
   let unlock: () => void = () => {};
   try {
     await ensureDirectory(directory);
-    const reserve = options.reserve === true ? new DiskReserve(directory, diskSpace(directory)) : undefined;
     unlock = lockDirectory(directory);
     const folder = await prepareData(directory, options);
     const codec: Codec = { keys: options.encryptionKeys ?? [], random: options.random ?? systemRandom };
     const database = await openDatabase(folder);
     return new DurableStore(database, codec, {
-      ...(reserve === undefined ? {} : { reserve }),
+      ...(options.reserve === undefined ? {} : { reserve: options.reserve }),
       backup: (path) => backupDatabase(database, path),
       close: async () => {
         await database.close();
@@ -161,25 +160,37 @@ export class DurableStore implements LmdbStore {
     const after = (this.issued ??= this.state().revision);
     this.issued = last.revision;
     this.inFlight++;
+    const hadReserve = this.files.reserve?.kept === true;
+    const write = (): Promise<void> => this.write(writes, after, last.revision);
     try {
-      await transact(this.database, () => {
-        const state = this.state();
-        // Several commits share one transaction on disk and an error thrown here would not undo what was put: all that can
-        // fail comes first.
-        if (state.revision !== after) throw this.predecessorFailed(state.revision);
-        const logs = this.logRecords(writes);
-        for (const [i, write] of writes.entries()) {
-          void this.database.put(write.logKey, logs[i] ?? Buffer.alloc(0));
-          if (write.record !== undefined) void this.database.put(write.objectKey, write.record);
-          else void this.database.remove(write.objectKey);
-        }
-        void this.database.put(STATE_KEY, encodeState({ ...state, revision: last.revision }));
+      await write().catch(async (error: unknown) => {
+        const failure = this.failed(error, last.revision);
+        if (!hadReserve || !isDiskFull(failure) || this.broken !== undefined) throw failure;
+        // This commit found the disk full, and may be a deletion: it is what the reserve, released now, is for. Commits that were
+        // in flight with it come here in the same order.
+        await write().catch((again: unknown) => {
+          throw this.failed(again, last.revision);
+        });
       });
-    } catch (error) {
-      throw this.failed(error, last.revision);
     } finally {
       this.settled();
     }
+  }
+
+  private write(writes: readonly PreparedWrite[], after: number, revision: number): Promise<void> {
+    return transact(this.database, () => {
+      const state = this.state();
+      // Several commits share one transaction on disk and an error thrown here would not undo what was put: all that can
+      // fail comes first.
+      if (state.revision !== after) throw this.predecessorFailed(state.revision);
+      const logs = this.logRecords(writes);
+      for (const [i, write] of writes.entries()) {
+        void this.database.put(write.logKey, logs[i] ?? Buffer.alloc(0));
+        if (write.record !== undefined) void this.database.put(write.objectKey, write.record);
+        else void this.database.remove(write.objectKey);
+      }
+      void this.database.put(STATE_KEY, encodeState({ ...state, revision }));
+    });
   }
 
   async readAt(revision: number, prefix: string): Promise<StoredBytes[]> {
@@ -328,9 +339,9 @@ export class DurableStore implements LmdbStore {
   }
 
   private failed(error: unknown, revision: number): StoreError {
-    const failure = error instanceof StoreError ? error : writeError(error);
+    const known = error instanceof StoreError ? error : writeError(error);
+    const failure = this.files.reserve?.explain(known) ?? known;
     this.failure ??= failure;
-    if (isDiskFull(failure)) this.files.reserve?.spend();
     // Reported as failed and yet there: the flush went wrong, so what a crash would leave is unknown.
     if (this.state().revision >= revision) {
       this.broken ??= new StoreError(

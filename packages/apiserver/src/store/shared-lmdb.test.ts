@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, systemClock } from "@capstan/apimachinery";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { createApiServer } from "../api-server.ts";
+import { openDiskReserve } from "./disk-reserve.ts";
 import { newEncryptionKeyLine, parseEncryptionKeys } from "./encryption.ts";
 import { openSharedStores, type SharedStores } from "./shared-lmdb.ts";
 import type { Store, StoreEntry } from "./store.ts";
 import { storeSuite } from "./testing/store-suite.ts";
+import { noSpace } from "./write-error.ts";
 
 const root = mkdtempSync(join(tmpdir(), "capstan-shared-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -112,5 +114,17 @@ describe("stores in one database", () => {
     await shared.close();
     // Some 90 objects of about 1 KiB each and their history.
     expect(size / names.length).toBeLessThan(80 * 1024);
+  });
+
+  it("refuse all but deletions while the disk that they share with others is full", async () => {
+    const reserve = openDiskReserve(newDirectory());
+    const shared = await openSharedStores(newDirectory(), { reserve });
+    const store = await shared.open("ns/one", "u");
+    expect(store.refusal?.(false)).toBeUndefined();
+    vi.spyOn(reserve, "refusal").mockReturnValue(noSpace("/data"));
+    expect(store.refusal?.(false)?.message).toContain("no space left on /data");
+    expect(store.refusal?.(true)).toBeUndefined();
+    expect(store.problem?.()).toContain("no space left on /data");
+    await shared.close();
   });
 });

@@ -3,6 +3,7 @@ import { systemRandom } from "@capstan/apimachinery";
 import { readTemplate, type Template } from "./copies.ts";
 import { CopyStore, type Templates } from "./copy-store.ts";
 import { ensureDirectory } from "./data-directory.ts";
+import type { DiskReserve } from "./disk-reserve.ts";
 import { type Database, openDatabase, type Records, recordsOf, transact } from "./lmdb-database.ts";
 import { DurableStore, type LmdbStoreOptions, prepareData } from "./lmdb-store.ts";
 import { partOfDatabase } from "./part-of-database.ts";
@@ -41,11 +42,8 @@ export async function openSharedStores(directory: string, options: LmdbStoreOpti
     await ensureDirectory(directory);
     unlock = lockDirectory(directory);
     const database = await openDatabase(await prepareData(directory, options));
-    return new LmdbShared(
-      database,
-      { keys: options.encryptionKeys ?? [], random: options.random ?? systemRandom },
-      unlock,
-    );
+    const codec: Codec = { keys: options.encryptionKeys ?? [], random: options.random ?? systemRandom };
+    return new LmdbShared(database, codec, { reserve: options.reserve, unlock });
   } catch (error) {
     unlock();
     throw error instanceof StoreError ? error : openError(directory, error);
@@ -57,11 +55,17 @@ class LmdbShared implements SharedStores, Templates {
   readonly #templates = new Map<string, Template>();
   readonly #keeping = new Map<string, Promise<boolean>>();
   readonly #codec: Codec;
+  readonly #reserve: DiskReserve | undefined;
   readonly #unlock: () => void;
 
-  constructor(database: Database, codec: Codec, unlock: () => void) {
+  constructor(
+    database: Database,
+    codec: Codec,
+    { reserve, unlock }: { reserve: DiskReserve | undefined; unlock(): void },
+  ) {
     this.#database = database;
     this.#codec = codec;
+    this.#reserve = reserve;
     this.#unlock = unlock;
     for (const { key, value } of recordsOf(database, TEMPLATES)) {
       const id = key.toString("hex", 1);
@@ -86,7 +90,7 @@ class LmdbShared implements SharedStores, Templates {
     let kept = this.#keeping.get(id);
     if (kept === undefined) {
       const key = Buffer.concat([Buffer.from([TEMPLATES]), Buffer.from(id, "hex")]);
-      kept = transact(this.#database, () => void this.#database.put(key, bytes))
+      kept = this.#transact(() => void this.#database.put(key, bytes))
         .then(() => {
           this.#templates.set(id, template);
           return true;
@@ -103,9 +107,10 @@ class LmdbShared implements SharedStores, Templates {
     const found = this.#database.getBinary(owner);
     if (found !== undefined && !found.equals(wanted)) await this.remove(name);
     // On disk before anything else of it: data without an owner would be nobody's to remove.
-    if (found?.equals(wanted) !== true) await transact(this.#database, () => void this.#database.put(owner, wanted));
+    if (found?.equals(wanted) !== true) await this.#transact(() => void this.#database.put(owner, wanted));
     const part = partOfDatabase(this.#database as Records, prefixOf(name, RECORDS));
     const store = new DurableStore(part, this.#codec, {
+      ...(this.#reserve === undefined ? {} : { reserve: this.#reserve }),
       backup: () => Promise.reject(noBackup()),
       close: async () => {},
     });
@@ -118,13 +123,29 @@ class LmdbShared implements SharedStores, Templates {
     for (;;) {
       const keys = [...part.getKeys({ limit: CHUNK })];
       if (keys.length === 0) break;
-      await transact(this.#database, () => {
+      await this.#transact(() => {
         for (const key of keys) void part.remove(key);
       });
     }
     const owner = prefixOf(name, OWNER);
     if (this.#database.getBinary(owner) === undefined) return;
-    await transact(this.#database, () => void this.#database.remove(owner));
+    await this.#transact(() => void this.#database.remove(owner));
+  }
+
+  /** One that finds the disk full is repeated with the reserve released: it may be a removal, and is small otherwise. */
+  async #transact(action: () => void): Promise<void> {
+    const reserve = this.#reserve;
+    if (reserve === undefined) return await transact(this.#database, action);
+    const hadReserve = reserve.kept;
+    const explain = (error: unknown): never => {
+      throw error instanceof StoreError ? reserve.explain(error) : error;
+    };
+    try {
+      await transact(this.#database, action).catch(explain);
+    } catch (error) {
+      if (!hadReserve || reserve.kept) throw error;
+      await transact(this.#database, action).catch(explain);
+    }
   }
 
   async close(): Promise<void> {

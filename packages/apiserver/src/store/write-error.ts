@@ -16,6 +16,12 @@ export function isDiskFull(error: StoreError): boolean {
   return error.message.startsWith(NO_SPACE);
 }
 
+/** Whether the operating system gave no better reason for a failed write than "input/output error". */
+export function isInputOutputError({ cause }: StoreError): boolean {
+  if (!(cause instanceof Error)) return false;
+  return /\bEIO\b|Input\/output error/i.test(cause.message) || ("code" in cause && cause.code === 5);
+}
+
 const NO_SPACE = "no space left on ";
 
 /** Nothing can be written to `place` but deletions. */

@@ -1,6 +1,7 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
+import { writeFileAtomicSync } from "@capstan/os";
 import { runCommand } from "../execute/run-command.ts";
 import { hasSystemd } from "./programs.ts";
 
@@ -39,7 +40,7 @@ export async function installService(stateDir: string, clock: Clock): Promise<vo
     );
   const command = [...ownCommand(process.argv, process.execPath), "--state", resolve(stateDir)];
   const isNew = !existsSync(UNIT_FILE);
-  writeFileSync(UNIT_FILE, unitText(command), { mode: 0o644 });
+  writeFileAtomicSync(UNIT_FILE, unitText(command), { mode: 0o644 });
   const run = async (...args: string[]): Promise<void> => {
     const { exitCode, output } = await runCommand(["systemctl", ...args], { clock, timeoutMs: 60_000 });
     if (exitCode !== 0) throw new Error(`systemctl ${args.join(" ")} ended with code ${exitCode}: ${output.trim()}`);

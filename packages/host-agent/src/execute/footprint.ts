@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { chmod, chown, copyFile, lstat, mkdir, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { appendFileDurableSync, copyDurable } from "@capstan/os";
 import type { NetworkBefore } from "./pod-network.ts";
 import type { RunCommand } from "./run-command.ts";
 
@@ -58,7 +59,9 @@ export class Footprint {
     if (there === undefined || !there.isFile()) return this.#note({ type: "file", path });
     mkdirSync(this.#backups, { recursive: true, mode: 0o700 });
     const backup = join(this.#backups, String(this.#changes.length));
-    await copyFile(`${this.#root}${path}`, backup);
+    // One that an agent left which was killed before it noted the change.
+    await rm(backup, { force: true });
+    await copyDurable(`${this.#root}${path}`, backup);
     await chmod(backup, 0o600);
     this.#note({ type: "file", path, backup, mode: there.mode & 0o7777, uid: there.uid, gid: there.gid });
   }
@@ -141,7 +144,7 @@ export class Footprint {
   }
 
   #append(entry: object): void {
-    appendFileSync(this.#file, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
+    appendFileDurableSync(this.#file, `${JSON.stringify(entry)}\n`);
   }
 }
 

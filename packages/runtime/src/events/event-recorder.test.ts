@@ -48,7 +48,7 @@ test("the first is written, the second makes a series, more only count until the
   ]);
   expect((await events())[0]?.series).toBeUndefined();
   for (let i = 0; i < 5; i++) {
-    recorder.event(object("a"), "Warning", "Failed", "Create", `no luck ${i}`);
+    recorder.event(object("a"), "Warning", "Failed", "Create", "no luck");
     await clock.advance(1000);
   }
   expect((await events())[0]?.series?.count).toBe(2);
@@ -59,6 +59,25 @@ test("the first is written, the second makes a series, more only count until the
   recorder.event(object("a"), "Warning", "Failed", "Create", "again");
   await clock.advance(10);
   expect(await events()).toHaveLength(2);
+});
+
+test("another note is another event; beyond ten of a kind they are one series", async () => {
+  const { clock, recorder, events } = await start();
+  for (let to = 1; to <= 15; to++) {
+    recorder.event(object("a"), "Normal", "Scaled", "Scale", `from ${to - 1} to ${to}`);
+    await clock.advance(1000);
+  }
+  recorder.event(object("a"), "Normal", "Scaled", "Scale", "from 2 to 3");
+  await clock.advance(13 * 60_000);
+  const told = (await events()).map(({ note, series }) => `${note} x${series?.count ?? 1}`);
+  expect(told).toHaveLength(11);
+  expect(told).toContain("from 1 to 2 x1");
+  expect(told).toContain("from 2 to 3 x2");
+  expect(told).toContain("(combined from similar events): from 10 to 11 x5");
+  // The series have ended: notes are told apart again.
+  recorder.event(object("a"), "Normal", "Scaled", "Scale", "from 20 to 21");
+  await clock.advance(10);
+  expect((await events()).map(({ note }) => note)).toContain("from 20 to 21");
 });
 
 test("controllers report under their own names, apart from each other", async () => {

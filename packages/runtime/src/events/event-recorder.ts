@@ -19,6 +19,8 @@ const FINISH_MS = 6 * 60_000;
 const REFRESH_MS = 30 * 60_000;
 const MAX_NOTE_BYTES = 1024;
 const MAX_WAITING = 1000;
+/** So many notes of one kind of event are told apart, as upstream's aggregator of core events does; further ones become one series. */
+const MAX_NOTES = 10;
 /** So many kinds of events are counted at a time; beyond, the oldest series ends early. client-go has 4096. */
 const MAX_KNOWN = 4096;
 const MAX_TRIES = 12;
@@ -39,6 +41,8 @@ export interface EventRecorderOptions {
 }
 
 interface Known {
+  /** Type, reason, action and object, without the note. */
+  readonly about: string;
   event: EventObject;
   lastSeen: number;
   writtenAt: number;
@@ -47,13 +51,15 @@ interface Known {
 
 /**
  * Writes events.k8s.io/v1 events as client-go's events recorder: the first of a kind is created, the second turns it into a
- * series, further ones only count, and the count is written when the series ends or every half hour. Two events are the same
- * when type, reason, action and object are; the note may differ.
+ * series, further ones only count, and the count is written when the series ends or every half hour. Unlike there, another note is
+ * another event, or the history of an object would repeat the first: scaling from 0 to 2 and then from 2 to 3 are two events.
  */
 export class EventRecorder implements Recorder {
   readonly #options: EventRecorderOptions;
   readonly #log: Logger;
   readonly #known = new Map<string, Known>();
+  /** How many notes of each kind of event are known. */
+  readonly #notes = new Map<string, number>();
   readonly #waiting: (() => Promise<void>)[] = [];
   /** Ends waits for another try; requests under way may finish. */
   readonly #closing = new AbortController();
@@ -82,17 +88,21 @@ export class EventRecorder implements Recorder {
     if (this.#closing.signal.aborted) return;
     const { clock } = this.#options;
     const { uid, namespace, name } = object.metadata;
-    const key = [reporter, type, reason, action, object.apiVersion, object.kind, namespace, name, uid].join("\n");
+    const about = [reporter, type, reason, action, object.apiVersion, object.kind, namespace, name, uid].join("\n");
+    const many = !this.#known.has(`${about}\n${note}`) && (this.#notes.get(about) ?? 0) >= MAX_NOTES;
+    const key = many ? about : `${about}\n${note}`;
     const known = this.#known.get(key);
     if (known === undefined) {
-      const event = this.#newEvent(reporter, object, type, reason, action, note);
-      this.#known.set(key, { event, lastSeen: clock.monotonic(), writtenAt: clock.monotonic(), writtenCount: 1 });
+      const text = many ? `(combined from similar events): ${note}` : note;
+      const event = this.#newEvent(reporter, object, type, reason, action, text);
+      const nowMs = clock.monotonic();
+      this.#known.set(key, { about, event, lastSeen: nowMs, writtenAt: nowMs, writtenCount: 1 });
+      this.#notes.set(about, (this.#notes.get(about) ?? 0) + 1);
       this.#enqueue(async () => void (await this.#options.client.create(event, {}, this.#abandon.signal)));
       this.#scheduleSweep();
       for (const [oldest, series] of this.#known) {
         if (this.#known.size <= MAX_KNOWN) break;
-        this.#writeSeriesIfNew(series);
-        this.#known.delete(oldest);
+        this.#forget(oldest, series);
       }
       return;
     }
@@ -107,6 +117,7 @@ export class EventRecorder implements Recorder {
   async stop(): Promise<void> {
     for (const known of this.#known.values()) this.#writeSeriesIfNew(known);
     this.#known.clear();
+    this.#notes.clear();
     this.#cancelSweep?.();
     this.#closing.abort(new Error("the recorder was stopped"));
     const cancel = this.#options.clock.after(FLUSH_MS, () =>
@@ -143,6 +154,14 @@ export class EventRecorder implements Recorder {
       note: cutToBytes(redactText(note), MAX_NOTE_BYTES),
       type,
     };
+  }
+
+  #forget(key: string, known: Known): void {
+    this.#writeSeriesIfNew(known);
+    this.#known.delete(key);
+    const left = (this.#notes.get(known.about) ?? 1) - 1;
+    if (left === 0) this.#notes.delete(known.about);
+    else this.#notes.set(known.about, left);
   }
 
   #writeSeriesIfNew(known: Known): void {
@@ -215,8 +234,7 @@ export class EventRecorder implements Recorder {
     const now = this.#options.clock.monotonic();
     for (const [key, known] of this.#known) {
       if (now - known.lastSeen >= FINISH_MS) {
-        this.#writeSeriesIfNew(known);
-        this.#known.delete(key);
+        this.#forget(key, known);
       } else if (now - known.writtenAt >= REFRESH_MS) this.#writeSeriesIfNew(known);
     }
   }

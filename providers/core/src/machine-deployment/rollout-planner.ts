@@ -63,7 +63,7 @@ class Draft {
     const before = this.of(set);
     if (before === replicas) return;
     this.replicas.set(set.name, replicas);
-    this.notes.push(`${set.name} ${before} -> ${replicas}: ${why}`);
+    this.notes.push(`Scaled MachineSet ${set.name} from ${before} to ${replicas}: ${why}`);
   }
 
   get changed(): boolean {
@@ -93,7 +93,7 @@ function scaleCurrent(draft: Draft): void {
   const existing = draft.sum((set) => Math.max(draft.of(set), set.machines));
   const room = input.desired + input.maxSurge - existing;
   const step = Math.min(input.desired - have, room);
-  if (step > 0) draft.scale(current, have + step, `room for ${room}`);
+  if (step > 0) draft.scale(current, have + step, `${input.desired} desired`);
 }
 
 /** Machines asked to go that still exist. */

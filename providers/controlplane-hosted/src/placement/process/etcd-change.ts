@@ -1,5 +1,6 @@
-import { access, cp, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { access, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { copyDurable, syncDirectory } from "@capstan/os";
 import type { ProgramState } from "@capstan/workloads";
 import { type EtcdChangeRecord, type EtcdDescription, restartsOf, withSettings } from "../etcd/change.ts";
 import type { EtcdGround } from "../etcd/changes.ts";
@@ -74,7 +75,7 @@ export class ProcessGround implements EtcdGround {
     await this.stop();
     try {
       await this.letGo();
-      await cp(this.data, this.before, { recursive: true, errorOnExist: true });
+      await copyDurable(this.data, this.before);
     } catch (error) {
       await this.letGo();
       const why = error instanceof Error ? error.message : String(error);
@@ -93,6 +94,7 @@ export class ProcessGround implements EtcdGround {
     await this.stop();
     await rm(this.data, { recursive: true, force: true });
     await rename(this.before, this.data);
+    await syncDirectory(dirname(this.data));
   }
 
   refuse(to: EtcdDescription, failure: string, serves: EtcdDescription): void {
