@@ -36,7 +36,7 @@ test("a restart rewrites neither a CRD nor the manager's namespace and roles", a
     const server = await createApiServer({ store, clock, random: seededRandom(1) });
     const client = new Client(await managerTransport(server, clock), { fieldManager: "capstan", clock });
     const crdOf = (kind: { crd(): ReturnType<typeof BareMetalHost.crd> }) => kind.crd();
-    const installing = installKinds(client, clock, { crdOf, configurations: [], close: async () => undefined });
+    const installing = installKinds(KINDS, client, clock, { crdOf, configurations: [], close: async () => undefined });
     let installed = false;
     void installing.finally(() => {
       installed = true;

@@ -18,6 +18,8 @@ export interface PrefixPoolSpec {
 /** What a pool of prefixes can give away. */
 export interface PoolPrefixes extends PoolAddresses {
   slotBits: number;
+  /** Whether a holder of several slots counts for the first alone. */
+  oneSlotEach?: boolean;
 }
 
 /** The prefixes a pool's spec describes, or what is wrong with it. A gateway keeps no prefix back: it is only passed on. */
