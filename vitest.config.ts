@@ -26,7 +26,7 @@ export default defineConfig({
       "packages/*/src/**/*.test.ts",
       "providers/*/src/**/*.test.ts",
       "tests/{cli,docs,provider,security,simulation}/**/*.test.ts",
-      "tools/lint/*.test.js",
+      "tools/{ci,lint}/*.test.js",
     ],
     pool: "forks",
     // Loading the modules anew for each of the files took a third of the time; no test replaces a module or leaves something behind.
