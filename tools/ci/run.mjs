@@ -1,15 +1,16 @@
 #!/usr/bin/env node
 /** `.ci/run`: plans the stages of CI, runs them and says what it left out. How it decides: docs/testing.md. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs, stripVTControlCharacters } from "node:util";
+import { parseArgs } from "node:util";
+import { attempt, terminateAll } from "./attempt.mjs";
 import { recentChanges } from "./changes.mjs";
 import { drive } from "./drive.mjs";
 import { CUTOFF, order } from "./plan.mjs";
 import { record } from "./record.mjs";
-import { forecast, summary, testsIn } from "./report.mjs";
+import { forecast, summary } from "./report.mjs";
 import { STAGES } from "./stages.mjs";
 
 const usage = `usage: .ci/run [--dry-run] [--all] [--keep-going] [--record]
@@ -48,10 +49,15 @@ async function main() {
   for (const line of await forecast(plan, how)) console.log(line);
   if (options["dry-run"]) return undefined;
 
+  for (const signal of ["SIGINT", "SIGTERM"])
+    process.once(signal, () => {
+      terminateAll();
+      process.exit(130);
+    });
   const cutoff = options.all ? Number.POSITIVE_INFINITY : CUTOFF;
   const outcome = await drive(plan, how, {
     elapsed,
-    run: (stages) => Promise.all(stages.map((stage) => attempt(stage, stages.length > 1, cutoff - elapsed()))),
+    run: (stages) => runTogether(stages, cutoff - elapsed()),
     say: (line) => console.log(line),
   });
   if (options.record) writeFileSync(durationsFile, record(durations, outcome.results, cold));
@@ -80,53 +86,24 @@ function kubernetesIsBuilt() {
 }
 
 /**
- * Runs a stage once. Its output goes to the log as it comes or, with another stage next to it, as a whole at the end.
- * @param {import("./stages.mjs").Stage} stage
- * @param {boolean} together
+ * Runs stages at the same time. The output of one goes to the log as it comes, that of several one after the other at the end.
+ * @param {readonly import("./stages.mjs").Stage[]} stages
  * @param {number} secondsLeft
- * @returns {Promise<import("./drive.mjs").Attempt>}
  */
-function attempt({ name, command }, together, secondsLeft) {
-  const start = performance.now();
-  console.log(`=== ${name}${together ? " (side by side)" : ""}: ${command}`);
-  const [program = "", ...args] = command.split(" ");
-  // A process group of its own, so that what the stage started can be terminated along with it.
-  const child = spawn(program, args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  /** @type {Buffer[]} */
-  const output = [];
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (/** @type {Buffer} */ chunk) => {
-      output.push(chunk);
-      if (!together) process.stdout.write(chunk);
-    });
-  const kill = () => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
-  };
-  const interrupt = () => {
-    kill();
-    process.exit(130);
-  };
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, interrupt);
-  const timer = Number.isFinite(secondsLeft)
-    ? setTimeout(() => {
-        console.log(`=== ${name} is terminated: CI has no time left`);
-        kill();
-      }, Math.max(secondsLeft, 0) * 1000)
-    : undefined;
-  return new Promise((resolve) => {
-    child.once("error", (error) => {
-      console.log(`=== ${name}: ${error.message}`);
-    });
-    child.once("close", (code) => {
-      clearTimeout(timer);
-      for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, interrupt);
-      const text = Buffer.concat(output).toString();
-      if (together) process.stdout.write(`=== output of ${name}\n${text}`);
-      const seconds = (performance.now() - start) / 1000;
-      const tests = testsIn(stripVTControlCharacters(text));
-      console.log(`=== ${name} took ${Math.round(seconds)} s`);
-      // A suite that finds no test of its own has not passed, whatever its exit code.
-      resolve({ ok: code === 0 && tests?.passed !== 0, seconds, tests });
-    });
-  });
+function runTogether(stages, secondsLeft) {
+  return Promise.all(
+    stages.map(async (stage) => {
+      const together = stages.length > 1;
+      let kept = "";
+      console.log(`=== ${stage.name}${together ? " (side by side)" : ""}: ${stage.command}`);
+      const write = (/** @type {string} */ text) => {
+        if (together) kept += text;
+        else process.stdout.write(text);
+      };
+      const result = await attempt(stage, { cwd: root, secondsLeft, write });
+      if (together) console.log(`=== output of ${stage.name}\n${kept}`);
+      console.log(`=== ${stage.name} took ${Math.round(result.seconds)} s`);
+      return result;
+    }),
+  );
 }
