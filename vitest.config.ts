@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { SlowFirst } from "./tools/test/slow-first.ts";
 
 /** Workspace packages resolve to their sources, so that tests never run against a stale build. */
 const alias = ["packages", "providers"].flatMap((folder) =>
@@ -26,11 +27,14 @@ export default defineConfig({
       "packages/*/src/**/*.test.ts",
       "providers/*/src/**/*.test.ts",
       "tests/{cli,docs,provider,security,simulation}/**/*.test.ts",
-      "tools/lint/*.test.js",
+      "tools/*/*.test.{js,ts}",
     ],
     pool: "forks",
     // Loading the modules anew for each of the files took a third of the time; no test replaces a module or leaves something behind.
     isolate: false,
+    // The process that transforms modules is idle for most of the time, so every processor gets a worker; the default keeps one free.
+    maxWorkers: "100%",
+    sequence: { sequencer: SlowFirst },
     setupFiles: ["./tools/test/setup.ts"],
     testTimeout: 20_000,
     reporters: ["default", "./tools/test/plain-reporter.ts"],

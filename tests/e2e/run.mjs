@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npm run e2e -- NAME`: builds what the end-to-end tests need, then runs tests/e2e/NAME.test.ts (all of them without a name). */
+/** `npm run e2e -- NAME...`: builds what the end-to-end tests need, then runs tests/e2e/NAME.test.ts; `all` or no name: all of them. */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,12 +10,13 @@ const root = join(here, "../..");
 const names = readdirSync(here).flatMap((file) =>
   file.endsWith(".test.ts") ? [file.slice(0, -".test.ts".length)] : [],
 );
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const given = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const wanted = given.includes("all") ? [] : given;
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 
 const unknown = wanted.find((name) => !names.includes(name));
 if (unknown !== undefined) {
-  console.error(`no end-to-end test "${unknown}"; there are: ${names.join(", ")}`);
+  console.error(`no end-to-end test "${unknown}"; there are: all, ${names.join(", ")}`);
   process.exit(2);
 }
 if (process.getuid?.() !== 0) {
