@@ -1,3 +1,4 @@
+import { constants } from "node:crypto";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
@@ -53,6 +54,8 @@ export async function startListener(options: ListenerOptions): Promise<EmbeddedL
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",
+    // OpenSSL resumes a TLS 1.3 session under any server name, with the client certificate that another cluster's authority vouched for.
+    secureOptions: constants.SSL_OP_NO_TICKET,
     ...TLS_TIME_LIMITS,
     SNICallback: (name, done) => {
       const cluster = clusterNamed(name, options);
