@@ -30,7 +30,7 @@ let port: number;
 
 /** Connections, not more than this many of which come from one address without credentials. */
 const CONNECTIONS = 8;
-const LIMITS = { maxConnections: CONNECTIONS, maxUnauthenticatedPerAddress: 4, quietMs: 30_000 };
+const LIMITS = { maxConnections: CONNECTIONS, maxUnauthenticatedPerAddress: 4, quietMs: 30_000, answerMs: 90_000 };
 
 beforeEach(async () => {
   // TLS compares certificates with the real clock; everything else runs on the test's.
@@ -119,6 +119,37 @@ it("closes strangers that send nothing or half a handshake, and keeps the admini
   await closed;
   expect(await asAdmin("/readyz")).toBe(200);
   expect(ended).toBe(false);
+});
+
+/** Asks on a new connection and never reads the answer's body. */
+async function askWithoutReading(path: string, identity: object): Promise<{ closed: boolean }> {
+  const settings = { initialWindowSize: 0 };
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: ca.certPem, settings, ...identity });
+  const seen = { closed: false };
+  session.on("error", () => undefined);
+  session.on("close", () => {
+    seen.closed = true;
+  });
+  closing.push(async () => session.destroy());
+  const asked = session.request({ ":path": path });
+  asked.on("error", () => undefined);
+  await once(asked, "response");
+  return seen;
+}
+
+it("serves the administrator while strangers at the same address do not read their answers", async () => {
+  for (let i = 0; i < LIMITS.maxUnauthenticatedPerAddress; i++) await askWithoutReading("/version", {});
+  await clock.advance(6_000);
+  expect(await asAdmin("/readyz")).toBe(200);
+});
+
+it("closes strangers that do not read their answers, and keeps the administrator's unread watch", async () => {
+  const stranger = await askWithoutReading("/version", {});
+  const identity = { cert: admin.certPem, key: admin.keyPem };
+  const watch = await askWithoutReading("/api/v1/namespaces?watch=true", identity);
+  await clock.advance(LIMITS.answerMs + 1000);
+  expect(await asAdmin("/readyz")).toBe(200);
+  expect([stranger.closed, watch.closed]).toEqual([true, false]);
 });
 
 it("answers a stranger without reading the body", async () => {
