@@ -17,21 +17,38 @@ export async function evict(request: Parameters<SubresourceHandler>[0]): ReturnT
   const { api, namespace, name, body } = request;
   if (text(body.metadata.name) !== name) throw badRequest("name in URL does not match name in Eviction object");
   const options = obj(body["deleteOptions"]);
-  // Both places count: upstream joins the parameter and the body's delete options.
-  const dryRun = request.dryRun || list(options["dryRun"]).includes("All");
+  const dryRun = dryRunOf(request.dryRun, list(options["dryRun"]));
   const pod = api.get(PODS, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
   const budget = needsBudget(pod) ? budgetOf(api, pod) : undefined;
   if (budget !== undefined) await takeDisruption(api, budget, dryRun);
   const preconditions = obj(options["preconditions"]) as { uid?: string; resourceVersion?: string };
   await api.delete(PODS, namespace, name, {
-    propagationPolicy: "Background",
+    propagationPolicy: policyOf(options["propagationPolicy"]),
     preconditions,
     dryRun,
     // As upstream: admission sees the creation of the Eviction, made by the caller, and not a deletion.
     admitted: true,
   });
   return { status: 201, object: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
+}
+
+/** Both places count: upstream joins the parameter and the body's delete options, and takes whatever is said there for a dry run. */
+function dryRunOf(asked: boolean, given: readonly unknown[]): boolean {
+  if (asked && given.length > 0 && !(given.length === 1 && given[0] === "All"))
+    throw new ApiError({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: `Non-matching dry-run options in request and content: [All] and [${given.join(" ")}]`,
+      code: 500,
+    });
+  return asked || given.length > 0;
+}
+
+function policyOf(given: unknown): "Background" | "Foreground" | "Orphan" {
+  return given === "Foreground" || given === "Orphan" ? given : "Background";
 }
 
 /** Pods that are done, not yet started or already going may leave at any time. */
