@@ -152,6 +152,22 @@ it("closes strangers that do not read their answers, and keeps the administrator
   expect([stranger.closed, watch.closed]).toEqual([true, false]);
 });
 
+it("disconnects a stranger that opens streams and resets them at once", async () => {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: ca.certPem });
+  closing.push(async () => session.destroy());
+  session.on("error", () => undefined);
+  const closed = new Promise((resolve) => session.once("close", resolve));
+  await once(session, "connect");
+  for (let i = 0; i < 20_000 && !session.destroyed && !session.closed; i++) {
+    const stream = session.request({ ":path": "/version" });
+    stream.on("error", () => undefined);
+    stream.close(8);
+    if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await closed;
+  expect(await asAdmin("/readyz")).toBe(200);
+});
+
 it("answers a stranger without reading the body", async () => {
   const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: ca.certPem });
   closing.push(async () => session.destroy());
