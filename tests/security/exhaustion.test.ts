@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { Agent, request as httpsRequest } from "node:https";
@@ -182,6 +182,7 @@ it("answers a stranger without reading the body", async () => {
 interface Served {
   readonly dashboard: Dashboard;
   readonly port: number;
+  readonly dir: string;
 }
 
 async function serveDashboard(): Promise<Served> {
@@ -204,7 +205,7 @@ async function serveDashboard(): Promise<Served> {
     random: systemRandom,
   });
   closing.push(() => dashboard.close());
-  return { dashboard, port: Number(new URL(dashboard.url).port) };
+  return { dashboard, port: Number(new URL(dashboard.url).port), dir };
 }
 
 /** The status of signing in from an address. */
@@ -230,6 +231,19 @@ it("lets an administrator sign in while another address guesses", async () => {
   expect(await signIn(served, "127.0.0.1", { code })).toBe(200);
   expect(guesses.filter((status) => status === 401)).toHaveLength(20);
   expect(guesses.filter((status) => status === 429)).toHaveLength(10);
+});
+
+it("keeps no session, in memory or on disk, for a token that is only guessed", async () => {
+  const served = await serveDashboard();
+  const code = served.dashboard.signInLink({ name: "boss", groups: ["system:masters"] }).split("#")[1];
+  expect(await signIn(served, "127.0.0.1", { code })).toBe(200);
+  // Sessions are bounded, so a guess that had one would sign somebody else out.
+  const written = async (): Promise<bigint> =>
+    (await stat(join(served.dir, "dashboard-sessions.json"), { bigint: true })).ctimeNs;
+  const before = await written();
+  const guesses = [0, 1, 2, 3, 4].map((i) => signIn(served, "127.0.0.2", { token: `guess-${i}` }));
+  expect(await Promise.all(guesses)).toEqual([401, 401, 401, 401, 401]);
+  expect(await written()).toBe(before);
 });
 
 it("closes connections to the dashboard that never send a request", async () => {
