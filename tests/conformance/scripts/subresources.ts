@@ -161,7 +161,7 @@ export const subresources: Script = {
     { do: `GET ${NS}/pods/p`, only: ["metadata.name", "metadata.deletionTimestamp"] },
     bind({ uid: "other" }),
     bind({ uid: "other" }, "?dryRun=All"),
-    bind({ resourceVersion: "1" }),
+    { ...bind({ resourceVersion: "1" }), mask: [/object meta: \d+/] },
     { do: `GET ${NS}/pods/p`, only: ["spec.nodeName"] },
 
     { do: `POST ${NS}/serviceaccounts`, body: { metadata: { name: "robot" } }, only: ["metadata.name"] },
@@ -193,7 +193,12 @@ export const subresources: Script = {
     { do: `PUT ${DEPLOYMENTS}/d/scale`, body: scale({}, { replicas: 0, replica: 1 }), only: ["spec"] },
     { do: `PUT ${DEPLOYMENTS}/d/scale?dryRun=All`, body: scale({}, { replicas: 3 }), only: ["spec"] },
     { do: `GET ${DEPLOYMENTS}/d/scale`, only: ["spec"] },
-    { do: `PATCH ${DEPLOYMENTS}/d/scale?fieldValidation=Strict`, body: { spec: { replica: 1 } } },
+    // The message quotes the revision.
+    {
+      do: `PATCH ${DEPLOYMENTS}/d/scale?fieldValidation=Strict`,
+      body: { spec: { replica: 1 } },
+      only: ["reason", "code", "details.causes.0.field"],
+    },
     { do: `PATCH ${DEPLOYMENTS}/d/scale`, body: { spec: { replica: 1 } }, only: ["spec"] },
     { do: `PATCH ${DEPLOYMENTS}/d/scale?fieldManager=owner`, body: { spec: { replicas: 1 } }, only: ["spec"] },
     applied("fieldManager=scaler", 0),

@@ -1,11 +1,13 @@
 import {
   ApiError,
   badRequest,
+  deepEqual,
   type JsonObject,
   labelSelectorFromObject,
   notFound,
   type Unstructured,
 } from "@capstan/apimachinery";
+import { type DeleteOptions, parseDeleteOptions } from "../server/query-options.ts";
 import type { InternalApi, SubresourceHandler } from "../types.ts";
 import { at, child, list, num, obj, text } from "./read.ts";
 
@@ -16,16 +18,14 @@ const BUDGETS = { group: "policy", plural: "poddisruptionbudgets" };
 export async function evict(request: Parameters<SubresourceHandler>[0]): ReturnType<SubresourceHandler> {
   const { api, namespace, name, body } = request;
   if (text(body.metadata.name) !== name) throw badRequest("name in URL does not match name in Eviction object");
-  const options = obj(body["deleteOptions"]);
-  const dryRun = dryRunOf(request.dryRun, list(options["dryRun"]));
+  const { dryRun, preconditions, propagationPolicy } = deleteOptionsOf(body, request.dryRun);
   const pod = api.get(PODS, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
   const budget = needsBudget(pod) ? budgetOf(api, pod) : undefined;
   if (budget !== undefined) await takeDisruption(api, budget, dryRun);
-  const preconditions = obj(options["preconditions"]) as { uid?: string; resourceVersion?: string };
   await api.delete(PODS, namespace, name, {
-    propagationPolicy: policyOf(options["propagationPolicy"]),
-    preconditions,
+    propagationPolicy: propagationPolicy ?? "Background",
+    ...(preconditions === undefined ? {} : { preconditions }),
     dryRun,
     // As upstream: admission sees the creation of the Eviction, made by the caller, and not a deletion.
     admitted: true,
@@ -33,22 +33,21 @@ export async function evict(request: Parameters<SubresourceHandler>[0]): ReturnT
   return { status: 201, object: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 
-/** Both places count: upstream joins the parameter and the body's delete options, and takes whatever is said there for a dry run. */
-function dryRunOf(asked: boolean, given: readonly unknown[]): boolean {
-  if (asked && given.length > 0 && !(given.length === 1 && given[0] === "All"))
+/** The options of the deletion. As upstream, the parameter and the body may both ask for a dry run, and must not contradict each other. */
+function deleteOptionsOf(body: Unstructured, asked: boolean): DeleteOptions {
+  const given = obj(body["deleteOptions"]);
+  const dryRun = list(given["dryRun"]);
+  if (asked && dryRun.length > 0 && !deepEqual(dryRun, ["All"]))
     throw new ApiError({
       kind: "Status",
       apiVersion: "v1",
       metadata: {},
       status: "Failure",
-      message: `Non-matching dry-run options in request and content: [All] and [${given.join(" ")}]`,
+      message: `Non-matching dry-run options in request and content: [All] and [${dryRun.join(" ")}]`,
       code: 500,
     });
-  return asked || given.length > 0;
-}
-
-function policyOf(given: unknown): "Background" | "Foreground" | "Orphan" {
-  return given === "Foreground" || given === "Orphan" ? given : "Background";
+  const options = parseDeleteOptions(new URLSearchParams(), given);
+  return { ...options, dryRun: asked || options.dryRun };
 }
 
 /** Pods that are done, not yet started or already going may leave at any time. */
