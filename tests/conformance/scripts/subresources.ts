@@ -192,7 +192,7 @@ export const subresources: Script = {
     { do: `PUT ${DEPLOYMENTS}/d/scale?fieldValidation=Strict`, body: scale({}, { replicas: 0, replica: 1 }) },
     { do: `PUT ${DEPLOYMENTS}/d/scale`, body: scale({}, { replicas: 0, replica: 1 }), only: ["spec"] },
     { do: `PUT ${DEPLOYMENTS}/d/scale?dryRun=All`, body: scale({}, { replicas: 3 }), only: ["spec"] },
-    { do: `GET ${DEPLOYMENTS}/d/scale`, only: ["spec"] },
+    { do: `GET ${DEPLOYMENTS}/d/scale`, only: ["spec", "status.selector"] },
     // The message quotes the revision.
     {
       do: `PATCH ${DEPLOYMENTS}/d/scale?fieldValidation=Strict`,

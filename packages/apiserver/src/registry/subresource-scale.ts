@@ -1,4 +1,12 @@
-import { badRequest, conflict, deepCopy, internalError, isObject, type Unstructured } from "@capstan/apimachinery";
+import {
+  badRequest,
+  conflict,
+  deepCopy,
+  internalError,
+  isObject,
+  labelSelectorFromObject,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import { applyObject } from "./apply.ts";
 import { apiVersionOf, type WriteOutcome, type WriteRequest } from "./core.ts";
@@ -13,10 +21,12 @@ export function scaleOf(scale: ScaleSpec, object: Unstructured): Unstructured {
   if (typeof replicas !== "number") {
     throw internalError(`the spec replicas field "${scale.specReplicasPath}" does not exist`);
   }
-  const selector = scale.labelSelectorPath === undefined ? undefined : at(object, scale.labelSelectorPath);
+  const selector = selectorText(
+    scale.labelSelectorPath === undefined ? undefined : at(object, scale.labelSelectorPath),
+  );
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const status: Record<string, unknown> = { replicas: numberOr(at(object, scale.statusReplicasPath), 0) };
-  if (typeof selector === "string" && selector !== "") status["selector"] = selector;
+  if (selector !== "") status["selector"] = selector;
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -24,6 +34,12 @@ export function scaleOf(scale: ScaleSpec, object: Unstructured): Unstructured {
     spec: replicas === 0 ? {} : { replicas },
     status,
   };
+}
+
+/** Custom resources keep the text of a selector, built-in kinds the selector itself. */
+function selectorText(selector: unknown): string {
+  if (typeof selector === "string") return selector;
+  return isObject(selector) ? labelSelectorFromObject(selector).toString() : "";
 }
 
 /** Changes only the replicas: `change` sees the current Scale and returns the wanted one. */

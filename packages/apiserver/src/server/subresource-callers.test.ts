@@ -254,6 +254,10 @@ describe("scale patches", () => {
       body: { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas } },
     });
 
+  it("concern a Scale that says which pods are scaled, as autoscalers expect", async () => {
+    expect(await at(`${deployments}/d/scale`)).toMatchObject({ status: { replicas: 0, selector: "app=x" } });
+  });
+
   it("refuse unknown fields under strict validation", async () => {
     const body = { spec: { replica: 6 } };
     const strict = await send("PATCH", `${deployments}/d/scale`, body, { fieldValidation: "Strict" });
