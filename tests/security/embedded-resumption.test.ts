@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { Agent, request as httpsRequest } from "node:https";
 import { type ConnectionOptions, connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
@@ -58,7 +60,11 @@ beforeEach(async () => {
   });
   ({ port } = await clusters.endpoint());
 });
-afterEach(() => clusters.close());
+const closing: (() => void)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) close();
+  await clusters.close();
+});
 
 async function open({ cluster }: Made, options: ConnectionOptions): Promise<TLSSocket> {
   const socket = connect({
@@ -100,3 +106,41 @@ it("lets the administrator in", async () => {
   const socket = await open(victim, { cert: victim.admin.certPem, key: victim.admin.keyPem });
   expect(await get(socket, victim)).toMatch(/^HTTP\/1.1 200/);
 });
+
+/** Asks for the Secrets of the victim's cluster on a connection that stays open; returns how to ask again. */
+async function keepOpen(protocol: "HTTP/1.1" | "HTTP/2"): Promise<() => Promise<number>> {
+  const { certPem: cert, keyPem: key } = victim.admin;
+  const options = { cert, key, servername: victim.cluster.serverName, rejectUnauthorized: false };
+  const path = `${victim.cluster.path}${SECRETS}`;
+  if (protocol === "HTTP/2") {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, options);
+    closing.push(() => session.destroy());
+    return async () => {
+      const sent = session.request({ ":path": path });
+      sent.resume();
+      const [headers] = (await once(sent, "response")) as [{ ":status"?: number }];
+      return headers[":status"] ?? 0;
+    };
+  }
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ...options });
+  closing.push(() => agent.destroy());
+  return () =>
+    new Promise((resolve, reject) => {
+      httpsRequest({ host: "127.0.0.1", port, path, agent, ...options }, (response) => {
+        response.resume().once("end", () => resolve(response.statusCode ?? 0));
+      })
+        .on("error", reject)
+        .end();
+    });
+}
+
+it.each(["HTTP/1.1", "HTTP/2"] as const)(
+  "does not let an open %s connection of a deleted cluster into one that takes its name",
+  async (protocol) => {
+    const ask = await keepOpen(protocol);
+    expect(await ask()).toBe(200);
+    await clusters.remove("other/victim");
+    await make("other/victim");
+    expect(await ask()).toBe(421);
+  },
+);

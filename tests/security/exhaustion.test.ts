@@ -152,6 +152,14 @@ it("closes strangers that do not read their answers, and keeps the administrator
   expect([stranger.closed, watch.closed]).toEqual([true, false]);
 });
 
+it("stops at once while a stranger is in the middle of a handshake", { timeout: 5_000 }, async () => {
+  const half = await occupy(port, "127.0.0.1", "\x16\x03\x01");
+  expect(await asAdmin("/readyz")).toBe(200);
+  const closed = once(half, "close");
+  await api.close();
+  await closed;
+});
+
 it("disconnects a stranger that opens streams and resets them at once", async () => {
   const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: ca.certPem });
   closing.push(async () => session.destroy());
