@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { Agent, request as httpsRequest } from "node:https";
@@ -30,7 +30,7 @@ let port: number;
 
 /** Connections, not more than this many of which come from one address without credentials. */
 const CONNECTIONS = 8;
-const LIMITS = { maxConnections: CONNECTIONS, maxUnauthenticatedPerAddress: 4, quietMs: 30_000 };
+const LIMITS = { maxConnections: CONNECTIONS, maxUnauthenticatedPerAddress: 4, quietMs: 30_000, answerMs: 90_000 };
 
 beforeEach(async () => {
   // TLS compares certificates with the real clock; everything else runs on the test's.
@@ -121,6 +121,61 @@ it("closes strangers that send nothing or half a handshake, and keeps the admini
   expect(ended).toBe(false);
 });
 
+/** Asks on a new connection and never reads the answer's body. */
+async function askWithoutReading(path: string, identity: object): Promise<{ closed: boolean }> {
+  const settings = { initialWindowSize: 0 };
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: ca.certPem, settings, ...identity });
+  const seen = { closed: false };
+  session.on("error", () => undefined);
+  session.on("close", () => {
+    seen.closed = true;
+  });
+  closing.push(async () => session.destroy());
+  const asked = session.request({ ":path": path });
+  asked.on("error", () => undefined);
+  await once(asked, "response");
+  return seen;
+}
+
+it("serves the administrator while strangers at the same address do not read their answers", async () => {
+  for (let i = 0; i < LIMITS.maxUnauthenticatedPerAddress; i++) await askWithoutReading("/version", {});
+  await clock.advance(6_000);
+  expect(await asAdmin("/readyz")).toBe(200);
+});
+
+it("closes strangers that do not read their answers, and keeps the administrator's unread watch", async () => {
+  const stranger = await askWithoutReading("/version", {});
+  const identity = { cert: admin.certPem, key: admin.keyPem };
+  const watch = await askWithoutReading("/api/v1/namespaces?watch=true", identity);
+  await clock.advance(LIMITS.answerMs + 1000);
+  expect(await asAdmin("/readyz")).toBe(200);
+  expect([stranger.closed, watch.closed]).toEqual([true, false]);
+});
+
+it("stops at once while a stranger is in the middle of a handshake", { timeout: 5_000 }, async () => {
+  const half = await occupy(port, "127.0.0.1", "\x16\x03\x01");
+  expect(await asAdmin("/readyz")).toBe(200);
+  const closed = once(half, "close");
+  await api.close();
+  await closed;
+});
+
+it("disconnects a stranger that opens streams and resets them at once", async () => {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: ca.certPem });
+  closing.push(async () => session.destroy());
+  session.on("error", () => undefined);
+  const closed = new Promise((resolve) => session.once("close", resolve));
+  await once(session, "connect");
+  for (let i = 0; i < 20_000 && !session.destroyed && !session.closed; i++) {
+    const stream = session.request({ ":path": "/version" });
+    stream.on("error", () => undefined);
+    stream.close(8);
+    if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await closed;
+  expect(await asAdmin("/readyz")).toBe(200);
+});
+
 it("answers a stranger without reading the body", async () => {
   const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: ca.certPem });
   closing.push(async () => session.destroy());
@@ -135,6 +190,7 @@ it("answers a stranger without reading the body", async () => {
 interface Served {
   readonly dashboard: Dashboard;
   readonly port: number;
+  readonly dir: string;
 }
 
 async function serveDashboard(): Promise<Served> {
@@ -157,7 +213,7 @@ async function serveDashboard(): Promise<Served> {
     random: systemRandom,
   });
   closing.push(() => dashboard.close());
-  return { dashboard, port: Number(new URL(dashboard.url).port) };
+  return { dashboard, port: Number(new URL(dashboard.url).port), dir };
 }
 
 /** The status of signing in from an address. */
@@ -183,6 +239,19 @@ it("lets an administrator sign in while another address guesses", async () => {
   expect(await signIn(served, "127.0.0.1", { code })).toBe(200);
   expect(guesses.filter((status) => status === 401)).toHaveLength(20);
   expect(guesses.filter((status) => status === 429)).toHaveLength(10);
+});
+
+it("keeps no session, in memory or on disk, for a token that is only guessed", async () => {
+  const served = await serveDashboard();
+  const code = served.dashboard.signInLink({ name: "boss", groups: ["system:masters"] }).split("#")[1];
+  expect(await signIn(served, "127.0.0.1", { code })).toBe(200);
+  // Sessions are bounded, so a guess that had one would sign somebody else out.
+  const written = async (): Promise<bigint> =>
+    (await stat(join(served.dir, "dashboard-sessions.json"), { bigint: true })).ctimeNs;
+  const before = await written();
+  const guesses = [0, 1, 2, 3, 4].map((i) => signIn(served, "127.0.0.2", { token: `guess-${i}` }));
+  expect(await Promise.all(guesses)).toEqual([401, 401, 401, 401, 401]);
+  expect(await written()).toBe(before);
 });
 
 it("closes connections to the dashboard that never send a request", async () => {

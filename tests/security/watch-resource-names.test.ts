@@ -1,6 +1,6 @@
 import { ApiError, type WatchEvent } from "@capstan/apimachinery";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type ManagementApi, startManagementApi } from "./management-api.ts";
+import { type ManagementApi, objectOf, startManagementApi } from "./management-api.ts";
 
 /** Attacker: a user that may read one Secret by name (`resourceNames`) and wants the bytes of the one next to it. */
 const SECRETS = "/api/v1/namespaces/default/secrets";
@@ -53,4 +53,42 @@ it("watches the one that is allowed, by its path and by a field selector", async
   expect(await watched(WATCH_MINE, undefined, 1)).toMatchObject(mine);
   expect(await watched(WATCH_MINE, "metadata.name=mine,type=Opaque", 1)).toMatchObject(mine);
   expect(await watched(SECRETS, "metadata.name=mine", 1)).toMatchObject(mine);
+});
+
+const FORMS = ["Table", "PartialObjectMetadataList"].map((as) => `application/json;as=${as};g=meta.k8s.io;v=v1`);
+
+it.each(["application/json", ...FORMS])("lists no other Secret in the form %s", async (accept) => {
+  const list = async (query: Record<string, string>): Promise<string> => {
+    const mallory = api.server.transport({ name: "mallory", groups: ["system:authenticated"] });
+    const { status, body } = await mallory.request({ method: "GET", path: SECRETS, query, headers: { accept } });
+    return `${status} ${JSON.stringify(body)}`;
+  };
+  const first = await api.admin("GET", SECRETS, undefined, { limit: "1" });
+  const { continue: next = "" } = (first.body as { metadata: { continue?: string } }).metadata;
+  expect(next).not.toBe("");
+  const { uid = "" } = objectOf(await api.admin("GET", `${SECRETS}/theirs`)).metadata;
+  for (const query of [
+    {},
+    { fieldSelector: "metadata.name!=mine" },
+    { fieldSelector: "metadata.name=theirs" },
+    { fieldSelector: "metadata.name in (mine,theirs)" },
+    { fieldSelector: "metadata.name=theirs,metadata.name=mine" },
+    { fieldSelector: "metadata.name=mine,metadata.name=theirs" },
+    // The page behind `mine` of somebody who may list everything.
+    { fieldSelector: "metadata.name=mine", continue: next },
+  ]) {
+    const answer = await list(query);
+    expect(answer).not.toContain(LOOT);
+    expect(answer).not.toContain(uid);
+  }
+  expect(await list({ fieldSelector: "metadata.name=mine" })).toMatch(/^200 .*"mine"/);
+});
+
+it("deletes nothing by a collection's field selector, which names no object to authorization", async () => {
+  await api.allow("wrecker", [
+    { apiGroups: [""], resources: ["secrets"], resourceNames: ["mine"], verbs: ["deletecollection"] },
+  ]);
+  const answer = await api.as("wrecker")("DELETE", SECRETS, undefined, { fieldSelector: "metadata.name=mine" });
+  expect(answer.status).toBe(403);
+  expect((await api.admin("GET", `${SECRETS}/mine`)).status).toBe(200);
 });

@@ -142,6 +142,10 @@ export interface InternalApi {
     manager: string,
     change: (object: Unstructured) => void | false,
     subresource?: string,
+    options?: {
+      /** The request that causes the change has passed admission itself (binding). */
+      admitted?: boolean;
+    },
   ): Promise<Unstructured | undefined>;
   delete(
     type: ResourceKey,

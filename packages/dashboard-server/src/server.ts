@@ -220,6 +220,8 @@ class Handler {
       );
     const transport = this.#transportOf(identity);
     try {
+      // A session takes the place of an older one: only those who are known get one.
+      if ((await userOf(transport)) === undefined) return this.#answer(response, NOT_ACCEPTED);
       const { id, session } = await this.#options.sessions.create(identity);
       const answer = await this.#whoAmI(transport, session);
       if (answer.status !== 200) {

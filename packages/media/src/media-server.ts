@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { createServer as createHttpsServer } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type Clock, HTTP_TIME_LIMITS, limitConnections, type Random, TLS_TIME_LIMITS } from "@capstan/apimachinery";
+import { type Clock, HTTP_TIME_LIMITS, limitConnections, markAuthenticated, type Random, TLS_TIME_LIMITS } from "@capstan/apimachinery";
 import type { MediaContent } from "./content.ts";
 
 /** Where media are served. */
@@ -36,7 +36,7 @@ interface Grant {
 
 const HOUR_MS = 3_600_000;
 /** A management controller opens a few; several share an address behind a gateway. */
-const CONNECTIONS = { maxConnections: 2048, maxUnauthenticatedPerAddress: 128, quietMs: 30_000 };
+const CONNECTIONS = { maxConnections: 2048, maxUnauthenticatedPerAddress: 128, quietMs: 30_000, answerMs: 30_000 };
 /** Some management controllers insist on the ending. */
 const FILE_NAME = "media.iso";
 
@@ -157,6 +157,8 @@ export class MediaServer {
     const grant = this.#allowed(request, secure);
     // Whoever may not have it learns nothing, not even that it exists.
     if (grant === undefined) return void response.writeHead(404).end();
+    // Its address is its credential; reading an image may take hours.
+    markAuthenticated(request.socket);
     if (request.method !== "GET" && request.method !== "HEAD")
       return void response.writeHead(405, { allow: "GET, HEAD" }).end();
     const { content } = grant;

@@ -8,8 +8,8 @@ export interface Side {
   readonly port: number;
   readonly caPem: string;
   readonly admin: { readonly certPem: string; readonly keyPem: string };
-  /** What scripts call `<webhooks.url>` and `<webhooks.ca>`. */
-  readonly webhooks?: { readonly url: string; readonly ca: string };
+  /** What scripts call `<webhooks.url>`, `<webhooks.ca>` and `<webhooks.serving>`. */
+  readonly webhooks?: { readonly url: string; readonly ca: string; readonly serving: string };
 }
 
 /** An answer as it came. */

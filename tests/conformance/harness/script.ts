@@ -1,6 +1,6 @@
 /**
  * One request. `<ns>` is the script's namespace, `<id.path.to.field>` a field of the answer to the step with that id,
- * `<idHeaders.etag>` a header of it; `<webhooks.url>` and `<webhooks.ca>` say where webhooks are played.
+ * `<idHeaders.etag>` a header of it; `<webhooks.url>`, `<webhooks.ca>` and `<webhooks.serving>` say where webhooks are played.
  */
 export interface RequestStep {
   /** Method and path, `POST /api/v1/namespaces/<ns>/configmaps`. */

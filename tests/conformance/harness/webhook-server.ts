@@ -4,10 +4,11 @@ import { gunzipSync } from "node:zlib";
 import { type AdmissionScript, admissionAnswer } from "./admission-answer.ts";
 import { type ConversionScript, conversionAnswer } from "./conversion-answer.ts";
 
-/** Where both servers find webhooks: `url` and a path made here, trusted by `ca` (a caBundle). */
+/** Where both servers find webhooks: `url` and a path made here, trusted by `ca` or by `serving`, its own certificate (caBundles). */
 export interface Webhooks {
   readonly url: string;
   readonly ca: string;
+  readonly serving: string;
   stop(): Promise<void>;
 }
 
@@ -73,6 +74,7 @@ export async function startWebhooks(options: {
   return {
     url: `https://${options.host}:${(server.address() as AddressInfo).port}`,
     ca: Buffer.from(options.caPem).toString("base64"),
+    serving: Buffer.from(options.certPem).toString("base64"),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -101,6 +101,14 @@ const VALIDATING: readonly Hook[] = [
     does: {},
     clientConfig: { service: { namespace: "<ns>", name: "absent", path: "/hook" }, caBundle: "<webhooks.ca>" },
   },
+  {
+    ask: "own-certificate",
+    does: denial({ message: "trusted" }),
+    clientConfig: {
+      url: `<webhooks.url>${admissionPath(denial({ message: "trusted" }))}`,
+      caBundle: "<webhooks.serving>",
+    },
+  },
   { ask: "quotes", does: { quote: ["kind", "resource", "requestKind", "operation", "name", "namespace", "dryRun"] } },
   { ask: "quotes-rest", does: { quote: ["object", "oldObject", "options", "userInfo", "subResource"] } },
   { ask: "some", does: denial(), sideEffects: "NoneOnDryRun" },

@@ -35,6 +35,10 @@ export const clients: Script = {
       (timeout): Step => ({ do: `GET ${CM}/missing?timeout=${timeout}` }),
     ),
     { do: `GET ${CM}?timeout=nope`, credentials: "none" },
+    { do: `GET ${CM}/missing?watch=true&timeout=nope` },
+    { do: `GET ${CM}?watch=False&timeout=nope` },
+    { do: `GET ${CM}?watch=true&timeout=nope&timeoutSeconds=1`, only: ["type"] },
+    { do: "GET /api/v1/watch/namespaces/<ns>/configmaps?timeout=nope&timeoutSeconds=1", only: ["type"] },
     { do: `POST ${CM}?timeout=nope`, body: {} },
     { do: "GET /version?timeout=nope", only: ["kind", "status", "reason", "message", "code"] },
 

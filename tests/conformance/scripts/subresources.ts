@@ -1,4 +1,4 @@
-import type { Script, Step } from "../harness/script.ts";
+import { APPLY, type Script, type Step } from "../harness/script.ts";
 
 const NS = "/api/v1/namespaces/<ns>";
 const CM = `${NS}/configmaps`;
@@ -50,6 +50,21 @@ const scale = (metadata: object, spec: object): object => ({
   kind: "Scale",
   metadata: { name: "d", ...metadata },
   spec,
+});
+const bind = (metadata: object, query = ""): Step => ({
+  do: `POST ${NS}/pods/p/binding${query}`,
+  body: {
+    apiVersion: "v1",
+    kind: "Binding",
+    metadata: { name: "p", ...metadata },
+    target: { kind: "Node", name: "n" },
+  },
+});
+const applied = (query: string, replicas: number): Step => ({
+  do: `PATCH ${DEPLOYMENTS}/d/scale?${query}`,
+  type: APPLY,
+  body: { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas } },
+  only: ["kind", "reason", "code", "spec"],
 });
 const POD = { containers: [{ name: "c", image: "i" }] };
 
@@ -117,6 +132,12 @@ export const subresources: Script = {
     ),
     { do: `GET /api/v1/watch/namespaces/<ns>/configmaps?fieldSelector=metadata.name%3Donly`, as: "one" },
     { do: `DELETE ${CM}?fieldSelector=metadata.name%3Donly`, as: "one" },
+    ...["False", "FALSE", "0"].map((watch) => ({
+      do: `GET ${CM}?watch=${watch}&fieldSelector=metadata.name%3Donly`,
+      as: "one",
+      only: ["kind"],
+    })),
+    { do: `GET ${CM}?watch=f&fieldSelector=metadata.name%3Donly&timeoutSeconds=1`, as: "one", only: ["type"] },
     { do: `GET ${CM}?fieldSelector=metadata.name%3Donly,metadata.name%3Dother`, as: "one", only: ["items", "message"] },
     {
       do: `GET /api/v1/watch/namespaces/<ns>/configmaps/only?timeoutSeconds=1&fieldSelector=metadata.name%3Donly`,
@@ -135,7 +156,13 @@ export const subresources: Script = {
     { do: `POST ${NS}/pods/p/eviction`, body: evict({ dryRun: ["All"] }), only: ["status", "message"] },
     { do: `POST ${NS}/pods/p/eviction`, body: evict({ preconditions: { uid: "other" } }) },
     { do: `POST ${NS}/pods/p/eviction`, body: { ...evict(), metadata: { name: "q" } } },
+    { do: `POST ${NS}/pods/p/eviction`, body: evict({ dryRun: ["all"] }), only: ["status", "message"] },
+    { do: `POST ${NS}/pods/p/eviction?dryRun=All`, body: evict({ dryRun: ["all"] }) },
     { do: `GET ${NS}/pods/p`, only: ["metadata.name", "metadata.deletionTimestamp"] },
+    bind({ uid: "other" }),
+    bind({ uid: "other" }, "?dryRun=All"),
+    { ...bind({ resourceVersion: "1" }), mask: [/object meta: \d+/] },
+    { do: `GET ${NS}/pods/p`, only: ["spec.nodeName"] },
 
     { do: `POST ${NS}/serviceaccounts`, body: { metadata: { name: "robot" } }, only: ["metadata.name"] },
     token({}),
@@ -165,6 +192,19 @@ export const subresources: Script = {
     { do: `PUT ${DEPLOYMENTS}/d/scale?fieldValidation=Strict`, body: scale({}, { replicas: 0, replica: 1 }) },
     { do: `PUT ${DEPLOYMENTS}/d/scale`, body: scale({}, { replicas: 0, replica: 1 }), only: ["spec"] },
     { do: `PUT ${DEPLOYMENTS}/d/scale?dryRun=All`, body: scale({}, { replicas: 3 }), only: ["spec"] },
+    { do: `GET ${DEPLOYMENTS}/d/scale`, only: ["spec", "status.selector"] },
+    // The message quotes the revision.
+    {
+      do: `PATCH ${DEPLOYMENTS}/d/scale?fieldValidation=Strict`,
+      body: { spec: { replica: 1 } },
+      only: ["reason", "code", "details.causes.0.field"],
+    },
+    { do: `PATCH ${DEPLOYMENTS}/d/scale`, body: { spec: { replica: 1 } }, only: ["spec"] },
+    { do: `PATCH ${DEPLOYMENTS}/d/scale?fieldManager=owner`, body: { spec: { replicas: 1 } }, only: ["spec"] },
+    applied("fieldManager=scaler", 0),
+    applied("fieldManager=scaler&force=true&dryRun=All", 0),
+    { do: `GET ${DEPLOYMENTS}/d/scale`, only: ["spec"] },
+    applied("fieldManager=scaler&force=true", 0),
     { do: `GET ${DEPLOYMENTS}/d/scale`, only: ["spec"] },
 
     {

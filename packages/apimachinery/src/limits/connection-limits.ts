@@ -4,12 +4,14 @@ import { addressGroup } from "./address-group.ts";
 
 /** How many connections a server holds, and how long it waits for those that have not proved who they are. */
 export interface ConnectionLimits {
-  /** All connections together. When it is reached, the oldest unauthenticated connection without a request makes room. */
+  /** All connections together. When it is reached, the oldest unauthenticated connection that makes no progress makes room. */
   readonly maxConnections: number;
   /** Unauthenticated connections of one address (one /64 in IPv6). Clients that have authenticated do not count. */
   readonly maxUnauthenticatedPerAddress: number;
   /** An unauthenticated connection that sends no complete request for this long is closed. Covers the TLS handshake. */
   readonly quietMs: number;
+  /** An unauthenticated connection that has requests open for this long, because it does not read their answers, is closed. */
+  readonly answerMs: number;
 }
 
 /** Generous: a thousand clients behind one address can connect at once, since each counts only until its first request. */
@@ -17,7 +19,11 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 4096,
   maxUnauthenticatedPerAddress: 512,
   quietMs: 30_000,
+  answerMs: 90_000,
 };
+
+/** Requests of strangers are answered at once; what is open for longer waits for a client that does not read. */
+const BUSY_MS = 5_000;
 
 /** Options of node's HTTP/1 servers: who sends a request slowly is cut off. Answers may take as long as they like. */
 export const HTTP_TIME_LIMITS = { headersTimeout: 15_000, requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
@@ -39,7 +45,9 @@ interface Connection {
   readonly group: string;
   authenticated: boolean;
   requests: number;
-  /** Stops the wait for the next request. */
+  /** Since when it has requests. */
+  busySinceMs: number;
+  /** Stops the wait for the next request, or for the end of the open ones. */
   cancel: () => void;
 }
 
@@ -86,7 +94,15 @@ class Limiter {
   open(socket: LimitedSocket): void {
     const group = addressGroup(socket.remoteAddress ?? "");
     const key = keyOf(socket);
-    const connection: Connection = { socket, key, group, authenticated: false, requests: 0, cancel: () => undefined };
+    const connection: Connection = {
+      socket,
+      key,
+      group,
+      authenticated: false,
+      requests: 0,
+      busySinceMs: 0,
+      cancel: () => undefined,
+    };
     if (!this.#makeRoom(group)) {
       socket.destroy();
       return;
@@ -111,11 +127,12 @@ class Limiter {
   request(request: HttpRequestLike, response: HttpResponseLike): void {
     const connection = known.get(request.stream?.session ?? request.socket)?.connection;
     if (connection === undefined) return;
-    connection.requests++;
-    connection.cancel();
-    response.once("close", () => {
-      connection.requests--;
+    if (connection.requests++ === 0) {
+      connection.busySinceMs = this.#clock.monotonic();
       this.#wait(connection);
+    }
+    response.once("close", () => {
+      if (--connection.requests === 0) this.#wait(connection);
     });
   }
 
@@ -126,9 +143,12 @@ class Limiter {
   }
 
   #wait(connection: Connection): void {
-    if (connection.authenticated || connection.requests > 0) return;
+    if (connection.authenticated) return;
+    const { quietMs, answerMs } = this.#limits;
     connection.cancel();
-    connection.cancel = this.#clock.after(this.#limits.quietMs, () => connection.socket.destroy());
+    connection.cancel = this.#clock.after(connection.requests === 0 ? quietMs : answerMs, () =>
+      connection.socket.destroy(),
+    );
   }
 
   #forget(connection: Connection): void {
@@ -138,19 +158,20 @@ class Limiter {
     if (strangers?.size === 0) this.#strangers.delete(connection.group);
   }
 
-  /** Closes the quietest connections where a limit is reached; false if all of them are in use. */
+  /** Closes the oldest connection that makes no progress where a limit is reached; false if all of them are in use. */
   #makeRoom(group: string): boolean {
     const { maxConnections, maxUnauthenticatedPerAddress } = this.#limits;
     const own = this.#strangers.get(group);
-    if ((own?.size ?? 0) >= maxUnauthenticatedPerAddress && !this.#closeQuiet(own ?? [])) return false;
+    if ((own?.size ?? 0) >= maxUnauthenticatedPerAddress && !this.#closeIdle(own ?? [])) return false;
     if (this.#open.size < maxConnections) return true;
-    for (const strangers of this.#strangers.values()) if (this.#closeQuiet(strangers)) return true;
+    for (const strangers of this.#strangers.values()) if (this.#closeIdle(strangers)) return true;
     return false;
   }
 
-  #closeQuiet(connections: Iterable<Connection>): boolean {
+  #closeIdle(connections: Iterable<Connection>): boolean {
+    const busyFrom = this.#clock.monotonic() - BUSY_MS;
     for (const connection of connections) {
-      if (connection.requests > 0) continue;
+      if (connection.requests > 0 && connection.busySinceMs >= busyFrom) continue;
       this.#open.delete(connection.key);
       this.#forget(connection);
       connection.socket.destroy();

@@ -26,7 +26,7 @@ class Socket extends EventEmitter {
 function serve(maxConnections: number, maxUnauthenticatedPerAddress: number) {
   const clock = new VirtualClock();
   const server = new EventEmitter();
-  limitConnections(server, { maxConnections, maxUnauthenticatedPerAddress, quietMs: 1000 }, clock);
+  limitConnections(server, { maxConnections, maxUnauthenticatedPerAddress, quietMs: 1000, answerMs: 10_000 }, clock);
   let port = 0;
   return {
     clock,
@@ -76,6 +76,17 @@ describe("connections", () => {
     expect(alive(first, next)).toEqual([false, true]);
   });
 
+  it("with requests that have been open for long make room for new ones", async () => {
+    const { connect, request, clock } = serve(100, 1);
+    const first = connect();
+    request(first);
+    await clock.advance(4900);
+    expect(alive(first, connect())).toEqual([true, false]);
+    await clock.advance(200);
+    const next = connect();
+    expect(alive(first, next)).toEqual([false, true]);
+  });
+
   it("that are authenticated stay, and do not count for their address", async () => {
     const { connect, secure, session, clock } = serve(100, 1);
     const [plain, tls, h2] = [connect(), connect("192.0.2.2"), connect("192.0.2.3")];
@@ -113,6 +124,23 @@ describe("connections", () => {
     expect(alive(busy)).toEqual([true]);
     await clock.advance(200);
     expect(alive(busy)).toEqual([false]);
+  });
+
+  it("of strangers that leave answers unread are closed, also when they keep asking; authenticated ones stay", async () => {
+    const { connect, request, clock } = serve(10, 10);
+    const [slow, user] = [connect(), connect()];
+    let response = request(slow);
+    request(user);
+    markAuthenticated(user);
+    for (let i = 0; i < 4; i++) {
+      await clock.advance(2200);
+      const next = request(slow);
+      response.emit("close");
+      response = next;
+    }
+    expect(alive(slow, user)).toEqual([true, true]);
+    await clock.advance(2200);
+    expect(alive(slow, user)).toEqual([false, true]);
   });
 });
 

@@ -1,11 +1,13 @@
 import {
   ApiError,
   badRequest,
+  deepEqual,
   type JsonObject,
   labelSelectorFromObject,
   notFound,
   type Unstructured,
 } from "@capstan/apimachinery";
+import { type DeleteOptions, parseDeleteOptions } from "../server/query-options.ts";
 import type { InternalApi, SubresourceHandler } from "../types.ts";
 import { at, child, list, num, obj, text } from "./read.ts";
 
@@ -16,22 +18,36 @@ const BUDGETS = { group: "policy", plural: "poddisruptionbudgets" };
 export async function evict(request: Parameters<SubresourceHandler>[0]): ReturnType<SubresourceHandler> {
   const { api, namespace, name, body } = request;
   if (text(body.metadata.name) !== name) throw badRequest("name in URL does not match name in Eviction object");
-  const options = obj(body["deleteOptions"]);
-  // Both places count: upstream joins the parameter and the body's delete options.
-  const dryRun = request.dryRun || list(options["dryRun"]).includes("All");
+  const { dryRun, preconditions, propagationPolicy } = deleteOptionsOf(body, request.dryRun);
   const pod = api.get(PODS, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
   const budget = needsBudget(pod) ? budgetOf(api, pod) : undefined;
   if (budget !== undefined) await takeDisruption(api, budget, dryRun);
-  const preconditions = obj(options["preconditions"]) as { uid?: string; resourceVersion?: string };
   await api.delete(PODS, namespace, name, {
-    propagationPolicy: "Background",
-    preconditions,
+    propagationPolicy: propagationPolicy ?? "Background",
+    ...(preconditions === undefined ? {} : { preconditions }),
     dryRun,
     // As upstream: admission sees the creation of the Eviction, made by the caller, and not a deletion.
     admitted: true,
   });
   return { status: 201, object: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
+}
+
+/** The options of the deletion. As upstream, the parameter and the body may both ask for a dry run, and must not contradict each other. */
+function deleteOptionsOf(body: Unstructured, asked: boolean): DeleteOptions {
+  const given = obj(body["deleteOptions"]);
+  const dryRun = list(given["dryRun"]);
+  if (asked && dryRun.length > 0 && !deepEqual(dryRun, ["All"]))
+    throw new ApiError({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: `Non-matching dry-run options in request and content: [All] and [${dryRun.join(" ")}]`,
+      code: 500,
+    });
+  const options = parseDeleteOptions(new URLSearchParams(), given);
+  return { ...options, dryRun: asked || options.dryRun };
 }
 
 /** Pods that are done, not yet started or already going may leave at any time. */

@@ -24,8 +24,11 @@ async function assign(
   if (problem !== undefined) throw problem;
   const pod = api.get(PODS, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
-  if (dryRun) assignPod(structuredClone(pod), binding, nowMs);
-  else await api.update(PODS, namespace, name, "binding", (p) => assignPod(p, binding, nowMs), "binding");
+  if (dryRun) return assignPod(structuredClone(pod), binding, nowMs);
+  const change = (newest: Unstructured): void => assignPod(newest, binding, nowMs);
+  // As upstream: admission sees the creation of the Binding, made by the caller, and not a change of the pod.
+  const bound = await api.update(PODS, namespace, name, "binding", change, "binding", { admitted: true });
+  if (bound === undefined) throw notFound({ group: "", resource: "pods" }, name);
 }
 
 /** As upstream, a target that names nothing is the server's failure, not the client's. */
@@ -41,7 +44,26 @@ function targetProblem(binding: Unstructured): ApiError | undefined {
   return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
 }
 
+/** The Binding's UID and resourceVersion, where it has them, must be the pod's. */
+function checkPreconditions(pod: Unstructured, binding: Unstructured): void {
+  const { name = "", namespace = "" } = pod.metadata;
+  for (const [field, label] of [
+    ["uid", "UID"],
+    ["resourceVersion", "ResourceVersion"],
+  ] as const) {
+    const [wanted, actual] = [text(binding.metadata[field]), text(pod.metadata[field])];
+    if (wanted === "" || wanted === actual) continue;
+    const problem = `Precondition failed: ${label} in precondition: ${wanted}, ${label} in object meta: ${actual}`;
+    throw conflict(
+      { group: "", resource: "pods" },
+      name,
+      `StorageError: invalid object, Code: 4, Key: /pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`,
+    );
+  }
+}
+
 function assignPod(pod: Unstructured, binding: Unstructured, nowMs: number): void {
+  checkPreconditions(pod, binding);
   const { name = "" } = pod.metadata;
   const refuse = (why: string): never => {
     throw conflict({ group: "", resource: "pods/binding" }, name, why);
@@ -50,6 +72,7 @@ function assignPod(pod: Unstructured, binding: Unstructured, nowMs: number): voi
     refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
   const current = text(at(pod, "spec", "nodeName"));
   if (current !== "") refuse(`pod ${name} is already assigned to node ${JSON.stringify(current)}`);
+  if (list(at(pod, "spec", "schedulingGates")).length > 0) refuse(`pod ${name} has non-empty .spec.schedulingGates`);
   child(pod, "spec")["nodeName"] = text(at(binding, "target", "name"));
   const annotations = stringMap(binding.metadata.annotations);
   if (Object.keys(annotations).length > 0) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };

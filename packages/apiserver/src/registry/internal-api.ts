@@ -45,10 +45,12 @@ export class RegistryInternalApi implements InternalApi {
     manager: string,
     change: (object: Unstructured) => void | false,
     subresource = "",
+    options?: Parameters<InternalApi["update"]>[6],
   ): Promise<Unstructured | undefined> {
     const current = this.get(key, namespace, name);
     const type = this.typeFor(key, current?.apiVersion);
-    const write = this.request(type, "update", namespace, name, subresource, manager);
+    const core = this.coreFor(options);
+    const write = { ...this.request(type, "update", namespace, name, subresource, manager), core };
     try {
       const outcome = await updateObject(write, (old): Change => {
         const draft = deepCopy(old);
@@ -77,8 +79,7 @@ export class RegistryInternalApi implements InternalApi {
       dryRun: options?.dryRun ?? false,
     };
     const write = this.request(type, "delete", namespace, name, "", "");
-    const core = options?.admitted === true ? { ...this.core, admission: [] } : this.core;
-    await deleteObject({ ...write, core }, deletion);
+    await deleteObject({ ...write, core: this.coreFor(options) }, deletion);
   }
 
   watch(type: ResourceKey | undefined, onChange: (change: InternalChange) => void): () => void {
@@ -90,6 +91,11 @@ export class RegistryInternalApi implements InternalApi {
     return store.subscribe(prefix, snapshot.revision, (changes) => {
       for (const change of changes) onChange(internalChange(change));
     });
+  }
+
+  /** Without admission for what has passed it in another form. */
+  private coreFor(options: { admitted?: boolean } | undefined): RegistryCore {
+    return options?.admitted === true ? { ...this.core, admission: [] } : this.core;
   }
 
   private typeFor(key: ResourceKey, apiVersion: string | undefined): ResourceType {

@@ -59,8 +59,9 @@ export function patchObject(
   });
 }
 
-function patchedDraft(
-  { type, subresource }: WriteRequest,
+/** What a patch leaves as an object of the type; 422 when it is none. */
+export function patchedDraft(
+  { type, subresource }: Pick<WriteRequest, "type" | "subresource">,
   result: unknown,
   old: Unstructured,
   validation: FieldValidation,

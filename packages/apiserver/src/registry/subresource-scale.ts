@@ -1,6 +1,16 @@
-import { badRequest, conflict, deepCopy, internalError, isObject, type Unstructured } from "@capstan/apimachinery";
+import {
+  badRequest,
+  conflict,
+  deepCopy,
+  internalError,
+  isObject,
+  labelSelectorFromObject,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
-import type { WriteOutcome, WriteRequest } from "./core.ts";
+import { applyObject } from "./apply.ts";
+import { apiVersionOf, type WriteOutcome, type WriteRequest } from "./core.ts";
+import type { FieldValidation } from "./decode.ts";
 import { type Change, updateObject } from "./update.ts";
 
 type ScaleSpec = NonNullable<ResourceType["scale"]>;
@@ -11,10 +21,12 @@ export function scaleOf(scale: ScaleSpec, object: Unstructured): Unstructured {
   if (typeof replicas !== "number") {
     throw internalError(`the spec replicas field "${scale.specReplicasPath}" does not exist`);
   }
-  const selector = scale.labelSelectorPath === undefined ? undefined : at(object, scale.labelSelectorPath);
+  const selector = selectorText(
+    scale.labelSelectorPath === undefined ? undefined : at(object, scale.labelSelectorPath),
+  );
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const status: Record<string, unknown> = { replicas: numberOr(at(object, scale.statusReplicasPath), 0) };
-  if (typeof selector === "string" && selector !== "") status["selector"] = selector;
+  if (selector !== "") status["selector"] = selector;
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -22,6 +34,12 @@ export function scaleOf(scale: ScaleSpec, object: Unstructured): Unstructured {
     spec: replicas === 0 ? {} : { replicas },
     status,
   };
+}
+
+/** Custom resources keep the text of a selector, built-in kinds the selector itself. */
+function selectorText(selector: unknown): string {
+  if (typeof selector === "string") return selector;
+  return isObject(selector) ? labelSelectorFromObject(selector).toString() : "";
 }
 
 /** Changes only the replicas: `change` sees the current Scale and returns the wanted one. */
@@ -33,13 +51,7 @@ export async function updateScale(
   const outcome = await updateObject(write, (old): Change => {
     const wanted = change(scaleOf(scale, old));
     if (!isObject(wanted)) throw badRequest("the body is not a Scale");
-    const spec = isObject(wanted["spec"]) ? wanted["spec"] : {};
-    const replicas = spec["replicas"] ?? 0;
-    if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
-      throw badRequest(
-        `json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
-      );
-    }
+    const replicas = replicasOf(wanted) ?? 0;
     const draft = deepCopy(old);
     const metadata = isObject(wanted["metadata"]) ? wanted["metadata"] : {};
     const version = metadata["resourceVersion"];
@@ -49,6 +61,36 @@ export async function updateScale(
     return { draft, owned: false };
   });
   return { status: outcome.status, object: scaleOf(scale, outcome.object) };
+}
+
+/** Applies a Scale as a configuration of the replicas alone: who else owns them is a conflict unless the request forces it. */
+export async function applyScale(
+  write: WriteRequest,
+  scale: ScaleSpec,
+  applied: Record<string, unknown>,
+  validation: FieldValidation,
+): Promise<WriteOutcome> {
+  const { type } = write;
+  const metadata = isObject(applied["metadata"]) ? applied["metadata"] : {};
+  const { name, uid, resourceVersion } = metadata as Unstructured["metadata"];
+  const config: Unstructured = {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: pick({ name, uid, resourceVersion }),
+  };
+  const replicas = replicasOf(applied);
+  if (replicas !== undefined) setAt(config, scale.specReplicasPath, replicas);
+  const outcome = await applyObject(write, config, validation);
+  return { status: outcome.status, object: scaleOf(scale, outcome.object) };
+}
+
+function replicasOf(scale: Record<string, unknown>): number | undefined {
+  const { replicas } = isObject(scale["spec"]) ? scale["spec"] : {};
+  if (replicas === undefined || replicas === null) return undefined;
+  if (typeof replicas === "number" && Number.isInteger(replicas)) return replicas;
+  throw badRequest(
+    `json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
+  );
 }
 
 /** The UID of a Scale must be its object's: for a PUT as in any update, for a patch only where the kind is built in (as upstream). */

@@ -18,7 +18,7 @@ import { REQUEST_BODIES, readBody } from "./http-body.ts";
 import { type HttpResponse, writeReply } from "./http-reply.ts";
 import { writeWatch } from "./http-watch.ts";
 import { type Reply, statusReply, textReply } from "./reply.ts";
-import { wantsWatch } from "./request-info.ts";
+import { parseRequestInfo } from "./request-info.ts";
 import { requestTimeoutMs } from "./request-timeout.ts";
 import { addWarning } from "./warnings.ts";
 
@@ -50,6 +50,12 @@ function queryOf(text: string): URLSearchParams {
   if (!BROKEN_ESCAPE.test(text) && !text.includes(";")) return new URLSearchParams(text);
   const pairs = text.split("&").filter((pair) => !BROKEN_ESCAPE.test(pair) && !pair.includes(";"));
   return new URLSearchParams(pairs.join("&"));
+}
+
+/** Watches take as long as they like, below the old prefix too; a single object is got, whatever `watch` says. */
+function isWatch({ method, path, query }: ApiCall): boolean {
+  if (!query.has("watch") && !path.includes("/watch/")) return false;
+  return parseRequestInfo(method, path, query).verb === "watch";
 }
 
 /** Serves HTTP requests of one API server; `prefix` is cut from paths when many servers share a listener. */
@@ -131,7 +137,7 @@ export class HttpHandler {
   private replyTo(call: ApiCall): Promise<Reply> {
     // Go's server refuses such a request before anybody sees it.
     if (BROKEN_ESCAPE.test(call.path)) return Promise.resolve(textReply(400, "400 Bad Request"));
-    if (call.method === "GET" && wantsWatch(call.query)) return this.deps.handle(call);
+    if (isWatch(call)) return this.deps.handle(call);
     let limitMs: number;
     try {
       limitMs = requestTimeoutMs(call.query);

@@ -81,6 +81,17 @@ function watching(maxWatches?: number): { handler: HttpHandler; sinks: Set<Watch
   return { handler, sinks, clock };
 }
 
+it.each([
+  ["/api/v1/configmaps?watch=true&timeout=x", 200],
+  ["/api/v1/watch/configmaps?timeout=x", 200],
+  ["/api/v1/namespaces/default/configmaps/a?watch=true&timeout=x", 400],
+  ["/api/v1/configmaps?watch=False&timeout=x", 400],
+])("answers an invalid timeout at %s with %i", async (url, status) => {
+  const client = get(watching().handler, url);
+  await settle();
+  expect(client.status).toBe(status);
+});
+
 describe("limits", () => {
   it("open watches: one too many is asked to come later, and may when another has gone", async () => {
     const { handler } = watching(2);

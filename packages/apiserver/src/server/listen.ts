@@ -56,6 +56,11 @@ export async function listen(handler: HttpHandler, options: ListenOptions, clock
   limitConnections(server, { ...DEFAULT_CONNECTION_LIMITS, ...options.limits }, clock);
   // Its HTTP/1 side looks here and not at the options; selectors of kubectl may be long.
   Object.assign(server, { maxHeaderSize: MAX_HEADER_BYTES, ...HTTP_TIME_LIMITS });
+  const accepted = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    accepted.add(socket);
+    socket.once("close", () => accepted.delete(socket));
+  });
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on("secureConnection", (socket) => {
@@ -81,6 +86,9 @@ export async function listen(handler: HttpHandler, options: ListenOptions, clock
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await handler.close(GRACE_MS);
       for (const session of sessions) session.close();
+      // What is left without TLS is in its handshake, for as long as a stranger likes.
+      const open = new Set([...sockets].map((socket) => socket.remotePort));
+      for (const socket of accepted) if (!open.has(socket.remotePort)) socket.destroy();
       for (const socket of sockets) socket.destroySoon();
       await closed;
     },

@@ -124,10 +124,10 @@ export function unescapedPath(path: string): string | undefined {
   }
 }
 
-/** `watch` counts unless it is absent or says no. */
+/** `watch` counts unless it is absent, `0` or `false` in any case, as upstream reads boolean parameters. */
 export function wantsWatch(query: URLSearchParams): boolean {
   const value = query.get("watch");
-  return value !== null && value !== "false" && value !== "0" && value !== "f" && value !== "F" && value !== "FALSE";
+  return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
 /**

@@ -2,9 +2,6 @@ import {
   ApiError,
   badRequest,
   fieldSelector,
-  goJson,
-  invalid,
-  invalidValue,
   isObject,
   methodNotSupported,
   notFound,
@@ -24,10 +21,10 @@ import { deleteObject } from "../registry/delete.ts";
 import { deleteCollection } from "../registry/delete-collection.ts";
 import { methodNotAllowed, notServed, routerRefusal } from "../registry/errors.ts";
 import { getObject, listObjects } from "../registry/list.ts";
-import { applyOf, patchObject, patchTypeOf } from "../registry/patch.ts";
+import { applyOf, patchedDraft, patchObject, patchTypeOf } from "../registry/patch.ts";
 import { type Presentation, presentEvents, presentList, presentObject } from "../registry/representations.ts";
 import { checkFields } from "../registry/selection.ts";
-import { scaleOf, updateScale } from "../registry/subresource-scale.ts";
+import { applyScale, scaleOf, updateScale } from "../registry/subresource-scale.ts";
 import { settleNamespace } from "../registry/system-metadata.ts";
 import { updateObject } from "../registry/update.ts";
 import { openWatch } from "../registry/watch.ts";
@@ -310,13 +307,23 @@ async function handleScale(request: Request, scale: NonNullable<ResourceType["sc
   represent(request);
   const options = parseWriteOptions(call.query, "PatchOptions", patchType === "apply");
   const write = writeRequest(request, options, "scale");
-  const { value } =
-    patchType === "apply"
-      ? await parseApplyBody(await call.body(), "Scale", request.core.clock)
-      : parseJsonPatchBody(await call.body(), "Scale");
-  if (patchType === "apply" && isObject(value)) checkAppliedType(value, "autoscaling/v1", "Scale");
-  const outcome = await updateScale(write, scale, (current) =>
-    patchType === "apply" ? value : stillScale(applyOf(type, patchType, current, value)),
+  if (patchType === "apply") {
+    const applied = await parseApplyBody(await call.body(), "Scale", core.clock);
+    const given = isObject(applied.value) ? applied.value : {};
+    checkAppliedType(given, "autoscaling/v1", "Scale");
+    const how = validation(request, options, applied);
+    decodeObject(SCALE, structuredClone(given), how);
+    const outcome = await applyScale(write, scale, given, { ...how, mode: "Ignore" });
+    return objectReply(outcome.status, outcome.object);
+  }
+  const patch = parseJsonPatchBody(await call.body(), "Scale");
+  const how = validation(request, options, patch);
+  const outcome = await updateScale(
+    write,
+    scale,
+    (current) =>
+      patchedDraft({ type: SCALE, subresource: "" }, applyOf(type, patchType, current, patch.value), current, how)
+        .draft,
   );
   return objectReply(outcome.status, outcome.object);
 }
@@ -326,15 +333,6 @@ function checkScale(value: unknown, name: string): void {
   const { metadata, ...type } = isObject(value) ? value : {};
   checkScaleKind(type);
   checkName(isObject(metadata) ? textOf(metadata["name"]) : undefined, name);
-}
-
-/** A patch must leave the Scale one. */
-function stillScale(patched: unknown): unknown {
-  if (isObject(patched) && (patched["kind"] !== "Scale" || patched["apiVersion"] !== "autoscaling/v1"))
-    throw invalid({ group: "", kind: "" }, "", [
-      invalidValue("patch", goJson(patched), "illegal change of apiVersion or kind: this is autoscaling/v1 Scale"),
-    ]);
-  return patched;
 }
 
 function checkScaleKind({ apiVersion, kind }: { apiVersion?: unknown; kind?: unknown }): void {

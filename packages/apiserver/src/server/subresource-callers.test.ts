@@ -76,6 +76,65 @@ describe("pods/eviction", () => {
   });
 });
 
+describe("pods/eviction with options in the body", () => {
+  const dryRun = ["all"];
+
+  it("deletes nothing where the body asks for an unknown dry run, or the parameter contradicts it", async () => {
+    await create(`${NS}/pods`, pod);
+    const body = { ...evict, deleteOptions: { dryRun } };
+    const unknown = await send("POST", `${NS}/pods/p/eviction`, body);
+    expect(`${unknown.status} ${String(objectOf(unknown)["message"])}`).toBe(
+      '422 DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["all"]: supported values: "All"',
+    );
+    const answer = await send("POST", `${NS}/pods/p/eviction`, body, { dryRun: "All" });
+    expect(`${answer.status} ${String(objectOf(answer)["message"])}`).toBe(
+      "500 Non-matching dry-run options in request and content: [All] and [all]",
+    );
+    expect((await test.get(`${NS}/pods/p`)).status).toBe(200);
+  });
+
+  it("keeps the pod for its dependents when they are to go first", async () => {
+    await create(`${NS}/pods`, pod);
+    const body = { ...evict, deleteOptions: { propagationPolicy: "Foreground" } };
+    expect((await send("POST", `${NS}/pods/p/eviction`, body)).status).toBe(201);
+    expect((await at(`${NS}/pods/p`)).metadata.finalizers).toEqual(["foregroundDeletion"]);
+  });
+});
+
+describe("pods/binding", () => {
+  const bind = (metadata: object, query: Record<string, string> = {}): Promise<ApiResponse> =>
+    send(
+      "POST",
+      `${NS}/pods/p/binding`,
+      { apiVersion: "v1", kind: "Binding", metadata: { name: "p", ...metadata }, target: { kind: "Node", name: "n" } },
+      query,
+    );
+
+  it("is admitted as the caller's creation of a Binding and not as a change by the server", async () => {
+    await create(`${NS}/pods`, pod);
+    expect((await bind({})).status).toBe(201);
+    expect(admitted).toEqual(["bob CREATE pods/binding Binding"]);
+    expect(await at(`${NS}/pods/p`)).toMatchObject({ spec: { nodeName: "n" } });
+  });
+
+  it.each([{}, { dryRun: "All" }])("refuses a pod that is not the one of the Binding (%o)", async (query) => {
+    const { metadata } = await create(`${NS}/pods`, pod);
+    const other = await bind({ uid: "another" }, query as Record<string, string>);
+    expect(`${other.status} ${String(objectOf(other)["message"])}`).toBe(
+      `409 Operation cannot be fulfilled on pods "p": StorageError: invalid object, Code: 4, Key: /pods/default/p, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: another, UID in object meta: ${metadata.uid}`,
+    );
+    expect((await bind({ uid: metadata.uid, resourceVersion: "1" }, query as Record<string, string>)).status).toBe(409);
+    expect((await at(`${NS}/pods/p`))["spec"]).not.toHaveProperty("nodeName");
+    const { uid, resourceVersion } = metadata;
+    expect((await bind({ uid, resourceVersion })).status).toBe(201);
+  });
+
+  it("refuses a pod that is not ready to be scheduled", async () => {
+    await create(`${NS}/pods`, { ...pod, spec: { ...pod.spec, schedulingGates: [{ name: "example.test/wait" }] } });
+    expect((await bind({})).status).toBe(409);
+  });
+});
+
 describe("serviceaccounts/token", () => {
   const path = `${NS}/serviceaccounts/robot/token`;
   const token = (metadata: object, spec: object = {}): object => ({
@@ -173,6 +232,53 @@ describe("status and scale", () => {
     expect(strict.status).toBe(400);
     expect(String(objectOf(strict)["message"])).toContain('unknown field "spec.replica"');
     expect(await at(`${deployments}/d`)).toMatchObject({ spec: { replicas: 1 } });
+  });
+});
+
+describe("scale patches", () => {
+  const deployments = "/apis/apps/v1/namespaces/default/deployments";
+  const labels = { app: "x" };
+
+  beforeEach(async () => {
+    const template = { metadata: { labels }, spec: pod.spec };
+    const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+    const answer = await send("POST", deployments, { metadata: { name: "d" }, spec }, { fieldManager: "owner" });
+    expect(answer.status).toBe(201);
+  });
+  const apply = (replicas: number, query: Record<string, string>): Promise<ApiResponse> =>
+    test.server.transport(bob).request({
+      method: "PATCH",
+      path: `${deployments}/d/scale`,
+      query,
+      headers: { "content-type": "application/apply-patch+yaml" },
+      body: { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas } },
+    });
+
+  it("concern a Scale that says which pods are scaled, as autoscalers expect", async () => {
+    expect(await at(`${deployments}/d/scale`)).toMatchObject({ status: { replicas: 0, selector: "app=x" } });
+  });
+
+  it("refuse unknown fields under strict validation", async () => {
+    const body = { spec: { replica: 6 } };
+    const strict = await send("PATCH", `${deployments}/d/scale`, body, { fieldValidation: "Strict" });
+    expect(strict.status).toBe(422);
+    expect(String(objectOf(strict)["message"])).toContain('unknown field "spec.replica"');
+    expect((await send("PATCH", `${deployments}/d/scale`, body)).warnings).toEqual(['unknown field "spec.replica"']);
+  });
+
+  it("that are applied do not take the replicas from another manager, unless forced", async () => {
+    const refused = await apply(5, { fieldManager: "scaler" });
+    expect(refused.status).toBe(409);
+    expect(await at(`${deployments}/d`)).toMatchObject({ spec: { replicas: 1 } });
+    expect((await apply(5, { fieldManager: "scaler", force: "true", dryRun: "All" })).status).toBe(200);
+    expect(await at(`${deployments}/d`)).toMatchObject({ spec: { replicas: 1 } });
+    const forced = await apply(5, { fieldManager: "scaler", force: "true" });
+    expect(objectOf(forced)).toMatchObject({ kind: "Scale", spec: { replicas: 5 } });
+    const { metadata, spec } = await at(`${deployments}/d`);
+    expect(spec).toMatchObject({ replicas: 5 });
+    expect(metadata.managedFields).toContainEqual(
+      expect.objectContaining({ manager: "scaler", operation: "Apply", subresource: "scale" }),
+    );
   });
 });
 

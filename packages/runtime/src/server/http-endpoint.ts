@@ -32,7 +32,7 @@ export interface Answer {
 }
 
 /** Probes and scrapers are few; they keep a connection for longer than they wait between two requests. */
-const CONNECTIONS = { maxConnections: 512, maxUnauthenticatedPerAddress: 64, quietMs: 70_000 };
+const CONNECTIONS = { maxConnections: 512, maxUnauthenticatedPerAddress: 64, quietMs: 70_000, answerMs: 60_000 };
 
 export const NOT_FOUND: Answer = { status: 404, type: "text/plain", body: "not found\n" };
 

@@ -1,3 +1,4 @@
+import { constants } from "node:crypto";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
@@ -53,6 +54,8 @@ export async function startListener(options: ListenerOptions): Promise<EmbeddedL
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",
+    // OpenSSL resumes a TLS 1.3 session under any server name, with the client certificate that another cluster's authority vouched for.
+    secureOptions: constants.SSL_OP_NO_TICKET,
     ...TLS_TIME_LIMITS,
     SNICallback: (name, done) => {
       const cluster = clusterNamed(name, options);
@@ -69,16 +72,24 @@ export async function startListener(options: ListenerOptions): Promise<EmbeddedL
   limitConnections(server, { ...DEFAULT_CONNECTION_LIMITS, ...options.limits }, options.clock);
   Object.assign(server, HTTP_TIME_LIMITS);
   const sockets = new Set<Socket>();
-  server.on("secureConnection", (socket) => {
+  // By connection: a cluster that takes the name of a deleted one has another authority.
+  const madeFor: Connections = new WeakMap();
+  server.on("connection", (socket: Socket) => {
     sockets.add(socket);
-    socket.setNoDelay(true);
     socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("secureConnection", (socket) => {
+    madeFor.set(socket, clusterOf(socket, options));
+    socket.setNoDelay(true);
     socket.on("error", () => socket.destroy());
   });
-  server.on("session", (session) => session.on("error", () => session.destroy()));
+  server.on("session", (session) => {
+    madeFor.set(session, clusterOf(session.socket as TLSSocket, options));
+    session.on("error", () => session.destroy());
+  });
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("clientError", (_error, socket: Socket) => socket.destroy());
-  server.on("request", (request, response) => route(request, response, options));
+  server.on("request", (request, response) => route(request, response, options, madeFor));
   await listening(server, options);
   return {
     port: (server.address() as AddressInfo).port,
@@ -95,24 +106,35 @@ function clusterNamed(serverName: string, options: ListenerOptions): EmbeddedClu
   return match === null ? undefined : options.find(`${match[2]}/${match[1]}`);
 }
 
-function route(request: HttpRequest, response: HttpServerResponse, options: ListenerOptions): void {
+/** Which cluster a connection was made for: its TLS socket, or its HTTP/2 session. */
+type Connections = WeakMap<object, EmbeddedCluster | undefined>;
+
+function clusterOf(
+  socket: { readonly servername?: string | false | null },
+  options: ListenerOptions,
+): EmbeddedCluster | undefined {
+  const { servername } = socket;
+  return typeof servername === "string" ? clusterNamed(servername, options) : undefined;
+}
+
+function route(
+  request: HttpRequest,
+  response: HttpServerResponse,
+  options: ListenerOptions,
+  madeFor: Connections,
+): void {
   const match = PATH.exec(request.url ?? "/");
   const cluster = match === null ? undefined : options.find(`${match[1]}/${match[2]}`);
   if (cluster === undefined || !cluster.reachable) {
     refuse(response, cluster === undefined ? 404 : 503);
     return;
   }
-  if (serverNameOf(request) !== cluster.serverName) {
+  const session = "stream" in request ? request.stream.session : undefined;
+  if (madeFor.get(session ?? request.socket) !== cluster) {
     refuse(response, 421);
     return;
   }
   cluster.server.handle(request, response, cluster.path);
-}
-
-function serverNameOf(request: HttpRequest): string | undefined {
-  const session = "stream" in request ? request.stream.session : undefined;
-  const name = ((session?.socket ?? request.socket) as TLSSocket & { servername?: string | false }).servername;
-  return typeof name === "string" ? name : undefined;
 }
 
 function refuse(response: HttpServerResponse, status: number): void {
