@@ -33,6 +33,7 @@ export { readLogTail } from "./process/log-file.ts";
 export { bindProblem, PortAllocator, PortTakenError } from "./process/ports.ts";
 export { ProcessWorkloads } from "./process/process-workloads.ts";
 export { programHash } from "./process/program-files.ts";
+export { reclaim, removeReclaimed } from "./process/reclaim.ts";
 export { UserIds } from "./process/user-ids.ts";
 export type { Connect } from "./simulated/discovery.ts";
 export { Guest, type GuestProgram } from "./simulated/guest.ts";

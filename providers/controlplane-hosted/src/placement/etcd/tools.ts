@@ -3,6 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { syncDirectory } from "@capstan/os";
+import { removeReclaimed } from "@capstan/workloads";
 import type { EtcdMember } from "../../components/context.ts";
 import { initialCluster } from "../../components/etcd.ts";
 import { PlacementProblem } from "../placement-problem.ts";
@@ -62,7 +63,7 @@ export async function restoreSnapshot(
 
 /** Lets the restored data take the place of what was there; after a crash it is restored again. */
 export async function adoptRestored(dataDir: string): Promise<void> {
-  await rm(dataDir, { recursive: true, force: true });
+  await removeReclaimed(dataDir);
   await rename(restoredDir(dataDir), dataDir);
   await syncDirectory(dirname(dataDir));
 }

@@ -1,6 +1,6 @@
-import { access, cp, rename, rm } from "node:fs/promises";
+import { access, cp, rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { ProgramState } from "@capstan/workloads";
+import { type ProgramState, reclaim, removeReclaimed } from "@capstan/workloads";
 import { type EtcdChangeRecord, type EtcdDescription, restartsOf, withSettings } from "../etcd/change.ts";
 import type { EtcdGround } from "../etcd/changes.ts";
 import type { PlaneRecord } from "../plane-record.ts";
@@ -74,6 +74,8 @@ export class ProcessGround implements EtcdGround {
     await this.stop();
     try {
       await this.letGo();
+      // It belongs to the program's user, who gets it back at the next start.
+      await reclaim(this.data);
       await cp(this.data, this.before, { recursive: true, errorOnExist: true });
     } catch (error) {
       await this.letGo();
@@ -85,13 +87,13 @@ export class ProcessGround implements EtcdGround {
   }
 
   async letGo(): Promise<void> {
-    await rm(this.before, { recursive: true, force: true });
+    await removeReclaimed(this.before);
   }
 
   async putBack(change: EtcdChangeRecord): Promise<undefined> {
     if (change.kept !== true || !(await exists(this.before))) return;
     await this.stop();
-    await rm(this.data, { recursive: true, force: true });
+    await removeReclaimed(this.data);
     await rename(this.before, this.data);
   }
 
