@@ -20,7 +20,7 @@ export async function bundle(programs, outdir) {
     entryPoints: {
       ...programs,
       // What the API's thread for large YAML texts loads; it looks for it beside the program.
-      "yaml-library": join(root, "packages/apimachinery/dist/yaml.js"),
+      "yaml-library": join(root, "packages/apimachinery/dist/yaml-library.js"),
     },
     outdir,
     bundle: true,

@@ -23,6 +23,9 @@ export function unsafeCharacter(text: string): string | undefined {
 /** Keys are letters, digits and signs of ASCII: Go takes the Kelvin sign for a k. */
 const KEY = /^[\x20-\x7e]{1,316}$/;
 
+/** The header of a block of text whose indentation is given: readers disagree on lines of spaces at its end. */
+const INDENTED_BLOCK = /^[|>][-+]?[0-9]/;
+
 /** In double quotes, without `\/` and halves of characters, which JSON has and YAML 1.1 has not; and in single quotes. */
 const DOUBLE = /^"(?:[^"\\\n]|\\(?:[^/u\n]|u(?![dD][89a-fA-F])))*"$/;
 const SINGLE = /^'(?:[^'\n]|'')*'$/;
@@ -38,9 +41,9 @@ export function parseStrictYaml(given: string): unknown {
   if (unsafe !== undefined)
     throw new StrictYamlError(`has the character ${unsafe}, which programs read differently; remove it`);
   if (isTooDeep(text)) throw new StrictYamlError("is nested too deeply; make it flatter");
-  // Inside of braces a tab is a space to all.
-  if (/^ *\t/m.test(text) && !/^[ \n]*\{[^]*\}[ \n]*$/.test(text))
-    throw new StrictYamlError("has a line that begins with a tab; indent it with spaces");
+  // Inside of braces a tab is a space to all. go-yaml refuses one behind the dash of a list.
+  if (/^[ -]*\t/m.test(text) && !/^[ \n]*\{[^]*\}[ \n]*$/.test(text))
+    throw new StrictYamlError("has a line that begins with a tab, or one behind a dash; indent it with spaces");
   return new Reader(text).read();
 }
 
@@ -73,6 +76,9 @@ class Reader {
     if (wrong !== undefined)
       throw new StrictYamlError(`cannot be read as YAML (${wrong.code}${this.#line(wrong.pos[0])}); correct it`);
     if (/^%/m.test(this.#text)) throw new StrictYamlError("has a line that begins with %; remove it");
+    // go-yaml refuses the end of a document without content, and reads a block of text at the top in its own way.
+    if (!isMap(document.contents) && !isSeq(document.contents))
+      throw new StrictYamlError("is neither a map nor a list; correct it");
     return this.#value(document.contents);
   }
 
@@ -108,8 +114,10 @@ class Reader {
       );
     if (node.type?.startsWith("BLOCK") === true && end >= this.#text.length && !this.#text.endsWith("\n"))
       throw new StrictYamlError(`has no end of its last line; add it`);
-    // Some readers take a question mark between braces for the beginning of a key.
-    const value = node.type === "PLAIN" ? (flow && text.includes("?") ? undefined : plainScalar(text)) : text;
+    if (INDENTED_BLOCK.test(this.#text.slice(start, start + 3)))
+      throw new StrictYamlError(`has a block of text${line} with a number for its indentation; remove the number`);
+    // Some readers take a question mark between braces for the beginning of a key, and a colon for the end of one.
+    const value = node.type === "PLAIN" ? (flow && /\?|^:/.test(text) ? undefined : plainScalar(text)) : text;
     if (value === undefined)
       throw new StrictYamlError(
         `has a value${line} that is text to one program and a number or true to another; put it in quotes, or write a decimal number, true or false`,

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { syncDirectory } from "@capstan/os";
+import { removeReclaimed, syncDirectory } from "@capstan/os";
 import { type EtcdMember, initialCluster } from "./member.ts";
 
 const run = promisify(execFile);
@@ -53,7 +53,7 @@ export async function restoreSnapshot(
 
 /** Lets the restored data take the place of what was there; after a crash it is restored again. */
 export async function adoptRestored(dataDir: string): Promise<void> {
-  await rm(dataDir, { recursive: true, force: true });
+  await removeReclaimed(dataDir);
   await rename(restoredDir(dataDir), dataDir);
   await syncDirectory(dirname(dataDir));
 }

@@ -3,7 +3,14 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { createServer as createHttpsServer } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type Clock, HTTP_TIME_LIMITS, limitConnections, markAuthenticated, type Random, TLS_TIME_LIMITS } from "@capstan/apimachinery";
+import {
+  type Clock,
+  HTTP_TIME_LIMITS,
+  limitConnections,
+  markAuthenticated,
+  type Random,
+  TLS_TIME_LIMITS,
+} from "@capstan/apimachinery";
 import type { MediaContent } from "./content.ts";
 
 /** Where media are served. */

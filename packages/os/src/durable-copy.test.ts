@@ -1,4 +1,14 @@
-import { fsyncSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -38,7 +48,7 @@ test("flushes every file and folder of a copy, and where its name is", async () 
   mkdirSync(join(dir, "data/member/wal"), { recursive: true });
   writeFileSync(join(dir, "data/member/wal/0.wal"), "log");
   writeFileSync(join(dir, "data/member/db"), "db");
-  await copyDurable(join(dir, "data"), join(dir, "before"), fs);
+  await copyDurable(join(dir, "data"), join(dir, "before"), { fs });
   expect(readFileSync(join(dir, "before/member/wal/0.wal"), "utf8")).toBe("log");
   expect(flushedPaths().sort()).toEqual(
     ["", "before", "before/member", "before/member/db", "before/member/wal", "before/member/wal/0.wal"].sort(),
@@ -52,6 +62,14 @@ test("copies what a link leads to, since what is written to the link changes tha
   await copyDurable(join(dir, "link"), join(dir, "backup"));
   writeFileSync(join(dir, "link"), "new");
   expect(readFileSync(join(dir, "backup"), "utf8")).toBe("old");
+});
+
+test("keeps links as they are where another user may have written them", async () => {
+  mkdirSync(join(dir, "data"));
+  writeFileSync(join(dir, "secret"), "of another user");
+  symlinkSync(join(dir, "secret"), join(dir, "data/link"));
+  await copyDurable(join(dir, "data"), join(dir, "before"), { links: "keep" });
+  expect(readlinkSync(join(dir, "before/link"))).toBe(join(dir, "secret"));
 });
 
 test("flushes a journal with each line, and its name with the first", () => {

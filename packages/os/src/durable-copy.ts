@@ -6,9 +6,23 @@ import { type AtomicFs, syncDirectory } from "./atomic-file.ts";
 /** Flushes an open file or directory; tests record what is flushed. */
 export type Flush = (descriptor: number, path: string) => void;
 
-/** Copies a file, what a link leads to, or a folder to a path that does not exist; returns when the copy survives a power failure. */
-export async function copyDurable(from: string, to: string, fs: Pick<AtomicFs, "open"> = promises): Promise<void> {
-  await promises.cp(from, to, { recursive: true, errorOnExist: true, force: false, dereference: true });
+/**
+ * Copies a file or a folder to a path that does not exist; returns when the copy survives a power failure. `links: "keep"` copies links as
+ * links, never what they lead to: the only safe way for root to copy what another user wrote.
+ */
+export async function copyDurable(
+  from: string,
+  to: string,
+  { links = "follow", fs = promises }: { links?: "follow" | "keep"; fs?: Pick<AtomicFs, "open"> } = {},
+): Promise<void> {
+  const keep = links === "keep";
+  await promises.cp(from, to, {
+    recursive: true,
+    errorOnExist: true,
+    force: false,
+    dereference: !keep,
+    verbatimSymlinks: keep,
+  });
   await syncTree(to, fs);
   await syncDirectory(dirname(to), fs);
 }
@@ -33,8 +47,9 @@ export function appendFileDurableSync(path: string, text: string, flush: Flush =
 }
 
 async function syncTree(path: string, fs: Pick<AtomicFs, "open">): Promise<void> {
-  if ((await promises.stat(path)).isDirectory())
-    for (const name of await promises.readdir(path)) await syncTree(join(path, name), fs);
+  const found = await promises.lstat(path);
+  if (found.isSymbolicLink()) return;
+  if (found.isDirectory()) for (const name of await promises.readdir(path)) await syncTree(join(path, name), fs);
   // Opens, flushes and closes a file just as well.
   await syncDirectory(path, fs);
 }

@@ -10,3 +10,4 @@ export {
   signalGroup,
   signalProcess,
 } from "./process-identity.ts";
+export { giveAll, reclaim, removeReclaimed } from "./reclaim.ts";

@@ -1,9 +1,12 @@
+import { parseStrictYaml } from "@capstan/apimachinery";
+import { readForeignStrictYaml } from "@capstan/apimachinery/foreign";
 import { Secret, secretText } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import { FILE_FLAGS } from "./components/file-flags.ts";
 import { FILES_FOLDER } from "./components/files-folder.ts";
 import { apiServerSettingFlags } from "./components/settings.ts";
 import { canonicalFiles, type NamedFile } from "./files/canonical.ts";
+import { MAX_LENGTH } from "./files/file-types.ts";
 import type { HostedControlPlane, HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan } from "./placement/placement.ts";
 import type { PlacementType } from "./planes.ts";
@@ -34,11 +37,32 @@ export async function readUserFiles(
         };
       given[file.name] = text;
     }
-    const read = canonicalFiles(given, namedFiles(object.spec, component), FILES_FOLDER[placement]);
+    const named = namedFiles(object.spec, component);
+    const read = canonicalFiles(given, named, FILES_FOLDER[placement], await reader(given, context));
     if ("problem" in read) return { problem: `spec.${component}.files: ${read.problem}` };
     files[component] = read.files;
   }
   return { files };
+}
+
+/** Reads large documents in a thread first: a tenant may supply many, and everybody else would wait. */
+async function reader(
+  given: Readonly<Record<string, string>>,
+  { clock }: ReconcileContext,
+): Promise<(text: string) => unknown> {
+  const documents = new Map<string, () => unknown>();
+  for (const text of Object.values(given))
+    if (text.length <= MAX_LENGTH && !documents.has(text))
+      documents.set(
+        text,
+        await readForeignStrictYaml(text, { clock, maxBytes: 4 * MAX_LENGTH }).then(
+          (value) => () => value,
+          (error: unknown) => () => {
+            throw error;
+          },
+        ),
+      );
+  return (text) => (documents.get(text) ?? (() => parseStrictYaml(text)))();
 }
 
 /** The files that flags and settings name: the flag decides what a file must be. */

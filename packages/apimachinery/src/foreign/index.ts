@@ -4,6 +4,7 @@ export { atMost, ForeignDocumentError, readText, withinTime, yieldToEventLoop } 
 export { AddressRefused, DialGate, type DialTarget, type Lookup, type Resolve, targetOf } from "./dial-gate.ts";
 export {
   jsonToYaml,
+  readForeignStrictYaml,
   readForeignYaml,
   readForeignYamlDocuments,
   YAML_DEADLINE_MS,

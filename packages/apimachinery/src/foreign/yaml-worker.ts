@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../clock.ts";
 import { tooManyRequests } from "../errors.ts";
+import { parseStrictYaml, StrictYamlError } from "../strict-yaml.ts";
 import { parseYaml, parseYamlDocuments } from "../yaml.ts";
 import { ForeignDocumentError, yieldToEventLoop } from "./bounded.ts";
 
@@ -12,8 +13,17 @@ import { ForeignDocumentError, yieldToEventLoop } from "./bounded.ts";
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { library, text, to } = workerData;
-import(library).then(({ parseYaml, parseYamlDocuments, toGoYaml }) => {
+import(library).then(({ parseStrictYaml, parseYaml, parseYamlDocuments, toGoYaml }) => {
+  const strict = () => {
+    try {
+      return { value: parseStrictYaml(text) };
+    } catch (error) {
+      if (error.name !== "StrictYamlError") throw error;
+      return { refused: error.message };
+    }
+  };
   const made = {
+    strict: () => JSON.stringify(strict()),
     json: () => JSON.stringify(parseYaml(text)),
     documents: () => JSON.stringify(parseYamlDocuments(text)),
     yaml: () => toGoYaml(JSON.parse(text)),
@@ -24,7 +34,7 @@ import(library).then(({ parseYaml, parseYamlDocuments, toGoYaml }) => {
 });
 `;
 
-type Form = "json" | "documents" | "yaml";
+type Form = "json" | "documents" | "strict" | "yaml";
 
 /** The module that reads YAML: beside a bundled program, else the package. */
 function yamlLibrary(): string {
@@ -32,7 +42,7 @@ function yamlLibrary(): string {
   if (existsSync(fileURLToPath(beside))) return beside.href;
   // Of the package only this: a thread has to load it anew each time.
   const index = pathToFileURL(createRequire(import.meta.url).resolve("@capstan/apimachinery"));
-  return new URL("./yaml.js", index).href;
+  return new URL("./yaml-library.js", index).href;
 }
 
 /** Threads that work at the same time, and how many may wait for one. */
@@ -102,6 +112,21 @@ export async function readForeignYamlDocuments(
 ): Promise<unknown[]> {
   if (await isSmall(text, limits.maxBytes)) return parseYamlDocuments(text);
   return JSON.parse(await background.run(() => work(text, "documents", limits.clock))) as unknown[];
+}
+
+/** Reads a YAML document as parseStrictYaml does: a large one in a thread. Whatever keeps it from being read is a StrictYamlError. */
+export async function readForeignStrictYaml(
+  text: string,
+  limits: { readonly clock: Clock; readonly maxBytes: number },
+): Promise<unknown> {
+  const tooMuch = (): never => {
+    throw new StrictYamlError("is too much to be read; shorten or split it");
+  };
+  if (await isSmall(text, limits.maxBytes).catch(tooMuch)) return parseStrictYaml(text);
+  const json = await background.run(() => work(text, "strict", limits.clock)).catch(tooMuch);
+  const read = JSON.parse(json) as { value: unknown; refused?: string };
+  if (read.refused !== undefined) throw new StrictYamlError(read.refused);
+  return read.value;
 }
 
 /** What has been parsed since others had their turn: many small documents are a large one. */

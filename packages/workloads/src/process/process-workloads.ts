@@ -1,6 +1,7 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
+import { removeReclaimed } from "@capstan/os";
 import type { Program, ProgramId, ProgramState, Workloads } from "../types.ts";
 import type { OwnerLimits } from "./isolation/cgroup-limits.ts";
 import { Isolation, type IsolationReport } from "./isolation/isolation.ts";
@@ -57,7 +58,7 @@ export class ProcessWorkloads implements Workloads {
       (record === undefined ? undefined : this.supervisor({ ...record.program, id }));
     await supervisor?.stop();
     this.supervisors.delete(keyOf(id));
-    await rm(programPaths(this.root, id).dir, { recursive: true, force: true });
+    await removeReclaimed(programPaths(this.root, id).dir);
   }
 
   /** Stops a program but keeps its folder with its data (hibernation, restore). */
@@ -71,7 +72,7 @@ export class ProcessWorkloads implements Workloads {
     for (const state of await this.list(owner)) await this.remove(state.id);
     // A program may have started others that its end is nothing to.
     await this.isolation.ended(owner, { kill: true });
-    await rm(ownerDir(this.root, owner), { recursive: true, force: true });
+    await removeReclaimed(ownerDir(this.root, owner));
   }
 
   async list(owner: string): Promise<ProgramState[]> {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { chmod, chown, lchown, lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { writeFileAtomic } from "@capstan/os";
+import { giveAll, writeFileAtomic } from "@capstan/os";
 import type { Program } from "../types.ts";
 import type { ProgramPaths } from "./layout.ts";
 
@@ -56,6 +56,7 @@ export async function writeProgramFiles(program: Program, paths: ProgramPaths): 
   await folder(paths.files, 0o700, group, 0o750);
   if (program.dataDir === true) {
     await folder(paths.data, 0o700);
+    // Data that came from elsewhere (a restored snapshot, an earlier user id) becomes the program's own.
     if (uid !== undefined) await giveAll(paths.data, uid);
   }
   const wanted = new Map<string, string>();
@@ -85,13 +86,4 @@ async function folder(path: string, mode: number, group?: { gid: number }, group
 async function replaceFile(path: string, content: string, uid: number | undefined): Promise<void> {
   if (uid === undefined) await writeFileAtomic(path, content);
   else await writeFileAtomic(path, content, { mode: 0o640, owner: { uid: process.getuid?.() ?? 0, gid: uid } });
-}
-
-/** Data that came from elsewhere (a restored snapshot, an earlier user id) becomes the program's own. */
-async function giveAll(dir: string, uid: number): Promise<void> {
-  const { uid: owner } = await lstat(dir);
-  if (owner === uid) return;
-  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true }))
-    await lchown(join(entry.parentPath, entry.name), uid, uid);
-  await lchown(dir, uid, uid);
 }

@@ -38,6 +38,30 @@ test("two managers on one machine never give the same user id, whoever is faster
   expect(new Set(ids).size).toBe(8);
 });
 
+test("an id that another manager gave and retired in the meantime is not given again", async () => {
+  const other = userIds(join(root, "other"));
+  const given: number[] = [];
+  // While this one looks at the processes of the machine, after it has read the claims.
+  const meanwhile = async (): Promise<number[]> => {
+    if (given.length > 0) return [];
+    given.push(await other.allocate("default/a"), await other.allocate("default/b"));
+    await rm(join(root, "other/default/a"), { recursive: true });
+    await other.release("default/a");
+    return [];
+  };
+  const slow = new UserIds(join(root, "clusters"), join(root, "registry"), undefined, meanwhile);
+  expect(given).not.toContain(await slow.allocate("default/a"));
+  expect(given).toHaveLength(2);
+});
+
+test("ids of a data directory are not given again when the registry was lost", async () => {
+  const deleted = await userIds().allocate("default/a");
+  await remove(userIds(), "default/a");
+  const kept = await userIds().allocate("default/b");
+  await rm(join(root, "registry"), { recursive: true });
+  expect([deleted, kept]).not.toContain(await userIds().allocate("default/c"));
+});
+
 test("the id of a deleted owner is never given again, not to one of the same name either", async () => {
   const given: number[] = [];
   for (let round = 0; round < 5; round++)

@@ -11,6 +11,8 @@ const FIRST = 1_910_000_000;
 const LAST = 1_999_999_999;
 /** What is taken on this machine, whichever manager took it. */
 const REGISTRY = "/var/lib/capstan/user-ids";
+/** In a root: the highest id that was given there, for when the registry was lost, as with a container that is made again. */
+const HIGHEST = ".highest-user-id";
 /** Content of the claim of an owner that was deleted. */
 const RETIRED = "";
 
@@ -24,11 +26,14 @@ export class UserIds {
   private readonly root: string;
   private readonly registry: string;
   private readonly last: number;
+  private readonly users: () => Promise<number[]>;
 
-  constructor(root: string, registry = REGISTRY, last = LAST) {
+  /** `users` are the ids of running processes; others in tests. */
+  constructor(root: string, registry = REGISTRY, last = LAST, users = usersOfProcesses) {
     this.root = resolve(root);
     this.registry = registry;
     this.last = last;
+    this.users = users;
   }
 
   /** The owner's id; the same answer every time. */
@@ -58,9 +63,10 @@ export class UserIds {
 
   private async takeNext(dir: string): Promise<number> {
     const claimed = await this.claimed();
+    const mark = join(this.root, HIGHEST);
     // Programs of managers that see another registry, as in a container of their own, count too.
-    const users = (await usersOfProcesses()).filter((id) => id >= FIRST && id <= this.last);
-    let id = Math.max(FIRST - 1, ...claimed, ...users);
+    const others = [...(await this.users()), (await readId(mark)) ?? 0].filter((id) => id >= FIRST && id <= this.last);
+    let id = Math.max(FIRST - 1, ...claimed, ...others);
     do {
       id++;
       if (id > this.last)
@@ -68,6 +74,13 @@ export class UserIds {
           `no user id is left for ${dir}: all up to ${this.last} were given on this machine, and none is given twice; run further hosted control planes on another machine or in pods`,
         );
     } while (!(await this.take(id, dir)));
+    // Managers that were faster may have given this id, and retired it, since the claims were read. The highest claim never goes, so
+    // that only an id below another can have had an owner.
+    if ((await this.claimed()).some((other) => other > id)) {
+      await this.retire(id);
+      return await this.takeNext(dir);
+    }
+    await writeFileAtomic(mark, String(id));
     // Claims of this folder from before: it was deleted by hand, or its manager was killed before it wrote the id down.
     for (const old of claimed) {
       const claimant = await this.claimant(old);

@@ -50,3 +50,9 @@ test("there is a scheduler, and the controllers that kubeadm join relies on are 
     expect.arrayContaining(["--enable-bootstrap-token-auth=true", "--event-ttl=2h"]),
   );
 });
+
+test("a flag without a value does not swallow the next one", () => {
+  const extraArgs = [{ name: "external-hostname" }, { name: "authorization-mode", value: "Node,RBAC" }];
+  const args = kubeApiserverArguments({ ...context, spec: { version: "v1.34.4", apiServer: { extraArgs } } });
+  expect(args.slice(-2)).toEqual(["--external-hostname=true", "--authorization-mode=Node,RBAC"]);
+});

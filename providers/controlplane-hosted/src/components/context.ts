@@ -42,8 +42,7 @@ export function renderFlags(flags: readonly Flag[], extra: readonly { name: stri
   const replaced = new Set(extra.map((argument) => argument.name));
   return [
     ...flags.filter(([name]) => !replaced.has(name)).map(([name, value]) => `--${name}=${value}`),
-    ...extra.map((argument) =>
-      argument.value === undefined ? `--${argument.name}` : `--${argument.name}=${argument.value}`,
-    ),
+    // Without a value it is a switch that is on. A flag that is none would take the next argument for its value, and so swallow it.
+    ...extra.map((argument) => `--${argument.name}=${argument.value ?? "true"}`),
   ];
 }

@@ -101,6 +101,17 @@ test.each([
   expect(extraArgumentProblem(component, argument, [])).toBeDefined();
 });
 
+test.each([
+  ["apiServer", { name: "authorization-mode", value: 'Node,RBAC,"AlwaysAllow"' }],
+  ["apiServer", { name: "authorization-mode", value: 'Node,RBAC,"Always""Allow"' }],
+  ["apiServer", { name: "authorization-mode" }],
+  ["apiServer", { name: "cors-allowed-origins", value: '"/etc/shadow"' }],
+  ["etcd", { name: "distributed-tracing-address", value: "unix-abstract:x" }],
+  ["etcd", { name: "distributed-tracing-address", value: "UNIX:x" }],
+] as const)("%s: quotes and other spellings hide nothing: %o", (component, argument) => {
+  expect(extraArgumentProblem(component, argument, [])).toBeDefined();
+});
+
 test("every version that can be built is recorded", () => {
   const modules = fileURLToPath(new URL("../../../../tools/kubernetes/", import.meta.url));
   const versions = readdirSync(modules)

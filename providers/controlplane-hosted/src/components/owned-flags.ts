@@ -128,8 +128,10 @@ export function extraArgumentProblem(
     (OWNED_PREFIXES.some((prefix) => name.startsWith(prefix)) && !ALLOWED_DESPITE_PREFIX.has(name));
   if (owned) return `--${argument.name} belongs to the placement and cannot be set; ${cureOf(argument.name)}`;
   if (component === "apiServer" && name === "authorization-mode") {
-    const modes = (argument.value ?? "").split(",").map((mode) => mode.trim());
-    if (modes.includes("AlwaysAllow") || !modes.includes("Node") || !modes.includes("RBAC"))
+    const modes = (argument.value ?? "").split(",");
+    // Lists are read as CSV, where a name in quotes is the same name: names are letters and nothing else.
+    const plain = modes.every((mode) => /^[A-Za-z]+$/.test(mode) && mode !== "AlwaysAllow");
+    if (!plain || !modes.includes("Node") || !modes.includes("RBAC"))
       return `--authorization-mode=${argument.value ?? ""} would let anybody in or nodes out; name Node and RBAC, and not AlwaysAllow`;
   }
   if (component === "apiServer" && name === "anonymous-auth" && argument.value === "false")
@@ -171,7 +173,7 @@ function fileProblem(argument: { name: string; value?: string }, fileNames: read
     rest.includes("$FILES") ||
     rest.includes("$DATA") ||
     // A program's working directory is the folder that holds its keys.
-    /(^|[,=:;@\s])(\.{0,2}\/|file:|unix:|(files|data)\/)/.test(rest) ||
+    /(^|[,=:;@\s"'`])(\.{0,2}\/|file:|unix[a-z-]*:|(files|data)\/)/i.test(rest) ||
     rest.includes("..")
   )
     return `--${argument.name} names a path outside files; add the file to files and write $FILES/NAME`;

@@ -50,6 +50,7 @@ test.each([
   ["kubeconfig", cluster("certificate-authority: /etc/shadow"), "into certificate-authority-data instead"],
   ["kubeconfig", cluster("insecure-skip-tls-verify: true"), "would switch off the check of who answers"],
   ["kubeconfig", cluster("server: 'unix:///run/docker.sock'"), "must be an address that begins with https://"],
+  ["kubeconfig", cluster("server: 'http://hooks.example.org'"), "must be an address that begins with https://"],
   ["kubeconfig", "kind: Policy\n", "kind, which must be one of Config"],
   ["kubeconfig", "{{{ a: ]", "cannot be read as YAML"],
   ["audit policy", CONFIG, "kind, which must be Policy"],

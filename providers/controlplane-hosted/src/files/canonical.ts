@@ -1,4 +1,4 @@
-import { StrictYamlError } from "@capstan/apimachinery";
+import { parseStrictYaml, StrictYamlError } from "@capstan/apimachinery";
 import { FILE_TYPES } from "./file-types.ts";
 import { FileRefusal, type Surroundings } from "./shape.ts";
 
@@ -14,12 +14,13 @@ export interface NamedFile {
 /**
  * What is written of the files that a user supplies: they are parsed, held against what their type may have, and written anew from what
  * was understood, so that a component cannot read them in another way. Any other content is refused: a command or a path in it would lead
- * a tenant out of its own walls.
+ * a tenant out of its own walls. `read` knows documents that were read before.
  */
 export function canonicalFiles(
   given: Readonly<Record<string, string>>,
   named: readonly NamedFile[],
   folder: string,
+  read: Surroundings["read"] = parseStrictYaml,
 ): { files: Record<string, string> } | { problem: string } {
   const files: Record<string, string> = {};
   const types = new Map<string, string>();
@@ -33,6 +34,7 @@ export function canonicalFiles(
   };
   const around: Surroundings = {
     folder,
+    read,
     refer(path, at, type) {
       const name = path.replace(OWN_FOLDERS, "");
       if (!Object.hasOwn(given, name))

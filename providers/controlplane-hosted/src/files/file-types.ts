@@ -1,4 +1,4 @@
-import { isObject, parseStrictYaml, toStrictYaml, unsafeCharacter } from "@capstan/apimachinery";
+import { isObject, toStrictYaml, unsafeCharacter } from "@capstan/apimachinery";
 import { ADMISSION, PLUGINS } from "./admission.ts";
 import { ABAC_RULE, AUDIT_POLICY, AUTHENTICATION, METRIC_LABELS, TRACING } from "./apiserver.ts";
 import { LEADER_MIGRATION, RECYCLER_POD } from "./controller-manager.ts";
@@ -11,19 +11,19 @@ import { FileRefusal, type Shape, type Surroundings } from "./shape.ts";
 export type FileType = (text: string, around: Surroundings) => string;
 
 /** Reading more would keep others waiting. */
-const MAX_LENGTH = 64 * 1024;
+export const MAX_LENGTH = 64 * 1024;
 
-function parse(text: string): unknown {
+function parse(text: string, around: Surroundings): unknown {
   if (text.length > MAX_LENGTH) throw new FileRefusal(`is longer than ${MAX_LENGTH} characters; shorten or split it`);
-  return parseStrictYaml(text);
+  return around.read(text);
 }
 
 /** JSON, which all readers of YAML read the same. */
 function yaml(shape: Shape): FileType {
-  return (text, around) => toStrictYaml(shape(parse(text), "", around));
+  return (text, around) => toStrictYaml(shape(parse(text, around), "", around));
 }
 
-/** One rule in each line, as kube-apiserver reads it. */
+/** One rule in each line as JSON, as kube-apiserver reads it. */
 const abac: FileType = (text, around) => {
   if (text.length > MAX_LENGTH) throw new FileRefusal(`is longer than ${MAX_LENGTH} characters; shorten or split it`);
   const unsafe = unsafeCharacter(text.replaceAll("\r\n", "\n"));
@@ -33,9 +33,17 @@ const abac: FileType = (text, around) => {
     .split(/\r?\n/)
     .map((line, index) => ({ line: line.trim(), index }))
     .filter(({ line }) => line !== "" && !line.startsWith("#"))
-    .map(({ line, index }) => `${JSON.stringify(ABAC_RULE(parse(line), `line ${index + 1}`, around))}\n`)
+    .map(({ line, index }) => `${JSON.stringify(ABAC_RULE(rule(line, index + 1), `line ${index + 1}`, around))}\n`)
     .join("");
 };
+
+function rule(line: string, number: number): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    throw new FileRefusal(`has line ${number}, which is not JSON; correct it`);
+  }
+}
 
 const KINDS: Readonly<Record<string, Shape>> = {
   AdmissionConfiguration: ADMISSION,
@@ -58,7 +66,7 @@ const CURES: Readonly<Record<string, string>> = {
 /** A file that nothing names is of a type that its content tells. */
 const byContent: FileType = (text, around) => {
   if (isPem(text)) return certificatesAndKeys(text);
-  const value = parse(text);
+  const value = parse(text, around);
   const kind = isObject(value) && typeof value["kind"] === "string" ? value["kind"] : "";
   const shape = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (shape !== undefined) return toStrictYaml(shape(value, "", around));

@@ -20,7 +20,7 @@ export const KUBECONFIG: Shape = fields(
         name: text(),
         cluster: fields(
           {
-            server: text(/^https?:\/\//, "an address that begins with https://"),
+            server: text(/^https:\/\//, "an address that begins with https://"),
             "tls-server-name": text(),
             "insecure-skip-tls-verify": never,
             "certificate-authority-data": BASE64,

@@ -80,7 +80,7 @@ const POINTS =
 const file =
   "would have the scheduler read a file of the management host; write its content in base64 into the field with Data at its end instead";
 const extender = fields({
-  urlPrefix: text(/^https?:\/\//, "an address that begins with https://"),
+  urlPrefix: text(/^https?:\/\//, "an address that begins with https:// or http://"),
   filterVerb: text(),
   preemptVerb: text(),
   prioritizeVerb: text(),

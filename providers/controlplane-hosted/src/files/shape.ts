@@ -7,6 +7,8 @@ export class FileRefusal extends Error {
 
 /** What a file may name: the other files of the same component, and where the component finds them. */
 export interface Surroundings {
+  /** Reads a document; throws StrictYamlError. */
+  read(text: string): unknown;
   /** The folder of `files` as the component sees it. */
   readonly folder: string;
   /** The name of a file of `files`, which from now on must be of that type; refuses all others. */

@@ -45,6 +45,10 @@ const SNIPPETS = [
   "key: >-\n  a\n  b\n\n   c\n  d",
   "key: |+\n  a\n\n",
   "key: |1\n  a",
+  "key: |2\n    a\n     ",
+  "key: >-\n  a\n   \n   ",
+  "- \ta",
+  "key: {:a: b, c: :d}",
   "key: a\n  b\n  c",
   'key: "a\n  b\n\n  c"',
   "key: 'a\n  b'",
@@ -108,7 +112,7 @@ export function yamlCorpus(seed: number, count: number): CorpusFile[] {
       return text.slice(0, at) + text.slice(at + 1 + below(3));
     },
     (text) => text.replaceAll("\n", pick(["\r\n", "\r\n", "\r", "\x85", "\u2028", "\u2029"])),
-    (text) => pick(["\ufeff", "---\n", "# comment\n", "\n\n", "%YAML 1.1\n---\n", "--- "]) + text,
+    (text) => pick(["\ufeff", "---\n", "# comment\n", "\n\n", "%YAML 1.1\n---\n", "--- ", "|\r\n", ">\n\n"]) + text,
     (text) => text + pick(["...\n", "---\n", "--- {}\n", "\n\n", "# end", "\0", "... # end\n"]),
   ];
 

@@ -16,10 +16,12 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const mount = (point: string, type: string, options: string): string =>
   `30 20 0:30 / ${join(dir, point)} rw shared:1 - ${type} ${type} ${options}`;
 
+const clock = new VirtualClock();
+
 async function open(mounts: string[], own: string[], limits: Partial<OwnerLimits> = {}): Promise<CgroupLimits> {
   await writeFile(join(dir, "mountinfo"), mounts.join("\n"));
   await writeFile(join(dir, "cgroup"), own.join("\n"));
-  return await CgroupLimits.open("/data", { memoryBytes: MEMORY, processes: 100, ...limits }, new VirtualClock(), dir);
+  return await CgroupLimits.open("/data", { memoryBytes: MEMORY, processes: 100, ...limits }, clock, dir);
 }
 
 async function filesOf(group: string): Promise<Record<string, string>> {
@@ -94,4 +96,23 @@ test("a hierarchy that cannot be written to is a problem, and the other limits h
   const { groups, problems } = await limits.ensure("team-a/one");
   expect(groups).toHaveLength(2);
   expect(problems).toEqual([expect.stringMatching(/^cgroup .*team-a_one: E/)]);
+});
+
+test.each([
+  ["v1", () => mount("pids", "cgroup", "rw,pids"), "1:pids:/"],
+  ["v2", () => mount("v2", "cgroup2", "rw"), "0::/"],
+])("%s: processes of a deleted owner can start no others while they are killed", async (version, mounted, own) => {
+  if (version === "v2") await unified("pids");
+  const limits = await open([mounted()], [own]);
+  const { groups } = await limits.ensure("team-a/one");
+  const [group = ""] = groups;
+  await writeFile(join(group, "cgroup.kill"), "");
+  let removed = false;
+  // A folder with files cannot be removed, as a group with processes cannot.
+  const removing = limits.remove("team-a/one", { kill: true }).finally(() => {
+    removed = true;
+  });
+  while (!removed) await clock.advance(20);
+  await removing;
+  expect(await filesOf(group)).toMatchObject({ "pids.max": expect.stringMatching(/^0/), "cgroup.kill": "1" });
 });

@@ -92,7 +92,9 @@ export class CgroupLimits {
 
   /** Removes the owner's groups unless processes stay in them; with `kill` those are killed. */
   async remove(owner: string, options: { kill: boolean }): Promise<void> {
-    for (const group of new Set(this.places.map(({ parent }) => join(parent, groupName(owner)))))
+    const groups = [...new Set(this.places.map(({ parent }) => join(parent, groupName(owner))))];
+    if (options.kill) await Promise.all(groups.map(stopForks));
+    for (const group of groups)
       for (let attempt = 0; attempt < REMOVE_ATTEMPTS && existsSync(group); attempt++) {
         const pids = await words(join(group, "cgroup.procs"));
         // What a program has started and left behind: it is killed when the owner is deleted.
@@ -149,6 +151,16 @@ function settings({ controller, unified }: Place, limits: OwnerLimits): [file: s
 async function set(file: string, value: string): Promise<void> {
   if (file.endsWith("?")) return await writeFile(file.slice(0, -1), value).catch(() => undefined);
   await writeFile(file, value);
+}
+
+/** Processes that fork faster than their ids are read could escape for ever: none may start any more, in any of the hierarchies. */
+async function stopForks(group: string): Promise<void> {
+  for (const [file, value] of [
+    ["pids.max", "0"],
+    // v2, since Linux 5.14.
+    ["cgroup.kill", "1"],
+  ] as const)
+    await writeFile(join(group, file), value, { flag: "r+" }).catch(() => undefined);
 }
 
 async function delegate({ controller, parent }: Place): Promise<void> {

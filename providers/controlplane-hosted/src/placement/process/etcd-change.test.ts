@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
@@ -162,6 +162,27 @@ test("an etcd of another version that does not start with the data is taken back
   workloads.fate = () => ({ phase: "Ready", restarts: 0 });
   for (let turn = 0; turn < 5; turn++) await pass({ version: NEW });
   expect(commandOf("kube-apiserver"), "tried again when asked").toBe(`/programs/${NEW}/kube-apiserver`);
+});
+
+test.skipIf(process.getuid?.() !== 0)("data is taken from etcd's user before root copies it", async () => {
+  await pass();
+  const data = join(root, owner, "etcd/data");
+  for (const folder of [data, join(data, "member")]) {
+    await chown(folder, 1_999_000_003, 1_999_000_003);
+    await chmod(folder, 0o777);
+  }
+  dooms("cannot read this", ({ id, command }) => id.name === "etcd" && command.includes(NEW));
+  const stop = workloads.stop.bind(workloads);
+  let stops = 0;
+  workloads.stop = async (id) => {
+    // The second time it is stopped to be put back: the copy is made.
+    if (id.name === "etcd" && ++stops === 2)
+      for (const folder of [data, join(data, "member")])
+        expect(await stat(folder).then(({ uid, mode }) => [uid, mode & 0o777])).toEqual([0, 0o700]);
+    await stop(id);
+  };
+  await pass({ version: NEW });
+  expect(stops).toBeGreaterThanOrEqual(2);
 });
 
 test("a manager killed while data is put back finds the copy and goes on", async () => {

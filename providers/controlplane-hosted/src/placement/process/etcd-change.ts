@@ -1,6 +1,6 @@
-import { access, rename, rm } from "node:fs/promises";
+import { access, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyDurable, syncDirectory } from "@capstan/os";
+import { copyDurable, reclaim, removeReclaimed, syncDirectory } from "@capstan/os";
 import type { ProgramState } from "@capstan/workloads";
 import { type EtcdChangeRecord, type EtcdDescription, restartsOf, withSettings } from "../etcd/change.ts";
 import type { EtcdGround } from "../etcd/changes.ts";
@@ -75,7 +75,9 @@ export class ProcessGround implements EtcdGround {
     await this.stop();
     try {
       await this.letGo();
-      await copyDurable(this.data, this.before);
+      // It belongs to the program's user, who gets it back at the next start.
+      await reclaim(this.data);
+      await copyDurable(this.data, this.before, { links: "keep" });
     } catch (error) {
       await this.letGo();
       const why = error instanceof Error ? error.message : String(error);
@@ -86,13 +88,13 @@ export class ProcessGround implements EtcdGround {
   }
 
   async letGo(): Promise<void> {
-    await rm(this.before, { recursive: true, force: true });
+    await removeReclaimed(this.before);
   }
 
   async putBack(change: EtcdChangeRecord): Promise<undefined> {
     if (change.kept !== true || !(await exists(this.before))) return;
     await this.stop();
-    await rm(this.data, { recursive: true, force: true });
+    await removeReclaimed(this.data);
     await rename(this.before, this.data);
     await syncDirectory(dirname(this.data));
   }

@@ -1,4 +1,4 @@
-import { access, rm } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
 import {
@@ -13,6 +13,7 @@ import {
   type MemberView,
   membershipStep,
 } from "@capstan/etcd";
+import { removeReclaimed } from "@capstan/os";
 import type { ProgramState } from "@capstan/workloads";
 import { type EtcdDescription, etcdSettings } from "../etcd/change.ts";
 import { EtcdChanges } from "../etcd/changes.ts";
@@ -264,7 +265,7 @@ export class ProcessEtcd {
         const began = records.map(({ index }) => index);
         await this.options.workloads.stop({ owner, name: etcdName(step.index) });
         if (listed !== undefined && listed.name !== "") await client.removeMember(endpoint, listed.id);
-        await rm(this.dataDir(owner, step.index), { recursive: true, force: true });
+        await removeReclaimed(this.dataDir(owner, step.index));
         // With a quorum of others it may vote at once, and kube-apiservers that ask it are not turned away.
         if (listed === undefined || listed.name !== "") await client.addMember(endpoint, urls.peerUrl, false);
         const fresh = { ...own, index: step.index, began, joined: true, replacedMs: this.options.clock.now() };
