@@ -15,6 +15,7 @@ const MAX_CHECKSUM_FILE = 1024 * 1024;
 interface Check {
   result: StepResult | undefined;
   atMs: number;
+  askedMs: number;
 }
 
 /** Checks that images are what their checksums say: each once for all hosts, in the background. */
@@ -34,35 +35,45 @@ export class ImageChecks {
     const key = JSON.stringify([image.url, image.checksum, image.checksumType]);
     const now = this.#clock.monotonic();
     const known = this.#checks.get(key);
+    if (known !== undefined) known.askedMs = now;
     const stale = known?.result !== undefined && now - known.atMs > KEEP_MS;
     // What could not be downloaded is tried again by the next who asks after its own back-off.
     const retry = known?.result?.type === "failed" && known.result.fatal !== true && now - known.atMs > ASK_AGAIN_MS;
     if (known !== undefined && !stale && !retry)
       return known.result ?? working(`The checksum of ${image.url} is being checked`, ASK_AGAIN_MS);
-    const check: Check = { result: undefined, atMs: now };
+    const check: Check = { result: undefined, atMs: now, askedMs: now };
+    this.#prune(now);
     this.#checks.set(key, check);
-    void this.#run(image, signal).then((result) => {
+    void this.#run(image, check, signal).then((result) => {
       check.result = result;
       check.atMs = this.#clock.monotonic();
     });
     return working(`The checksum of ${image.url} is being checked`, ASK_AGAIN_MS);
   }
 
-  async #run(image: Image, signal: AbortSignal): Promise<StepResult> {
+  /** Each change of an address makes another entry. */
+  #prune(nowMs: number): void {
+    for (const [key, { result, askedMs }] of this.#checks)
+      if (result !== undefined && nowMs - askedMs > KEEP_MS) this.#checks.delete(key);
+  }
+
+  async #run(image: Image, check: Check, signal: AbortSignal): Promise<StepResult> {
     try {
-      const wanted = (await this.#digestOf(image, signal)).toLowerCase();
+      const { text, shown } = await this.#digestOf(image, signal);
+      const wanted = text.toLowerCase();
       const algorithm = algorithmOf(image.checksumType, wanted);
       if (algorithm === undefined)
-        return failure(
-          `spec.image.checksum: ${JSON.stringify(wanted.slice(0, 140))} is no md5, sha256 or sha512 digest`,
-          { fatal: true },
-        );
+        return failure(`spec.image.checksum: ${shown} is no md5, sha256 or sha512 digest`, { fatal: true });
       const hash = createHash(algorithm);
-      for await (const chunk of await this.#download(image.url, signal)) hash.update(chunk);
+      for await (const chunk of await this.#download(image.url, signal)) {
+        hash.update(chunk);
+        // The host was deleted, or wants another image.
+        if (this.#clock.monotonic() - check.askedMs > KEEP_MS) throw new Error("no host asks for it any more");
+      }
       const found = hash.digest("hex");
       if (found === wanted) return finished();
       return failure(
-        `The image ${image.url} has the ${algorithm} digest ${found}, but spec.image.checksum says ${wanted}: correct the checksum, or the image is damaged`,
+        `The image ${image.url} has the ${algorithm} digest ${found}, but spec.image.checksum says ${shown}: correct the checksum, or the image is damaged`,
         { fatal: true },
       );
     } catch (error) {
@@ -72,10 +83,13 @@ export class ImageChecks {
     }
   }
 
-  /** The digest itself, or the line of a checksum file that names the image. */
-  async #digestOf(image: Image, signal: AbortSignal): Promise<string> {
+  /**
+   * The digest itself, or the line of a checksum file that names the image; and how errors name it. What a server sent is not repeated:
+   * whoever chose its address would read it.
+   */
+  async #digestOf(image: Image, signal: AbortSignal): Promise<{ text: string; shown: string }> {
     const checksum = (image.checksum ?? "").trim();
-    if (!/^https?:\/\//i.test(checksum)) return checksum;
+    if (!/^https?:\/\//i.test(checksum)) return { text: checksum, shown: JSON.stringify(checksum.slice(0, 140)) };
     const parts: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of await this.#download(checksum, signal)) {
@@ -83,7 +97,8 @@ export class ImageChecks {
       if (size > MAX_CHECKSUM_FILE) throw new Error(`${checksum} is no file of checksums: it is larger than 1 MiB`);
       parts.push(chunk);
     }
-    return digestIn(Buffer.concat(parts).toString("utf8"), image.url, checksum);
+    const text = digestIn(Buffer.concat(parts).toString("utf8"), image.url, checksum);
+    return { text, shown: `what ${checksum} says` };
   }
 }
 
