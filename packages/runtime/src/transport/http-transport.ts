@@ -1,4 +1,12 @@
-import type { ApiRequest, ApiResponse, Clock, Transport, Upgraded, WatchEvent } from "@capstan/apimachinery";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Clock,
+  type Transport,
+  trimEndOf,
+  type Upgraded,
+  type WatchEvent,
+} from "@capstan/apimachinery";
 import { parseForeignJson, readText, withinTime } from "@capstan/apimachinery/foreign";
 import { responseError } from "../client/response-error.ts";
 import { type Agents, type Answer, type CreateAgents, createAgents } from "./agents.ts";
@@ -35,7 +43,7 @@ class HttpTransport implements Transport {
     this.#config = config;
     this.#clock = clock;
     this.#create = create;
-    this.#base = config.server.replace(/\/+$/, "");
+    this.#base = trimEndOf(config.server, "/");
     this.#fixedHeaders = {
       accept: "application/json",
       "user-agent": config.userAgent ?? "capstan",
