@@ -148,5 +148,6 @@ export { ApiError, isReason, type Status, type StatusCause, type StatusDetails }
 export { runSteps, type Steps } from "./steps.ts";
 export { parseStrictYaml, StrictYamlError, toStrictYaml, unsafeCharacter } from "./strict-yaml.ts";
 export type { ApiRequest, ApiResponse, Transport, Upgraded, UserInfo, WatchEvent } from "./transport.ts";
+export { trimEndOf } from "./trim.ts";
 export { settle, VirtualClock } from "./virtual-clock.ts";
 export { parseYaml, parseYamlDocuments, toGoYaml, toYaml } from "./yaml.ts";

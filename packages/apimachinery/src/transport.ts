@@ -20,11 +20,15 @@ export interface ApiResponse {
   body: unknown;
   /** Texts of `Warning: 299` headers. */
   warnings: string[];
+  /** How long the body was, where the server is somebody else's. */
+  bytes?: number;
 }
 
 export interface WatchEvent<T = Unstructured> {
   type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
   object: T;
+  /** How long the event was, where the server is somebody else's. */
+  bytes?: number;
 }
 
 /** How a client reaches an API server: over HTTPS or in process, with the same semantics. */

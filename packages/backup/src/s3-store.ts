@@ -6,7 +6,7 @@ import { request as secureRequest } from "node:https";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Clock } from "@capstan/apimachinery";
+import { type Clock, trimEndOf } from "@capstan/apimachinery";
 import { atMost, type DialGate, readText, withinTime } from "@capstan/apimachinery/foreign";
 import { type Backup, type BackupStore, backupTimeMs, DESCRIPTION, SNAPSHOT } from "./backup-store.ts";
 import { elementText, readListing } from "./s3-xml.ts";
@@ -135,7 +135,7 @@ export class S3Store implements BackupStore {
   private async send(method: Method, key: string, what: Sent = {}, signal?: AbortSignal): Promise<IncomingMessage> {
     const { endpoint, bucket, region, accessKeyId, secretAccessKey, clock } = this.options;
     const path = [bucket, ...key.split("/").filter(Boolean)].map(encode).join("/");
-    const url = new URL(`${endpoint.replace(/\/+$/, "")}/${path}`);
+    const url = new URL(`${trimEndOf(endpoint, "/")}/${path}`);
     for (const [name, value] of Object.entries(what.query ?? {})) url.searchParams.set(name, value);
     const headers = signRequest({
       method,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,7 +16,9 @@ let server: Server;
 let client: EtcdClient;
 let credentials: EtcdCredentials;
 let dir: string;
+/** What a snapshot comes as; none: one line without end. */
 let lines: object[] = [];
+let sentMegabytes = 0;
 const seen: string[] = [];
 
 beforeAll(async () => {
@@ -32,6 +35,7 @@ beforeAll(async () => {
     { ca: ca.certPem, cert: serving.certPem, key: serving.keyPem, requestCert: true, rejectUnauthorized: true },
     (request, response) => {
       seen.push(`${request.url} ${(request.socket as TLSSocket & { servername?: string }).servername}`);
+      if (request.url === "/v3/maintenance/snapshot" && lines.length === 0) return void endless(response);
       if (request.url === "/v3/maintenance/snapshot")
         return response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
       response.writeHead(request.url === "/v3/maintenance/status" ? 200 : 400);
@@ -49,6 +53,15 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
   await rm(dir, { recursive: true, force: true });
 });
+
+async function endless(response: ServerResponse): Promise<void> {
+  const piece = Buffer.alloc(1024 ** 2, "x");
+  response.setMaxListeners(0);
+  for (; !response.destroyed && sentMegabytes < 256; sentMegabytes++)
+    if (!response.write(piece))
+      await new Promise<void>((resolve) => response.once("drain", resolve).once("close", resolve));
+  response.end();
+}
 
 const endpoint = "https://m-0.etcd.svc:2379";
 const blob = (data: Buffer): object => ({ result: { blob: data.toString("base64") } });
@@ -70,6 +83,18 @@ test("a snapshot is saved as it comes, and only when it is whole", async () => {
   await expect(client.snapshot(endpoint, file)).rejects.toThrow("the snapshot came incomplete");
   lines = [blob(data), { error: { message: "etcdserver: leader changed" } }];
   await expect(client.snapshot(endpoint, file)).rejects.toThrow("leader changed");
+});
+
+test("a snapshot whose line never ends is left", async () => {
+  lines = [];
+  await expect(client.snapshot(endpoint, join(dir, "endless.db"))).rejects.toThrow();
+  expect(sentMegabytes).toBeLessThan(64);
+});
+
+test("what a member says of a failure is cut where it is long", async () => {
+  lines = [{ error: { message: "x".repeat(100_000) } }];
+  const error = await client.snapshot(endpoint, join(dir, "long.db")).then(String, String);
+  expect(error.length).toBeLessThan(1_000);
 });
 
 test("a member that says nothing is given up by the clock that is passed, also while TLS is agreed on", async () => {

@@ -2,16 +2,20 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { type IncomingMessage, request as overSocket } from "node:http";
 import { request } from "node:https";
-import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import { connect as secure, type TLSSocket } from "node:tls";
 import type { Clock } from "@capstan/apimachinery";
-import { readText } from "@capstan/apimachinery/foreign";
+import { parseForeignJson, readText } from "@capstan/apimachinery/foreign";
+import { LineSplitter } from "@capstan/runtime";
 import { Deadline } from "./deadline.ts";
 
 const TIMEOUT_MS = 10_000;
 /** Defragmenting holds a member for seconds per gigabyte. */
 const SLOW_TIMEOUT_MS = 5 * 60_000;
+/** A snapshot as a whole: beyond etcd's largest quota, with room for what is not compacted. Pods of another cluster may send anything. */
+const SNAPSHOT_MS = 6 * 3600_000;
+const MAX_SNAPSHOT = 16 * 1024 ** 3;
+const MAX_PART = 16 * 1024 ** 2;
 
 /** The keys a client of etcd is let in with. */
 export interface EtcdCredentials {
@@ -171,8 +175,12 @@ export function etcdClient(credentials: EtcdCredentials, clock: Clock, connect?:
       let response: IncomingMessage | undefined;
       try {
         response = await post(url, {}, credentials, connect, deadline.signal);
-        // As long as parts come there is progress, however large the whole is.
-        await saveParts(response, file, () => deadline.again());
+        const began = clock.monotonic();
+        // As long as parts come there is progress, but it has to come to an end.
+        await saveParts(response, file, () => {
+          if (clock.monotonic() - began > SNAPSHOT_MS) throw notWithin(SNAPSHOT_MS);
+          deadline.again();
+        });
       } catch (error) {
         throw deadline.reasonOf(error);
       } finally {
@@ -191,16 +199,21 @@ async function saveParts(response: IncomingMessage, file: string, came: () => vo
   try {
     const hash = createHash("sha256");
     let end = Buffer.alloc(0);
-    for await (const line of createInterface({ input: response, crlfDelay: Infinity })) {
-      came();
-      if (line === "") continue;
-      const { result, error } = parse(line) as { result?: { blob?: string }; error?: { message?: string } };
-      if (error !== undefined) throw new Error(`etcd: ${error.message ?? "the snapshot broke off"}`);
-      const part = Buffer.from(result?.blob ?? "", "base64");
-      await out.writeFile(part);
-      const known = Buffer.concat([end, part]);
-      end = known.subarray(Math.max(0, known.length - HASH_BYTES));
-      hash.update(known.subarray(0, known.length - end.length));
+    const lines = new LineSplitter(MAX_PART);
+    let bytes = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      for (const line of lines.push(chunk)) {
+        came();
+        const { result, error } = parse(line) as { result?: { blob?: unknown }; error?: unknown };
+        if (error !== undefined) throw new Error(`etcd: ${messageOf(line)}`);
+        const part = Buffer.from(String(result?.blob ?? ""), "base64");
+        bytes += part.length;
+        if (bytes > MAX_SNAPSHOT) throw new Error(`etcd: the snapshot has more than ${MAX_SNAPSHOT} bytes`);
+        await out.writeFile(part);
+        const known = Buffer.concat([end, part]);
+        end = known.subarray(Math.max(0, known.length - HASH_BYTES));
+        hash.update(known.subarray(0, known.length - end.length));
+      }
     }
     if (end.length < HASH_BYTES || !hash.digest().equals(end)) throw new Error("etcd: the snapshot came incomplete");
     await out.sync();
@@ -276,13 +289,18 @@ function textOf(response: IncomingMessage): Promise<string> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text, "etcd") ?? {};
   } catch {
     return {};
   }
 }
 
+/** What etcd says of a failure; other texts are not repeated, as what answers may be anything. */
 function messageOf(text: string): string {
-  const { message, error } = parse(text) as { message?: string; error?: string };
-  return message ?? error ?? text.slice(0, 200);
+  const { message, error } = parse(text) as { message?: unknown; error?: unknown };
+  const inner = typeof error === "object" && error !== null ? (error as { message?: unknown }).message : undefined;
+  const said = [message, error, inner].find((each) => typeof each === "string") as string | undefined;
+  return said === undefined ? "the answer was refused or broke off" : said.slice(0, MAX_MESSAGE);
 }
+
+const MAX_MESSAGE = 500;

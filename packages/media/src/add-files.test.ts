@@ -86,3 +86,18 @@ test("any part of patched bytes is the part of the whole", async () => {
     { numRuns: 200 },
   );
 });
+
+test("an image whose folders come too slowly is left when the signal says so", async () => {
+  const stop = new AbortController();
+  const slow: MediaContent = {
+    size: 1024 ** 3,
+    id: "slow",
+    async *read(_from, _to, signal) {
+      await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+      yield Buffer.alloc(0);
+    },
+  };
+  const adding = addFiles(slow, files(NEW), stop.signal);
+  stop.abort(new Error("too slow"));
+  await expect(adding).rejects.toThrow("too slow");
+});

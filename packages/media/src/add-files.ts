@@ -25,10 +25,14 @@ interface Place {
  * Adds files to an ISO 9660 image without copying it: new folders and files follow the old end, and the descriptors point to a new
  * root folder. What the image boots from stays where it is.
  */
-export async function addFiles(base: MediaContent, files: ReadonlyMap<string, Uint8Array>): Promise<MediaContent> {
+export async function addFiles(
+  base: MediaContent,
+  files: ReadonlyMap<string, Uint8Array>,
+  signal?: AbortSignal,
+): Promise<MediaContent> {
   const tree = isoTree(files);
   const [root] = tree.directories;
-  const volumes = await volumesOf(base);
+  const volumes = await volumesOf(base, signal);
   const tail = new Tail(sectorsOf(base.size));
   const places = new Map<TreeFile, number>();
   for (const file of tree.files) places.set(file, tail.reserve(file.content.length, () => file.content).sector);
@@ -75,11 +79,11 @@ interface Writing {
 }
 
 /** The primary descriptor and, if there is one, Joliet's, each with the contents of its root folder. */
-async function volumesOf(base: MediaContent): Promise<Volume[]> {
+async function volumesOf(base: MediaContent, signal: AbortSignal | undefined): Promise<Volume[]> {
   const volumes: Volume[] = [];
   for (let sector = FIRST; sector < LAST_DESCRIPTOR; sector++) {
     const at = sector * SECTOR;
-    const descriptor = await readAll(base, at, at + SECTOR);
+    const descriptor = await readAll(base, at, at + SECTOR, signal);
     if (descriptor.toString("latin1", 1, 6) !== "CD001") break;
     const type = descriptor[0];
     if (type === 255) break;
@@ -90,7 +94,7 @@ async function volumesOf(base: MediaContent): Promise<Volume[]> {
     const bytes = descriptor.readUInt32LE(166);
     if (bytes > MAX_ROOT || from + bytes > base.size)
       throw new Error(`its root folder has ${bytes} bytes, more than the ${MAX_ROOT} that are read or than the image`);
-    volumes.push({ at, joliet, root: await readAll(base, from, from + bytes) });
+    volumes.push({ at, joliet, root: await readAll(base, from, from + bytes, signal) });
   }
   if (!volumes.some(({ joliet }) => !joliet)) throw new Error("it is no ISO 9660 image");
   return volumes;

@@ -8,10 +8,17 @@ export interface ImageChecksum {
   readonly checksum: string;
 }
 
-/** The digest itself, or the line of a checksum file that names the image. */
-export async function expectedDigest(image: ImageChecksum, download: Download, signal: AbortSignal): Promise<string> {
+/**
+ * The digest itself, or the line of a checksum file that names the image; and how errors name it. What a server sent is not repeated:
+ * whoever chose its address would read it.
+ */
+export async function expectedDigest(
+  image: ImageChecksum,
+  download: Download,
+  signal: AbortSignal,
+): Promise<{ digest: string; shown: string }> {
   const checksum = image.checksum.trim();
-  if (!/^https?:\/\//i.test(checksum)) return checksum;
+  if (!/^https?:\/\//i.test(checksum)) return { digest: checksum, shown: JSON.stringify(checksum.slice(0, 140)) };
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of await download(checksum, signal)) {
@@ -19,7 +26,8 @@ export async function expectedDigest(image: ImageChecksum, download: Download, s
     if (size > MAX_CHECKSUM_FILE) throw new Error(`${checksum} is no file of checksums: it is larger than 1 MiB`);
     parts.push(chunk);
   }
-  return digestIn(Buffer.concat(parts).toString("utf8"), image.url, checksum);
+  const digest = digestIn(Buffer.concat(parts).toString("utf8"), image.url, checksum);
+  return { digest, shown: `what ${checksum} says` };
 }
 
 /** Finds an image's digest in a file of checksums, in the formats of `sha256sum` and of BSD. */

@@ -5,8 +5,8 @@ export interface MediaContent {
   readonly size: number;
   /** Stands for the bytes: the same bytes have the same id. */
   readonly id: string;
-  /** The bytes from `from` up to, not including, `to`. */
-  read(from: number, to: number): AsyncIterable<Uint8Array>;
+  /** The bytes from `from` up to, not including, `to`; fails when the signal says so. */
+  read(from: number, to: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 /** Bytes that replace or follow those of a base. */
@@ -35,24 +35,24 @@ export function patchedContent(base: MediaContent, patches: readonly Patch[]): M
   return {
     size,
     id: hash.digest("hex"),
-    async *read(from, to) {
+    async *read(from, to, signal) {
       let at = from;
       for (const { at: start, bytes } of sorted) {
         const end = start + bytes.length;
         if (end <= at || start >= to) continue;
-        if (start > at) yield* base.read(at, start);
+        if (start > at) yield* base.read(at, start, signal);
         yield bytes.subarray(Math.max(at, start) - start, Math.min(to, end) - start);
         at = Math.min(to, end);
       }
-      if (at < to) yield* base.read(at, Math.min(to, base.size));
+      if (at < to) yield* base.read(at, Math.min(to, base.size), signal);
     },
   };
 }
 
 /** Reads a part into memory. */
-export async function readAll(content: MediaContent, from: number, to: number): Promise<Buffer> {
+export async function readAll(content: MediaContent, from: number, to: number, signal?: AbortSignal): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  for await (const part of content.read(from, to)) parts.push(part);
+  for await (const part of content.read(from, to, signal)) parts.push(part);
   const whole = Buffer.concat(parts);
   if (whole.length !== to - from) throw new Error(`${to - from} bytes at ${from} were asked for, ${whole.length} came`);
   return whole;

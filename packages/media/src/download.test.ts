@@ -67,3 +67,14 @@ test("an image that says it is larger than any image is refused", async () => {
   const url = `http://127.0.0.1:${vast.port}/`;
   await expect(httpContent(url, signal, { gate: only(vast.port), clock })).rejects.toThrow("more than");
 });
+
+test("where a server redirects to is not in the error", async () => {
+  const inner = await serve(403, {});
+  const outer = await serve(302, { location: `http://127.0.0.1:${inner.port}/x?token=canary` });
+  const error = await httpDownload({ gate: only(outer.port, inner.port), clock })(
+    `http://127.0.0.1:${outer.port}/`,
+    signal,
+  ).then(String, String);
+  expect(error).toContain("403");
+  expect(error).not.toContain("canary");
+});

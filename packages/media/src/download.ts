@@ -53,8 +53,8 @@ export async function httpContent(
   return {
     size,
     id,
-    async *read(from, to) {
-      const limit = limited(options, url, undefined);
+    async *read(from, to, stop) {
+      const limit = limited(options, url, stop);
       try {
         const part = await get(url, { range: `bytes=${from}-${to - 1}` }, limit.signal, options);
         let at = part.status === 206 ? from : 0;
@@ -85,6 +85,7 @@ function limited(
 ): { signal: AbortSignal; end(): void } {
   const stop = new AbortController();
   const abort = (): void => stop.abort(signal?.reason);
+  if (signal?.aborted === true) abort();
   signal?.addEventListener("abort", abort, { once: true });
   const cancel = clock.after(TOTAL_MS, () =>
     stop.abort(new Error(`GET ${url}: the answer was not complete within ${TOTAL_MS / 3600_000} h`)),
@@ -108,7 +109,7 @@ async function get(
   let url = new URL(first);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     if (url.protocol !== "http:" && url.protocol !== "https:")
-      throw new Error(`GET ${first}: it redirects to ${url.protocol}, and only http and https are followed`);
+      throw new Error(`GET ${first}: it redirects to another scheme, and only http and https are followed`);
     const connect = { timeout: 10_000, ...gate.guardUrl(url) };
     const agent = new Agent({ headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS, connect });
     try {
@@ -122,10 +123,12 @@ async function get(
       const next = REDIRECTS.has(status) ? found["location"] : undefined;
       if (typeof next === "string") {
         await agent.destroy();
+        if (!URL.canParse(next, url.href)) throw new Error(`GET ${first}: it redirects to what is no address`);
         url = new URL(next, url);
         continue;
       }
-      if (status !== 200 && status !== 206) throw new Error(`GET ${url.href}: the server answered ${status}`);
+      // Where a server redirects to is not shown: such addresses carry tokens, and whoever chose the first one would read them.
+      if (status !== 200 && status !== 206) throw new Error(`GET ${first}: the server answered ${status}`);
       return { status, headers: found, body: closing(body, () => agent.destroy()) };
     } catch (error) {
       await agent.destroy();

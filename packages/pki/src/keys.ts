@@ -105,7 +105,7 @@ export function readPrivateKey(pem: string, what = "private key"): KeyObject {
 
 function parsePrivateKey(pem: string, what: string): KeyObject {
   // openssl writes an EC PARAMETERS block before the key; it says nothing that the key does not.
-  const text = pem.replace(/-----BEGIN EC PARAMETERS-----[\s\S]*?-----END EC PARAMETERS-----\s*/g, "");
+  const text = withoutParameters(pem);
   try {
     return createPrivateKey(text);
   } catch (cause) {
@@ -113,6 +113,15 @@ function parsePrivateKey(pem: string, what: string): KeyObject {
       cause,
     });
   }
+}
+
+const BEGIN_PARAMETERS = "-----BEGIN EC PARAMETERS-----";
+const END_PARAMETERS = "-----END EC PARAMETERS-----";
+
+function withoutParameters(pem: string): string {
+  const begin = pem.indexOf(BEGIN_PARAMETERS);
+  const end = begin < 0 ? -1 : pem.indexOf(END_PARAMETERS, begin);
+  return end < 0 ? pem : pem.slice(0, begin) + pem.slice(end + END_PARAMETERS.length).trimStart();
 }
 
 /** SubjectPublicKeyInfo (DER) of a private or public key. */

@@ -99,5 +99,6 @@ export {
   type TlsConfig,
 } from "./transport/client-config.ts";
 export { httpTransport } from "./transport/http-transport.ts";
+export { LineSplitter } from "./transport/line-splitter.ts";
 export { nodeAgents } from "./transport/node-agents.ts";
 export { openWebSocket } from "./transport/websocket.ts";

@@ -5,6 +5,7 @@ export {
   type CloudConfigFile,
   type ParseOptions,
   parseCloudConfig,
+  readCloudConfig,
 } from "./parse/cloud-config.ts";
 export { renderJinja } from "./parse/jinja.ts";
 export { renderCloudConfig } from "./render/cloud-config.ts";

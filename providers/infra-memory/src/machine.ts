@@ -82,14 +82,14 @@ async function bootProgram(scope: Scope): Promise<GuestProgram> {
   const data = await scope.bootstrap.data();
   const { backend, object } = scope;
   let plan: JoinPlan | undefined;
-  const read = (): JoinPlan => {
-    plan ??= joinPlan(data, object.metadata.name ?? "");
+  const read = async (): Promise<JoinPlan> => {
+    plan ??= await joinPlan(data, object.metadata.name ?? "", scope.clock);
     return plan;
   };
   return {
-    join: async (signal) => joinCluster(read(), backend.options, signal),
-    register: (kubelet) => kubelet.register(nodeFor(scope, read())),
-    post: (kubelet, alive) => kubelet.post(read().nodeName, alive),
+    join: async (signal) => joinCluster(await read(), backend.options, signal),
+    register: async (kubelet) => kubelet.register(nodeFor(scope, await read())),
+    post: async (kubelet, alive) => kubelet.post((await read()).nodeName, alive),
   };
 }
 

@@ -9,7 +9,8 @@ export interface AddressRange {
 
 /** The bytes of an address without its zone; one that only wraps IPv4 is that IPv4 address. */
 export function addressBytes(text: string): IpBytes | undefined {
-  const bytes = parseIpAddress(text.replace(/%.*$/, ""));
+  const zone = text.indexOf("%");
+  const bytes = parseIpAddress(zone < 0 ? text : text.slice(0, zone));
   return bytes !== undefined && isIpv4Mapped(bytes) ? bytes.subarray(12) : bytes;
 }
 
@@ -63,19 +64,30 @@ const RANGES = CLASSES.flatMap(([text, title]) => {
   return range === undefined ? [] : [{ range, title }];
 });
 
-/** IPv6 addresses that gateways turn into the IPv4 address inside them: where its bytes begin. */
-const TRANSLATED: readonly (readonly [string, number])[] = [
-  ["::/96", 12],
-  ["64:ff9b::/96", 12],
-  ["2002::/16", 2],
+/**
+ * IPv6 addresses that gateways turn into the IPv4 address inside them: where its bytes are. NAT64 (RFC 6052) leaves byte 8 out, and its
+ * prefix for local use (RFC 8215) may have any of these lengths.
+ */
+const TRANSLATED: readonly (readonly [string, readonly number[]])[] = [
+  ["::/96", [12, 13, 14, 15]],
+  ["::ffff:0:0:0/96", [12, 13, 14, 15]],
+  ["64:ff9b::/96", [12, 13, 14, 15]],
+  ["64:ff9b:1::/48", [6, 7, 9, 10]],
+  ["64:ff9b:1::/48", [7, 9, 10, 11]],
+  ["64:ff9b:1::/48", [9, 10, 11, 12]],
+  ["64:ff9b:1::/48", [12, 13, 14, 15]],
+  ["2002::/16", [2, 3, 4, 5]],
 ];
+const TRANSLATIONS = TRANSLATED.flatMap(([text, places]) => {
+  const range = parseAddressRange(text);
+  return range === undefined ? [] : [{ range, places }];
+});
 
-/** An address and the IPv4 address inside it, if it has one. */
+/** An address and the IPv4 addresses that may be meant by it. */
 export function withInner(bytes: IpBytes): IpBytes[] {
-  const inner = TRANSLATED.flatMap(([text, at]) => {
-    const range = parseAddressRange(text);
-    return range !== undefined && isIn(bytes, range) ? [bytes.subarray(at, at + 4)] : [];
-  });
+  const inner = TRANSLATIONS.filter(({ range }) => isIn(bytes, range)).map(({ places }) =>
+    Uint8Array.from(places, (place) => bytes[place] ?? 0),
+  );
   return [bytes, ...inner];
 }
 

@@ -1,4 +1,5 @@
 import type { LookupAddress, LookupOptions } from "node:dns";
+import { isIP } from "node:net";
 import { formatIpAddress, type IpBytes } from "../schema/ip-address.ts";
 import { type AddressRange, addressBytes, isIn, specialAddress, withInner } from "./address-class.ts";
 
@@ -64,6 +65,8 @@ export class DialGate {
     const host = bare(target.host);
     const literal = addressBytes(host);
     if (literal !== undefined) this.#check(literal, { ...target, host });
+    // A socket looks up names only: what it takes for an address would never be checked.
+    else if (isIP(host) !== 0) throw new Error(`${host} is no address that can be checked`);
     return {
       lookup: (hostname, options, callback) => {
         this.addresses({ host: hostname, port: target.port }).then(

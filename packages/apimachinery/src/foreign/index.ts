@@ -2,6 +2,7 @@
 export { type AddressRange, parseAddressRange } from "./address-class.ts";
 export { atMost, ForeignDocumentError, readText, withinTime, yieldToEventLoop } from "./bounded.ts";
 export { AddressRefused, DialGate, type DialTarget, type Lookup, type Resolve, targetOf } from "./dial-gate.ts";
+export { parseForeignJson } from "./foreign-json.ts";
 export {
   jsonToYaml,
   readForeignStrictYaml,

@@ -12,7 +12,7 @@ import { ForeignDocumentError, yieldToEventLoop } from "./bounded.ts";
 // Plain text, because a worker's file would have to exist next to sources and build output alike.
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { library, text, to } = workerData;
+const { library, text, to, maxLength } = workerData;
 import(library).then(({ parseStrictYaml, parseYaml, parseYamlDocuments, toGoYaml }) => {
   const strict = () => {
     try {
@@ -28,7 +28,9 @@ import(library).then(({ parseStrictYaml, parseYaml, parseYamlDocuments, toGoYaml
     documents: () => JSON.stringify(parseYamlDocuments(text)),
     yaml: () => toGoYaml(JSON.parse(text)),
   };
-  parentPort.postMessage({ text: made[to]() });
+  const result = made[to]();
+  if (result.length > maxLength) throw new Error("yaml: the aliases of the document make it too large");
+  parentPort.postMessage({ text: result });
 }).catch((error) => {
   parentPort.postMessage({ error: String(error && error.message || error) });
 });
@@ -145,12 +147,17 @@ async function isSmall(text: string, maxBytes: number): Promise<boolean> {
   return true;
 }
 
+/** JSON is longer than YAML by its quotes and commas; by more only where aliases repeat things, and whoever asked parses it. */
+const MAX_GROWTH = 8;
+const MIN_LENGTH = 64 * 1024;
+
 function work(text: string, to: Form, clock: Clock | undefined): Promise<string> {
   const library = yamlLibrary();
+  const maxLength = to === "yaml" ? Number.POSITIVE_INFINITY : Math.max(MIN_LENGTH, text.length * MAX_GROWTH);
   return new Promise((resolve, reject) => {
     const worker = new Worker(PROGRAM, {
       eval: true,
-      workerData: { library, text, to },
+      workerData: { library, text, to, maxLength },
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
     const cancel = clock?.after(YAML_DEADLINE_MS, () => {

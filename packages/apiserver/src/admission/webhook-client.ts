@@ -1,5 +1,5 @@
 import { type Clock, goQuote } from "@capstan/apimachinery";
-import type { DialGate } from "@capstan/apimachinery/foreign";
+import { type DialGate, parseForeignJson, readText } from "@capstan/apimachinery/foreign";
 import type { Agent, buildConnector } from "undici";
 import { at, list, num, text } from "../builtin/read.ts";
 import type { InternalApi } from "../types.ts";
@@ -14,6 +14,8 @@ export interface WebhookClient {
 
 /** Answers above this are cut: a webhook must not fill our memory. */
 const MAX_ANSWER = 16 * 1024 * 1024;
+/** Connections are kept for so many bundles. */
+const MAX_AGENTS = 256;
 
 /** A client that trusts each webhook's caBundle and keeps connections. The library is loaded at the first call. */
 export function webhookClient(deps: {
@@ -23,6 +25,13 @@ export function webhookClient(deps: {
 }): WebhookClient {
   const { gate } = deps;
   const agents = new Map<string, Promise<Agent>>();
+  /** Whoever changes a caBundle again and again would fill the memory. */
+  const forgetOldest = (): void => {
+    const [oldest] = agents;
+    if (agents.size < MAX_AGENTS || oldest === undefined) return;
+    agents.delete(oldest[0]);
+    void oldest[1].then((agent) => agent.close());
+  };
   const agentFor = (caPem: string | undefined, servername: string | undefined): Promise<Agent> => {
     const key = `${servername ?? ""}\n${caPem ?? ""}`;
     let agent = agents.get(key);
@@ -41,6 +50,7 @@ export function webhookClient(deps: {
             maxResponseSize: MAX_ANSWER,
           }),
       );
+      forgetOldest();
       agents.set(key, agent);
     }
     return agent;
@@ -70,7 +80,7 @@ export function webhookClient(deps: {
           body: JSON.stringify(body),
           signal: abort.signal,
         });
-        const raw = await answer.body.text();
+        const raw = await readText(answer.body, MAX_ANSWER, "webhook");
         if (answer.statusCode < 200 || answer.statusCode > 299)
           // What an address within our reach says is not for whoever had it asked.
           throw new Refused(statusText(answer.statusCode, gate === undefined ? raw : ""));
@@ -108,7 +118,7 @@ class Refused extends Error {}
 
 function parse(raw: string): unknown {
   try {
-    return JSON.parse(raw);
+    return parseForeignJson(raw, "webhook");
   } catch {
     throw new Refused("couldn't parse webhook response: it is no JSON");
   }

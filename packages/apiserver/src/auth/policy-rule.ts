@@ -1,4 +1,4 @@
-import { goQuote, isObject, requestEntityTooLarge } from "@capstan/apimachinery";
+import { goQuote, isObject, requestEntityTooLarge, trimEndOf } from "@capstan/apimachinery";
 import { list, texts } from "../builtin/read.ts";
 import type { RequestAttributes } from "../types.ts";
 
@@ -43,7 +43,7 @@ function resourceMatches(rule: PolicyRule, resource: string, subresource: string
 }
 
 function urlCovers(owner: string, path: string): boolean {
-  return owner === path || owner === "*" || (owner.endsWith("*") && path.startsWith(owner.replace(/\*+$/, "")));
+  return owner === path || owner === "*" || (owner.endsWith("*") && path.startsWith(trimEndOf(owner, "*")));
 }
 
 /** The parts of `wanted` that no rule of `held` covers, merged for printing. Empty when everything is held. */

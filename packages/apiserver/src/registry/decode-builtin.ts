@@ -1,4 +1,4 @@
-import { badRequest, isObject, type JSONSchemaProps } from "@capstan/apimachinery";
+import { badRequest, isObject, type JSONSchemaProps, trimEndOf } from "@capstan/apimachinery";
 import { cannotUnmarshal, type DecodeContext } from "./decode-metadata.ts";
 
 type Decoder = (value: unknown, path: string, context: DecodeContext) => unknown;
@@ -131,7 +131,7 @@ const bytes: Decoder = (value, path, context) => {
 
 function firstIllegalByte(value: string): number {
   const at = value.search(/[^A-Za-z0-9+/=]/);
-  return at >= 0 ? at : Math.floor(value.replace(/=+$/, "").length / 4) * 4;
+  return at >= 0 ? at : Math.floor(trimEndOf(value, "=").length / 4) * 4;
 }
 
 /** Texts of a special form by their format. */

@@ -189,7 +189,8 @@ export function namingProblems(
   if (random && !template.includes("{{ .random }}"))
     return [invalid(field, template, "invalid template, {{ .random }} is missing")];
   const unknown: string[] = [];
-  const rendered = template.replace(/\{\{-?\s*([^}]*?)\s*-?\}\}/g, (_, expression: string) => {
+  const rendered = template.replace(/\{\{([^{}]*)\}\}/g, (_, inside: string) => {
+    const expression = inside.slice(inside.startsWith("-") ? 1 : 0, inside.endsWith("-") ? -1 : undefined).trim();
     if (!variables.includes(expression)) unknown.push(expression);
     return "x";
   });

@@ -109,7 +109,7 @@ function line(condition: ConditionInput): string {
   return `* ${condition.type}:${indentLines(condition.message === "" ? condition.reason : condition.message)}`;
 }
 
-const BULLET = /\s*\*\s+/;
+const BULLET = /\*\s/;
 
 /** What follows a colon, as upstream writes it: on the same line, or below it as a list. */
 export function indentLines(text: string): string {

@@ -22,6 +22,8 @@ export class InformerState<T extends KubeObject> {
   readonly #dispatch: Dispatch<T>;
   readonly #tombstones = new Set<string>();
   #revision: string | undefined;
+  /** How much text the watch has sent since the last list, where that is counted. */
+  receivedBytes = 0;
 
   constructor(dispatch: Dispatch<T>) {
     this.#dispatch = dispatch;
@@ -51,6 +53,7 @@ export class InformerState<T extends KubeObject> {
     // A list at an older revision than already seen: the server lost its data (restored or emptied). It alone is right now.
     const reset = order !== undefined && order < 0;
     this.#revision = revision;
+    this.receivedBytes = 0;
     const present = new Set<string>();
     const uids = new Set<string>();
     for (const item of items) {

@@ -151,15 +151,21 @@ class Session<T extends KubeObject> {
   }
 
   async #watchList(initial: boolean): Promise<void> {
-    const { clock, kind } = this.#deps;
+    const { client, clock, kind } = this.#deps;
     const guard = new SilenceGuard(clock, this.#signal, INITIAL_EVENTS_MS);
     const collected = new Map<string, T>();
+    let bytes = 0;
     let complete = false;
     try {
       for await (const event of this.#watch({ sendInitialEvents: true }, guard.signal)) {
         guard.heard();
-        if (complete) this.#live(event);
-        else if (this.#collect(event, collected)) {
+        if (complete) {
+          this.#live(event);
+          continue;
+        }
+        bytes += event.bytes ?? 0;
+        client.checkBytes(kind, bytes);
+        if (this.#collect(event, collected)) {
           complete = true;
           guard.relax();
           this.#deps.state.replace([...collected.values()], event.object.metadata.resourceVersion ?? "", initial);
@@ -202,6 +208,8 @@ class Session<T extends KubeObject> {
     else {
       state.event(event.type, this.#prepare(event.object));
       client.checkCount(kind, state.store.size);
+      state.receivedBytes += event.bytes ?? 0;
+      if (client.isTooLong(state.receivedBytes)) throw readAgain(kind.plural);
     }
   }
 
@@ -233,6 +241,20 @@ class Session<T extends KubeObject> {
 function watchError(object: unknown): Error {
   const status = object as Partial<Status>;
   return responseError({ status: status.code ?? 500, body: object }, "a watch");
+}
+
+/** How large objects have become is known again after a list: what a watch replaces is not measured. */
+function readAgain(plural: string): ApiError {
+  const message = `the watch of ${plural} has sent so much that everything is read again`;
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    reason: "Expired",
+    code: 410,
+    message,
+  });
 }
 
 function isHistoryLost(error: unknown): boolean {

@@ -31,6 +31,10 @@ import { isStatus, responseError } from "./response-error.ts";
 import { RestMapper } from "./rest-mapper.ts";
 
 const PAGE_SIZE = 500;
+/** Of a server that is somebody else's: each page is parsed at once, and its limits leave room for large objects. */
+const FOREIGN_PAGE_SIZE = 200;
+/** What is kept of a kind of such a server, by the length of its text. */
+const MAX_BYTES = 256 * 1024 * 1024;
 
 const PATCH_TYPES = {
   merge: "application/merge-patch+json",
@@ -79,6 +83,17 @@ export class Client {
       throw new ForeignDocumentError(`the server has more than ${max} ${kind.plural}, or too many pages of them`);
   }
 
+  /** Whether so much text of a kind is too much to be kept. */
+  isTooLong(bytes: number): boolean {
+    return this.#config.maxObjects !== undefined && bytes > MAX_BYTES;
+  }
+
+  /** Fails when the objects of a kind are longer than what is kept. */
+  checkBytes(kind: Pick<Kind, "plural">, bytes: number): void {
+    if (this.isTooLong(bytes))
+      throw new ForeignDocumentError(`the ${kind.plural} of the server have more than ${MAX_BYTES} bytes`);
+  }
+
   /** The same client writing under another name. */
   withFieldManager(fieldManager: string): Client {
     return new Client(this.transport, { ...this.#config, mapper: this.mapper, fieldManager });
@@ -111,9 +126,11 @@ export class Client {
   ): Promise<ListResult<T>> {
     const path = resourcePath(kind, options.namespace);
     const items: T[] = [];
+    const size = this.#config.maxObjects === undefined ? PAGE_SIZE : FOREIGN_PAGE_SIZE;
     let continueToken = options.continue;
+    let bytes = 0;
     for (let pages = 1; ; pages++) {
-      const query = { ...selectors(options), limit: String(options.limit ?? PAGE_SIZE), continue: continueToken };
+      const query = { ...selectors(options), limit: String(options.limit ?? size), continue: continueToken };
       const response = await this.#send({ method: "GET", path, query }, signal);
       const page = this.#accept<{ metadata?: { resourceVersion?: string; continue?: string }; items?: T[] }>(
         response,
@@ -123,6 +140,8 @@ export class Client {
       // Items of a list carry neither apiVersion nor kind on the wire when the server is real Kubernetes.
       for (const item of page.items ?? []) items.push(withType(item, kind));
       this.checkCount(kind, items.length, pages);
+      bytes += response.bytes ?? 0;
+      this.checkBytes(kind, bytes);
       continueToken = page.metadata?.continue;
       const more = continueToken !== undefined && continueToken !== "";
       if (!more || options.limit !== undefined) {

@@ -58,8 +58,6 @@ export async function loadKubeconfig(options: LoadOptions): Promise<ClientConfig
 
 /** How long a kubeconfig in a Secret may be: one cluster, its authorities and one user. */
 const MAX_TEXT_BYTES = 256 * 1024;
-/** What the servers of such kubeconfigs may answer at once: a page of 500 Nodes is some megabytes. */
-const FOREIGN_LIMITS = { maxAnswerBytes: 16 * 1024 * 1024, requestTotalMs: 120_000 };
 
 /**
  * The configuration of a kubeconfig text, such as a Cluster's kubeconfig Secret holds. File names in it are refused. With a gate it is
@@ -86,7 +84,7 @@ export async function kubeconfigFromText(
   }
   const { gate } = options;
   const found = await resolveContext(config, options, {});
-  return gate === undefined ? found : { ...found, ...FOREIGN_LIMITS, gate };
+  return gate === undefined ? found : { ...found, gate };
 }
 
 function kubeconfigFiles(

@@ -18,9 +18,9 @@ export interface ClientConfig {
   readonly readIdleMs?: number | undefined;
   /** Silence after which any other request fails. Default 75 s: the server itself gives up after 60 s. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Time that any other request may take from its beginning to the end of its answer. Default 10 min. */
+  /** Time that any other request may take from its beginning to the end of its answer. Default 10 min, 2 min with a gate. */
   readonly requestTotalMs?: number | undefined;
-  /** How long an answer or an event of a watch may be. Default 512 MiB and 64 MiB. */
+  /** How long an answer or an event of a watch may be. Default 512 MiB and 64 MiB, 16 MiB and 4 MiB with a gate. */
   readonly maxAnswerBytes?: number | undefined;
   /** Checks the addresses that are dialled: there when somebody else wrote the configuration. */
   readonly gate?: DialGate | undefined;

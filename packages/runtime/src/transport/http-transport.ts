@@ -1,5 +1,13 @@
-import type { ApiRequest, ApiResponse, Clock, Transport, Upgraded, WatchEvent } from "@capstan/apimachinery";
-import { readText, withinTime } from "@capstan/apimachinery/foreign";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Clock,
+  type Transport,
+  trimEndOf,
+  type Upgraded,
+  type WatchEvent,
+} from "@capstan/apimachinery";
+import { parseForeignJson, readText, withinTime } from "@capstan/apimachinery/foreign";
 import { responseError } from "../client/response-error.ts";
 import { type Agents, type Answer, type CreateAgents, createAgents } from "./agents.ts";
 import type { ClientConfig, Credentials, Impersonation } from "./client-config.ts";
@@ -10,6 +18,10 @@ const READ_IDLE_MS = 150_000;
 /** A list of all objects of a large installation; more does not fit into one of Node's texts. */
 const MAX_ANSWER = 512 * 1024 * 1024;
 const REQUEST_TOTAL_MS = 10 * 60_000;
+/** What servers that somebody else names may answer at once: a page of 200 Nodes is some megabytes. */
+const FOREIGN_ANSWER = 16 * 1024 * 1024;
+const FOREIGN_EVENT = 4 * 1024 * 1024;
+const FOREIGN_TOTAL_MS = 120_000;
 /** Of an answer that says no. */
 const MAX_REFUSAL = 1024 * 1024;
 
@@ -31,7 +43,7 @@ class HttpTransport implements Transport {
     this.#config = config;
     this.#clock = clock;
     this.#create = create;
-    this.#base = config.server.replace(/\/+$/, "");
+    this.#base = trimEndOf(config.server, "/");
     this.#fixedHeaders = {
       accept: "application/json",
       "user-agent": config.userAgent ?? "capstan",
@@ -40,7 +52,9 @@ class HttpTransport implements Transport {
   }
 
   async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
-    const { requestTotalMs: ms = REQUEST_TOTAL_MS, maxAnswerBytes = MAX_ANSWER } = this.#config;
+    const foreign = this.#config.gate !== undefined;
+    const { requestTotalMs: ms = foreign ? FOREIGN_TOTAL_MS : REQUEST_TOTAL_MS } = this.#config;
+    const { maxAnswerBytes = foreign ? FOREIGN_ANSWER : MAX_ANSWER } = this.#config;
     const what = `${request.method} ${this.#base}${request.path}`;
     const { answer, text } = await withinTime({ clock: this.#clock, ms, what, signal }, async (limited) => {
       const answer = await this.#send(request, false, limited);
@@ -50,8 +64,9 @@ class HttpTransport implements Transport {
     return {
       status: answer.statusCode,
       headers: flatten(answer.headers),
-      body: isJson && text !== "" ? (JSON.parse(text) as unknown) : text,
+      body: isJson && text !== "" ? this.#parse(text, what) : text,
       warnings: warningTexts(answer.headers["warning"]),
+      ...(foreign ? { bytes: text.length } : {}),
     };
   }
 
@@ -64,10 +79,15 @@ class HttpTransport implements Transport {
     try {
       const answer = await this.#send(request, true, stop.signal);
       if (answer.statusCode !== 200) throw await refusal(answer, request);
-      const lines = new LineSplitter(this.#config.maxAnswerBytes);
+      const foreign = this.#config.gate !== undefined;
+      const what = `GET ${this.#base}${request.path}`;
+      const lines = new LineSplitter(this.#config.maxAnswerBytes ?? (foreign ? FOREIGN_EVENT : undefined));
       for await (const chunk of answer.body) {
         idle.touch();
-        for (const line of lines.push(chunk as Buffer)) yield JSON.parse(line) as WatchEvent;
+        for (const line of lines.push(chunk as Buffer)) {
+          const event = this.#parse(line, what) as WatchEvent;
+          yield foreign ? { type: event.type, object: event.object, bytes: line.length } : event;
+        }
       }
       if (lines.partial) throw new Error(`the watch of ${request.path} was cut off inside an event`);
     } catch (error) {
@@ -116,6 +136,10 @@ class HttpTransport implements Transport {
     // Tokens expire while a process runs; one fresh try, as client-go makes for exec plugins.
     await answer.body.dump();
     return await this.#sendAs(await this.#credentials(), request, watch, signal);
+  }
+
+  #parse(text: string, what: string): unknown {
+    return this.#config.gate === undefined ? JSON.parse(text) : parseForeignJson(text, what);
   }
 
   async #credentials(): Promise<Credentials> {

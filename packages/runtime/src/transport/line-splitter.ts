@@ -42,6 +42,6 @@ export class LineSplitter {
   #keep(rest: Buffer): void {
     this.#rest.push(rest);
     this.#restBytes += rest.length;
-    if (this.#restBytes > this.#maxBytes) throw new Error(`a watch event exceeds ${this.#maxBytes} bytes`);
+    if (this.#restBytes > this.#maxBytes) throw new Error(`a line exceeds ${this.#maxBytes} bytes`);
   }
 }

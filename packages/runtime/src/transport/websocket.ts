@@ -6,6 +6,12 @@ import type { Transport } from "@capstan/apimachinery";
 const KEY = "Y2Fwc3Rhbi1zb2NrZXRzIQ==";
 const ACCEPT = createHash("sha1").update(`${KEY}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 const LARGEST_MESSAGE = 16 * 1024 ** 2;
+/** Frames that one message may come in. */
+const MAX_PARTS = 4096;
+/** Answers to pings that the server has not taken. */
+const MAX_UNSENT = 1024 ** 2;
+/** Of a ping or a close (RFC 6455, section 5.5). */
+const LARGEST_CONTROL = 125;
 const TEXT = 1;
 const BINARY = 2;
 const CLOSE = 8;
@@ -41,7 +47,10 @@ export class WebSocketStream extends Duplex {
   readonly #socket: Duplex;
   #buffered: Buffer[] = [];
   #length = 0;
+  /** Bytes that the next frame has, as far as that is known. */
+  #needed = 2;
   #message: Buffer[] = [];
+  #messageBytes = 0;
 
   constructor(socket: Duplex) {
     super({ readableObjectMode: true, writableObjectMode: false, allowHalfOpen: false });
@@ -78,44 +87,43 @@ export class WebSocketStream extends Duplex {
   #take(chunk: Buffer): void {
     this.#buffered.push(chunk);
     this.#length += chunk.length;
+    if (this.#length < this.#needed) return;
+    // Once for all frames in it: joining again for each would take quadratic time.
+    const whole = Buffer.concat(this.#buffered, this.#length);
+    let at = 0;
     for (;;) {
-      const size = this.#frameSize();
-      if (size === undefined || this.#length < size.header + size.payload) return;
-      const whole = Buffer.concat(this.#buffered, this.#length);
-      const end = size.header + size.payload;
-      this.#buffered = end === whole.length ? [] : [whole.subarray(end)];
-      this.#length -= end;
-      this.#handle(whole[0] ?? 0, whole.subarray(size.header, end));
+      const frame = frameAt(whole, at);
+      if (typeof frame === "string") {
+        this.destroy(new Error(frame));
+        return;
+      }
+      this.#needed = frame.end - at;
+      if (frame.payload === undefined) break;
+      at = frame.end;
+      this.#handle(frame.first, frame.payload);
       if (this.destroyed) return;
     }
-  }
-
-  /** How long the next frame is, as soon as that can be told. */
-  #frameSize(): { header: number; payload: number } | undefined {
-    if (this.#length < 2) return undefined;
-    const first = this.#buffered[0];
-    const head =
-      first !== undefined && first.length >= 10 ? first : Buffer.concat(this.#buffered, Math.min(this.#length, 10));
-    const short = (head[1] ?? 0) & 0x7f;
-    // A server never masks.
-    if (((head[1] ?? 0) & 0x80) !== 0) this.destroy(new Error("the server sent a masked frame"));
-    if (short < 126) return { header: 2, payload: short };
-    const header = short === 126 ? 4 : 10;
-    if (this.#length < header) return undefined;
-    const payload = short === 126 ? head.readUInt16BE(2) : Number(head.readBigUInt64BE(2));
-    if (payload > LARGEST_MESSAGE) this.destroy(new Error(`the server sent a message of ${payload} bytes`));
-    return { header, payload };
+    this.#buffered = at === whole.length ? [] : [whole.subarray(at)];
+    this.#length = whole.length - at;
   }
 
   #handle(first: number, payload: Buffer): void {
     const opcode = first & 0x0f;
-    if (opcode === PING) this.#socket.write(frame(PONG, payload));
-    else if (opcode === CLOSE) this.#closed(payload);
+    if (opcode === PING) {
+      if (this.#socket.writableLength > MAX_UNSENT) this.destroy(new Error("the server pings and does not read"));
+      else this.#socket.write(frame(PONG, payload));
+    } else if (opcode === CLOSE) this.#closed(payload);
     else if (opcode === BINARY || opcode === TEXT || opcode === 0) {
+      this.#messageBytes += payload.length;
+      if (this.#messageBytes > LARGEST_MESSAGE || this.#message.length >= MAX_PARTS) {
+        this.destroy(new Error(`the server sent a message of more than ${LARGEST_MESSAGE} bytes or too many parts`));
+        return;
+      }
       this.#message.push(payload);
       if ((first & 0x80) === 0) return;
       const message = this.#message.length === 1 ? payload : Buffer.concat(this.#message);
       this.#message = [];
+      this.#messageBytes = 0;
       if (!this.push(message)) this.#socket.pause();
     }
   }
@@ -126,6 +134,23 @@ export class WebSocketStream extends Duplex {
     if (code === 1000 || code === 1005) this.#ended();
     else this.destroy(new Error(why === "" ? `the server closed the stream with code ${code}` : why));
   }
+}
+
+/** The frame that begins at a place: without its payload while not all of it is there; a text says what is wrong with it. */
+function frameAt(bytes: Buffer, at: number): { first: number; end: number; payload: Buffer | undefined } | string {
+  const left = bytes.length - at;
+  const first = bytes[at] ?? 0;
+  if (left < 2) return { first, end: at + 2, payload: undefined };
+  const second = bytes[at + 1] ?? 0;
+  if ((second & 0x80) !== 0) return "the server sent a masked frame";
+  const header = second < 126 ? 2 : second === 126 ? 4 : 10;
+  if (left < header) return { first, end: at + header, payload: undefined };
+  const size =
+    header === 2 ? second : header === 4 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
+  const isControl = (first & 0x08) !== 0;
+  if (size > (isControl ? LARGEST_CONTROL : LARGEST_MESSAGE)) return `the server sent a message of ${size} bytes`;
+  const end = at + header + size;
+  return { first, end, payload: left < header + size ? undefined : bytes.subarray(at + header, end) };
 }
 
 /** A frame as clients send them. The mask is zero: it guards proxies against pages in a browser, and there is none here. */

@@ -34,31 +34,48 @@ export interface CloudConfig {
 export interface ParseOptions {
   /** Instance data: `{{ ds.meta_data.local_hostname }}` reads `metadata.local_hostname`. */
   metadata?: Record<string, unknown>;
+  /** How many bytes all files may have together once they are decoded; each may have 32 MiB unless set. */
+  maxFileBytes?: number;
 }
 
 const JINJA_HEADER = /^## *template: *jinja[^\n]*\n/;
 
 /** Reads a cloud-config, rendering it first if it says that it is a jinja template. Throws UserDataError. */
 export function parseCloudConfig(text: string, options: ParseOptions = {}): CloudConfig {
+  const rendered = renderedText(text, options);
+  let value: unknown;
+  try {
+    value = parseYaml(rendered);
+  } catch (error) {
+    throw notYaml(error);
+  }
+  return cloudConfigOf(value, options);
+}
+
+/** Reads a cloud-config that somebody else wrote, with a YAML parser that holds nobody up. */
+export async function readCloudConfig(
+  text: string,
+  read: (yaml: string) => Promise<unknown>,
+  options: ParseOptions = {},
+): Promise<CloudConfig> {
+  return cloudConfigOf(
+    await read(renderedText(text, options)).catch((error) => Promise.reject(notYaml(error))),
+    options,
+  );
+}
+
+function renderedText(text: string, options: ParseOptions): string {
   const metadata = options.metadata ?? {};
   const rendered = JINJA_HEADER.test(text)
     ? renderJinja(text.replace(JINJA_HEADER, ""), { ds: { meta_data: metadata }, v1: metadata, ...metadata })
     : text;
   if (!/^#cloud-config\s*$/m.test(rendered.split("\n", 1)[0] ?? ""))
     throw new UserDataError("this is no cloud-config: its first line must be #cloud-config");
-  return cloudConfigOf(yamlObject(rendered));
+  return rendered;
 }
 
-function yamlObject(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = parseYaml(text);
-  } catch (error) {
-    throw new UserDataError(`the cloud-config is not YAML: ${firstLine(error)}`);
-  }
-  if (value === null) return {};
-  if (!isObject(value)) throw new UserDataError("the cloud-config must be a map of keys");
-  return value;
+function notYaml(error: unknown): UserDataError {
+  return new UserDataError(`the cloud-config is not YAML: ${firstLine(error)}`);
 }
 
 /** Parsers quote the lines around a mistake, which may hold secrets. */
@@ -66,11 +83,13 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
 
-function cloudConfigOf(document: Record<string, unknown>): CloudConfig {
+function cloudConfigOf(value: unknown, { maxFileBytes }: ParseOptions): CloudConfig {
+  if (value !== null && !isObject(value)) throw new UserDataError("the cloud-config must be a map of keys");
+  const document: Record<string, unknown> = value ?? {};
   const { write_files, bootcmd, runcmd, users, ntp, mounts, disk_setup, fs_setup, ...other } = document;
   const files = list(write_files, "write_files");
   return {
-    writeFiles: files.map(fileOf),
+    writeFiles: filesOf(files, maxFileBytes),
     bootCommands: list(bootcmd, "bootcmd").map((command, i) => commandOf(command, `bootcmd[${i}]`)),
     runCommands: list(runcmd, "runcmd").map((command, i) => commandOf(command, `runcmd[${i}]`)),
     users: list(users, "users").map((user) => (typeof user === "string" ? { name: user } : mapOf(user, "users"))),
@@ -117,13 +136,22 @@ function commandOf(value: unknown, field: string): CloudConfigCommand {
   throw new UserDataError(`${field} must be a text or a list of texts`);
 }
 
-function fileOf(value: unknown, index: number): CloudConfigFile {
+function filesOf(files: readonly unknown[], maxBytes: number | undefined): CloudConfigFile[] {
+  let left = maxBytes;
+  return files.map((value, index) => {
+    const file = fileOf(value, index, left);
+    if (left !== undefined) left -= file.content.length;
+    return file;
+  });
+}
+
+function fileOf(value: unknown, index: number, maxBytes: number | undefined): CloudConfigFile {
   const file = mapOf(value, `write_files[${index}]`);
   const { path, content, encoding, owner, permissions, append, defer } = file;
   if (typeof path !== "string" || path === "") throw new UserDataError(`write_files[${index}] has no path`);
   return {
     path,
-    content: decodeContent(textOf(content), typeof encoding === "string" ? encoding : undefined, path),
+    content: decodeContent(textOf(content), typeof encoding === "string" ? encoding : undefined, path, maxBytes),
     owner: typeof owner === "string" ? owner : "root:root",
     permissions: permissionsOf(permissions),
     append: append === true,

@@ -23,8 +23,9 @@ export function evaluate(expression: string, variables: Record<string, unknown>)
 
 function tokens(expression: string): Token[] {
   const found: Token[] = [];
+  const end = expression.trimEnd().length;
   TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < expression.trimEnd().length) {
+  while (TOKEN.lastIndex < end) {
     const match = TOKEN.exec(expression);
     if (match === null) throw new UserDataError(`jinja: cannot read the expression {{ ${expression.trim()} }}`);
     const [, name, single, double, number, mark] = match;

@@ -4,7 +4,47 @@ import { evaluate, type JinjaValue } from "./jinja-expression.ts";
 
 type Block = { readonly keyword: "if"; readonly active: boolean; taken: boolean; writing: boolean };
 
-const TAG = /\{\{-?([\s\S]*?)-?\}\}|\{%-?([\s\S]*?)-?%\}|\{#[\s\S]*?#\}/g;
+/** A tag: where it begins and ends, its text, and what it holds. */
+interface Tag {
+  readonly index: number;
+  readonly end: number;
+  readonly text: string;
+  readonly expression: string | undefined;
+  readonly statement: string | undefined;
+}
+
+const CLOSING: Readonly<Record<string, string>> = { "{{": "}}", "{%": "%}", "{#": "#}" };
+
+/** Finds tags one after the other. What is never closed is looked for once: searching again from each opening takes quadratic time. */
+function tagFinder(text: string): (from: number) => Tag | undefined {
+  const unclosed = new Set<string>();
+  return (from) => {
+    const opening = /\{[{%#]/g;
+    opening.lastIndex = from;
+    for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
+      const [open] = match;
+      const { index } = match;
+      const closing = CLOSING[open] ?? "";
+      const start = index + (open !== "{#" && text[index + 2] === "-" ? 3 : 2);
+      const close = unclosed.has(open) ? -1 : text.indexOf(closing, start);
+      if (close < 0) {
+        unclosed.add(open);
+        opening.lastIndex = index + 1;
+        continue;
+      }
+      const end = close + closing.length;
+      const inside = text.slice(start, close > start && text[close - 1] === "-" ? close - 1 : close);
+      return {
+        index,
+        end,
+        text: text.slice(index, end),
+        expression: open === "{{" ? inside : undefined,
+        statement: open === "{%" ? inside : undefined,
+      };
+    }
+    return undefined;
+  };
+}
 
 /**
  * Renders the part of jinja that user data needs: `{{ ds.meta_data.x | filter }}`, `{% if %}`/`{% elif %}`/`{% else %}`,
@@ -24,14 +64,13 @@ export function renderJinja(text: string, variables: Record<string, unknown>): s
   };
   const passLineEnd = (): void => {
     if (text[position] === "\n") position++;
-    TAG.lastIndex = position;
   };
-  TAG.lastIndex = 0;
-  for (let match = TAG.exec(text); match !== null; match = TAG.exec(text)) {
-    const [tag, expression, statement] = match;
-    literal(text.slice(position, match.index), tag[2] === "-");
-    trimNext = tag.at(-3) === "-";
-    position = TAG.lastIndex;
+  const next = tagFinder(text);
+  for (let tag = next(0); tag !== undefined; tag = next(position)) {
+    const { expression, statement } = tag;
+    literal(text.slice(position, tag.index), tag.text[2] === "-");
+    trimNext = tag.text.at(-3) === "-";
+    position = tag.end;
     if (expression === undefined && statement?.trim() !== "raw") passLineEnd();
     if (expression !== undefined && writing()) out.push(textOf(evaluate(expression, variables)));
     if (statement === undefined) continue;

@@ -1,3 +1,4 @@
+import { trimEndOf } from "@capstan/apimachinery";
 import { UserDataError } from "../errors.ts";
 import type { UserData, UserDataFile, UserDataUser } from "../types.ts";
 import { translateContainerLinuxConfig } from "./container-linux-config.ts";
@@ -110,7 +111,7 @@ function textFile(path: string, mode: number, text: string): Json {
 }
 
 function clipped(text: string): string {
-  const body = text.replace(/\n+$/, "");
+  const body = trimEndOf(text, "\n");
   return body === "" ? "" : `${body}\n`;
 }
 

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
-import { parseYaml, type Transport } from "@capstan/apimachinery";
+import type { Clock, Transport } from "@capstan/apimachinery";
+import { readForeignYaml } from "@capstan/apimachinery/foreign";
 import { type ConfigMap, field } from "@capstan/capi";
 import { publicKeyPin } from "@capstan/pki";
 import type { ClientConfig } from "@capstan/runtime";
@@ -13,22 +14,22 @@ const CLUSTER_INFO = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
 /** Where the API is and whom to trust, read as nobody and checked with the token and the pins, as `kubeadm join` does it. */
 export async function discover(
   plan: JoinPlan,
-  connect: Connect,
+  { connect, clock }: { readonly connect: Connect; readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<Pick<ClientConfig, "server" | "tls">> {
   const { caCertHashes } = plan;
-  const anonymous = connect({ server: `https://${plan.endpoint}`, tls: { insecure: true } }, { caCertHashes });
+  const anonymous = connect({ server: serverOf(plan.endpoint), tls: { insecure: true } }, { caCertHashes });
   let info: ConfigMap;
   try {
     const response = await anonymous.request({ method: "GET", path: CLUSTER_INFO }, signal);
-    if (response.status !== 200) throw new Error(`cluster-info cannot be read: ${messageOf(response.body)}`);
+    if (response.status !== 200) throw refusal("cluster-info", response.status);
     info = response.body as ConfigMap;
   } finally {
     await anonymous.close();
   }
   const kubeconfig = info.data?.["kubeconfig"] ?? "";
   checkSignature(info, kubeconfig, plan.token);
-  const { pin, ...where } = readInfo(kubeconfig);
+  const { pin, ...where } = await readInfo(kubeconfig, clock);
   if (caCertHashes.length > 0 && !caCertHashes.includes(pin))
     throw new Error("the CA in cluster-info is not the one that caCertHashes pin");
   return where;
@@ -40,10 +41,10 @@ const MAX_KNOWN = 100;
 const known = new Map<string, Info>();
 
 /** The machines of a cluster all read the same text. */
-function readInfo(kubeconfig: string): Info {
+async function readInfo(kubeconfig: string, clock: Clock): Promise<Info> {
   let info = known.get(kubeconfig);
   if (info === undefined) {
-    info = parseInfo(kubeconfig);
+    info = await parseInfo(kubeconfig, clock);
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(kubeconfig, info);
   }
@@ -52,9 +53,8 @@ function readInfo(kubeconfig: string): Info {
 
 const MAX_INFO_BYTES = 16 * 1024;
 
-function parseInfo(kubeconfig: string): Info {
-  if (kubeconfig.length > MAX_INFO_BYTES) throw new Error(`cluster-info has more than ${MAX_INFO_BYTES} bytes`);
-  const cluster = field(parseYaml(kubeconfig), "clusters");
+async function parseInfo(kubeconfig: string, clock: Clock): Promise<Info> {
+  const cluster = field(await readForeignYaml(kubeconfig, { clock, maxBytes: MAX_INFO_BYTES }), "clusters");
   const entry = field(Array.isArray(cluster) ? cluster[0] : undefined, "cluster");
   const server = field(entry, "server");
   const caPem = Buffer.from(String(field(entry, "certificate-authority-data") ?? ""), "base64").toString("utf8");
@@ -75,8 +75,16 @@ function checkSignature(info: ConfigMap, kubeconfig: string, token: string): voi
   if (made !== given) throw new Error(`the signature of cluster-info does not fit token ${id}`);
 }
 
-/** The text of a failure Status. */
-export function messageOf(body: unknown): string {
-  const message = field(body, "message");
-  return typeof message === "string" ? message : String(body);
+/** The server of `host:port`. With a path or a query it would lead to any page of that server. */
+function serverOf(endpoint: string): string {
+  const server = `https://${endpoint}`;
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url === undefined || /[/?#@\\]/.test(endpoint))
+    throw new Error("apiServerEndpoint of the JoinConfiguration is not an address like 10.0.0.1:6443");
+  return url.origin;
+}
+
+/** What a server answered, without its words: the bootstrap data may name any server, and the error becomes a condition. */
+export function refusal(what: string, status: number): Error {
+  return new Error(`${what} cannot be read: the server answered ${status}`);
 }

@@ -1,6 +1,7 @@
-import { isObject, parseYamlDocuments } from "@capstan/apimachinery";
+import { type Clock, isObject } from "@capstan/apimachinery";
+import { readForeignYaml, readForeignYamlDocuments } from "@capstan/apimachinery/foreign";
 import { type BootstrapData, field, type NodeTaint } from "@capstan/capi";
-import { parseCloudConfig } from "@capstan/userdata";
+import { readCloudConfig } from "@capstan/userdata";
 
 /** What bootstrap data tells a worker: where to join, with which token, under which name. */
 export interface JoinPlan {
@@ -16,23 +17,27 @@ export interface JoinPlan {
 
 const JOIN_FILES = ["/run/kubeadm/kubeadm-join-config.yaml", "/etc/kubeadm.yml"];
 
+/** What kubeadm needs has some kilobytes, and no machine of these is real. It holds for what is packed in it, too. */
 const MAX_BYTES = 64 * 1024;
 
-/** Reads the kubeadm configuration out of bootstrap data, as the machine would by running it. Throws when there is none. */
-export function joinPlan(
+/** Reads the kubeadm configuration out of bootstrap data, as the machine would by running it. Rejects when there is none. */
+export async function joinPlan(
   data: BootstrapData,
   hostname: string,
+  clock: Clock,
   metadata: Readonly<Record<string, unknown>> = {},
-): JoinPlan {
-  // Parsed on the manager's only thread, and no machine of these is real: what kubeadm needs has some kilobytes.
+): Promise<JoinPlan> {
   if (data.bytes.length > MAX_BYTES)
     throw new Error(`the bootstrap data has more than ${MAX_BYTES} bytes, too many for a simulated machine`);
   const text = Buffer.from(data.bytes).toString("utf8");
-  const files = data.format === "ignition" ? ignitionFiles(text) : cloudConfigFiles(text, hostname, metadata);
+  const limits = { clock, maxBytes: MAX_BYTES };
+  const files =
+    data.format === "ignition" ? ignitionFiles(text) : await cloudConfigFiles(text, hostname, metadata, limits);
   const content = JOIN_FILES.map((path) => files.get(path)).find((found) => found !== undefined);
   if (content === undefined)
     throw new Error(`the bootstrap data holds none of ${JOIN_FILES.join(", ")}: only workers can be simulated`);
-  const join = parseYamlDocuments(content).find((document) => field(document, "kind") === "JoinConfiguration");
+  const documents = await readForeignYamlDocuments(content, limits);
+  const join = documents.find((document) => field(document, "kind") === "JoinConfiguration");
   const endpoint = field(join, "discovery", "bootstrapToken", "apiServerEndpoint");
   const token = field(join, "discovery", "bootstrapToken", "token");
   if (typeof endpoint !== "string" || typeof token !== "string")
@@ -48,13 +53,15 @@ export function joinPlan(
   };
 }
 
-function cloudConfigFiles(
+async function cloudConfigFiles(
   text: string,
   hostname: string,
   more: Readonly<Record<string, unknown>>,
-): Map<string, string> {
+  limits: { clock: Clock; maxBytes: number },
+): Promise<Map<string, string>> {
   const metadata = { local_hostname: hostname, "local-hostname": hostname, hostname, name: hostname, ...more };
-  const { writeFiles } = parseCloudConfig(text, { metadata });
+  const read = (yaml: string): Promise<unknown> => readForeignYaml(yaml, limits);
+  const { writeFiles } = await readCloudConfig(text, read, { metadata, maxFileBytes: MAX_BYTES });
   return new Map(writeFiles.map(({ path, content }) => [path, content.toString("utf8")]));
 }
 

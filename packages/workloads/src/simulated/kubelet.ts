@@ -2,7 +2,7 @@ import { type Clock, isReason, type Random, randomSuffix, sleep, type Unstructur
 import { field, type Node } from "@capstan/capi";
 import { createCertificateRequest } from "@capstan/pki";
 import { Client, type ClientConfig, fixedCredentials, kindRef } from "@capstan/runtime";
-import { type Connect, discover, messageOf } from "./discovery.ts";
+import { type Connect, discover, refusal } from "./discovery.ts";
 import type { JoinPlan } from "./join-plan.ts";
 import { readyCondition } from "./node.ts";
 
@@ -40,13 +40,13 @@ const GIVE_UP_MS = 60_000;
 
 /** Does what `kubeadm join` and the kubelet after it do: discovery, configuration, a client certificate for the token. */
 export async function joinCluster(plan: JoinPlan, deps: JoinDeps, signal: AbortSignal): Promise<Kubelet> {
-  const where = await discover(plan, deps.connect, signal);
+  const where = await discover(plan, deps, signal);
   const token = deps.connect({ ...where, credentials: fixedCredentials({ token: plan.token }) });
   try {
     for (const name of READ_BY_KUBEADM) {
       const path = `/api/v1/namespaces/kube-system/configmaps/${name}`;
       const response = await token.request({ method: "GET", path }, signal);
-      if (response.status !== 200) throw new Error(`${name} cannot be read: ${messageOf(response.body)}`);
+      if (response.status !== 200) throw refusal(name, response.status);
     }
     const client = new Client(token, { fieldManager: "kubeadm", clock: deps.clock });
     client.mapper.register(Request);

@@ -127,7 +127,8 @@ async function boot(
   const format = Buffer.from(secret?.data?.["format"] ?? "", "base64").toString("utf8");
   let plan: JoinPlan;
   try {
-    plan = joinPlan({ format: format === "ignition" ? "ignition" : "cloud-config", bytes }, host.metadata.name ?? "");
+    const data = { format: format === "ignition" ? "ignition" : "cloud-config", bytes } as const;
+    plan = await joinPlan(data, host.metadata.name ?? "", options.clock);
   } catch (error) {
     running.problem = `the bootstrap data cannot be read: ${error instanceof Error ? error.message : String(error)}`;
     return running;

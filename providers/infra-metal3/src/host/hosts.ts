@@ -1,3 +1,4 @@
+import { trimEndOf } from "@capstan/apimachinery";
 import type { Cache } from "@capstan/runtime";
 import { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { parseBmcAddress } from "../provisioner/bmc-address.ts";
@@ -77,5 +78,5 @@ function plainAddress(address: string): string {
   } catch {
     // Refused elsewhere, with what is wrong with it.
   }
-  return address.replace(/\/+$/, "").toLowerCase();
+  return trimEndOf(address, "/").toLowerCase();
 }

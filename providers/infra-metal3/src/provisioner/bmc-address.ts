@@ -1,3 +1,4 @@
+import { trimEndOf } from "@capstan/apimachinery";
 /** A management controller's address, taken apart. */
 export interface BmcAddress {
   readonly driver: "redfish" | "memory" | "other";
@@ -40,7 +41,7 @@ export function parseBmcAddress(text: string): BmcAddress {
   const url = parse(`${transport}://${rest}`, text);
   if (url.username !== "" || url.password !== "")
     throw new Error("the address must not hold a user name or password: put them into the Secret of credentialsName");
-  const path = url.pathname.replace(/\/+$/, "");
+  const path = trimEndOf(url.pathname, "/");
   if (driver === "redfish" && /\/Managers(\/|$)/.test(path))
     throw new Error("the path names a Manager: use the path of the System, e.g. /redfish/v1/Systems/1");
   return {

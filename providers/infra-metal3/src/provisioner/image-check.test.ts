@@ -80,3 +80,33 @@ test("a file of checksums is read in its usual formats", async () => {
   };
   expect(await checks(files).check({ checksum: "http://i/SHA256SUMS" })).toMatchObject({ type: "done" });
 });
+
+test("what a server gives for a file of checksums is not in the error", async () => {
+  const secret = "c0ffee".repeat(5);
+  const { check } = checks({ "http://i/live.iso": IMAGE, "http://i/sums": Buffer.from(secret) });
+  const short = await check({ checksum: "http://i/sums" });
+  expect(short).toMatchObject({ type: "failed", fatal: true });
+  expect(JSON.stringify(short)).not.toContain(secret);
+  const other = checks({ "http://i/live.iso": IMAGE, "http://i/sums": Buffer.from("ab".repeat(32)) });
+  const wrong = await other.check({ checksum: "http://i/sums" });
+  expect(wrong).toMatchObject({ type: "failed", fatal: true });
+  expect(JSON.stringify(wrong)).not.toContain("ab".repeat(32));
+});
+
+test("an image that no host asks for any more is not downloaded to its end", async () => {
+  const clock = new VirtualClock();
+  let chunks = 0;
+  const all = new ImageChecks(
+    async () =>
+      (async function* () {
+        for (; chunks < 100; chunks++) {
+          await clock.advance(60_000);
+          yield Buffer.from("x");
+        }
+      })(),
+    clock,
+  );
+  all.check({ url: "http://i/live.iso", checksum: "0".repeat(64) }, signal);
+  for (let i = 0; i < 200; i++) await settle();
+  expect(chunks).toBeLessThan(20);
+});

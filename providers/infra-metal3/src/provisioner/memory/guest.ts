@@ -34,13 +34,14 @@ function programOf(
 ): GuestProgram {
   const { metaData, userData } = request.configDrive;
   let plan: JoinPlan | undefined;
-  const read = (): JoinPlan => {
+  const read = async (): Promise<JoinPlan> => {
     const hostname = metaData["local-hostname"];
     const bytes = Buffer.from(userData ?? "");
     const format = userData?.trimStart().startsWith("{") === true ? "ignition" : "cloud-config";
-    plan ??= joinPlan(
+    plan ??= await joinPlan(
       { format, bytes },
       typeof hostname === "string" ? hostname : host.name,
+      options.clock,
       withUnderscores(metaData),
     );
     return plan;
@@ -50,12 +51,12 @@ function programOf(
   return {
     join: async (signal) => {
       const kubelet = resumed?.(host);
-      joined = (await kubelet?.knows(read().nodeName)) === true;
+      joined = (await kubelet?.knows((await read()).nodeName)) === true;
       // Its token was for the first time only; one that was still on its way joins with it.
-      return joined && kubelet !== undefined ? kubelet : await joinCluster(read(), options, signal);
+      return joined && kubelet !== undefined ? kubelet : await joinCluster(await read(), options, signal);
     },
-    register: (kubelet) => {
-      const { nodeName, taints, kubeletArgs } = read();
+    register: async (kubelet) => {
+      const { nodeName, taints, kubeletArgs } = await read();
       const node = nodeOf({
         name: nodeName,
         providerID: kubeletArgs["provider-id"] ?? "",
@@ -71,9 +72,9 @@ function programOf(
         taints,
         since: formatTime(options.clock.now()),
       });
-      return joined ? kubelet.resume(node) : kubelet.register(node);
+      await (joined ? kubelet.resume(node) : kubelet.register(node));
     },
-    post: (kubelet, alive) => kubelet.post(read().nodeName, alive),
+    post: async (kubelet, alive) => kubelet.post((await read()).nodeName, alive),
   };
 }
 

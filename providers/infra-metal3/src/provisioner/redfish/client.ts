@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Clock, isObject, sleep } from "@capstan/apimachinery";
-import type { DialGate } from "@capstan/apimachinery/foreign";
+import { type DialGate, parseForeignJson, readText } from "@capstan/apimachinery/foreign";
 import type { Agent } from "undici";
 import { parseBmcAddress } from "../bmc-address.ts";
 import type { InFlight } from "../in-flight.ts";
@@ -20,14 +20,17 @@ export interface Answer {
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 const TIMEOUT_MS = 30_000;
-const MAX_BYTES = 4 * 1024 * 1024;
+/** A large collection with all its members in it has some hundred kilobytes. */
+const MAX_BYTES = 1024 * 1024;
 const MAX_REDIRECTS = 3;
 const TASK_POLL_MS = 1_000;
 const TASK_LIMIT_MS = 60_000;
 /** What a machine has of one thing: drives, interfaces, media. */
 const MAX_MEMBERS = 256;
-/** For all of them: each alone may take half a minute. */
-const MEMBERS_LIMIT_MS = 5 * 60_000;
+/** For everything that one call of the driver reads: lists may lead to lists, and each answer alone may take half a minute. */
+const MAX_REQUESTS = 1_000;
+const MAX_CALL_BYTES = 16 * 1024 * 1024;
+const CALL_LIMIT_MS = 10 * 60_000;
 
 /** One management controller with one set of credentials: sessions where it has them, Basic where not. */
 export class RedfishClient {
@@ -41,6 +44,7 @@ export class RedfishClient {
   #token: string | undefined;
   #session: string | undefined;
   #basic = false;
+  #call: { requests: number; bytes: number; readonly beganMs: number };
 
   constructor(host: HostIdentity, deps: { clock: Clock; inFlight: InFlight; gate: DialGate }) {
     this.#host = host;
@@ -49,6 +53,30 @@ export class RedfishClient {
     this.#clock = deps.clock;
     this.#gate = deps.gate;
     this.#fingerprint = fingerprintOf(host);
+    this.#call = this.#newCall();
+  }
+
+  /** A call of the driver begins: what it may read is counted from here. */
+  begin(): void {
+    this.#call = this.#newCall();
+  }
+
+  #newCall(): { requests: number; bytes: number; readonly beganMs: number } {
+    return { requests: 0, bytes: 0, beganMs: this.#clock.monotonic() };
+  }
+
+  #checkBudget(what: string): void {
+    const { requests, bytes, beganMs } = this.#call;
+    const why =
+      requests > MAX_REQUESTS
+        ? `more than ${MAX_REQUESTS} requests`
+        : bytes > MAX_CALL_BYTES
+          ? `more than ${MAX_CALL_BYTES} bytes`
+          : this.#clock.monotonic() - beganMs > CALL_LIMIT_MS
+            ? `more than ${CALL_LIMIT_MS / 60_000} minutes`
+            : undefined;
+    if (why !== undefined)
+      throw new RedfishError(`${what}: reading what the management controller lists takes ${why}, which is refused`);
   }
 
   /** Whether it still fits the host: address, credentials and trust are the same. */
@@ -83,10 +111,7 @@ export class RedfishClient {
         `GET ${path}: it lists ${list.length} members, more than the ${MAX_MEMBERS} that are read`,
       );
     const found: Resource[] = [];
-    const began = this.#clock.monotonic();
     for (const entry of list) {
-      if (this.#clock.monotonic() - began > MEMBERS_LIMIT_MS)
-        throw new RedfishError(`GET ${path}: its members were not read within ${MEMBERS_LIMIT_MS / 1000} s`);
       const link = linkOf(entry);
       const member = link === undefined ? undefined : await this.find(link, signal);
       if (member !== undefined) found.push(member);
@@ -208,6 +233,8 @@ export class RedfishClient {
     headers: Record<string, string>,
     signal: AbortSignal,
   ): Promise<Answer> {
+    this.#call.requests++;
+    this.#checkBudget(`${method} ${this.#origin}${path.slice(0, MAX_SHOWN)}`);
     const agent = await this.#connect().catch((error: unknown) => {
       throw connectionError(`${method} ${this.#origin}${path}`, error);
     });
@@ -231,7 +258,9 @@ export class RedfishClient {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: abort.signal,
       });
-      return { status: response.statusCode, headers: response.headers, body: jsonOf(await response.body.text()) };
+      const text = await readText(response.body, MAX_BYTES, `${method} ${path.slice(0, MAX_SHOWN)}`);
+      this.#call.bytes += text.length;
+      return { status: response.statusCode, headers: response.headers, body: jsonOf(text) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw connectionError(`${method} ${this.#origin}${path}`, error);
@@ -264,10 +293,14 @@ export class RedfishClient {
   }
 }
 
+/** Of a path that is shown in an error. */
+const MAX_SHOWN = 200;
+const MAX_LINK = 2_000;
+
 /** `@odata.id` of a link. */
 export function linkOf(value: unknown): string | undefined {
   const link = isObject(value) ? value["@odata.id"] : undefined;
-  return typeof link === "string" && link.startsWith("/") ? link : undefined;
+  return typeof link === "string" && link.startsWith("/") && link.length <= MAX_LINK ? link : undefined;
 }
 
 /** A header with one value. */
@@ -299,7 +332,7 @@ function answerError(what: string, answer: Answer): RedfishError {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text, "");
   } catch {
     return undefined;
   }

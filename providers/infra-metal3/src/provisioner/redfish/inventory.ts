@@ -6,6 +6,9 @@ import { RedfishError } from "./errors.ts";
 type Nic = NonNullable<HardwareDetails["nics"]>[number];
 type Disk = NonNullable<HardwareDetails["storage"]>[number];
 
+/** Of one kind in the status of a host. */
+const MAX_ENTRIES = 512;
+
 /** What a management controller knows of its machine. Parts that it does not have are left out. */
 export async function inventory(
   client: RedfishClient,
@@ -41,8 +44,8 @@ export async function inventory(
       : { firmware: { bios: compact({ version: textOf(system["BiosVersion"]) }) } }),
     ...(memory === undefined ? {} : { ramMebibytes: memory }),
     cpu: cpuOf(system, processors),
-    nics: interfaces.flatMap(nicsOf),
-    storage,
+    nics: interfaces.flatMap(nicsOf).slice(0, MAX_ENTRIES),
+    storage: storage.slice(0, MAX_ENTRIES),
     ...(hostname === undefined ? {} : { hostname }),
   };
 }

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { type Clock, isObject } from "@capstan/apimachinery";
-import type { DialGate } from "@capstan/apimachinery/foreign";
+import { type DialGate, withinTime } from "@capstan/apimachinery/foreign";
 import {
   addFiles,
   bytesContent,
@@ -47,6 +47,8 @@ export interface RedfishOptions {
 }
 
 const POLL_MS = 2_000;
+/** For the folders of an image, some dozens of kilobytes: who reads them does nothing else meanwhile. */
+const COMBINE_MS = 2 * 60_000;
 /** A reset that shows no effect is asked for again after this long. */
 const ASK_AGAIN_MS = 60_000;
 
@@ -239,7 +241,10 @@ export class RedfishDriver implements Provisioner {
 
   async #combine(url: string, request: ProvisionRequest, signal: AbortSignal): Promise<MediaContent> {
     try {
-      return await addFiles(await this.#options.open(url, signal), configDriveFiles(request.configDrive));
+      const limit = { clock: this.#options.clock, ms: COMBINE_MS, what: `GET ${url}`, signal };
+      return await withinTime(limit, async (limited) =>
+        addFiles(await this.#options.open(url, limited), configDriveFiles(request.configDrive), limited),
+      );
     } catch (error) {
       if (signal.aborted) throw error;
       throw new RedfishError(
@@ -295,7 +300,9 @@ export class RedfishDriver implements Provisioner {
     use: (client: RedfishClient) => Promise<StepResult<T>>,
   ): Promise<StepResult<T>> {
     try {
-      return await use(await this.#client(host, signal));
+      const client = await this.#client(host, signal);
+      client.begin();
+      return await use(client);
     } catch (error) {
       return failureOf(error);
     }
