@@ -12,6 +12,7 @@ import {
   object,
   optional,
   string,
+  WorkerPool,
 } from "@capstan/capi";
 import { addCoreIndexes, clusterController } from "@capstan/core";
 import { afterEach, expect, test } from "vitest";
@@ -54,7 +55,18 @@ afterEach(async () => {
 });
 
 async function start(): Promise<Plane> {
-  const kinds = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, MetaCluster, Alpha, Beta, Plan];
+  const kinds = [
+    Cluster,
+    Machine,
+    MachineSet,
+    MachineDeployment,
+    MachinePool,
+    WorkerPool,
+    MetaCluster,
+    Alpha,
+    Beta,
+    Plan,
+  ];
   const plane = await Plane.start({
     crds: kinds.map((kind) => kind.crd()),
     indexes: (cache) => {

@@ -16,6 +16,7 @@ import {
   object,
   optional,
   string,
+  WorkerPool,
   type WorkloadClusters,
 } from "@capstan/capi";
 import { addCoreIndexes, clusterController } from "@capstan/core";
@@ -73,7 +74,9 @@ beforeEach(async () => {
   const random = seededRandom(1);
   server = await createApiServer({ store: memoryStore(), clock, random });
   await server.registerCrds(
-    [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, MetaCluster, Alpha, Beta].map((kind) => kind.crd()),
+    [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, WorkerPool, MetaCluster, Alpha, Beta].map((kind) =>
+      kind.crd(),
+    ),
   );
   client = new Client(server.admin(), { fieldManager: "user", clock });
   cache = new Cache(new Client(server.admin(), { fieldManager: "capstan", clock }), { clock, random });

@@ -20,7 +20,7 @@ export function findingsOf(node: ObjectNode, nowMs: number): Finding[] {
     const verdict = verdictOn(root, nowMs);
     // A host in error whose Machine works can wait for one that has taken its Machine along.
     const harmless = root.cause.kind.endsWith("Host") && !chain.some(({ cause }) => cause.kind === "Machine");
-    const severity = verdict.severity + (harmless && node.kind === "Cluster" ? HARMLESS : 0);
+    const severity = verdict.severity + (harmless ? HARMLESS : 0);
     return { chain, root, ...verdict, severity, ...(progress === undefined ? {} : { progress }) };
   };
   const fromRollout = ({ link, progress }: RolloutFinding): Finding => judge([link], link, progress);
@@ -30,11 +30,10 @@ export function findingsOf(node: ObjectNode, nowMs: number): Finding[] {
     const root = chain.at(-1);
     return root === undefined ? [] : [judge(chain, root)];
   });
-  const broken = new Set(faults.filter(({ level }) => level === "Degraded").map(({ root }) => root.node));
-  // A rollout that stopped because of a fault below it is that fault's consequence.
+  const broken = faults.filter(({ level }) => level === "Degraded");
   const rollouts = rolloutFindings(node)
     .map(fromRollout)
-    .filter(({ root }) => root.cause.reason !== "ProgressDeadlineExceeded" || !containsAny(root.node, broken));
+    .filter((rollout) => !broken.some((fault) => stoppedBy(rollout, fault)));
   const covered = new Set([...faults, ...rollouts].flatMap(({ chain }) => chain.map((link) => link.node)));
   const short = shortGroups(node)
     .filter(({ link }) => !containsAny(link.node, covered))
@@ -43,6 +42,17 @@ export function findingsOf(node: ObjectNode, nowMs: number): Finding[] {
   const paused = pausedFinding(node);
   const told = paused === undefined ? all : [paused, ...all.filter(({ level }) => level === "Degraded")];
   return withoutConsequences(told).sort((a, b) => a.severity - b.severity || byName(a, b));
+}
+
+/**
+ * Whether a rollout stopped because of a fault: the group itself has it, or the rollout's message names an object of the fault's chain.
+ * Any other fault of the group is independent and hides nothing.
+ */
+function stoppedBy({ root: { cause, node } }: Finding, fault: Finding): boolean {
+  if (cause.reason !== "ProgressDeadlineExceeded") return false;
+  if (fault.root.node === node) return true;
+  const names = fault.chain.flatMap((link) => (link.node.kind === "Machine" ? [link.node.name] : []));
+  return [...names, fault.root.node.name].some((name) => cause.message.split(/[\s:;,]+/).includes(name));
 }
 
 /** Orders what is equally severe, so that the order does not depend on how the tree was read. */

@@ -1,6 +1,6 @@
 import type { Condition, KubeObject } from "@capstan/apimachinery";
 import { expect, test } from "vitest";
-import { silenceOf } from "./host-silence.ts";
+import { hostTrouble, silenceOf, silentAtMs } from "./host-silence.ts";
 
 const BARE = { apiVersion: "v1", kind: "ByoHost", metadata: { name: "h" } };
 const HEARD = "2026-01-01T00:00:00Z";
@@ -42,6 +42,36 @@ test("silence shows in the time before the manager says so, and counts since the
   });
 });
 
+test("a host whose clock is behind is silent only when the manager says so", () => {
+  const skew = { type: "ClockInSync", status: "False", reason: "ClockSkew", message: "", lastTransitionTime: HEARD };
+  const skewed = (connected: Partial<Condition>): KubeObject => {
+    const { status } = host(connected) as { status: { conditions: object[] } };
+    return { ...BARE, status: { ...status, conditions: [...status.conditions, skew] } } as KubeObject;
+  };
+  const heard = skewed({ status: "True", reason: "HeartbeatsArrive" });
+  expect(silenceOf(heard, at(600))).toBeUndefined();
+  expect(silentAtMs(heard, at(0))).toBeUndefined();
+  expect(silenceOf(skewed({ status: "False", reason: "HeartbeatTimeout" }), at(600))?.reason).toBe("AgentSilent");
+});
+
 test("silence with a cause of its own keeps it: another cure belongs to it", () => {
   expect(silenceOf(host({ status: "False", reason: "CertificateExpired" }))?.reason).toBe("CertificateExpired");
+});
+
+test("a host in error says since when, although each attempt renews its status", () => {
+  const message = "connect ECONNREFUSED";
+  const status = {
+    errorType: "registration error",
+    errorMessage: message,
+    lastUpdated: "2026-01-01T00:59:00Z",
+    conditions: [
+      { type: "AvailableForProvisioning", status: "False", reason: "X", message, lastTransitionTime: HEARD },
+      { type: "Manageable", status: "False", reason: "X", message, lastTransitionTime: "2026-01-01T00:10:00Z" },
+      { type: "Progressing", status: "False", reason: "X", message: "", lastTransitionTime: "2026-01-01T00:20:00Z" },
+    ],
+  };
+  const metal = { apiVersion: "metal3.io/v1alpha1", kind: "BareMetalHost", metadata: { name: "h" }, status };
+  expect(hostTrouble(metal)?.lastTransitionTime).toBe("2026-01-01T00:10:00Z");
+  const foreign = { ...metal, status: { ...status, conditions: [] } };
+  expect(hostTrouble(foreign)?.lastTransitionTime).toBe("2026-01-01T00:59:00Z");
 });

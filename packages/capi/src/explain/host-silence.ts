@@ -7,7 +7,7 @@ const SILENT_AFTER_MS = 180_000;
 /**
  * The Ready condition of a host whose agent is silent; undefined while heartbeats arrive. Only the agent writes a host's own Ready
  * condition, so it keeps its last value when the agent dies. The manager's AgentConnected condition reports the silence, and before
- * that the age of the last heartbeat does.
+ * that the age of the last heartbeat does, unless the host's clock is known to be wrong.
  */
 export function silenceOf(host: KubeObject, nowMs?: number): Condition | undefined {
   const heard = heartbeatOf(host);
@@ -21,6 +21,7 @@ export function silenceOf(host: KubeObject, nowMs?: number): Condition | undefin
       lastTransitionTime: heard ?? connected.lastTransitionTime,
     };
   if (heard === undefined || nowMs === undefined || nowMs - Date.parse(heard) <= SILENT_AFTER_MS) return undefined;
+  if (isSkewed(host)) return undefined;
   return {
     type: "Ready",
     status: "Unknown",
@@ -37,8 +38,7 @@ export function hostTrouble(host: KubeObject, nowMs?: number): Condition | undef
   if (silence !== undefined) return silence;
   const error = textAt(host, "status", "errorMessage");
   if (error !== undefined) {
-    const since = textAt(host, "status", "lastUpdated") ?? host.metadata.creationTimestamp ?? "";
-    return failed(textAt(host, "status", "errorType") ?? "Error", error, since);
+    return failed(textAt(host, "status", "errorType") ?? "Error", error, errorSince(host, error));
   }
   if (field(host, "status", "bootstrap", "phase") !== "Failed") return undefined;
   const ready = findCondition(conditionsOf(host as { status?: unknown }), "Ready");
@@ -46,11 +46,25 @@ export function hostTrouble(host: KubeObject, nowMs?: number): Condition | undef
   return failed("BootstrapFailed", textAt(host, "status", "bootstrap", "message") ?? "", since);
 }
 
+/** Since when a host reports an error: status.lastUpdated changes with every attempt, so a condition that shows the error counts first. */
+function errorSince(host: KubeObject, error: string): string {
+  const shown = conditionsOf(host as { status?: unknown })
+    .filter(({ status, message }) => status === "False" && message === error)
+    .map(({ lastTransitionTime }) => lastTransitionTime)
+    .sort();
+  return shown.at(-1) ?? textAt(host, "status", "lastUpdated") ?? host.metadata.creationTimestamp ?? "";
+}
+
 /** When a host that is heard of now becomes silent unless another heartbeat arrives. */
 export function silentAtMs(host: KubeObject, nowMs: number): number | undefined {
   const heard = host.kind.endsWith("Host") ? heartbeatOf(host) : undefined;
-  if (heard === undefined || silenceOf(host, nowMs) !== undefined) return undefined;
+  if (heard === undefined || isSkewed(host) || silenceOf(host, nowMs) !== undefined) return undefined;
   return Date.parse(heard) + SILENT_AFTER_MS + 1;
+}
+
+/** Whether the manager has found that the host's clock, which dates its heartbeats, is wrong. */
+function isSkewed(host: KubeObject): boolean {
+  return findCondition(conditionsOf(host as { status?: unknown }), "ClockInSync")?.status === "False";
 }
 
 function heartbeatOf(host: KubeObject): string | undefined {

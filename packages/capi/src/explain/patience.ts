@@ -51,7 +51,9 @@ export function verdictOn({ cause, node }: Link, nowMs: number): Verdict {
   // A rollout comes first: what single machines wait for meanwhile belongs to it.
   const waiting = isRollout(cause) ? 10 : 10 + severity;
   if (isRollout(cause) && kept) return { level: "Progressing", severity: waiting };
-  const deadlineMs = lastChangeMs(node) + patienceFor({ cause, node });
+  // What else happens in a pool says nothing about replicas that fit nowhere.
+  const sinceMs = condition === "Placed" ? Date.parse(cause.since) || 0 : lastChangeMs(node);
+  const deadlineMs = sinceMs + patienceFor({ cause, node });
   if (nowMs >= deadlineMs) return { level: "Degraded", severity: isRollout(cause) ? 5 : severity };
   return { level: "Progressing", severity: waiting, changesAtMs: deadlineMs };
 }

@@ -132,6 +132,9 @@ const RULES: readonly Rule[] = [
     remedy: ({ cause }, { flags }) => ({
       cause: `WorkerPool ${cause.name} has no room${sentence(cause.message.split(": ")[0] ?? "", ": ")}`,
       steps: [
+        ...(/cooling down\)/.test(cause.message)
+          ? [`ask members that are cooling down again: capstan retry workerpool ${cause.name}${flags}`]
+          : []),
         `raise a member's max, or add a member: kubectl edit workerpool ${cause.name}${flags}`,
         "or free capacity: enrol or register another host",
         `or scale down: capstan scale workerpool ${cause.name}${flags} --replicas N`,

@@ -174,3 +174,49 @@ test("an upgrade says how far it has come, although its next machine still start
   expect(stateText(state)).toBe("Progressing (1 of 2)");
   expect(causes.map(({ chain }) => chain.at(-1)?.kind)).toEqual(["MachineDeployment", "Machine"]);
 });
+
+/** A pool with a Machine whose Node is silent, and one whose host is in error although its Node works. */
+function poolWithFaults(...conditions: Condition[]): ObjectNode {
+  const silent = [condition("Ready", "Unknown"), condition("NodeHealthy", "Unknown", "NodeHealthyUnknown", SILENT)];
+  const host = node("BareMetalHost", [condition("Ready", "False", "registration error", "no answer")]);
+  return node("WorkerPool", [condition("Available", "True"), ...conditions], {
+    children: [
+      node("Machine", silent, { name: "m-dead" }),
+      node("Machine", [condition("Ready", "True")], { name: "m-well", children: [host] }),
+    ],
+  });
+}
+const SILENT = "* Node.Ready: Kubelet stopped posting node status.";
+const roots = (of: ObjectNode, seconds = 1): (string | undefined)[] =>
+  assess(of, { nowMs: after(seconds), namespace: "n" }).causes.map(({ chain }) => chain.at(-1)?.kind);
+
+test("a host in error whose Machine works comes after a dead Machine, in a pool as in its cluster", () => {
+  expect(roots(cluster(poolWithFaults()))).toEqual(["Machine", "BareMetalHost"]);
+  expect(roots(poolWithFaults())).toEqual(["Machine", "BareMetalHost"]);
+});
+
+test("a rollout without progress is hidden only by the fault that stopped it", () => {
+  const stopped = (blocker: string): Condition =>
+    condition("Progressing", "False", "ProgressDeadlineExceeded", `no progress for 10m: ${blocker}; see: x`);
+  expect(roots(cluster(poolWithFaults(stopped("Machine m-dead has not joined: silent"))))).toEqual([
+    "Machine",
+    "BareMetalHost",
+  ]);
+  expect(roots(cluster(poolWithFaults(stopped("Machine m-old: Node runs v1.34.4"))))).toEqual([
+    "Machine",
+    "BareMetalHost",
+    "WorkerPool",
+  ]);
+});
+
+test("replicas that fit nowhere degrade a pool after a minute, whatever else changes in it", () => {
+  const moved = { ...condition("Ready", "True"), lastTransitionTime: "2026-01-01T00:09:00Z" };
+  const message = "1 replicas fit into no member (own cooling down): run x, add a member";
+  const placed = condition("Placed", "False", "NoMemberHasRoom", message);
+  const pool = node("WorkerPool", [condition("Available", "True"), placed], { children: [node("Machine", [moved])] });
+  expect(at(cluster(pool), 59)).toBe("Progressing");
+  expect(at(cluster(pool), 60)).toBe("Degraded");
+  const { causes } = assess(cluster(pool), { nowMs: after(60), namespace: "default" });
+  expect(causes[0]?.cause).toBe("WorkerPool workerpool has no room: 1 replicas fit into no member (own cooling down).");
+  expect(causes[0]?.steps[0]).toMatch(/: capstan retry workerpool workerpool$/);
+});

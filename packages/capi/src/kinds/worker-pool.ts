@@ -83,8 +83,8 @@ const memberStatus = object({
   state: string({ enum: ["Active", "Full", "Unhealthy", "CoolingDown"] }),
   cause: optional(
     string({
-      doc: "Why it cools down. After Full, new capacity that its provider announces is used at once.",
-      enum: ["Full", "Unhealthy"],
+      doc: "Why it cools down: it had nothing left (Full), its Machines joined and broke later (Broken), or they failed to join (Unhealthy). After Full and Broken, capacity that its provider announces is used at once.",
+      enum: ["Full", "Broken", "Unhealthy"],
     }),
   ),
   reason: optional(string({ maxLength: 256 })),

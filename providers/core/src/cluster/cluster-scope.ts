@@ -7,6 +7,7 @@ import {
   MachineDeployment,
   MachinePool,
   MachineSet,
+  WorkerPool,
   watchKind,
 } from "@capstan/capi";
 import type { Kind, ReconcileContext } from "@capstan/runtime";
@@ -35,6 +36,7 @@ export interface ClusterScope {
   controlPlane: Referenced;
   machineDeployments: MachineDeployment[];
   machinePools: MachinePool[];
+  workerPools: WorkerPool[];
   /** MachineSets without a MachineDeployment. */
   machineSets: MachineSet[];
   machines: Machine[];
@@ -51,6 +53,7 @@ export async function readCluster(cluster: Cluster, context: ReconcileContext): 
     controlPlane: await readReference(cluster, cluster.spec?.controlPlaneRef, context),
     machineDeployments: context.cache.byIndex(MachineDeployment, BY_CLUSTER, key),
     machinePools: context.cache.byIndex(MachinePool, BY_CLUSTER, key),
+    workerPools: context.cache.byIndex(WorkerPool, BY_CLUSTER, key),
     machineSets: context.cache.byIndex(MachineSet, BY_CLUSTER, key).filter((set) => !owned(set)),
     machines: context.cache.byIndex(Machine, BY_CLUSTER, key),
   };

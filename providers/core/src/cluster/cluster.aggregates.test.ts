@@ -1,5 +1,5 @@
 import { findCondition, type Unstructured } from "@capstan/apimachinery";
-import { Cluster, type Machine, MachineDeployment } from "@capstan/capi";
+import { Cluster, type Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   addCluster,
@@ -27,7 +27,14 @@ function part(kind: string, name: string, said: Said[] = [], labels: Record<stri
 
 function scope(more: Partial<ClusterScope>): ClusterScope {
   const none = { state: "none" as const };
-  const lists = { secondaries: [], machineDeployments: [], machinePools: [], machineSets: [], machines: [] };
+  const lists = {
+    secondaries: [],
+    machineDeployments: [],
+    machinePools: [],
+    workerPools: [],
+    machineSets: [],
+    machines: [],
+  };
   return { cluster: part("Cluster", "c"), infrastructure: none, controlPlane: none, ...lists, ...more };
 }
 
@@ -212,4 +219,38 @@ test("a topology that has no infrastructure yet is waited for", async () => {
     expect(conditionText(cluster, type)).toBe(
       "False/ObjectDoesNotExist: Waiting for cluster topology to be reconciled",
     );
+});
+
+test("counts what a WorkerPool wants, not what its deployments are asked for", async () => {
+  const plane = await corePlane();
+  planes.push(plane);
+  await addCluster(plane);
+  for (const template of templates("t1")) await plane.user.create(template);
+  const pool = await plane.user.create({
+    apiVersion: WorkerPool.apiVersion,
+    kind: WorkerPool.kind,
+    metadata: { namespace: NAMESPACE, name: "p" },
+    spec: {
+      clusterName: "c1",
+      replicas: 7,
+      template: { spec: {} },
+      members: [
+        {
+          name: "own",
+          bootstrap: { configRef: { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "TestConfigTemplate", name: "t1" } },
+          infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "TestMachineTemplate", name: "t1" },
+        },
+      ],
+    },
+  } as Unstructured);
+  const owner = { apiVersion: pool.apiVersion, kind: pool.kind, name: "p", uid: pool.metadata.uid ?? "" };
+  const member = deployment("p-own", "t1", 2);
+  await plane.user.create({ ...member, metadata: { ...member.metadata, ownerReferences: [owner] } });
+  await plane.user.create(deployment("md", "t1", 1));
+  await plane.settle(10_000);
+  const workers = async () => (await existing(plane, Cluster, "c1")).status?.workers;
+  expect(await workers()).toMatchObject({ desiredReplicas: 8, replicas: 3, availableReplicas: 3 });
+  await plane.user.patch(pool, { spec: { replicas: 2 } });
+  await plane.settle(1000);
+  expect(await workers()).toMatchObject({ desiredReplicas: 3, availableReplicas: 3 });
 });

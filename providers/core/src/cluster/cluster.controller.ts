@@ -5,6 +5,7 @@ import {
   MachineDeployment,
   MachinePool,
   MachineSet,
+  WorkerPool,
   type WorkloadClusters,
 } from "@capstan/capi";
 import { type Cache, type Controller, controller, type Request } from "@capstan/runtime";
@@ -24,6 +25,7 @@ export function clusterController(workload: WorkloadClusters): Controller {
     .for(Cluster)
     .watches(MachineDeployment, byName)
     .watches(MachinePool, byName)
+    .watches(WorkerPool, byName)
     .watches(MachineSet, byName)
     .watches(Machine, byName)
     .watches(CustomResourceDefinition, clustersThatRefer)

@@ -10,6 +10,7 @@ import {
   MachineSet,
   object,
   optional,
+  WorkerPool,
 } from "@capstan/capi";
 import { afterEach, expect, test } from "vitest";
 import { machine, NAMESPACE } from "../testing/objects.ts";
@@ -52,7 +53,7 @@ afterEach(async () => {
 });
 
 async function start(): Promise<Plane> {
-  const kinds = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ControlPlane];
+  const kinds = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, WorkerPool, ControlPlane];
   const plane = await Plane.start({
     crds: kinds.map((kind) => kind.crd()),
     indexes: addClusterIndexes,

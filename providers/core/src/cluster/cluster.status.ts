@@ -293,12 +293,26 @@ function workerCounters(scope: ClusterScope): Counters {
   );
   const counting = (type: string): number => countTrue(standalone, type);
   return {
-    desiredReplicas: sum((set) => set.spec.replicas) + standalone.length,
+    desiredReplicas: desiredWorkers(scope) + standalone.length,
     replicas: sum((set) => set.status?.replicas) + standalone.length,
     readyReplicas: sum((set) => set.status?.readyReplicas) + counting("Ready"),
     availableReplicas: sum((set) => set.status?.availableReplicas) + counting("Available"),
     upToDateReplicas: sum((set) => set.status?.upToDateReplicas) + counting("UpToDate"),
   };
+}
+
+/** A pool wants what its own spec says: its deployments ask for less while replicas fit nowhere, and for more while machines move. */
+function desiredWorkers({ machineDeployments, machinePools, machineSets, workerPools }: ClusterScope): number {
+  const pools = workerPools.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const uids = new Set(pools.map(({ metadata }) => metadata.uid));
+  const apart = machineDeployments.filter(
+    ({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uids.has(uid)) !== true,
+  );
+  const groups = [...apart, ...machinePools, ...machineSets];
+  return (
+    groups.reduce((total, { spec }) => total + (spec.replicas ?? 0), 0) +
+    pools.reduce((total, { spec }) => total + (spec.replicas ?? 1), 0)
+  );
 }
 
 function countTrue(machines: readonly Machine[], type: string): number {

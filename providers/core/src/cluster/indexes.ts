@@ -1,4 +1,12 @@
-import { Cluster, type ContractReference, Machine, MachineDeployment, MachinePool, MachineSet } from "@capstan/capi";
+import {
+  Cluster,
+  type ContractReference,
+  Machine,
+  MachineDeployment,
+  MachinePool,
+  MachineSet,
+  WorkerPool,
+} from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
 
 /** Index names over the cache. */
@@ -35,4 +43,5 @@ export function addClusterIndexes(cache: Cache): void {
   cache.addIndex(MachineSet, BY_CLUSTER, byCluster);
   cache.addIndex(MachineDeployment, BY_CLUSTER, byCluster);
   cache.addIndex(MachinePool, BY_CLUSTER, byCluster);
+  cache.addIndex(WorkerPool, BY_CLUSTER, byCluster);
 }

@@ -13,6 +13,7 @@ import {
   object,
   optional,
   string,
+  WorkerPool,
 } from "@capstan/capi";
 import { afterEach, describe, expect, test } from "vitest";
 import { NAMESPACE } from "../testing/objects.ts";
@@ -46,7 +47,10 @@ afterEach(async () => {
 
 async function start(crds: Unstructured[] = [ByoLike.crd(), MetalLike.crd()]): Promise<Plane> {
   const plane = await Plane.start({
-    crds: [...[Cluster, Machine, MachineSet, MachineDeployment, MachinePool].map((kind) => kind.crd()), ...crds],
+    crds: [
+      ...[Cluster, Machine, MachineSet, MachineDeployment, MachinePool, WorkerPool].map((kind) => kind.crd()),
+      ...crds,
+    ],
     indexes: addClusterIndexes,
     controllers: ({ workload }) => [clusterController(workload)],
   });

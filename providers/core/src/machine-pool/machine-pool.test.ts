@@ -15,6 +15,7 @@ import {
   openObject,
   optional,
   string,
+  WorkerPool,
 } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
 import { afterEach, describe, expect, test } from "vitest";
@@ -56,7 +57,7 @@ afterEach(async () => {
 });
 
 async function start(): Promise<Plane> {
-  const kinds = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, Group, Instance, Config];
+  const kinds = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, WorkerPool, Group, Instance, Config];
   const plane = await Plane.start({
     crds: kinds.map((kind) => kind.crd()),
     indexes: (cache) => {

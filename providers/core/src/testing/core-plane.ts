@@ -8,6 +8,7 @@ import {
   MachinePool,
   MachineSet,
   type ObjectOf,
+  WorkerPool,
 } from "@capstan/capi";
 import type { Client, Kind } from "@capstan/runtime";
 import { addCoreIndexes, coreControllers } from "../controllers.ts";
@@ -15,7 +16,16 @@ import { NAMESPACE } from "./objects.ts";
 import { Plane } from "./plane.ts";
 import { TEST_KINDS, TestControlPlane, testProvider } from "./test-infrastructure.ts";
 
-const KINDS = [Cluster, Machine, MachineSet, MachineDeployment, MachinePool, MachineDrainRule, ...TEST_KINDS];
+const KINDS = [
+  Cluster,
+  Machine,
+  MachineSet,
+  MachineDeployment,
+  MachinePool,
+  WorkerPool,
+  MachineDrainRule,
+  ...TEST_KINDS,
+];
 
 /** A plane with the core controllers and a provider whose machines join at once. */
 export async function corePlane(): Promise<Plane> {

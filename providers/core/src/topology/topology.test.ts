@@ -12,6 +12,7 @@ import {
   object,
   openObject,
   optional,
+  WorkerPool,
 } from "@capstan/capi";
 import { afterEach, describe, expect, test } from "vitest";
 import { addClusterIndexes } from "../cluster/indexes.ts";
@@ -46,7 +47,16 @@ afterEach(async () => {
 });
 
 async function start(): Promise<Plane> {
-  const kinds = [Cluster, ClusterClass, Machine, MachineDeployment, MachineSet, MachinePool, MachineHealthCheck];
+  const kinds = [
+    Cluster,
+    ClusterClass,
+    Machine,
+    MachineDeployment,
+    MachineSet,
+    MachinePool,
+    WorkerPool,
+    MachineHealthCheck,
+  ];
   const plane = await Plane.start({
     crds: [...kinds, Infra, ControlPlane, ...TEMPLATES].map((one) => one.crd()),
     indexes: (cache) => {

@@ -22,6 +22,7 @@ import {
   object,
   openObject,
   optional,
+  WorkerPool,
 } from "@capstan/capi";
 import { afterEach, expect, test } from "vitest";
 import { addCoreIndexes, coreControllers } from "../controllers.ts";
@@ -65,6 +66,7 @@ async function start(): Promise<Plane> {
     MachineSet,
     MachineDeployment,
     MachinePool,
+    WorkerPool,
     MachineHealthCheck,
     MachineDrainRule,
     ClusterResourceSet,

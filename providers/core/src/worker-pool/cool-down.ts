@@ -4,8 +4,16 @@ import type { MemberObservation } from "./observe.ts";
 /** A member that is well again and is not asked for more yet. */
 export interface CoolDown {
   sinceMs: number;
-  /** What was wrong. One that had nothing left to give is asked again as soon as it has; one that failed when asked is not. */
-  cause: "Full" | "Unhealthy";
+  /** What was wrong. */
+  cause: "Full" | "Broken" | "Unhealthy";
+}
+
+/** The reason of a member whose Machines joined and broke later: its provider did not fail when asked. */
+export const BROKEN = "MachineBroken";
+
+/** Whether a member that cools down gets Machines as soon as its provider has room; one that failed when asked does not. */
+export function usesRoom(cause: CoolDown["cause"] | undefined): boolean {
+  return cause === "Full" || cause === "Broken";
 }
 
 const MAX_RETRY_LENGTH = 64;
@@ -29,7 +37,7 @@ export function coolDowns(
     if (member.health !== "Good" || before === undefined || before.state === "Active") continue;
     const sinceMs = Date.parse(before.since);
     if (before.state === "CoolingDown") result.set(member.name, { sinceMs, cause: before.cause ?? "Unhealthy" });
-    else result.set(member.name, { sinceMs: nowMs, cause: before.state });
+    else result.set(member.name, { sinceMs: nowMs, cause: before.reason === BROKEN ? "Broken" : before.state });
   }
   return result;
 }

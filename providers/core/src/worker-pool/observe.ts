@@ -6,6 +6,7 @@ import {
   type MachineDeployment,
   type WorkerPool,
 } from "@capstan/capi";
+import { BROKEN } from "./cool-down.ts";
 import type { MemberView } from "./plan.ts";
 
 const DEFAULT_COST = 0;
@@ -80,7 +81,7 @@ export function observeMember(
       health: "Unhealthy",
       working: living.length - late.length,
       expendable: [...new Set([...late, ...waiting])],
-      reason: "TooSlow",
+      reason: late.every(({ status }) => status?.nodeRef !== undefined) ? BROKEN : "TooSlow",
       message: `Machine ${first.metadata.name} is not available: ${whyNot(first)}`,
     };
   const next = Math.min(...deadlines.map(({ at }) => at));

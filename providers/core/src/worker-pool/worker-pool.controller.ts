@@ -9,6 +9,7 @@ import {
 } from "@capstan/capi";
 import { type Cache, type Controller, type ControllerBuilder, controller, type Request } from "@capstan/runtime";
 import { HealthCheckClock } from "../machine-health-check/health-check-clock.ts";
+import { usesRoom } from "./cool-down.ts";
 import { MACHINES_BY_DEPLOYMENT, POOL_LABEL } from "./names.ts";
 import { reconcileWorkerPool } from "./worker-pool.reconcile.ts";
 
@@ -57,7 +58,7 @@ function watchCapacity(builder: ControllerBuilder, { kind, machine, template, is
             spec.members.some(
               ({ name, infrastructureRef }) =>
                 infrastructureRef.kind === template.kind &&
-                status?.members?.some((member) => member.name === name && member.cause === "Full"),
+                status?.members?.some((member) => member.name === name && usesRoom(member.cause)),
             ),
           )
           .map((pool) => ({ namespace, name: pool.metadata.name ?? "" }))

@@ -22,7 +22,7 @@ import {
   writeChanges,
 } from "@capstan/runtime";
 import type { HealthCheckClock } from "../machine-health-check/health-check-clock.ts";
-import { type CoolDown, coolDowns } from "./cool-down.ts";
+import { type CoolDown, coolDowns, usesRoom } from "./cool-down.ts";
 import { formerMembers, observeFormer, shrinkFormer } from "./former-members.ts";
 import { deploymentName, MACHINES_BY_DEPLOYMENT, POOL_LABEL } from "./names.ts";
 import { type MemberObservation, observeMember } from "./observe.ts";
@@ -128,7 +128,7 @@ function withRoom(
   const namespace = pool.metadata.namespace ?? "";
   return observed.map((seen) => {
     const member = pool.spec.members.find(({ name }) => name === seen.name);
-    if (member === undefined || cooling.get(seen.name)?.cause !== "Full") return seen;
+    if (member === undefined || !usesRoom(cooling.get(seen.name)?.cause)) return seen;
     const living = cache
       .byIndex(Machine, MACHINES_BY_DEPLOYMENT, `${namespace}/${deploymentName(pool, seen.name)}`)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);

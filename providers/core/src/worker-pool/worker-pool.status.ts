@@ -1,6 +1,6 @@
 import { type Condition, formatTime } from "@capstan/apimachinery";
 import { type Cluster, type ConditionInput, conditionsOf, type WorkerPool, withTransitionTimes } from "@capstan/capi";
-import { type CoolDown, retryOf } from "./cool-down.ts";
+import { type CoolDown, retryOf, usesRoom } from "./cool-down.ts";
 import { POOL_LABEL } from "./names.ts";
 import type { MemberObservation } from "./observe.ts";
 import type { PoolPlan } from "./plan.ts";
@@ -34,7 +34,7 @@ export function poolStatus(input: PoolStatusInput): {
   const before: Condition[] = conditionsOf(pool);
   const withTimes = (inputs: readonly ConditionInput[]): Condition[] =>
     withTransitionTimes(inputs, before, nowMs, pool.metadata.generation);
-  const placed = placedCondition(plan);
+  const placed = placedCondition(pool, plan);
   const progress = poolProgress(pool, all, withTimes([placed])[0], nowMs);
   const retry = retryOf(pool);
   const status = {
@@ -79,7 +79,7 @@ function memberStatus(input: PoolStatusInput, member: MemberObservation): Member
 
 /** When a member gets Machines again. */
 function coolingDown(pool: WorkerPool, cause: CoolDown["cause"], since: string, returnAfterMs: number): string {
-  const news = cause === "Full" ? ", as soon as its provider has a free host," : "";
+  const news = usesRoom(cause) ? ", as soon as its provider has a free host," : "";
   const { namespace, name } = pool.metadata;
   return `recovered at ${since}; gets more Machines after ${returnAfterMs / 1000} s${news} or with: capstan retry workerpool ${name} -n ${namespace}`;
 }
@@ -119,13 +119,19 @@ function availableCondition(
   return { type, status: "False", reason: "NotAvailable", message: `${available} of ${wanted} machines are available` };
 }
 
-function placedCondition(plan: PoolPlan): ConditionInput {
+function placedCondition(pool: WorkerPool, plan: PoolPlan): ConditionInput {
   const type = "Placed";
   if (plan.unplaced === 0) return { type, status: "True", reason: "Placed", message: "" };
+  const { namespace, name } = pool.metadata;
+  const cooling = plan.members.filter(({ state }) => state === "CoolingDown").map((member) => member.name);
+  const [why, retry] =
+    cooling.length === 0
+      ? ["", ""]
+      : [` (${cooling.join(", ")} cooling down)`, `run capstan retry workerpool ${name} -n ${namespace}, `];
   return {
     type,
     status: "False",
     reason: "NoMemberHasRoom",
-    message: `${plan.unplaced} replicas fit into no member: raise a member's max, add a member, or free capacity`,
+    message: `${plan.unplaced} replicas fit into no member${why}: ${retry}raise a member's max, add a member, or free capacity`,
   };
 }

@@ -28,6 +28,9 @@ let cache: Cache;
 let stopping: AbortController;
 let running: RunningControllers;
 
+/** Names of infrastructure machines that have their host. */
+const provided = new Set<string>();
+
 /** A provider that can give as many machines as there are TestConfigs. */
 const source: CapacitySource = {
   machine: TestMachine as unknown as AnyKindDefinition,
@@ -35,10 +38,11 @@ const source: CapacitySource = {
   kind: TestConfig as unknown as AnyKindDefinition,
   isNews: () => true,
   free: ({ template }) => cache.list(TestConfig, { namespace: template.namespace }).length,
-  isProvided: () => false,
+  isProvided: ({ name }) => provided.has(name ?? ""),
 };
 
 beforeEach(async () => {
+  provided.clear();
   clock = new VirtualClock();
   const random = seededRandom(1);
   server = await createApiServer({ store: memoryStore(), clock, random });
@@ -96,6 +100,8 @@ const replicas = async (): Promise<Record<string, number | undefined>> => {
 };
 
 /** Stands in for the MachineDeployment's controllers: machines of a member, available or not. */
+const timeNow = (): string => new Date(clock.now()).toISOString().replace(/\.\d+Z/, "Z");
+
 async function machines(member_: string, count: number, condition: object | undefined, from = 0): Promise<void> {
   const name = `general-${member_}`;
   for (let i = from; i < count; i++) {
@@ -110,7 +116,7 @@ async function machines(member_: string, count: number, condition: object | unde
       infrastructureRef: { ...reference("MemoryMachine"), name: `${name}-${i}` },
     };
     await client.create(object("cluster.x-k8s.io/v1beta2", "Machine", `${name}-${i}`, spec, labels));
-    const time = new Date(clock.now()).toISOString().replace(/\.\d+Z/, "Z");
+    const time = timeNow();
     const conditions = [
       {
         type: "Available",
@@ -326,6 +332,28 @@ test("a member whose machines failed cools down whatever hosts are free, until a
   await quiet();
   expect((await existing()).status?.members?.[0]?.state).toBe("Active");
   expect(await replicas()).toEqual({ "general-cloud": 3, "general-hosts": 1 });
+});
+
+test("a member whose Machine joined and broke later gets a free host at once, and says which members cool down", async () => {
+  await client.create(pool(2, [member("hosts", { infrastructureRef: reference("TestMachineTemplate") })]));
+  await quiet();
+  await machines("hosts", 2, undefined);
+  provided.add("general-hosts-0");
+  const broken = { kind: Machine, namespace: "default", name: "general-hosts-1" };
+  const lost = { type: "Available", status: "False", reason: "NotReady", message: "", lastTransitionTime: timeNow() };
+  await client.patchStatus(broken, { status: { nodeRef: { name: "n1" }, conditions: [lost] } });
+  await quiet(601_000);
+  expect(await replicas()).toEqual({ "general-hosts": 1 });
+  await client.delete(broken);
+  await quiet();
+  const { conditions, members } = (await existing()).status ?? {};
+  expect(members?.[0]).toMatchObject({ state: "CoolingDown", cause: "Broken" });
+  expect(conditions?.find(({ type }) => type === "Placed")?.message).toBe(
+    "1 replicas fit into no member (hosts cooling down): run capstan retry workerpool general -n default, raise a member's max, add a member, or free capacity",
+  );
+  await addHost("new");
+  await quiet(0);
+  expect(await replicas()).toEqual({ "general-hosts": 2 });
 });
 
 test("an old retry does not end a later cool-down", async () => {
