@@ -10,7 +10,7 @@ import { type Cache, keyText } from "@capstan/runtime";
 import { isOurs, isPrefixPool, POOL_KINDS, type Pool, poolKeyOf, unitOf } from "./pools.ts";
 
 /** What a pool has to give: addresses or prefixes. */
-type Given = PoolAddresses | PoolPrefixes;
+type Given = PoolAddresses | (PoolPrefixes & { oneSlotEach?: boolean });
 
 /** Who holds which address or prefix of the in-cluster pools. */
 export type PoolBook = AddressBook<Pool, Given>;
