@@ -218,7 +218,7 @@ describe("Recorder and LeaderElector", () => {
       controller: "capstan.dev/test",
       instance: "test-1",
     });
-    for (let i = 0; i < 4; i++) recorder.event(object, "Warning", "Broken", "Trying", `attempt ${i}`);
+    for (let i = 0; i < 4; i++) recorder.event(object, "Warning", "Broken", "Trying", "no luck");
     const events = async (): Promise<(typeof EventKind)["__type"][]> =>
       (await client.list(EventKind, { namespace })).items;
     await until("the series", async () => (await events())[0]?.series !== undefined);
