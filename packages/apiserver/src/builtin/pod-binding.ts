@@ -57,7 +57,7 @@ function checkPreconditions(pod: Unstructured, binding: Unstructured): void {
     throw conflict(
       { group: "", resource: "pods" },
       name,
-      `StorageError: invalid object, Code: 4, Key: /pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`,
+      `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`,
     );
   }
 }

@@ -121,7 +121,7 @@ describe("pods/binding", () => {
     const { metadata } = await create(`${NS}/pods`, pod);
     const other = await bind({ uid: "another" }, query as Record<string, string>);
     expect(`${other.status} ${String(objectOf(other)["message"])}`).toBe(
-      `409 Operation cannot be fulfilled on pods "p": StorageError: invalid object, Code: 4, Key: /pods/default/p, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: another, UID in object meta: ${metadata.uid}`,
+      `409 Operation cannot be fulfilled on pods "p": StorageError: invalid object, Code: 4, Key: /registry/pods/default/p, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: another, UID in object meta: ${metadata.uid}`,
     );
     expect((await bind({ uid: metadata.uid, resourceVersion: "1" }, query as Record<string, string>)).status).toBe(409);
     expect((await at(`${NS}/pods/p`))["spec"]).not.toHaveProperty("nodeName");
