@@ -35,6 +35,7 @@ export interface KindAdmissionRequest {
   readonly type: { readonly group: string; readonly version: string; readonly kind: string };
   object: Unstructured | undefined;
   readonly oldObject: Unstructured | undefined;
+  readonly dryRun?: boolean;
   /** Tells the client something without refusing. */
   warn?(text: string): void;
 }
@@ -145,7 +146,10 @@ export async function problemsOf(
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return [];
   const unfit = request.type.version === kind.version ? [] : unfitForStorage(kind, object, old);
   if (unfit.length > 0) return unfit;
-  const found = [...(admission.validate?.(object, old) ?? []), ...foreignReferences(kind, admission, request)];
+  const found = [
+    ...(admission.validate?.(object, old, { dryRun: request.dryRun === true }) ?? []),
+    ...foreignReferences(kind, admission, request),
+  ];
   return found.length > 0 || lookup === undefined ? found : ((await admission.check?.(object, old, lookup)) ?? []);
 }
 

@@ -55,6 +55,7 @@ function templateCases(machines: MachineSubject): HarnessCase[] {
         const asked = machines.changedTemplate(deepCopy(await h.must(template)));
         asked.metadata.annotations = { "topology.cluster.x-k8s.io/dry-run": "" };
         await h.client.update(asked, { dryRun: true });
+        await assert.rejects(h.client.update(asked), /is immutable/, "the annotation alone allows nothing");
       },
     },
   ];

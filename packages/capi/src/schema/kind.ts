@@ -68,7 +68,8 @@ export interface KindAdmission<T> {
   default?(object: T, old: T | undefined): void;
   /** Fills defaults that other objects hold, in place; runs after `default`. */
   complete?(object: T, lookup: AdmissionLookup): Promise<void>;
-  validate?(object: T, old: T | undefined): AdmissionProblem[];
+  /** What is wrong with an object by itself. `dryRun`: the request changes nothing. */
+  validate?(object: T, old: T | undefined, request?: { readonly dryRun: boolean }): AdmissionProblem[];
   validateDelete?(object: T): AdmissionProblem[];
   /** Checks that need other objects; run after `validate` found nothing. */
   check?(object: T, old: T | undefined, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;

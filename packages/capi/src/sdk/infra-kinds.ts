@@ -161,12 +161,12 @@ export function infraMachineKind<F extends Fields, S extends Fields = Record<nev
     ],
     admission: {
       ...options.admission,
-      validate: (object: KubeObject, old: KubeObject | undefined) => {
+      validate: (object: KubeObject, old: KubeObject | undefined, request?: { readonly dryRun: boolean }) => {
         const fixed =
           old === undefined || deepEqual(fixedPart(specOf(object), mutable), fixedPart(specOf(old), mutable))
             ? []
-            : immutable(object, "spec", `change its template instead, which replaces machines one by one`);
-        return [...fixed, ...(options.admission?.validate?.(object, old) ?? [])];
+            : immutable(object, request, "spec", `change its template instead, which replaces machines one by one`);
+        return [...fixed, ...(options.admission?.validate?.(object, old, request) ?? [])];
       },
     },
   });
@@ -191,13 +191,13 @@ export function templateKind<F extends Fields, O extends Fields = Record<never, 
     columns: [...(options.columns ?? []), AGE_COLUMN],
     admission: {
       ...options.admission,
-      validate: (object: KubeObject, old: KubeObject | undefined) => {
+      validate: (object: KubeObject, old: KubeObject | undefined, request?: { readonly dryRun: boolean }) => {
         const fixed =
           old === undefined ||
           deepEqual(fixedPart(templateSpec(object), mutable), fixedPart(templateSpec(old), mutable))
             ? []
-            : immutable(object, "spec.template.spec", `create another ${options.kind} and refer to that one`);
-        return [...fixed, ...(options.admission?.validate?.(object, old) ?? [])];
+            : immutable(object, request, "spec.template.spec", `create another ${options.kind} and refer to that one`);
+        return [...fixed, ...(options.admission?.validate?.(object, old, request) ?? [])];
       },
     },
   });
@@ -240,8 +240,14 @@ function templateSpec(object: KubeObject): Record<string, unknown> {
   return (object as { spec?: { template?: { spec?: Record<string, unknown> } } }).spec?.template?.spec ?? {};
 }
 
-function immutable(object: KubeObject, field: string, cure: string): AdmissionProblem[] {
-  if (object.metadata.annotations?.[TOPOLOGY_DRY_RUN_ANNOTATION] !== undefined) return [];
+/** Refuses a change, unless it is a dry run by which a topology asks what the change would do. */
+function immutable(
+  object: KubeObject,
+  request: { readonly dryRun: boolean } | undefined,
+  field: string,
+  cure: string,
+): AdmissionProblem[] {
+  if (request?.dryRun === true && object.metadata.annotations?.[TOPOLOGY_DRY_RUN_ANNOTATION] !== undefined) return [];
   return [{ type: "FieldValueForbidden", field, detail: `${object.kind} ${field} is immutable: ${cure}` }];
 }
 

@@ -37,12 +37,12 @@ export function admissionReviewer(
   const plugins = kindAdmissionPlugins(kinds, options);
   return async (step, review) => {
     const request = await wholeRequest(requestOf(review), kinds, options);
-    const { uid, operation, kind, requestKind, object, oldObject } = request;
+    const { uid, operation, kind, requestKind, object, oldObject, dryRun } = request;
     const plugin = plugins.find((p) => p.handles(kind, operation, request.subResource));
     if (plugin === undefined) return answer({ uid, allowed: true });
     const warnings: string[] = [];
     const warn = (text: string): number => warnings.push(text);
-    const changed = { operation, type: requestKind, object: deepCopy(object), oldObject, warn };
+    const changed = { operation, type: requestKind, object: deepCopy(object), oldObject, dryRun, warn };
     try {
       await (step === "validate" ? plugin.validate(changed) : plugin.mutate(changed));
     } catch (error) {
@@ -91,6 +91,8 @@ interface ReviewRequest {
   requestKind: GroupVersionKind;
   object: Unstructured | undefined;
   oldObject: Unstructured | undefined;
+  /** The request changes nothing. */
+  dryRun: boolean;
 }
 
 function requestOf(review: unknown): ReviewRequest {
@@ -114,6 +116,7 @@ function requestOf(review: unknown): ReviewRequest {
     requestKind: named(isObject(requestKind) ? requestKind : kind),
     object: objectOf(request["object"]),
     oldObject: objectOf(request["oldObject"]),
+    dryRun: request["dryRun"] === true,
   };
 }
 
