@@ -24,7 +24,7 @@ let instance: Instance;
 let page: Page;
 let errors: string[];
 /** Machines of the wizard's cluster on hosts in memory, which forget them when the server ends. */
-let lost: string[] = [];
+let beforeRestart: string[] = [];
 
 const accessible = async (): Promise<void> => expect(await accessibilityProblems(page)).toEqual([]);
 
@@ -396,7 +396,7 @@ test("restart of the server during use: no reload, no new sign-in", async () => 
   await page.getByRole("link", { name: "shop" }).waitFor(WAIT);
   await page.evaluate("window.stillHere = true");
   const machines = await (await instance.client()).list(Machine, { namespace: "edge" });
-  lost = machines.items.map(({ metadata: { name = "" } }) => name);
+  beforeRestart = machines.items.map(({ metadata: { uid = "" } }) => uid).sort();
   await instance.down("SIGKILL");
   await page.getByText("Connection lost").waitFor(WAIT);
   await instance.up();
@@ -414,18 +414,17 @@ test("after the restart the demo's hosts, which are in memory, have joined again
   await page.getByRole("link", { name: "Clusters" }).click();
 });
 
-test("the hosts of the wizard's cluster have joined again too, as new machines", async () => {
+test("the machines of the wizard's cluster are the same after the restart, and run", async () => {
   const client = await instance.client();
   const running = async (): Promise<string[]> => {
     const { items } = await client.list(Machine, { namespace: "edge" });
-    return items.flatMap(({ metadata: { name = "" }, status }) =>
-      status?.phase === "Running" && !lost.includes(name) ? name : [],
-    );
+    return items.flatMap(({ metadata: { uid = "" }, status }) => (status?.phase === "Running" ? uid : [])).sort();
   };
-  expect(lost).toHaveLength(2);
-  await expect.poll(running, { timeout: 120_000 }).toHaveLength(2);
+  expect(beforeRestart).toHaveLength(2);
+  await expect.poll(running, { timeout: 120_000 }).toEqual(beforeRestart);
   await page.goto(`${instance.url}/clusters/edge/rack`);
   await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  expect(await running(), "none is replaced later").toEqual(beforeRestart);
   await page.getByRole("link", { name: "Clusters" }).click();
 });
 
