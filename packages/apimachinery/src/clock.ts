@@ -1,4 +1,4 @@
-/** Time is passed in everywhere (DESIGN §3.6), so that simulation and tests decide when things happen. */
+/** Time is passed in everywhere (docs/architecture.md, rule 6), so that simulation and tests decide when things happen. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

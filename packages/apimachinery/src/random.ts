@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Chance is passed in everywhere (DESIGN §3.6). */
+/** Chance is passed in everywhere (docs/architecture.md, rule 6). */
 export interface Random {
   /** `n` random bytes. */
   bytes(n: number): Uint8Array;

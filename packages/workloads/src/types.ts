@@ -1,4 +1,4 @@
-/** Runs programs: as supervised local processes, as pods, or simulated (DESIGN §12). */
+/** Runs programs and reports their state (docs/architecture.md, "Interfaces between parts"). */
 export interface Workloads {
   /** Makes the program run as described; safe to repeat. A changed description replaces the running one. */
   ensure(program: Program): Promise<ProgramState>;

@@ -5,7 +5,7 @@ export interface Endpoint {
   port: number;
 }
 
-/** The endpoint of the whole: the first valid of the Cluster's, our own, the control plane's and the marked child's (DESIGN §7). */
+/** The endpoint of the whole cluster; docs/architecture.md, "One cluster, many providers", has the order of the candidates. */
 export function chooseEndpoint(candidates: {
   cluster: Endpoint | undefined;
   own: Endpoint | undefined;

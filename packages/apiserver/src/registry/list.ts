@@ -51,7 +51,7 @@ export async function reach(core: RegistryCore, revision: number): Promise<void>
   throw tooLargeResourceVersion(revision, core.store.revision());
 }
 
-/** Lists by the resource version rules of Kubernetes (reference §7), filtered and paged. */
+/** Lists by the resource version rules of Kubernetes, filtered and paged. */
 export async function listObjects(
   core: RegistryCore,
   type: ResourceType,

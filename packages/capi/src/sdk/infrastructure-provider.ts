@@ -24,7 +24,7 @@ import type { ProviderScope } from "./scope.ts";
 
 const CONCURRENCY = 20;
 
-/** An infrastructure provider as its author states it: its kinds and four functions (DESIGN §6). */
+/** An infrastructure provider as its author states it: its kinds and four functions (docs/guides/provider.md). */
 export interface InfrastructureProviderOptions<C extends InfraClusterObject, M extends InfraMachineObject, B> {
   /** Short name: controllers and field managers are named after it. */
   readonly name: string;

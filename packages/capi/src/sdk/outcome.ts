@@ -9,7 +9,7 @@ export interface OwnReport {
   conditions?: readonly ConditionInput[];
 }
 
-/** What a provider function reports back (DESIGN §12). A thrown error means: try again with back-off. */
+/** What a provider function returns (docs/architecture.md, "Interfaces between parts"). A thrown error is retried with back-off. */
 export type Outcome = OwnReport & OutcomeOf;
 
 type OutcomeOf =

@@ -36,7 +36,7 @@ export interface BootstrapData {
   readonly bytes: Uint8Array;
 }
 
-/** What `ensure` of an infrastructure machine gets (DESIGN §12). */
+/** What `ensure` of an infrastructure machine receives (docs/architecture.md, "Interfaces between parts"). */
 export interface MachineScope<
   M extends InfraMachineObject,
   B = undefined,

@@ -3,7 +3,7 @@ import type { Authorities, ClusterNetwork } from "@capstan/controlplane";
 import type { EncryptionKey } from "../encryption.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 
-/** Where and how the components of a control plane run (DESIGN §8). All functions are safe to repeat at any point. */
+/** Runs the components of a control plane (docs/architecture.md, "Placements"). All functions can be repeated at any point. */
 export interface Placement {
   /**
    * The address of the API, reserved before anything starts, so that nobody waits for anybody: certificates, infrastructure and

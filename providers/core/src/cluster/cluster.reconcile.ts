@@ -125,7 +125,7 @@ function offeredEndpoint(
     infrastructure.state === "found" && initialization.infrastructureProvisioned
       ? endpointOf(infrastructure.object)
       : undefined;
-  // Earlier than upstream, which waits for an initialized control plane: a hosted one reserves its address first (DESIGN §7).
+  // Earlier than upstream, which waits for an initialized control plane (docs/decisions/0004-endpoint-before-initialized.md).
   const fromControlPlane = controlPlane.state === "found" ? endpointOf(controlPlane.object) : undefined;
   return fromInfrastructure ?? fromControlPlane;
 }

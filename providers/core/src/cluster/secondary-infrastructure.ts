@@ -27,7 +27,7 @@ export interface SecondaryInfrastructure {
   contract: ContractVersion;
 }
 
-/** A cluster may stand on several infrastructures; these are the others, by the rule of DESIGN §7. */
+/** The other infrastructure clusters of a Cluster, by the rule in docs/architecture.md, "One cluster, many providers". */
 export async function readSecondaries(cluster: Cluster, context: ReconcileContext): Promise<SecondaryInfrastructure[]> {
   const found: SecondaryInfrastructure[] = [];
   for (const { kind, contract } of infraClusterKinds(context.cache)) {

@@ -20,7 +20,7 @@ export interface DesiredNodeInput {
   keys: NodeKeys;
 }
 
-/** The Node as it should be: what the Machine says, beside whatever others have put there (§2.2-§2.4 of the reference). */
+/** The desired Node: what the Machine sets, in addition to what other managers have set. */
 export function desiredNode(node: Node, input: DesiredNodeInput): Node {
   const { machine, keys } = input;
   const annotations = { ...node.metadata.annotations };
