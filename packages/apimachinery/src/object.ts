@@ -1,4 +1,4 @@
-/** The shape every Kubernetes object shares. Stored and cached objects are deep-frozen and shared: copy before changing. */
+/** The fields that all Kubernetes objects have. Stored and cached objects are deep-frozen and shared: copy them before changing them. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
@@ -10,6 +10,7 @@ export interface Unstructured extends KubeObject {
   [field: string]: unknown;
 }
 
+/** metav1.ObjectMeta: the metadata of an object. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;
@@ -27,6 +28,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
+/** metav1.OwnerReference: an owner of an object; the garbage collector deletes objects whose owners are all deleted. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -36,6 +38,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
+/** metav1.ManagedFieldsEntry: the fields that one manager owns, for server-side apply. */
 export interface ManagedFieldsEntry {
   manager?: string;
   operation?: "Apply" | "Update";
@@ -46,7 +49,7 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
-/** metav1.Condition. */
+/** metav1.Condition: one aspect of an object's state, as its controller last observed it. */
 export interface Condition {
   type: string;
   status: "True" | "False" | "Unknown";
@@ -56,12 +59,14 @@ export interface Condition {
   message: string;
 }
 
+/** metav1.ListMeta: the resourceVersion of a list and, if it is one page of many, how to continue. */
 export interface ListMeta {
   resourceVersion?: string;
   continue?: string;
   remainingItemCount?: number;
 }
 
+/** A list of objects as the API server returns it, such as a PodList. */
 export interface KubeList<T extends KubeObject = Unstructured> {
   apiVersion: string;
   kind: string;
@@ -69,12 +74,14 @@ export interface KubeList<T extends KubeObject = Unstructured> {
   items: T[];
 }
 
+/** Identifies a kind in one API version. */
 export interface GroupVersionKind {
   group: string;
   version: string;
   kind: string;
 }
 
+/** Identifies a resource, the plural name in URL paths, in one API version. */
 export interface GroupVersionResource {
   group: string;
   version: string;

@@ -1,4 +1,4 @@
-/** A Kubernetes `Status` object: every failed request carries one. */
+/** metav1.Status: the body of the response to a failed request. */
 export interface Status {
   kind: "Status";
   apiVersion: "v1";
@@ -10,6 +10,7 @@ export interface Status {
   code?: number;
 }
 
+/** metav1.StatusDetails: the object that a Status is about, and the causes of the failure. */
 export interface StatusDetails {
   name?: string;
   group?: string;
@@ -19,13 +20,14 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
+/** metav1.StatusCause: one cause of a failure, such as one invalid field. */
 export interface StatusCause {
   reason?: string;
   message?: string;
   field?: string;
 }
 
-/** A request that failed, with the Status a Kubernetes API server answers (or answered). */
+/** The error of a failed API request. Clients throw it for a server's Status; the server throws it to send one. */
 export class ApiError extends Error {
   readonly status: Status;
 

@@ -1,18 +1,18 @@
 import type { Duplex } from "node:stream";
 import type { Unstructured } from "./object.ts";
 
-/** One API request, independent of how it travels. */
+/** An API request, independent of the transport that sends it. */
 export interface ApiRequest {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Absolute path without query, e.g. `/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters`. */
   path: string;
   query?: Record<string, string | string[] | undefined>;
   headers?: Record<string, string>;
-  /** A JSON value, or bytes sent as they are. The receiver never changes nor keeps a value it is given. */
+  /** A JSON value, or bytes that are sent unchanged. The receiver neither modifies nor keeps the value. */
   body?: unknown;
 }
 
-/** The answer. Failures are not thrown by a transport: status and a `Status` body tell. Network failures throw. */
+/** The response to an API request. A transport returns error responses, with a `Status` as body, and throws only on network failures. */
 export interface ApiResponse {
   status: number;
   headers: Record<string, string | undefined>;
@@ -20,34 +20,35 @@ export interface ApiResponse {
   body: unknown;
   /** Texts of `Warning: 299` headers. */
   warnings: string[];
-  /** How long the body was, where the server is somebody else's. */
+  /** Length of the body as received; set only for servers whose address comes from an object, such as workload clusters. */
   bytes?: number;
 }
 
+/** metav1.WatchEvent: one change in a watch stream, a bookmark, or a Status that reports an error. */
 export interface WatchEvent<T = Unstructured> {
   type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
   object: T;
-  /** How long the event was, where the server is somebody else's. */
+  /** Length of the event as received; set only for servers whose address comes from an object, such as workload clusters. */
   bytes?: number;
 }
 
 /** How a client reaches an API server: over HTTPS or in process, with the same semantics. */
 export interface Transport {
   request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse>;
-  /** Ends when the server ends the stream; throws ApiError when the server refuses the watch before it starts. */
+  /** Returns when the server closes the stream; throws ApiError when the server rejects the watch. */
   watch(request: ApiRequest, signal?: AbortSignal): AsyncIterable<WatchEvent>;
-  /** Turns a request into a connection of another protocol, where the way to the server is a connection; throws ApiError when refused. */
+  /** Upgrades a request to another protocol; missing where the transport has no network connection. Throws ApiError when rejected. */
   upgrade?(request: ApiRequest, signal?: AbortSignal): Promise<Upgraded>;
   close(): Promise<void>;
 }
 
-/** A connection that speaks another protocol from now on. */
+/** A connection that was upgraded to another protocol, such as WebSocket. */
 export interface Upgraded {
   headers: Record<string, string | undefined>;
   socket: Duplex;
 }
 
-/** Who makes a request. */
+/** The user that makes a request, as authentication or an access review determines it. */
 export interface UserInfo {
   name: string;
   uid?: string;

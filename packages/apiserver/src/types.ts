@@ -1,6 +1,6 @@
 import type { FieldError, JSONSchemaProps, Unstructured, UserInfo } from "@capstan/apimachinery";
 
-/** One served resource in one version: built-in or from a CRD. Everything discovery, OpenAPI, tables and handlers need. */
+/** A served resource in one version, built-in or from a CRD, with all that discovery, OpenAPI, tables and request handlers need. */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;
@@ -43,8 +43,10 @@ export interface ResourceType {
   };
 }
 
+/** A verb of requests for resources, as discovery lists it and RBAC names it. */
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
 
+/** A subresource other than status and scale, such as `eviction` of Pods. */
 export interface SubresourceType {
   readonly name: string;
   readonly kind: string;
@@ -57,6 +59,7 @@ export interface SubresourceType {
   readonly handle?: SubresourceHandler;
 }
 
+/** Handles a POST to a subresource, such as a binding or an eviction, and returns status code and body of the response. */
 export type SubresourceHandler = (request: {
   user: UserInfo;
   namespace: string;
@@ -68,6 +71,7 @@ export type SubresourceHandler = (request: {
   api: InternalApi;
 }) => Promise<{ status: number; object: Unstructured }>;
 
+/** A column of `kubectl get` output, which the server renders as a Table. */
 export interface PrinterColumn {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
@@ -78,7 +82,7 @@ export interface PrinterColumn {
   readonly value: string | ((object: Unstructured, nowMs: number) => unknown);
 }
 
-/** The kind-specific part of the request pipeline. Objects are private copies that may be changed in place. */
+/** The kind-specific part of the request pipeline, as upstream's REST strategies. Objects are private copies and may be modified. */
 export interface Strategy {
   /** PUT on a missing name creates it (Leases, Events). */
   readonly allowCreateOnUpdate: boolean;
@@ -117,7 +121,7 @@ export interface Strategy {
   ): Promise<Unstructured>;
 }
 
-/** All served resources; changes when CRDs do. */
+/** All served resources; the set changes when CRDs change. */
 export interface ResourceRegistry {
   types(): readonly ResourceType[];
   find(group: string, version: string, plural: string): ResourceType | undefined;
@@ -129,12 +133,12 @@ export interface ResourceRegistry {
   onChange(listener: () => void): () => void;
 }
 
-/** The server's own access to objects, past authentication and authorization but through validation and field ownership. */
+/** The server's own access to objects: without authentication and authorization, but with validation and field ownership. */
 export interface InternalApi {
   get(type: ResourceKey, namespace: string, name: string): Unstructured | undefined;
   list(type: ResourceKey, namespace?: string): readonly Unstructured[];
   create(type: ResourceKey, object: Unstructured, manager: string): Promise<Unstructured>;
-  /** Reads, changes a private copy by `change` (return false for no write), writes; repeats on conflict. */
+  /** Reads the object, lets `change` modify a copy (return false to skip the write) and writes it; retries on conflict. */
   update(
     type: ResourceKey,
     namespace: string,
@@ -159,15 +163,17 @@ export interface InternalApi {
       admitted?: boolean;
     },
   ): Promise<void>;
-  /** Calls back for every durable change of a resource (all types when undefined), starting with what exists as additions. */
+  /** Calls back for every durable change of a resource (of all resources if undefined), starting with existing objects as additions. */
   watch(type: ResourceKey | undefined, onChange: (change: InternalChange) => void): () => void;
 }
 
+/** Group and plural name of a resource, in any version. */
 export interface ResourceKey {
   group: string;
   plural: string;
 }
 
+/** A durable change of one object: `object` is undefined after a deletion, `previous` for an addition. */
 export interface InternalChange {
   type: ResourceKey;
   namespace: string;
@@ -176,7 +182,7 @@ export interface InternalChange {
   previous: Unstructured | undefined;
 }
 
-/** What a request is about, as authorization, audit and admission see it. */
+/** The attributes of a request that authorization, audit and admission use. */
 export interface RequestAttributes {
   readonly user: UserInfo;
   readonly verb: string;
@@ -190,17 +196,19 @@ export interface RequestAttributes {
   readonly name: string;
 }
 
-/** Who asks, from what the connection and the headers say. Undefined = this method says nothing; throws ApiError 401 when credentials are bad. */
+/** Determines the user of a request. Returns undefined if it does not apply to the request; throws ApiError 401 for bad credentials. */
 export interface Authenticator {
   authenticate(input: AuthenticationInput): Promise<UserInfo | undefined>;
 }
 
+/** What authentication knows of a request: its headers and the client certificate of its connection. */
 export interface AuthenticationInput {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The verified client certificate's DER bytes, if one was given and chains to the client CA. */
   readonly clientCertificate?: Uint8Array;
 }
 
+/** Decides whether a user may make a request, and lists the rules that apply to a user in a namespace. */
 export interface Authorizer {
   authorize(attributes: RequestAttributes): { allowed: boolean; reason: string };
   rulesFor(
@@ -209,6 +217,7 @@ export interface Authorizer {
   ): { resourceRules: ResourceRule[]; nonResourceRules: { verbs: string[]; nonResourceURLs: string[] }[] };
 }
 
+/** A rule that a user has for resources, as SelfSubjectRulesReview returns it. */
 export interface ResourceRule {
   verbs: string[];
   apiGroups: string[];
@@ -216,6 +225,7 @@ export interface ResourceRule {
   resourceNames?: string[];
 }
 
+/** A request in the admission phase, as plugins see it. */
 export interface AdmissionRequest {
   readonly attributes: RequestAttributes;
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
@@ -228,10 +238,10 @@ export interface AdmissionRequest {
   warn(text: string): void;
 }
 
-/** An admission step: ours (providers register in-process ones) or the webhook caller. Refuses by throwing ApiError. */
+/** An admission plugin: built-in, registered in process by a provider, or the caller of webhooks. Rejects requests by throwing ApiError. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** Cheap test so that kinds nobody cares about cost nothing. */
+  /** Whether the plugin is interested in a request; cheap, so that it does not slow down other requests. */
   handles(type: ResourceType, operation: AdmissionRequest["operation"], subresource: string): boolean;
   mutate?(request: AdmissionRequest): void | Promise<void>;
   validate?(request: AdmissionRequest): void | Promise<void>;

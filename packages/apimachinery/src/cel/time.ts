@@ -1,9 +1,10 @@
 const NS = 1_000_000_000n;
-/** The first and last second that a CEL timestamp can have. */
+/** The earliest CEL timestamp, 0001-01-01T00:00:00Z, in nanoseconds since 1970. */
 export const MIN_TIMESTAMP_NS = -62_135_596_800n * NS;
+/** The latest CEL timestamp, 9999-12-31T23:59:59.999999999Z, in nanoseconds since 1970. */
 export const MAX_TIMESTAMP_NS = 253_402_300_799n * NS + 999_999_999n;
 
-/** Parses RFC 3339 into nanoseconds since 1970. */
+/** Parses an RFC 3339 timestamp into nanoseconds since 1970; returns undefined for any other text. */
 export function parseTimestamp(text: string): bigint | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9})\d*)?([Zz]|[+-]\d{2}:\d{2})$/.exec(
     text,
@@ -23,7 +24,7 @@ export function parseTimestamp(text: string): bigint | undefined {
   return seconds * NS + BigInt(fraction.padEnd(9, "0"));
 }
 
-/** RFC 3339 text of a timestamp, in UTC, with as many digits as needed. */
+/** Formats a timestamp as RFC 3339 in UTC, with as many fractional digits as needed. */
 export function formatTimestamp(ns: bigint): string {
   const seconds = floorDiv(ns, NS);
   const rest = ns - seconds * NS;
@@ -31,7 +32,7 @@ export function formatTimestamp(ns: bigint): string {
   return `${base}${fraction(rest)}Z`;
 }
 
-/** Duration text in seconds, as CEL's string(duration) gives it. */
+/** Formats a duration in seconds, as CEL's string(duration) does. */
 export function formatDurationSeconds(ns: bigint): string {
   const sign = ns < 0n ? "-" : "";
   const abs = ns < 0n ? -ns : ns;
@@ -47,7 +48,7 @@ function floorDiv(a: bigint, b: bigint): bigint {
   return a % b < 0n ? q - 1n : q;
 }
 
-/** Fields of a timestamp's date in UTC or a fixed offset (`+02:00`) or an IANA zone. */
+/** Returns a timestamp's local date and time in a zone (UTC, `+02:00` or IANA) as UTC fields of `date`; undefined for an unknown zone. */
 export function dateFields(ns: bigint, zone: string): { date: Date; ms: number } | undefined {
   let seconds = Number(floorDiv(ns, NS));
   const offset = /^([+-]?)(\d{2}):(\d{2})$/.exec(zone);

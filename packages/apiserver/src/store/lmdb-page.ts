@@ -1,14 +1,22 @@
-/** A view of LMDB's file format (data version 2, little-endian, 64-bit), enough to check that a file can be trusted. */
+/** Reads LMDB's file format (data version 2, little-endian, 64-bit), as far as checking the integrity of a file needs it. */
 
+/** Size of a page's header in bytes. */
 export const PAGE_HEADER = 24;
+/** Number of bytes of a meta page that hold its header and meta record; `readMeta` needs at least as many. */
 export const META_END = PAGE_HEADER + 144;
+/** Flag of a branch page, whose entries point to child pages. */
 export const P_BRANCH = 1;
+/** Flag of a leaf page, whose entries hold values or point to overflow pages. */
 export const P_LEAF = 2;
+/** Flag of the first of the consecutive overflow pages that hold one large value. */
 export const P_OVERFLOW = 4;
+/** Flag of a meta page, one of the first two pages of the file. */
 export const P_META = 8;
+/** Page number of the root of an empty tree (LMDB's P_INVALID). */
 export const NO_PAGE = -1;
-/** Flags of the two trees of a database without named parts: the free list has integer keys. */
+/** Flags of the tree that lists free pages: its keys are integers (LMDB's MDB_INTEGERKEY). */
 export const FREE_FLAGS = 8;
+/** Flags of the main tree of a database without named sub-databases. */
 export const MAIN_FLAGS = 0;
 
 const MAGIC = 0xbeefc0de;
@@ -17,7 +25,7 @@ const BIG_DATA = 1;
 const NODE_HEADER = 8;
 const DB_BYTES = 48;
 
-/** The root record of one B-tree. */
+/** The record of one B+ tree in a meta page: its root page and its page and entry counts. */
 export interface Tree {
   flags: number;
   depth: number;
@@ -28,7 +36,7 @@ export interface Tree {
   root: number;
 }
 
-/** What a meta page says: the roots of a snapshot. */
+/** The content of a meta page: the trees of one snapshot of the database, and the transaction that wrote it. */
 export interface Meta {
   pageSize: number;
   transaction: number;
@@ -37,7 +45,7 @@ export interface Meta {
   main: Tree;
 }
 
-/** One entry of a page: a child in a branch page, a value or a reference to overflow pages in a leaf page. */
+/** One entry of a page: a child in a branch page; a value, or a reference to overflow pages, in a leaf page. */
 export interface Node {
   key: Buffer;
   child?: number;
@@ -45,7 +53,7 @@ export interface Node {
   overflow?: { page: number; pages: number; size: number };
 }
 
-/** Reads the meta page in `page`; undefined when it is none. */
+/** Decodes a meta page; returns undefined if `page` is not a valid one. */
 export function readMeta(page: Buffer): Meta | undefined {
   if (page.length < META_END || page.readUInt16LE(18) !== P_META) return undefined;
   const at = PAGE_HEADER;
@@ -59,7 +67,7 @@ export function readMeta(page: Buffer): Meta | undefined {
   };
 }
 
-/** The entries of a branch or leaf page; throws a RangeError when one does not lie within the page. */
+/** Decodes the entries of a branch or leaf page; throws a RangeError when an entry is out of the page's bounds. */
 export function readNodes(page: Buffer): Node[] {
   const lower = page.readUInt16LE(20);
   const upper = page.readUInt16LE(22);
@@ -74,12 +82,12 @@ export function readNodes(page: Buffer): Node[] {
   return out;
 }
 
-/** What kind of page it is. */
+/** Returns the flags of a page, such as P_LEAF. */
 export function pageFlags(page: Buffer): number {
   return page.readUInt16LE(18);
 }
 
-/** The page numbers in a record of the free list: zeros are gaps, a negative number is the length of the block that follows. */
+/** Decodes the page numbers in a record of the free list. Zeros are gaps; a negative number is the length of the block that follows. */
 export function readFreeList(value: Buffer): number[] {
   const count = readNumber(value, 0);
   if ((count + 1) * 8 > value.length) throw new RangeError("free list length");
@@ -95,7 +103,7 @@ export function readFreeList(value: Buffer): number[] {
   return out;
 }
 
-/** A 64-bit number, which in a sound file is small enough for a double. */
+/** Reads a 64-bit integer; throws a RangeError when it exceeds a safe integer, which does not occur in an intact file. */
 export function readNumber(buffer: Buffer, at: number): number {
   const value = buffer.readBigInt64LE(at);
   if (value > 0x1f_ffff_ffff_ffffn || value < -0x1f_ffff_ffff_ffffn) throw new RangeError("number");

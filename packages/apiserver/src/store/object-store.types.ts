@@ -1,16 +1,17 @@
 import type { Unstructured } from "@capstan/apimachinery";
 
-/** An object as stored: in its storage version, deep-frozen, with its resourceVersion set, and its JSON bytes beside it. */
+/** A stored object in its storage version, deep-frozen, with its resourceVersion set, together with its JSON. */
 export interface StoredObject {
   /** `<group or "core">/<plural>/<namespace>/<name>`, cluster-scoped: `<group>/<plural>/<name>`. See keys.ts. */
   readonly key: string;
   readonly revision: number;
   readonly object: Unstructured;
   readonly bytes: Buffer;
-  /** Known to be so long that others should be let in between the steps of working on it. */
+  /** Whether its JSON is known to be long, so that work on it should yield to other requests between steps. */
   readonly large: boolean;
 }
 
+/** One durable change of one key, as watches receive it. */
 export interface StoredChange {
   readonly revision: number;
   readonly key: string;
@@ -21,13 +22,14 @@ export interface StoredChange {
   readonly deleted?: StoredObject;
 }
 
-/** What a mutation decides after seeing the newest (also pending) state. */
+/** What `decide` of ObjectStore.mutate() returns: write an object, delete it, or do nothing. */
 export type Mutation =
   | { type: "put"; object: Unstructured }
-  /** `object` = final state for the DELETED event, when it differs from the stored one. */
+  /** `object`: final state for the DELETED event, if it differs from the stored one. */
   | { type: "delete"; object?: Unstructured }
   | { type: "none" };
 
+/** The outcome of a mutation, once it is durable. */
 export interface MutationResult {
   readonly changed: boolean;
   /** The state after the mutation; for a delete the last state (with the deletion's revision); for none the current one. */
@@ -35,7 +37,7 @@ export interface MutationResult {
 }
 
 /**
- * All current objects in memory over a durable Store. Compare-and-swap sees pending writes; reads and watches see only durable ones.
+ * Holds all current objects in memory on top of a durable Store. Mutations see pending writes; reads and watches see only durable ones.
  */
 export interface ObjectStore {
   /** Revision of the newest durable write. */

@@ -5,36 +5,40 @@ import { type StoredBytes, StoreError } from "./store.ts";
 import type { UndoRecord } from "./undo-log.ts";
 
 /**
- * How things are written to disk. One ordered key space with three tables, told apart by the first byte of the key:
+ * The format on disk: one ordered key space with three tables, distinguished by the first byte of the key.
  *   l <revision, 8 bytes big-endian>   the undo log: crc, flags, key length, key, the object record that was replaced (if any)
  *   m state                            crc, newest revision, compacted revision
  *   o <storage key>                    an object record: crc, flags, revision, bytes (encrypted for Secrets when there is a key)
  * Every record starts with a CRC32 over its database key and the rest, so that damage is found when it is read.
  */
+
+/** First byte of the database keys of the undo log. */
 export const LOG = 0x6c;
+/** First byte of the database keys of the meta table, which holds only the state record. */
 export const META = 0x6d;
+/** First byte of the database keys of the object table. */
 export const OBJECT = 0x6f;
 
 const ENCRYPTED = 1;
 const OBJECT_HEADER = 4 + 1 + 8;
 const LOG_HEADER = 4 + 1 + 2;
 
-/** What is needed to encode and decode values. */
+/** The keys and the randomness that encoding and decoding values need. */
 export interface Codec {
   keys: EncryptionKeys;
   random: Random;
 }
 
-/** The single record of the meta table. */
+/** The content of the state record: the newest revision, and the newest revision that was compacted. */
 export interface StoreState {
   revision: number;
   compacted: number;
 }
 
-/** Database key of the state record. */
+/** The database key of the state record. */
 export const STATE_KEY = Buffer.from("mstate");
 
-/** Database key of an object. */
+/** Returns the database key of an object. */
 export function objectKey(key: string): Buffer {
   const out = Buffer.allocUnsafe(1 + Buffer.byteLength(key));
   out[0] = OBJECT;
@@ -42,7 +46,7 @@ export function objectKey(key: string): Buffer {
   return out;
 }
 
-/** Database key of a log record. */
+/** Returns the database key of a log record; big-endian, so that records are ordered by revision. */
 export function logKey(revision: number): Buffer {
   const out = Buffer.allocUnsafe(9);
   out[0] = LOG;
@@ -51,12 +55,12 @@ export function logKey(revision: number): Buffer {
   return out;
 }
 
-/** The revision in a log record's database key. */
+/** Returns the revision in a log record's database key. */
 export function revisionOfLogKey(key: Buffer): number {
   return key.readUInt32BE(1) * 0x1_0000_0000 + key.readUInt32BE(5);
 }
 
-/** The record of an object. */
+/** Encodes the record of an object; Secrets are encrypted if there is a key. */
 export function encodeObject(codec: Codec, dbKey: Buffer, object: StoredBytes): Buffer {
   const sealed = codec.keys.length > 0 && isSecretKey(object.key);
   const payload = sealed ? encrypt(codec.keys, object.bytes, contextOf(object), codec.random) : object.bytes;
@@ -67,7 +71,7 @@ export function encodeObject(codec: Codec, dbKey: Buffer, object: StoredBytes): 
   return sign(dbKey, out, out.length);
 }
 
-/** The object of a record read from disk. The bytes are a copy when `record` may be overwritten. */
+/** Decodes and verifies an object record. Bytes that were not encrypted are a view of `record`, not a copy. */
 export function decodeObject(codec: Codec, dbKey: Buffer, record: Buffer): StoredBytes {
   verify(dbKey, record, OBJECT_HEADER, record.length);
   const key = dbKey.toString("utf8", 1);
@@ -82,7 +86,7 @@ export function decodeObject(codec: Codec, dbKey: Buffer, record: Buffer): Store
   }
 }
 
-/** Whether reencrypting would change this object record. */
+/** Whether an object record must be rewritten because it is not encrypted as the current keys require. */
 export function needsReencryption(codec: Codec, dbKey: Buffer, record: Buffer): boolean {
   if (!isSecretKey(dbKey.toString("utf8", 1))) return false;
   const sealed = record[4] === ENCRYPTED;
@@ -90,7 +94,7 @@ export function needsReencryption(codec: Codec, dbKey: Buffer, record: Buffer): 
   return !sealed || !isSealedWithFirst(codec.keys, record.subarray(OBJECT_HEADER));
 }
 
-/** The record of a change: `replaced` is the object record as it was on disk. */
+/** Encodes a log record; `replaced` is the object record that the change replaced, as it was on disk. */
 export function encodeLog(dbKey: Buffer, key: string, replaced: Buffer | undefined): Buffer {
   const keyLength = Buffer.byteLength(key);
   const out = Buffer.allocUnsafe(LOG_HEADER + keyLength + (replaced?.length ?? 0));
@@ -101,14 +105,14 @@ export function encodeLog(dbKey: Buffer, key: string, replaced: Buffer | undefin
   return sign(dbKey, out, signedLengthOfLog(out));
 }
 
-/** The change of a log record read from disk. */
+/** Decodes a log record, including the object that the change replaced. */
 export function decodeLog(codec: Codec, dbKey: Buffer, record: Buffer): UndoRecord {
   const { key, replaced } = splitLog(dbKey, record);
   const previous = replaced === undefined ? undefined : decodeObject(codec, objectKey(key), replaced);
   return { revision: revisionOfLogKey(dbKey), key, previous };
 }
 
-/** Storage key and replaced object record of a log record. */
+/** Verifies a log record and splits it into its storage key and the replaced object record, which is not decoded. */
 export function splitLog(dbKey: Buffer, record: Buffer): { key: string; replaced: Buffer | undefined } {
   if (record.length < LOG_HEADER) throw damaged(dbKey);
   verify(dbKey, record, LOG_HEADER, signedLengthOfLog(record));
@@ -119,7 +123,7 @@ export function splitLog(dbKey: Buffer, record: Buffer): { key: string; replaced
   };
 }
 
-/** The state record. */
+/** Encodes the state record. */
 export function encodeState(state: StoreState): Buffer {
   const out = Buffer.allocUnsafe(20);
   out.writeDoubleBE(state.revision, 4);
@@ -127,20 +131,20 @@ export function encodeState(state: StoreState): Buffer {
   return sign(STATE_KEY, out, out.length);
 }
 
-/** The state of a state record; a store without one is new. */
+/** Decodes and verifies the state record; a store without one is new. */
 export function decodeState(record: Buffer | undefined): StoreState {
   if (record === undefined) return { revision: 0, compacted: 0 };
   verify(STATE_KEY, record, 20, record.length);
   return { revision: record.readDoubleBE(4), compacted: record.readDoubleBE(12) };
 }
 
-/** The error for data that cannot be what was written. */
+/** Returns the error for a record that is damaged. */
 export function damaged(dbKey: Buffer, cause?: unknown): StoreError {
   const what = dbKey[0] === LOG ? `the change of revision ${revisionOfLogKey(dbKey)}` : dbKey.toString("utf8", 1);
   return new StoreError(`the stored data of ${what} is damaged`, DAMAGE_CURE, { cause });
 }
 
-/** What to do about damaged data. */
+/** What a person can do about damaged data. */
 export const DAMAGE_CURE =
   "The file was left as it is. Check the disk, then restore the newest backup into an empty data directory.";
 

@@ -1,60 +1,63 @@
 import type { Unstructured } from "@capstan/apimachinery";
 
 /**
- * Where bytes go to survive. One commit is atomic and durable when its promise resolves; commits may be in flight at once and
- * become durable in the order they were made; when one fails, so do all that were made before its rejection was seen. Everything about objects (parsing, watching, conflicts) is ObjectStore's.
+ * Stores bytes durably; parsing, watches and conflicts are left to ObjectStore. A commit is atomic, and durable when its promise
+ * resolves. Concurrent commits become durable in order; when one fails, so do all that were made before its rejection was seen.
  */
 export interface Store {
-  /** Everything current, once, at start. Throws StoreError with a cure when the data cannot be trusted. */
+  /** Returns all current objects; called once at start. Throws StoreError, with a cure, when the data is damaged. */
   load(): Promise<LoadedStore>;
   /** Resolves after fdatasync. `revision` grows by one per entry; a null value deletes the key. */
   commit(entries: StoreEntry[]): Promise<void>;
-  /** The state of all keys under `prefix` as of `revision`, in key order; throws CompactedError when it is gone. */
+  /** The state of all keys under `prefix` as of `revision`, in key order; throws CompactedError when it has been compacted. */
   readAt(revision: number, prefix: string): Promise<StoredBytes[]>;
   /** The recorded changes after `revision`, oldest first (to refill the ring after a restart). */
   readLog(afterRevision: number): Promise<LoggedEntry[]>;
-  /** Forgets history up to and including `revision`, never current objects. */
+  /** Deletes the history up to and including `revision`, but never current objects. */
   compact(revision: number): Promise<void>;
   /** Writes a consistent copy while running. */
   backup(path: string): Promise<void>;
-  /** Why nothing can be written until a restart, with its cure; undefined when all is well. */
+  /** Why nothing can be written until a restart, and what to do about it; undefined while the store works. */
   problem?(): string | undefined;
-  /** Why a write must not even be tried now, e.g. because the disk is full; `shrinks` = it leads to a deletion. */
+  /** Why a write is rejected up front, e.g. because the disk is full; `shrinks`: whether the write is part of a deletion. */
   refusal?(shrinks: boolean): StoreError | undefined;
   close(): Promise<void>;
 }
 
+/** One write of a commit: the new bytes of a key, or its deletion. */
 export interface StoreEntry {
   revision: number;
   key: string;
-  /** May be made when asked for: a store that keeps values in memory need not ask. */
+  /** May be a getter that encodes the object, so that stores in memory avoid the encoding by not reading it. */
   readonly bytes: Uint8Array | null;
-  /** Whether `bytes` is null, told without asking for it. */
+  /** Whether `bytes` is null; known without reading `bytes`. */
   deleted?: boolean;
-  /** What `bytes` say, where it is at hand. */
+  /** The object that `bytes` encode, if it is available. */
   readonly object?: Unstructured;
 }
 
-/** A recorded change together with what it replaced. */
+/** A change from the history, together with the state that it replaced. */
 export interface LoggedEntry extends StoreEntry {
   previous?: StoredBytes;
 }
 
+/** The bytes of one key at the revision that wrote them. */
 export interface StoredBytes {
   key: string;
   revision: number;
   readonly bytes: Uint8Array;
-  /** What `bytes` say, where the store can give it for less. */
+  /** The object that `bytes` encode, if the store can return it without parsing. */
   readonly object?: Unstructured;
 }
 
+/** The content of a store at start: its revisions and all current objects. */
 export interface LoadedStore {
   revision: number;
   compactedRevision: number;
   objects: StoredBytes[];
 }
 
-/** The history asked for has been compacted away. */
+/** The requested revision has been compacted. */
 export class CompactedError extends Error {
   readonly compactedRevision: number;
 

@@ -16,22 +16,22 @@ import {
 } from "@capstan/apimachinery";
 import type { AdmissionProblem } from "../schema/kind.ts";
 
-/** A field whose value is wrong. */
+/** Returns the problem that a field has an invalid value. */
 export function invalid(field: string, value: unknown, detail: string): AdmissionProblem {
   return { type: "FieldValueInvalid", field, value, detail };
 }
 
-/** A field that must not be set or changed so. */
+/** Returns the problem that a field may not be set, or not be changed in this way. */
 export function forbidden(field: string, detail: string): AdmissionProblem {
   return { type: "FieldValueForbidden", field, detail };
 }
 
-/** A field that is missing. */
+/** Returns the problem that a required field is missing. */
 export function required(field: string, detail: string): AdmissionProblem {
   return { type: "FieldValueRequired", field, detail };
 }
 
-/** The API's form of a problem. */
+/** Converts a problem into the field error of an API Status. */
 export function fieldError({ type, field, value, detail }: AdmissionProblem): FieldError {
   switch (type) {
     case "FieldValueRequired":
@@ -47,51 +47,53 @@ export function fieldError({ type, field, value, detail }: AdmissionProblem): Fi
   }
 }
 
-/** A problem in the words of the API. */
+/** Formats a problem as Kubernetes formats field errors, with field, value and detail. */
 export function problemText(problem: AdmissionProblem): string {
   return fieldErrorText(fieldError(problem));
 }
 
 const VERSION = /^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)([-0-9a-zA-Z_.+]*)?$/;
 
-/** A version as Kubernetes writes it: `v1.34.4`. */
+/** A parsed Kubernetes version such as `v1.34.4`, without pre-release and build metadata. */
 export interface KubernetesVersion {
   major: number;
   minor: number;
   patch: number;
 }
 
+/** Parses a version such as `v1.34.4` or `v1.34.4+build`; returns undefined for anything else. */
 export function parseVersion(text: string): KubernetesVersion | undefined {
   const match = VERSION.exec(text);
   return match === null ? undefined : { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]) };
 }
 
-/** Below zero when `a` is older; pre-releases do not count. */
+/** Compares two versions: negative when `a` is older, zero when they are equal. Pre-release suffixes are ignored. */
 export function compareVersions(a: KubernetesVersion, b: KubernetesVersion): number {
   return a.major - b.major || a.minor - b.minor || a.patch - b.patch;
 }
 
+/** Checks that a version field, if set, is a version such as `v1.34.4`. */
 export function versionProblems(text: string | undefined, field: string): AdmissionProblem[] {
   if (text === undefined || parseVersion(text) !== undefined) return [];
   return [invalid(field, text, "must be a valid semantic version, such as v1.34.4")];
 }
 
-/** `1.34.4` becomes `v1.34.4`. */
+/** Adds the leading `v` to a version that has none: `1.34.4` becomes `v1.34.4`. */
 export function withPrefix(version: string): string {
   return version.startsWith("v") ? version : `v${version}`;
 }
 
-/** Names that are used as label values. */
+/** Checks that an object's name is a valid label value, because controllers write it into labels. */
 export function labelNameProblems(name: string | undefined): AdmissionProblem[] {
   return isLabelValue(name ?? "").map((text) => invalid("metadata.name", name, `must be a valid label value: ${text}`));
 }
 
-/** An immutable field that was changed. */
+/** Checks that an immutable field has not changed; values are compared with `===`. */
 export function immutable(field: string, before: unknown, after: unknown): AdmissionProblem[] {
   return before === after ? [] : [forbidden(field, "field is immutable")];
 }
 
-/** Numbers or percentages. */
+/** Checks that an int-or-string field is a number or a percentage such as `25%`. */
 export function amountProblems(value: number | string | undefined, field: string): AdmissionProblem[] {
   if (value === undefined || typeof value === "number") return [];
   try {
@@ -102,7 +104,7 @@ export function amountProblems(value: number | string | undefined, field: string
   }
 }
 
-/** Labels and annotations of a template. */
+/** Checks the labels and annotation keys of a template's metadata. */
 export function metadataProblems(
   metadata: { labels?: Record<string, string>; annotations?: Record<string, string> } | undefined,
   field: string,
@@ -117,7 +119,7 @@ export function metadataProblems(
 
 type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
 
-/** A selector, or what is wrong with it. */
+/** Parses a label selector; returns either the selector or the problems with it. */
 export function parseSelector(
   selector: SelectorObject,
   field: string,
@@ -137,7 +139,7 @@ function sorted(selector: SelectorObject): SelectorObject {
   return { ...selector, matchLabels: Object.fromEntries(labels) };
 }
 
-/** Address ranges. */
+/** Checks that every entry is a CIDR such as 10.128.0.0/12. */
 export function cidrProblems(blocks: readonly string[] | undefined, field: string): AdmissionProblem[] {
   return (blocks ?? []).flatMap((block, index) =>
     parseCidrText(block) === undefined
@@ -152,7 +154,7 @@ interface Taint {
   key: string;
 }
 
-/** Taints that others own on Nodes. */
+/** Rejects taints that Kubernetes or Cluster API itself manages on Nodes and, for workers, the control plane taint. */
 export function taintProblems(
   taints: readonly Taint[] | undefined,
   field: string,
@@ -176,8 +178,8 @@ function taintProblem(key: string, worker: boolean): string | undefined {
 }
 
 /**
- * Templates of names: the variables stand for valid names, what is left must make a valid name too. `random`: whether
- * the name must hold a random part.
+ * Checks a Go template for object names: only the given variables may be used, and the rendered name must be a valid DNS subdomain.
+ * With `random`, the template must contain `{{ .random }}`.
  */
 export function namingProblems(
   template: string | undefined,

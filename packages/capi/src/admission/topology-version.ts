@@ -9,6 +9,7 @@ import { invalid, parseSelector, withPrefix } from "./problems.ts";
 type Selector = Parameters<typeof parseSelector>[0];
 type Cluster = KindObject<Infer<typeof clusterSchema>>;
 
+/** Annotation on a Cluster that allows changing spec.topology.version while an earlier upgrade is still in progress. */
 export const UNSAFE_VERSION = "unsafe.topology.cluster.x-k8s.io/disable-update-version-check";
 
 const core = (kind: string, plural: string): AdmissionKind => ({
@@ -22,7 +23,7 @@ const DEPLOYMENTS = core("MachineDeployment", "machinedeployments");
 const POOLS = core("MachinePool", "machinepools");
 const MACHINES = core("Machine", "machines");
 
-/** The version of a topology changes again only when all parts of the cluster have reached the one before: upstream's rule. */
+/** Rejects a change of spec.topology.version until control plane and workers have reached the previous version, as upstream does. */
 export async function unfinishedUpgradeProblems(
   cluster: Cluster,
   old: Cluster | undefined,

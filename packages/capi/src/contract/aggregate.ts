@@ -1,22 +1,23 @@
 import type { Condition } from "@capstan/apimachinery";
 import { type ConditionInput, indentLines } from "./conditions.ts";
 
-/** One of many objects, with the condition that is summed up over all of them. */
+/** One object of an aggregation, with the condition that is aggregated. */
 export interface AggregateItem {
   kind: string;
   name: string;
   /** Absent: the object has not reported it yet. */
   condition: Condition | undefined;
-  /** Control plane Machines are named first. */
+  /** Control plane Machines are listed first in the message. */
   controlPlane?: boolean;
 }
 
+/** Which condition `aggregate` reads from the objects, and type and reasons of the condition that it returns. */
 export interface AggregateOptions {
-  /** The condition of the objects. */
+  /** Type of the condition that is read from each object. */
   source: string;
-  /** The condition that is made of them. */
+  /** Type of the aggregated condition. */
   target: string;
-  /** True is the state to tell of, as with RollingOut. */
+  /** Whether True is the status worth reporting, as with RollingOut. */
   negative?: boolean;
   reasons: { issue: string; unknown: string; info: string };
 }
@@ -36,7 +37,7 @@ interface Told {
   first: boolean;
 }
 
-/** One condition across many objects, in upstream's words: at most three messages, each with at most three names. */
+/** Aggregates one condition of many objects as Cluster API does: at most three messages, each with at most three object names. */
 export function aggregate(items: readonly AggregateItem[], options: AggregateOptions): ConditionInput {
   const { source, target, negative = false, reasons } = options;
   const ranked = items.map((item) => ({ ...item, rank: rankOf(item.condition, negative) }));

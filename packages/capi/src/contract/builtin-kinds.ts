@@ -1,7 +1,7 @@
 import type { KubeObject, Unstructured } from "@capstan/apimachinery";
 import { kindRef } from "@capstan/runtime";
 
-/** Built-in kinds that every provider reads. */
+/** A core/v1 Secret; `data` is base64-encoded. */
 export interface Secret extends KubeObject {
   type?: string;
   data?: Record<string, string>;
@@ -14,6 +14,7 @@ export const Secret = kindRef<Secret>({
   namespaced: true,
 });
 
+/** A core/v1 ConfigMap, without binaryData. */
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
 }
@@ -25,6 +26,7 @@ export const ConfigMap = kindRef<ConfigMap>({
   namespaced: true,
 });
 
+/** The part of an apiextensions.k8s.io/v1 CustomResourceDefinition that reading objects by contract needs. */
 export interface CustomResourceDefinition extends KubeObject {
   spec: {
     group: string;
@@ -41,11 +43,11 @@ export const CustomResourceDefinition = kindRef<CustomResourceDefinition>({
   namespaced: false,
 });
 
-/** Decodes a key of a Secret, undefined when absent or empty. */
+/** Decodes one key of a Secret as UTF-8; returns undefined when it is absent or empty. */
 export function secretText(secret: Secret | undefined, key: string): string | undefined {
   const value = secret?.data?.[key];
   return value === undefined || value === "" ? undefined : Buffer.from(value, "base64").toString("utf8");
 }
 
-/** An object of a kind that is only known through the contract. */
+/** An object of a provider's kind, of which only the fields of the Cluster API contract are known. */
 export type ContractObject = Unstructured & { spec?: Record<string, unknown>; status?: Record<string, unknown> };

@@ -1,6 +1,6 @@
 import { type Condition, formatTime } from "@capstan/apimachinery";
 
-/** A condition as a reconciler computes it; the time of its last change is added when it is written. */
+/** A condition as a reconciler computes it; lastTransitionTime is added when it is written. */
 export interface ConditionInput {
   type: string;
   status: "True" | "False" | "Unknown";
@@ -50,8 +50,8 @@ function rank(type: string): number {
 }
 
 /**
- * The conditions to write: the computed ones with the time of their last change, in the usual order. `lastTransitionTime` moves only
- * when the status changes, so that writing the same again changes nothing.
+ * Returns the computed conditions with their lastTransitionTime, in the order in which Cluster API lists them. The time changes only
+ * when the status changes, so that writing the same conditions again is a no-op.
  */
 export function withTransitionTimes(
   computed: readonly ConditionInput[],
@@ -69,21 +69,22 @@ export function withTransitionTimes(
     .sort((a, b) => rank(a.type) - rank(b.type) || (a.type < b.type ? -1 : 1));
 }
 
-/** Copies another object's condition under a name of our own. */
+/** Copies a condition of another object under a new type, or returns `fallback` when that object has not reported it. */
 export function mirror(source: Condition | undefined, type: string, fallback: ConditionInput): ConditionInput {
   if (source === undefined) return { ...fallback, type };
   return { type, status: source.status, reason: source.reason, message: source.message };
 }
 
+/** A condition that `summarize` considers, and how its status counts. */
 export interface SummaryInput {
   condition: ConditionInput;
-  /** True is the bad state. */
+  /** Whether True is the bad status, as with Deleting. */
   negative?: boolean;
-  /** Never a fault, whatever its status: it is told of where the object is fine. */
+  /** Never counts as an issue; its message is shown only when the summary is True. */
   info?: boolean;
 }
 
-/** One condition from several of the same object: issues first, then what is unknown, then what is fine. */
+/** Summarizes the conditions of one object: False if one has an issue, else Unknown if one is unknown, else True. */
 export function summarize(
   type: string,
   inputs: readonly SummaryInput[],
@@ -111,7 +112,7 @@ function line(condition: ConditionInput): string {
 
 const BULLET = /\*\s/;
 
-/** What follows a colon, as upstream writes it: on the same line, or below it as a list. */
+/** Formats a message to follow a colon as Cluster API does: on the same line, or as an indented list below it. */
 export function indentLines(text: string): string {
   if (!text.includes("\n") && !BULLET.test(text)) return ` ${text}`;
   const lines = text.split("\n");
@@ -120,7 +121,7 @@ export function indentLines(text: string): string {
   return `\n${indented.join("\n")}`;
 }
 
-/** A message in one line: its first, with the first below it where it only announces a list. */
+/** Shortens a message to one line: its first line, followed by the next one where the first ends with a colon. */
 export function headline(message: string): string {
   const [first = "", ...below] = message.split("\n");
   return first.endsWith(":") && below.length > 0 ? `${first} ${headline(below.join("\n").trimStart())}` : first;

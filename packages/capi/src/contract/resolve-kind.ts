@@ -5,20 +5,22 @@ import type { ContractReference } from "./types.ts";
 
 /** Contracts we speak, newest first. The one found decides which fields are read. */
 const CONTRACTS = ["v1beta2", "v1beta1"] as const;
+/** A version of the Cluster API contract that a provider's kind implements; it decides which fields are read. */
 export type ContractVersion = (typeof CONTRACTS)[number];
 
+/** How to read the objects of a reference's kind, or why that is not possible. */
 export type ResolvedKind =
   | { kind: Kind<ContractObject>; contract: ContractVersion; crd: CustomResourceDefinition }
   | { problem: string };
 
 const BY_GROUP_KIND = "group-kind";
 
-/** Must be called before the cache starts: references are resolved through the CRDs' contract labels. */
+/** Adds the cache index that `resolveKind` finds CRDs with; call it before the cache starts. */
 export function indexCustomResourceDefinitions(cache: Cache): void {
   cache.addIndex(CustomResourceDefinition, BY_GROUP_KIND, (crd) => [`${crd.spec.group}/${crd.spec.names.kind}`]);
 }
 
-/** How to read the object a reference names: the version comes from its CRD's labels, never from the reference. */
+/** Finds the kind of a reference and its contract; the API version comes from the CRD's contract labels, never from the reference. */
 export function resolveKind(cache: Cache, reference: Pick<ContractReference, "apiGroup" | "kind">): ResolvedKind {
   const crd = cache.byIndex(CustomResourceDefinition, BY_GROUP_KIND, `${reference.apiGroup}/${reference.kind}`)[0];
   if (crd === undefined)

@@ -1,19 +1,19 @@
 import type { JSONSchemaProps } from "@capstan/apimachinery";
 import type { Schema } from "../schema/schema.ts";
 
-/** What a conversion may know beside the object. */
+/** What a conversion needs in addition to the value that it converts. */
 export interface ConversionContext {
-  /** Namespace of the object, which references of v1beta1 name. */
+  /** Namespace of the object; references in v1beta1 contain it. */
   namespace: string | undefined;
-  /** The version that a reference of v1beta1 to a kind gets; the stored version has none. */
+  /** Returns the apiVersion to write into a v1beta1 reference to a kind; references in the stored version have none. */
   apiVersionOf(group: string, kind: string): string;
 }
 
-/** How one value looks in the old and in the new version. Values of wrong types give undefined, never an exception. */
+/** Converts one value between the old and the new version. A value of the wrong type becomes undefined; codecs never throw. */
 export interface Codec {
   up(old: unknown, context: ConversionContext): unknown;
   down(value: unknown, context: ConversionContext): unknown;
-  /** The old value as it comes back: defaults filled, durations printed as Go does. */
+  /** The old value as a round trip returns it: with defaults, and durations formatted as in Go. */
   canonical?(old: unknown, context: ConversionContext): unknown;
   /** The old schema from the new one. */
   schema(json: JSONSchemaProps): JSONSchemaProps;
@@ -33,37 +33,42 @@ export type Rule =
   /** Required in the new version, optional in the old one. */
   | { type: "optionalInOld"; path: string };
 
-/** A field that has another place, another form, or both. Deeper fields are listed before the objects they are in. */
+/** Returns a rule for a field with another path, another form, or both. Rules for nested fields come before the rule of their parent. */
 export function move(old: string, target: string, codec?: Codec): Rule {
   return { type: "move", old, new: target, codec };
 }
 
-/** A field of the same name whose value has another form. */
+/** Returns a rule for a field with the same path whose value has another form. */
 export function recode(path: string, codec: Codec): Rule {
   return { type: "move", old: path, new: path, codec };
 }
 
+/** Returns a rule for a field that only the old version has; converting to the new version drops it. */
 export function oldOnly(path: string, schema: Schema): Rule {
   return { type: "oldOnly", path, schema };
 }
 
+/** Returns a rule for a field that only the new version has; converting to the old version drops it. */
 export function newOnly(path: string): Rule {
   return { type: "newOnly", path };
 }
 
+/** Returns a rule for a field that only the new version has; converting an old object copies the value of `from` into it. */
 export function copied(path: string, from: string): Rule {
   return { type: "copied", path, from };
 }
 
+/** Returns a rule for a field that only the old version has and whose value is computed from the whole new object. */
 export function computed(path: string, schema: Schema, value: (object: unknown) => unknown): Rule {
   return { type: "computed", path, schema, value };
 }
 
+/** Returns a rule for a field that is required in the new version and optional in the old one. */
 export function optionalInOld(path: string): Rule {
   return { type: "optionalInOld", path };
 }
 
-/** The same rules for an object that lies below a path (of the same name in both versions). */
+/** Returns the rules with all their paths below `path`, which is the same in both versions. */
 export function under(path: string, rules: readonly Rule[]): Rule[] {
   return rules.map((rule) => {
     if (rule.type === "move") return { ...rule, old: `${path}.${rule.old}`, new: `${path}.${rule.new}` };

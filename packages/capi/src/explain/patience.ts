@@ -1,13 +1,13 @@
 import type { ObjectNode } from "./object-node.ts";
 import type { Cause, Link } from "./why.ts";
 
-/** How bad a cause is: what it makes of the object. */
+/** The state that a cause puts its object into: any state but Healthy. */
 export type Level = "Degraded" | "Unknown" | "Progressing" | "Paused" | "Hibernated";
 
-/** What a cause amounts to now, and when that changes without any further event. */
+/** How severe a cause is now, and when that changes without a further event. */
 export interface Verdict {
   level: Level;
-  /** Causes are listed by this, lowest first. */
+  /** Sort key of causes: the lowest is listed first. */
   severity: number;
   changesAtMs?: number;
 }
@@ -29,15 +29,17 @@ const NEEDS_A_PERSON =
   /^(InsufficientCapacity|AssociateBareMetalHostFailed|NoMemberHasRoom|ObjectDoesNotExist|ClusterDoesNotExist)$/;
 /** Of a control plane that serves: a change that is being made. */
 const CHANGING = /(ing|NotAsked)$/;
+/** Matches condition messages that say that a Node's kubelet stopped reporting. */
 export const SILENT_KUBELET = /kubelet stopped posting|stopped posting node status/i;
+/** Matches condition messages that say that a Node has no working pod network. */
 export const NO_NETWORK = /cni|network plugin|NetworkReady=false|NetworkPluginNotReady/i;
 
-/** Whether a cause is a matter of capacity: no free host, no member with room. */
+/** Whether the cause is a lack of capacity: no free host, or no member cluster with room. */
 export function isCapacity({ reason }: Cause): boolean {
   return /^(InsufficientCapacity|AssociateBareMetalHostFailed|NoMemberHasRoom)$/.test(reason);
 }
 
-/** Judges a cause at a moment. */
+/** Decides how severe a cause is at a given time: a wait becomes Degraded when its deadline passes. */
 export function verdictOn({ cause, node }: Link, nowMs: number): Verdict {
   const { condition, reason, kind } = cause;
   if (condition === "Paused") return { level: "Paused", severity: 0 };
@@ -77,7 +79,7 @@ function patienceFor({ cause, node }: Link): number {
   return machine.some(({ kind }) => BARE_METAL.test(kind)) ? BARE_METAL_MS : PROGRESS_MS;
 }
 
-/** When an object or a part of it last changed its state, was created, or was asked to go. */
+/** Returns when the object or one of its parts last changed a condition, was created, or was marked for deletion. */
 export function lastChangeMs(node: ObjectNode): number {
   const times = [node.created, node.deletedAt, ...node.conditions.map(({ lastTransitionTime }) => lastTransitionTime)];
   const own = times.flatMap((time) => {

@@ -5,37 +5,38 @@ import type { Level } from "./patience.ts";
 import { type Progress, shortGroups } from "./rollouts.ts";
 import { summaryOf } from "./why.ts";
 
-/** The states of an object, worst first. Unknown: the workload cluster cannot be reached, so nothing is known of its Nodes. */
+/** The states of an object, worst first. Unknown means that the workload cluster is unreachable, so the state of its Nodes is unknown. */
 export const STATES = ["Degraded", "Unknown", "Progressing", "Paused", "Hibernated", "Healthy"] as const;
+/** The name of an object's state, as the command line, the dashboard and the metrics show it. */
 export type StateName = (typeof STATES)[number];
 
-/** The state of an object in one line. */
+/** The state of an object with its most severe cause, short enough for one line of a table. */
 export interface ObjectState {
   state: StateName;
-  /** Why, as a reason in CamelCase. */
+  /** Reason in CamelCase. */
   reason: string;
-  /** Why, as a sentence; empty for a healthy object. */
+  /** The cause as a sentence; empty for a healthy object. */
   message: string;
-  /** Since when; empty when unknown. */
+  /** Since when the object is in this state; empty when unknown. */
   since: string;
-  /** While something progresses: how far it has come. */
+  /** How far a rollout or scaling has progressed. */
   progress?: Progress;
 }
 
-/** The state of an object and every cause of it, decided from the object and its parts at one moment. */
+/** The state of an object and all its causes, decided from the object and its parts at one point in time. */
 export interface Assessment {
   state: ObjectState;
   /** Most severe first; empty for a healthy object. */
   causes: Explanation[];
-  /** When this may change without any further event, in milliseconds. */
+  /** When the state may change without a further event, in milliseconds since 1970. */
   changesAtMs?: number;
 }
 
-/** Where an object is. */
+/** The time at which `assess` decides, and the namespace and Cluster of the object. */
 export interface AssessmentContext {
   nowMs: number;
   namespace: string;
-  /** Name of its Cluster; of a Cluster its own. */
+  /** Name of the object's Cluster; defaults to the object's own name. */
   cluster?: string;
 }
 
@@ -54,7 +55,7 @@ export function assess(node: ObjectNode, context: AssessmentContext): Assessment
   };
 }
 
-/** The state alone. Within a paused or hibernated cluster all parts rest with it. */
+/** Returns only the state of an object. Parts of a paused or hibernated cluster have the cluster's state, passed as `within`. */
 export function stateOf(node: ObjectNode, nowMs: number, within?: ObjectState): ObjectState {
   if (within?.state === "Hibernated" || within?.state === "Paused") return within;
   return assess(node, { nowMs, namespace: "default" }).state;
@@ -99,7 +100,7 @@ function shortage(node: ObjectNode): Progress | undefined {
   return { done: sum(({ done }) => done), total: sum(({ total }) => total) };
 }
 
-/** The state in a few words: `Progressing (3 of 7)`. */
+/** Formats a state with its progress: `Progressing (3 of 7)`. */
 export function stateText({ state, progress }: ObjectState): string {
   return progress === undefined ? state : `${state} (${progress.done} of ${progress.total})`;
 }

@@ -132,9 +132,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a ClusterClass's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec, status: optional(status) });
 
-/** A pattern that many Clusters are made from. */
+/** A template for Clusters: Clusters with a topology are generated from its templates, variables and patches. */
 export const ClusterClass = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

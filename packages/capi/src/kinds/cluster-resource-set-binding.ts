@@ -25,8 +25,10 @@ const spec = object({
   clusterName: string({ doc: "The Cluster.", minLength: 1, maxLength: 63 }),
 });
 
+/** The v1beta2 schema of a ClusterResourceSetBinding's spec; the v1beta1 schema is derived from it. */
 export const schema = object({ spec });
 
+/** Records which resources the ClusterResourceSets have applied to one Cluster; it has the Cluster's name. */
 export const ClusterResourceSetBinding = defineKind({
   group: "addons.cluster.x-k8s.io",
   version: "v1beta2",

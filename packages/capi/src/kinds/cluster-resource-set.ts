@@ -6,7 +6,7 @@ import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, object, optional, string } from "../schema/schema.ts";
 import { deprecatedConditions } from "./shared-status.ts";
 
-/** A Secret or ConfigMap whose values are manifests. */
+/** Fields of a reference to a Secret or ConfigMap whose values are manifests. */
 export const resourceReference = {
   name: string({ doc: "Name of the Secret or ConfigMap, in the same namespace.", minLength: 1, maxLength: 253 }),
   kind: string({ doc: "Secret or ConfigMap.", enum: ["Secret", "ConfigMap"] }),
@@ -37,9 +37,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a ClusterResourceSet's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec, status: optional(status) });
 
-/** Objects that every matching cluster gets. */
+/** Applies manifests, such as those of a pod network, to every Cluster whose labels match. */
 export const ClusterResourceSet = defineKind({
   group: "addons.cluster.x-k8s.io",
   version: "v1beta2",

@@ -28,6 +28,7 @@ const clusterNetwork = object(
   { minProperties: 1 },
 );
 
+/** Schema of the host and port at which a cluster's API server is reached. */
 export const controlPlaneEndpoint = object(
   {
     host: optional(string({ doc: "Where the API is reached.", minLength: 1, maxLength: 512 })),
@@ -91,8 +92,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a Cluster's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec, status: optional(status) });
 
+/** A Kubernetes cluster with its network settings and references to its control plane and infrastructure. */
 export const Cluster = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

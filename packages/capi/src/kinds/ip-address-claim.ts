@@ -17,12 +17,13 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of an IPAddressClaim's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({
   spec: object({ clusterName: optional(clusterName), poolRef: poolReference }),
   status: optional(status),
 });
 
-/** Asks a pool for an address. */
+/** Requests an IP address from a pool. */
 export const IPAddressClaim = defineKind({
   group: "ipam.cluster.x-k8s.io",
   version: "v1beta2",

@@ -6,15 +6,16 @@ import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../sche
 import { documented, integer, object, optional, string } from "../schema/schema.ts";
 import { ageColumn } from "./columns.ts";
 
-/** Which pool an address comes from. */
+/** Schema of the reference to the pool that an address comes from; immutable. */
 export const poolReference = documented(contractReference, "The pool the address comes from; never changes.");
 
-/** Columns that claims and addresses share. */
+/** Printer columns that IPAddress and IPAddressClaim share: name and kind of the pool. */
 export const poolColumns: readonly PrinterColumnDefinition[] = [
   { name: "Pool Name", type: "string", jsonPath: ".spec.poolRef.name" },
   { name: "Pool Kind", type: "string", jsonPath: ".spec.poolRef.kind" },
 ];
 
+/** The v1beta2 schema of an IPAddress's spec; the v1beta1 schema is derived from it. */
 export const schema = object({
   spec: object({
     claimRef: object({ name: objectName("Name of the IPAddressClaim.") }),
@@ -25,7 +26,7 @@ export const schema = object({
   }),
 });
 
-/** An address that a pool gave to a claim. */
+/** An IP address that a pool allocated to the IPAddressClaim of the same name. */
 export const IPAddress = defineKind({
   group: "ipam.cluster.x-k8s.io",
   version: "v1beta2",

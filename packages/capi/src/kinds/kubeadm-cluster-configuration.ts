@@ -1,11 +1,11 @@
 import { array, boolean, type Infer, integer, map, object, optional, string } from "../schema/schema.ts";
 import { environment } from "./environment.ts";
 
-/** A list of short texts as kubeadm's types have them. */
+/** Returns the schema of a non-empty list of non-empty strings with the given limits. */
 export const texts = (doc: string, maxItems: number, maxLength: number) =>
   array(string({ minLength: 1, maxLength }), { doc, minItems: 1, maxItems });
 
-/** Command line arguments of one program; a name may stand only once. */
+/** Returns the schema of a component's command line arguments; each name may occur only once. */
 export const args = (doc: string, field: "extraArgs" | "kubeletExtraArgs") =>
   array(
     object({
@@ -68,7 +68,7 @@ const externalEtcd = object(
   { doc: "An etcd cluster that exists already." },
 );
 
-/** kubeadm's ClusterConfiguration without what Cluster and Machine say already. */
+/** Schema of kubeadm's ClusterConfiguration, without the fields that come from Cluster and Machine. */
 export const clusterConfiguration = object(
   {
     etcd: optional(object({ local: optional(localEtcd), external: optional(externalEtcd) }, { minProperties: 1 })),
@@ -98,4 +98,5 @@ export const clusterConfiguration = object(
   { doc: "Settings of the whole control plane, for kubeadm init.", minProperties: 1 },
 );
 
+/** kubeadm's ClusterConfiguration, without the fields that come from Cluster and Machine. */
 export type ClusterConfiguration = Infer<typeof clusterConfiguration>;

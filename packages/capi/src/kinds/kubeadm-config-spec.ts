@@ -95,7 +95,7 @@ const user = object({
   sshAuthorizedKeys: optional(list("Keys that may log in.", 100, 2048)),
 });
 
-/** KubeadmConfig.spec; also what KubeadmConfigTemplate and KubeadmControlPlane hold. */
+/** Schema of KubeadmConfig.spec, which KubeadmConfigTemplate and KubeadmControlPlane contain too. */
 export const kubeadmConfigSpec = object(
   {
     clusterConfiguration: optional(clusterConfiguration),
@@ -155,6 +155,9 @@ export const kubeadmConfigSpec = object(
   { doc: "How a machine becomes a node." },
 );
 
+/** KubeadmConfig.spec: kubeadm's configuration, and the files, users, disks and commands of a new node. */
 export type KubeadmConfigSpec = Infer<typeof kubeadmConfigSpec>;
+/** A file that is written to the node before kubeadm runs. */
 export type KubeadmFile = Infer<typeof file>;
+/** A user that is created on the node. */
 export type KubeadmUser = Infer<typeof user>;

@@ -7,6 +7,7 @@ import { object, optional } from "../schema/schema.ts";
 import { ageColumn } from "./columns.ts";
 import { kubeadmControlPlaneTemplateSpec } from "./kubeadm-control-plane-spec.ts";
 
+/** The v1beta2 schema of a KubeadmControlPlaneTemplate's spec; the v1beta1 schema is derived from it. */
 export const schema = object({
   spec: optional(
     object({
@@ -18,7 +19,7 @@ export const schema = object({
   ),
 });
 
-/** What control planes of a class are made from. */
+/** Template of the KubeadmControlPlanes of a ClusterClass. */
 export const KubeadmControlPlaneTemplate = defineKind({
   group: "controlplane.cluster.x-k8s.io",
   version: "v1beta2",

@@ -41,9 +41,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a KubeadmControlPlane's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec: kubeadmControlPlaneSpec, status: optional(status) });
 
-/** A control plane of Machines set up by kubeadm. */
+/** A control plane that runs on Machines set up by kubeadm. */
 export const KubeadmControlPlane = defineKind({
   group: "controlplane.cluster.x-k8s.io",
   version: "v1beta2",

@@ -65,7 +65,7 @@ const bootstrapToken = object({
   groups: optional(texts("Groups of who uses it.", 100, 256)),
 });
 
-/** kubeadm's InitConfiguration. */
+/** Schema of kubeadm's InitConfiguration. */
 export const initConfiguration = object(
   {
     bootstrapTokens: optional(
@@ -139,7 +139,7 @@ const fileDiscovery = object({
   ),
 });
 
-/** kubeadm's JoinConfiguration. */
+/** Schema of kubeadm's JoinConfiguration. */
 export const joinConfiguration = object(
   {
     ...shared,
@@ -159,5 +159,7 @@ export const joinConfiguration = object(
   { doc: "What a joining node does.", minProperties: 1 },
 );
 
+/** kubeadm's InitConfiguration: how the first control plane node is set up. */
 export type InitConfiguration = Infer<typeof initConfiguration>;
+/** kubeadm's JoinConfiguration: how further nodes join the cluster. */
 export type JoinConfiguration = Infer<typeof joinConfiguration>;

@@ -9,7 +9,7 @@ import { deletionOrder } from "./machine-set.ts";
 import { machineNaming, machineTemplate, replicasStatus } from "./machine-template.ts";
 import { deprecatedWith } from "./shared-status.ts";
 
-/** How Machines are replaced when their template changes. */
+/** Schema of how Machines are replaced when their template changes. */
 export const rolloutStrategy = object(
   {
     type: string({ doc: "How Machines are replaced.", enum: ["RollingUpdate", "OnDelete"] }),
@@ -26,7 +26,7 @@ export const rolloutStrategy = object(
   { minProperties: 1 },
 );
 
-/** When and how a MachineDeployment's Machines are replaced; also in topologies. */
+/** Schema of when and how the Machines of a MachineDeployment are replaced; a Cluster's topology uses it too. */
 export const rollout = object(
   {
     after: optional(time({ doc: "Machines older than this are replaced." })),
@@ -68,9 +68,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a MachineDeployment's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec, status: optional(status) });
 
-/** What people write for a group of equal workers. */
+/** Declares a group of identical worker Machines and rolls out changes of their template. */
 export const MachineDeployment = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

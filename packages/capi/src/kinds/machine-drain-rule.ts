@@ -56,9 +56,10 @@ const spec = object({
   ),
 });
 
+/** The v1beta2 schema of a MachineDrainRule's spec; the v1beta1 schema is derived from it. */
 export const schema = object({ spec });
 
-/** How Pods are treated when a Node is drained. */
+/** Declares which Pods are evicted, skipped or waited for when a Node is drained, and in which order. */
 export const MachineDrainRule = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

@@ -34,9 +34,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a MachineHealthCheck's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec, status: optional(status) });
 
-/** Finds unhealthy Machines and has them repaired. */
+/** Marks unhealthy Machines for remediation. */
 export const MachineHealthCheck = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

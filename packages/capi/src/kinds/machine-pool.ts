@@ -88,9 +88,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a MachinePool's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec, status: optional(status) });
 
-/** A group of instances that the infrastructure keeps by itself. */
+/** A group of machines that the infrastructure provider manages as one unit, such as an auto scaling group. */
 export const MachinePool = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

@@ -8,11 +8,12 @@ import { ageColumn, clusterColumn, pausedColumn, replicasColumns } from "./colum
 import { machineNaming, machineTemplate, replicasStatus } from "./machine-template.ts";
 import { deprecatedWith, legacyFailure } from "./shared-status.ts";
 
-/** Which Machines go first when there are too many. */
+/** Schema of the order in which healthy Machines are deleted on scale-down: random, newest or oldest first. */
 export const deletionOrderField = optional(
   string({ doc: "Which Machines go first when there are too many.", enum: ["Random", "Newest", "Oldest"] }),
 );
 
+/** Schema of spec.deletion of MachineSets and MachineDeployments: the order in which Machines are deleted on scale-down. */
 export const deletionOrder = object({ order: deletionOrderField }, { minProperties: 1 });
 
 const spec = object({
@@ -39,9 +40,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a MachineSet's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec, status: optional(status) });
 
-/** Keeps equal Machines; made by MachineDeployments, seldom by people. */
+/** Keeps a number of identical Machines running; usually created by a MachineDeployment. */
 export const MachineSet = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

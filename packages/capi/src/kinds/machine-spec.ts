@@ -10,6 +10,7 @@ const gate = object({
   ),
 });
 
+/** Schema of additional conditions that must be good for an object to be Ready. */
 export const readinessGates = array(gate, {
   doc: "More conditions that Ready depends on.",
   minItems: 1,
@@ -17,6 +18,7 @@ export const readinessGates = array(gate, {
   listType: "map",
   keys: ["conditionType"],
 });
+/** Schema of additional conditions that must be good for an object to be Available. */
 export const availabilityGates = array(gate, {
   doc: "More conditions that Available depends on.",
   minItems: 1,
@@ -25,6 +27,7 @@ export const availabilityGates = array(gate, {
   keys: ["conditionType"],
 });
 
+/** Schema of a taint that a Machine's Node gets, and whether it is kept in sync or set only once. */
 export const machineTaint = object({
   key: string({ doc: "Taint key.", minLength: 1, maxLength: 317, pattern: TAINT_KEY }),
   value: optional(string({ doc: "Taint value.", minLength: 1, maxLength: 63, pattern: LABEL_VALUE })),
@@ -38,6 +41,7 @@ export const machineTaint = object({
   }),
 });
 
+/** Schema of a Machine's list of taints, keyed by key and effect. */
 export const machineTaints = array(machineTaint, {
   doc: "Taints for the Node.",
   minItems: 1,
@@ -46,19 +50,20 @@ export const machineTaints = array(machineTaint, {
   keys: ["key", "effect"],
 });
 
-/** How long the steps of deleting a Machine may take. */
+/** Schemas of the timeouts for draining a Node, detaching its volumes and deleting it. */
 export const deletionTimeouts = {
   nodeDrainTimeoutSeconds: optional(integer({ doc: "0 or absent: as long as it takes.", minimum: 0 })),
   nodeVolumeDetachTimeoutSeconds: optional(integer({ doc: "0 or absent: as long as it takes.", minimum: 0 })),
   nodeDeletionTimeoutSeconds: optional(integer({ doc: "0: as long as it takes; absent: 10 seconds.", minimum: 0 })),
 };
 
-/** `deletion` of Machines and what makes them. */
+/** Schema of `deletion`, the deletion timeouts, in Machines and in the kinds that create them. */
 export const machineDeletion = object(deletionTimeouts, {
   doc: "How long the steps of deleting a Machine may take.",
   minProperties: 1,
 });
 
+/** Schema of where a Machine's bootstrap data comes from: a bootstrap object or a Secret. */
 export const bootstrap = object(
   {
     configRef: optional(contractReference),
@@ -67,7 +72,7 @@ export const bootstrap = object(
   { doc: "Where the machine's bootstrap data comes from." },
 );
 
-/** Machine.spec; also what templates of Machines hold. */
+/** Schema of Machine.spec, which the Machine templates of other kinds contain too. */
 export const machineSpec = object({
   clusterName,
   bootstrap,
@@ -83,4 +88,5 @@ export const machineSpec = object({
   taints: optional(machineTaints),
 });
 
+/** Machine.spec: the Machine's cluster, version, bootstrap data and infrastructure. */
 export type MachineSpec = Infer<typeof machineSpec>;

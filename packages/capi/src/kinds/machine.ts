@@ -8,6 +8,7 @@ import { ageColumn, clusterColumn, conditionColumn, pausedColumn } from "./colum
 import { machineSpec } from "./machine-spec.ts";
 import { deprecatedStatus } from "./shared-status.ts";
 
+/** Schema of status.addresses of Machines and infrastructure machines. */
 export const machineAddresses = array(
   object({
     type: string({
@@ -88,8 +89,10 @@ const status = object(
   { minProperties: 1 },
 );
 
+/** The v1beta2 schema of a Machine's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({ spec: machineSpec, status: optional(status) });
 
+/** One machine of a cluster: connects bootstrap data, infrastructure and the resulting Node. */
 export const Machine = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

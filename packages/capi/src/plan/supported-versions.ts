@@ -1,10 +1,11 @@
-/** Minor versions of Kubernetes 1 that hosted control planes can run. */
+/** The oldest minor version of Kubernetes 1.x that hosted control planes support. */
 export const OLDEST_MINOR = 28;
+/** The newest minor version of Kubernetes 1.x that hosted control planes support. */
 export const NEWEST_MINOR = 36;
 
 const VERSION = /^v(\d+)\.(\d+)\.\d+([-+].*)?$/;
 
-/** Why a version cannot be run, or undefined when it can. */
+/** Returns why hosted control planes do not support a version, or undefined if they do. */
 export function versionProblem(version: string): string | undefined {
   const [, major, minor] = VERSION.exec(version) ?? [];
   if (minor === undefined) return `${version} is not a version like v1.34.4`;

@@ -4,6 +4,7 @@ import type { Infer, Schema } from "./schema.ts";
 /** Cluster API labels of a CRD: which contract versions its API versions implement. */
 const CONTRACT_LABEL_PREFIX = "cluster.x-k8s.io/";
 
+/** A column of `kubectl get`, as in additionalPrinterColumns of a CRD. */
 export interface PrinterColumnDefinition {
   name: string;
   type: "string" | "integer" | "number" | "boolean" | "date";
@@ -15,7 +16,7 @@ export interface PrinterColumnDefinition {
 /** One served version of a kind. */
 export interface KindVersion {
   name: string;
-  /** The schema of spec, status and what else the kind has beside metadata. */
+  /** The schema of everything but apiVersion, kind and metadata: spec, status and other top-level fields. */
   schema: Schema;
   columns?: PrinterColumnDefinition[];
   deprecated?: string;
@@ -24,15 +25,16 @@ export interface KindVersion {
   convert?: VersionConverter;
 }
 
-/** The version that a reference of an older API to a kind gets: the stored version has none. */
+/** Returns the apiVersion to write into a reference of an older API version; references in the stored version have none. */
 export type ApiVersionLookup = (group: string, kind: string) => string;
 
-/** Hub and spoke: each version converts to and from the stored one without loss. Both get a private copy they may change. */
+/** Converts between one version and the stored one (the hub) without loss. Both functions may modify the object they are given. */
 export interface VersionConverter {
   toStored(object: Unstructured, apiVersionOf?: ApiVersionLookup): Unstructured;
   fromStored(object: Unstructured, apiVersionOf?: ApiVersionLookup): Unstructured;
 }
 
+/** What `defineKind` needs: names, schema, versions and admission rules of a kind. */
 export interface KindOptions<S extends Schema> {
   group: string;
   kind: string;
@@ -62,11 +64,11 @@ export interface KindOptions<S extends Schema> {
 /** A whole object of a kind. */
 export type KindObject<Body> = { apiVersion: string; kind: string; metadata: ObjectMeta } & Body;
 
-/** What a kind checks that a schema cannot say. Works on the stored version; refuses by returning field errors. */
+/** Defaults and validation of a kind beyond its schema. Functions see the stored version; returned problems reject the request. */
 export interface KindAdmission<T> {
   /** Fills defaults in place. */
   default?(object: T, old: T | undefined): void;
-  /** Fills defaults that other objects hold, in place; runs after `default`. */
+  /** Fills in defaults that depend on other objects, in place; runs after `default`. */
   complete?(object: T, lookup: AdmissionLookup): Promise<void>;
   /** What is wrong with an object by itself. `dryRun`: the request changes nothing. */
   validate?(object: T, old: T | undefined, request?: { readonly dryRun: boolean }): AdmissionProblem[];
@@ -74,21 +76,21 @@ export interface KindAdmission<T> {
   /** Checks that need other objects; run after `validate` found nothing. */
   check?(object: T, old: T | undefined, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
   checkDelete?(object: T, lookup: AdmissionLookup): Promise<AdmissionProblem[]>;
-  /** Whether the rules are about the number of replicas too: then they also hold for the scale subresource. */
+  /** Whether the rules check the number of replicas, so that they must run for the scale subresource too. */
   checksReplicas?: true;
   /** Fields whose reference may name another namespace if the target grants it, which `check` decides. All others must stay in theirs. */
   grantedReferences?: readonly string[];
-  /** What a client should know of an object that is accepted. */
+  /** Returns warnings that the client of an accepted request receives. */
   warnings?(object: T, lookup: AdmissionLookup): Promise<string[]>;
 }
 
-/** Other objects that a check looks at, in their stored version. */
+/** Reads other objects, in their stored version, for admission checks. */
 export interface AdmissionLookup {
   get(kind: AdmissionKind, namespace: string, name: string): Promise<Unstructured | undefined>;
   list(kind: AdmissionKind, namespace?: string): Promise<readonly Unstructured[]>;
 }
 
-/** How a check names a kind. */
+/** Identifies a kind in an AdmissionLookup. */
 export interface AdmissionKind {
   readonly group: string;
   readonly version: string;
@@ -97,7 +99,7 @@ export interface AdmissionKind {
   readonly namespaced: boolean;
 }
 
-/** One reason to refuse an object. */
+/** One reason to reject an object, as a field error. */
 export interface AdmissionProblem {
   type:
     | "FieldValueRequired"
@@ -110,7 +112,7 @@ export interface AdmissionProblem {
   detail: string;
 }
 
-/** A kind: what clients address it by (structurally runtime's `Kind<T>`), its CRD and its admission rules. */
+/** A kind with its names, CRD and admission rules; can be passed to clients wherever the runtime expects a `Kind<T>`. */
 export interface KindDefinition<T extends KindObject<object>> {
   readonly group: string;
   readonly version: string;
@@ -121,7 +123,7 @@ export interface KindDefinition<T extends KindObject<object>> {
   readonly doc: string;
   readonly versions: readonly KindVersion[];
   readonly admission: KindAdmission<T> | undefined;
-  /** The CustomResourceDefinition, made once. */
+  /** The CustomResourceDefinition, built on the first call. */
   crd(): Unstructured;
   /** Never set: carries the type. */
   readonly __type?: T;
@@ -130,7 +132,7 @@ export interface KindDefinition<T extends KindObject<object>> {
 /** The TypeScript type of a kind's objects: `type Cluster = ObjectOf<typeof Cluster>`. */
 export type ObjectOf<K> = K extends { readonly __type?: infer T } ? NonNullable<T> : never;
 
-/** Defines a kind once: type, CRD and documentation all come from here. */
+/** Defines a kind; its TypeScript type, CRD and API reference are all derived from this definition. */
 export function defineKind<S extends Schema>(options: KindOptions<S>): KindDefinition<KindObject<Infer<S>>> {
   const stored: KindVersion = {
     name: options.version,

@@ -1,8 +1,8 @@
 import type { JSONSchemaProps } from "@capstan/apimachinery";
 
 /**
- * One value from which come the TypeScript type (`Infer`), the CRD's OpenAPI schema (`.json`) and the API reference.
- * `T` exists only for the compiler.
+ * A schema from which the TypeScript type (`Infer`), the CRD's OpenAPI schema (`.json`) and the API reference are derived.
+ * `T` exists only at compile time.
  */
 export interface Schema<T = unknown> {
   readonly json: JSONSchemaProps;
@@ -14,7 +14,7 @@ export interface Schema<T = unknown> {
 /** The TypeScript type a schema describes. */
 export type Infer<S> = S extends Schema<infer T> ? T : never;
 
-/** A field that may be absent. */
+/** Schema of a field that may be absent. */
 export interface OptionalSchema<T> extends Schema<T> {
   readonly optional: true;
 }
@@ -29,7 +29,7 @@ type Plain<T> = { [K in keyof T]: T[K] };
 /** A schema while it is being put together. */
 type Draft = { -readonly [K in keyof JSONSchemaProps]: JSONSchemaProps[K] };
 
-/** A CEL rule on a value. */
+/** A CEL validation rule of a value (x-kubernetes-validations). */
 export interface Rule {
   rule: string;
   message: string;
@@ -90,6 +90,7 @@ function pick(options: object, names: readonly string[]): JSONSchemaProps {
   return Object.fromEntries(names.filter((n) => from[n] !== undefined).map((n) => [n, from[n]])) as JSONSchemaProps;
 }
 
+/** Returns the schema of a string; with `enum`, of one of its values. */
 export function string<const E extends string = string>(options: StringOptions<E> = {}): Schema<E> {
   const enumeration = options.enum === undefined ? {} : { enum: [...options.enum] };
   return make({
@@ -100,6 +101,7 @@ export function string<const E extends string = string>(options: StringOptions<E
   });
 }
 
+/** Returns the schema of an integer, int32 unless `format` says otherwise. */
 export function integer(options: NumberOptions = {}): Schema<number> {
   return make({
     type: "integer",
@@ -109,10 +111,12 @@ export function integer(options: NumberOptions = {}): Schema<number> {
   });
 }
 
+/** Returns the schema of a boolean. */
 export function boolean(options: Common<boolean> = {}): Schema<boolean> {
   return make({ type: "boolean", ...common(options) });
 }
 
+/** Returns the schema of Kubernetes' IntOrString: a number, or a string such as a percentage. */
 export function intOrString(options: Common<number | string> = {}): Schema<number | string> {
   return make({
     anyOf: [{ type: "integer" }, { type: "string" }],
@@ -121,28 +125,29 @@ export function intOrString(options: Common<number | string> = {}): Schema<numbe
   });
 }
 
-/** An amount such as 500m or 2Gi. */
+/** Returns the schema of a Kubernetes quantity such as 500m or 2Gi. */
 export function quantity(options: Common<number | string> = {}): Schema<number | string> {
   const number = String.raw`(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))`;
   const pattern = String.raw`^(\+|-)?${number}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?${number}))?$`;
   return make({ ...intOrString(options).json, pattern });
 }
 
-/** An RFC 3339 time. */
+/** Returns the schema of an RFC 3339 time. */
 export function time(options: Common<string> = {}): Schema<string> {
   return make({ type: "string", format: "date-time", ...common(options) });
 }
 
-/** Any JSON value, kept as it is. */
+/** Returns the schema of any JSON value; unknown fields are preserved. */
 export function anything(options: Common<unknown> = {}): Schema<unknown> {
   return make({ "x-kubernetes-preserve-unknown-fields": true, ...common(options) });
 }
 
-/** An object whose fields are not described, kept as they are. */
+/** Returns the schema of an object with any fields; unknown fields are preserved. */
 export function openObject(options: Common<Record<string, unknown>> = {}): Schema<Record<string, unknown>> {
   return make({ type: "object", "x-kubernetes-preserve-unknown-fields": true, ...common(options) });
 }
 
+/** Returns the schema of a list; `listType` and `keys` control how server-side apply merges it. */
 export function array<T>(item: Schema<T>, options: ArrayOptions<T> = {}): Schema<T[]> {
   const list: Draft = {};
   if (options.listType !== undefined) list["x-kubernetes-list-type"] = options.listType;
@@ -156,7 +161,7 @@ export function array<T>(item: Schema<T>, options: ArrayOptions<T> = {}): Schema
   });
 }
 
-/** String keys, values of one schema. */
+/** Returns the schema of a map from strings to values of one schema. */
 export function map<T>(value: Schema<T>, options: ObjectOptions<Record<string, T>> = {}): Schema<Record<string, T>> {
   return make({
     type: "object",
@@ -167,6 +172,7 @@ export function map<T>(value: Schema<T>, options: ObjectOptions<Record<string, T
   });
 }
 
+/** Returns the schema of an object with the given fields; those not marked `optional` are required. */
 export function object<F extends Fields>(
   fields: F,
   options: ObjectOptions<Plain<ObjectOf<F>>> = {},
@@ -183,12 +189,12 @@ export function object<F extends Fields>(
   return make(json);
 }
 
-/** Marks a field of an object as one that may be absent. */
+/** Marks a field of an object as optional. */
 export function optional<T>(schema: Schema<T>): OptionalSchema<T> {
   return { json: schema.json, optional: true };
 }
 
-/** The same schema with another one-sentence description. */
+/** Returns the schema with another description. */
 export function documented<S extends Schema>(schema: S, doc: string): S {
   return { ...schema, json: { ...schema.json, description: doc } };
 }

@@ -1,15 +1,15 @@
 import type { ConditionInput } from "../contract/conditions.ts";
 import type { FailureDomain, MachineAddress } from "../contract/types.ts";
 
-/** What a provider says of an object beyond the contract, whatever the outcome is. */
+/** Provider-specific status fields and conditions that accompany any outcome. */
 export interface OwnReport {
-  /** Fields of status of the provider's own; those not given stay as they were. */
+  /** Provider-specific status fields; fields not given keep their value. */
   status?: Record<string, unknown>;
-  /** Conditions of the provider's own; those not given stay as they were. */
+  /** Provider-specific conditions; conditions not given keep their value. */
   conditions?: readonly ConditionInput[];
 }
 
-/** What a provider function returns (docs/architecture.md, "Interfaces between parts"). A thrown error is retried with back-off. */
+/** What `ensure` or `remove` of a provider reports. When they throw instead, the reconciler retries with back-off. */
 export type Outcome = OwnReport & OutcomeOf;
 
 type OutcomeOf =
@@ -20,26 +20,28 @@ type OutcomeOf =
       failureDomain?: string;
       endpoint?: { host: string; port: number };
       failureDomains?: FailureDomain[];
-      /** Something is still to be done that nothing announces. */
+      /** Requeue after this time, for remaining work that no watch reports. */
       recheckAfterMs?: number;
     }
-  /** Something must happen first. Without `recheckAfterMs` a watch wakes the reconciler. `trouble`: people are told by an event. */
+  /** Something must happen first. Without `recheckAfterMs`, a watch requeues the object. `trouble` also emits a Warning event. */
   | { type: "wait"; reason: string; message: string; recheckAfterMs?: number; trouble?: true }
-  /** Nothing left to give: Ready=False with reason InsufficientCapacity, which is what a WorkerPool reads. */
+  /** No free capacity: sets Ready=False with reason InsufficientCapacity, which WorkerPools react to. */
   | { type: "noCapacity"; message: string }
-  /** A person must act. Retried when something changes, and rarely. */
+  /** A person must act. Retried when something changes, and otherwise every ten minutes. */
   | { type: "failed"; reason: string; message: string; cure: string }
-  /** Remove functions only: nothing is left outside. */
+  /** The object no longer exists at its provider; lets `remove` release the finalizer. */
   | { type: "gone" };
 
 type Ready = Omit<Extract<Outcome, { type: "ready" }>, "type">;
 
+/** Returns the outcome that the object is ready, with what the contract publishes, such as providerID and addresses. */
 export const ready = (what: Ready = {}): Outcome => ({ type: "ready", ...what });
 
+/** Returns the outcome that the object waits for something; reason and message go into its Ready or Deleting condition. */
 export const wait = (reason: string, message: string, recheckAfterMs?: number): Outcome =>
   recheckAfterMs === undefined ? { type: "wait", reason, message } : { type: "wait", reason, message, recheckAfterMs };
 
-/** A wait that should not be: something outside went wrong, and may mend itself. Told as a Warning event too. */
+/** Returns a wait that is caused by a problem outside, which may resolve by itself; also emits a Warning event. */
 export const trouble = (reason: string, message: string, recheckAfterMs?: number): Outcome => ({
   type: "wait",
   reason,
@@ -48,8 +50,10 @@ export const trouble = (reason: string, message: string, recheckAfterMs?: number
   trouble: true,
 });
 
+/** Returns the outcome that the provider has no free capacity for the object; it is retried every 30 seconds. */
 export const noCapacity = (message: string): Outcome => ({ type: "noCapacity", message });
 
+/** Returns the outcome that a person must act; `cure` says what to do and is appended to the condition's message. */
 export const failed = (reason: string, message: string, cure: string): Outcome => ({
   type: "failed",
   reason,
@@ -57,4 +61,5 @@ export const failed = (reason: string, message: string, cure: string): Outcome =
   cure,
 });
 
+/** Returns the outcome that nothing is left at the provider; after `remove`, the finalizer is released. */
 export const gone = (): Outcome => ({ type: "gone" });

@@ -2,29 +2,30 @@ import { type CompiledSchema, compileSchema, deepCopy, type JSONSchemaProps } fr
 import { invalid, required } from "../admission/problems.ts";
 import type { AdmissionProblem } from "../schema/kind.ts";
 
-/** A variable as a ClusterClass defines it. */
+/** A variable that a ClusterClass defines. */
 export interface VariableDefinition {
   name: string;
   required?: boolean;
   schema: { openAPIV3Schema: object };
 }
 
-/** Values as a Cluster gives them. */
+/** Variable values as a Cluster's topology sets them. */
 export type GivenVariables = readonly { name: string; value?: unknown }[];
 
-/** Values by the names of their variables. */
+/** Variable values by name, after defaulting. */
 export type VariableValues = Record<string, unknown>;
 
+/** Whether `resolveVariables` resolves overrides, and the values before an update. */
 export interface ResolveOptions {
-  /** Values of a part of the cluster: they only need what they override. */
+  /** Whether the values override those of the Cluster for one part of it, so that neither defaults nor required variables apply. */
   override?: boolean;
-  /** What the Cluster gave before, for rules about changes. */
+  /** The values before an update, for transition rules (oldSelf). */
   old?: GivenVariables | undefined;
 }
 
 /**
- * The values of a class's variables for a cluster: what the cluster gives, completed by defaults and checked against the schemas, in
- * the order in which they are written back. Never throws: a schema that cannot be used is a problem too.
+ * Returns the values of a ClusterClass's variables for a Cluster, with defaults and validated against their schemas, in the order in
+ * which they are written back. Never throws: an unusable schema is reported as a problem.
  */
 export function resolveVariables(
   definitions: readonly VariableDefinition[],

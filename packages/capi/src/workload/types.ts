@@ -8,24 +8,27 @@ export interface WorkloadClusters {
   subscribe(listener: (cluster: ClusterKey, nodeName: string | undefined) => void): () => void;
 }
 
+/** Namespace and name of a Cluster. */
 export interface ClusterKey {
   namespace: string;
   name: string;
 }
 
+/** The state of the connection to a workload cluster; client and Nodes are available only while it is connected. */
 export type WorkloadConnection =
-  /** `since`: from when on the Nodes have been followed without a gap. */
+  /** `since`: start of the current connection; Nodes have been watched without a gap from then on. */
   | { state: "connected"; since: number; client: Client; nodes: NodeView }
-  /** `connecting`: this process has not reached it yet and is still within the time that a restart may take. */
+  /** `connecting`: there is no kubeconfig Secret yet, or the first connection is still within CONNECTING_MS. */
   | { state: "connecting" | "down"; since: number; error: string };
 
-/** The Nodes of a workload cluster as the watch last showed them. */
+/** Reads the Nodes of a workload cluster from the watch's cache. */
 export interface NodeView {
   list(): readonly Node[];
   get(name: string): Node | undefined;
   byProviderID(providerID: string): Node | undefined;
 }
 
+/** The fields of a core/v1 Node that controllers read. */
 export interface Node extends KubeObject {
   spec?: { providerID?: string; unschedulable?: boolean; podCIDR?: string; taints?: NodeTaint[] };
   status?: {
@@ -36,6 +39,7 @@ export interface Node extends KubeObject {
   };
 }
 
+/** A taint in the spec of a core/v1 Node. */
 export interface NodeTaint {
   key: string;
   value?: string;

@@ -15,21 +15,22 @@ import type { ClusterKey, Node, NodeView, WorkloadClusters, WorkloadConnection }
 
 const NodeKind = kindRef<Node>({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
 const BY_PROVIDER_ID = "provider-id";
-/** Until it has answered for the first time, a cluster gets this long: what runs beside this process may have been restarted with it. */
+/** How long a cluster may take to answer for the first time: its control plane may be restarting together with this process. */
 export const CONNECTING_MS = 60_000;
 
 /** Twice as many as Kubernetes supports. */
 const MAX_NODES = 10_000;
 
+/** Dependencies of WorkloadConnections. */
 export interface WorkloadConnectionsOptions {
-  /** Of the management cluster: kubeconfig Secrets come from here. */
+  /** Cache of the management cluster, which the kubeconfig Secrets are read from. */
   cache: Cache;
   clock: Clock;
   random: Random;
   log: Logger;
-  /** Whoever may write Secrets names servers here: which addresses are dialled. */
+  /** Decides which addresses may be dialled, because everyone who may write Secrets can choose the server. */
   gate: DialGate;
-  /** Another way to reach a server, when there is one: embedded control planes are called in process. */
+  /** Returns another transport for a server, if there is one: embedded control planes are called in process. */
   dial?: (config: ClientConfig) => Transport | undefined;
 }
 
@@ -43,8 +44,8 @@ interface Connection {
 }
 
 /**
- * One connection per workload cluster, made when its kubeconfig Secret appears, made anew when that changes, with a watch on its
- * Nodes. A cluster that does not answer costs the others nothing.
+ * Keeps one connection per workload cluster, with a watch on its Nodes. It connects when the kubeconfig Secret appears and reconnects
+ * when that changes. A cluster that does not answer does not delay the others.
  */
 export class WorkloadConnections implements WorkloadClusters {
   readonly #options: WorkloadConnectionsOptions;
@@ -57,7 +58,7 @@ export class WorkloadConnections implements WorkloadClusters {
     this.#startedMs = options.clock.now();
   }
 
-  /** Begins to follow kubeconfig Secrets; the returned function ends all connections. */
+  /** Starts watching kubeconfig Secrets; the returned function closes all connections. */
   start(): () => Promise<void> {
     const remove = this.#options.cache.informer(Secret).addHandler({
       add: (secret) => this.#follow(secret),
