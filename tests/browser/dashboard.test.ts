@@ -23,7 +23,7 @@ let browser: Browser;
 let instance: Instance;
 let page: Page;
 let errors: string[];
-/** Machines of the wizard's cluster on hosts in memory, which forget them when the server ends. */
+/** UIDs of the machines of the wizard's cluster before the server was killed. */
 let beforeRestart: string[] = [];
 
 const accessible = async (): Promise<void> => expect(await accessibilityProblems(page)).toEqual([]);

@@ -20,14 +20,14 @@ import { resolveFiles, resolveUsers } from "./sources.ts";
 /** Nodes carry it until the Machine controller has synchronised their labels. */
 const UNINITIALIZED = { key: "node.cluster.x-k8s.io/uninitialized", effect: "NoSchedule" };
 
-/** Everything bootstrap data is made from. */
+/** The objects that bootstrap data is rendered from. */
 export interface DataInput {
   config: KubeadmConfig;
   owner: ConfigOwner;
   cluster: Cluster;
 }
 
-/** Data for the first control plane node. */
+/** Renders the bootstrap data of the first control plane node, which runs `kubeadm init`. */
 export async function initData(
   input: DataInput,
   pairs: readonly KeyPair[],
@@ -53,7 +53,7 @@ export async function initData(
   });
 }
 
-/** Data for a node that joins: a worker, or with key pairs a further control plane node. */
+/** Renders the bootstrap data of a node that runs `kubeadm join`: a worker or, if its owner is one, an additional control plane node. */
 export async function joinData(
   input: DataInput,
   discovery: Discovery,

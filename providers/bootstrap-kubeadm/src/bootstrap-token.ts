@@ -3,7 +3,7 @@ import { type Clock, formatTime, isReason, type Random, randomInt } from "@capst
 import { Secret, secretText } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
 
-/** How long a token lives when nobody uses it (upstream's default). */
+/** Lifetime of a bootstrap token that is not refreshed; upstream's default. */
 export const TOKEN_TTL_MS = 15 * 60_000;
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -13,7 +13,7 @@ const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 /** Two configs of one cluster with the same token ID are unlikely; several in a row do not happen. */
 const MAX_ATTEMPTS = 5;
 
-/** What token work needs: a client of the workload cluster, and whose token it is. */
+/** Inputs of the token functions: a client of the workload cluster, and the KubeadmConfig that the token belongs to. */
 export interface TokenScope {
   client: Client;
   clock: Clock;
@@ -25,8 +25,8 @@ export interface TokenScope {
 }
 
 /**
- * A token in the workload cluster. Its ID follows from the config and the token before it: who crashes between creating the token
- * and storing it finds it again, and no token is left behind.
+ * Creates a bootstrap token in the workload cluster and returns it. Its ID is derived from the config's uid and the previous token, so a
+ * retry after a crash finds the token instead of creating a second one.
  */
 export async function ensureToken(scope: TokenScope, previous = ""): Promise<string> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -51,7 +51,7 @@ async function createToken(scope: TokenScope, id: string, secret: string): Promi
   return `${id}.${secretText(existing, "token-secret") ?? ""}`;
 }
 
-/** Keeps a token alive; a token that is gone is made again as it was, since machines may hold it already. */
+/** Extends the token's expiration. Recreates a deleted token with the same value, because machines may already hold it. */
 export async function refreshToken(scope: TokenScope, token: string): Promise<void> {
   const [, id = "", secret = ""] = TOKEN.exec(token) ?? [];
   if (id === "") return;
@@ -70,7 +70,7 @@ export async function refreshToken(scope: TokenScope, token: string): Promise<vo
   );
 }
 
-/** Whether a pool's token is past half of its life, or gone. */
+/** Reports whether less than half of a MachinePool token's lifetime is left, or the token no longer exists. */
 export async function isHalfSpent(scope: TokenScope, token: string): Promise<boolean> {
   const existing = await scope.client.get(Secret, tokenKey(token.slice(0, 6)), scope.signal);
   return existing === undefined || remainingMs(existing, scope.clock) < scope.ttlMs / 2;

@@ -18,7 +18,7 @@ import { Stopped } from "./progress.ts";
 const DAY_MS = 24 * 3600_000;
 const DEFAULT_VALIDITY_DAYS = 3650;
 
-/** A certificate (or public key) and its key, with the places on the node they go to. */
+/** A certificate (or public key) and its private key, with the paths on the node that they are written to. */
 export interface KeyPair {
   purpose: SecretPurpose;
   certFile: string;
@@ -32,7 +32,7 @@ export interface KeyPair {
 
 type Wanted = Omit<KeyPair, "crt" | "key">;
 
-/** Which key pairs a control plane node needs, in the order their files are written. */
+/** Returns the key pairs that a control plane node needs, in the order in which their files are written. */
 export function wantedCertificates(config: ClusterConfiguration | undefined): Wanted[] {
   const dir = config?.certificatesDir ?? "/etc/kubernetes/pki";
   const pair = (purpose: SecretPurpose, certFile: string, keyFile: string): Wanted => ({
@@ -62,7 +62,7 @@ export function wantedCertificates(config: ClusterConfiguration | undefined): Wa
   ];
 }
 
-/** The files that put key pairs where kubeadm looks for them. */
+/** Returns the files that place key pairs where kubeadm expects them. */
 export function certificateFiles(pairs: readonly KeyPair[]): UserDataFile[] {
   return pairs.flatMap(({ certFile, keyFile, crt, key }) => [
     { path: certFile, owner: "root:root", permissions: "0640", content: crt },
@@ -72,6 +72,7 @@ export function certificateFiles(pairs: readonly KeyPair[]): UserDataFile[] {
   ]);
 }
 
+/** The key pairs to look up for a cluster, and whether to generate those that are missing. */
 export interface CertificatesRequest {
   cluster: ClusterKey;
   wanted: readonly Wanted[];
@@ -79,7 +80,7 @@ export interface CertificatesRequest {
   generate?: { owner: OwnerReference; config: ClusterConfiguration | undefined };
 }
 
-/** Reads key pairs from the cluster's Secrets, making missing ones if asked to. */
+/** Reads key pairs from the cluster's Secrets and generates missing ones if the request says so. */
 export async function lookupCertificates(request: CertificatesRequest, context: ReconcileContext): Promise<KeyPair[]> {
   return await Promise.all(
     request.wanted.map(async (wanted) => {
@@ -93,14 +94,14 @@ export async function lookupCertificates(request: CertificatesRequest, context: 
   );
 }
 
-/** The CA that joining nodes check the API server with; its key is not needed. */
+/** Returns the CA certificate that joining nodes verify the API server with; the Secret does not need the CA's key. */
 export async function clusterCa(cluster: ClusterKey, context: ReconcileContext): Promise<string> {
   const name = clusterSecretName(cluster.name, "ca");
   const crt = secretText(await readSecret(cluster, "ca", context), "tls.crt");
   return crt ?? missing(`There is no Secret ${name} with a tls.crt: the control plane provider makes it`);
 }
 
-/** kubeadm's pins of all certificates in a bundle. */
+/** Returns the public key pins (`sha256:…`) of all certificates in a PEM bundle, as kubeadm's caCertHashes expects them. */
 export function caPins(pem: string): string[] {
   try {
     return parseCertificates(pem).map(pinOf);

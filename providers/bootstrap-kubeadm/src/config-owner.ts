@@ -2,7 +2,7 @@ import { parseGroupVersion } from "@capstan/apimachinery";
 import { CONTROL_PLANE_LABEL, type KubeadmConfig, Machine, MachinePool } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
 
-/** Who the bootstrap data is for. */
+/** The Machine or MachinePool that the bootstrap data is rendered for. */
 export interface ConfigOwner {
   kind: "Machine" | "MachinePool";
   name: string;
@@ -15,7 +15,7 @@ export interface ConfigOwner {
   joined: boolean;
 }
 
-/** The Machine or MachinePool that owns a config; undefined until there is one. */
+/** Returns the Machine or MachinePool that owns a config, or undefined while there is none. */
 export function configOwner(config: KubeadmConfig, cache: Cache): ConfigOwner | undefined {
   const namespace = config.metadata.namespace ?? "";
   for (const reference of config.metadata.ownerReferences ?? []) {

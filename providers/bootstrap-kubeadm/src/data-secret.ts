@@ -6,7 +6,7 @@ import { fail } from "./progress.ts";
 /** The key that keeps the token a config made, so that it can be refreshed without being read out of the data. */
 const TOKEN_KEY = "token";
 
-/** What goes into the Secret. */
+/** Contents of the bootstrap data Secret. */
 export interface BootstrapData {
   value: string;
   format: "cloud-config" | "ignition";
@@ -14,12 +14,12 @@ export interface BootstrapData {
   token: string | undefined;
 }
 
-/** The config's data Secret as the cache knows it. */
+/** Returns the config's data Secret from the cache. */
 export function dataSecret(config: KubeadmConfig, context: ReconcileContext): Secret | undefined {
   return context.cache.get(Secret, { namespace: config.metadata.namespace, name: config.metadata.name ?? "" });
 }
 
-/** The token this config made, if its data Secret exists and belongs to it. */
+/** Returns the token that this config created, if its data Secret exists and is controlled by it. */
 export function storedToken(config: KubeadmConfig, secret: Secret | undefined): string | undefined {
   return secret !== undefined && controllerOf(secret)?.uid === config.metadata.uid
     ? secretText(secret, TOKEN_KEY)
@@ -36,7 +36,7 @@ function ownerOf(config: KubeadmConfig): OwnerReference {
   };
 }
 
-/** Writes the data; a Secret of the same name that somebody else owns is not touched. Returns its name. */
+/** Writes the data Secret and returns its name. Fails if a controller of another kind owns a Secret of that name. */
 export async function storeData(
   config: KubeadmConfig,
   clusterName: string,
@@ -83,7 +83,9 @@ export async function storeData(
 
 const RETRY_MS = 30_000;
 
-/** Puts the owner back where a restore from backup lost it, so that the Secret goes when the config goes. */
+/**
+ * Restores the owner reference of the data Secret, which a restore from backup can lose, so that it is garbage collected with the config.
+ */
 export async function ensureOwned(config: KubeadmConfig, context: ReconcileContext): Promise<void> {
   const secret = dataSecret(config, context);
   if (secret === undefined || controllerOf(secret)?.uid === config.metadata.uid) return;

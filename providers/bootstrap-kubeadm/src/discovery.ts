@@ -5,10 +5,11 @@ import type { UserDataFile } from "@capstan/userdata";
 import { caPins } from "./certificates.ts";
 import { Stopped } from "./progress.ts";
 
+/** The `discovery` section of a JoinConfiguration: how a joining node finds and verifies the API server. */
 export type Discovery = NonNullable<JoinConfiguration["discovery"]>;
 type FileDiscovery = NonNullable<Discovery["file"]>;
 
-/** `host:port` with brackets around IPv6 addresses. */
+/** Formats the Cluster's control plane endpoint as `host:port`, with brackets around IPv6 addresses. */
 export function endpointText(cluster: Cluster): string | undefined {
   const endpoint = validEndpoint(cluster.spec?.controlPlaneEndpoint);
   if (endpoint === undefined) return undefined;
@@ -22,13 +23,13 @@ function requiredEndpoint(cluster: Cluster): string {
   throw new Stopped({ step: "waiting", message: "Waiting for Cluster spec.controlPlaneEndpoint to be set" });
 }
 
-/** Whether a join of this config needs a token that the user did not give. */
+/** Reports whether joining with this config requires a token that the user did not provide. */
 export function needsToken(config: KubeadmConfig): boolean {
   const discovery = config.spec?.joinConfiguration?.discovery;
   return discovery?.file === undefined && discovery?.bootstrapToken?.token === undefined;
 }
 
-/** How the node finds and trusts the API: what the user said, completed from the Cluster, its CA and a token. */
+/** Completes the user's discovery settings from the Cluster's endpoint, its CA and a token. */
 export async function completeDiscovery(
   given: Discovery | undefined,
   cluster: Cluster,
@@ -51,7 +52,7 @@ export async function completeDiscovery(
   };
 }
 
-/** The kubeconfig that `discovery.file.kubeConfig` describes, as the file it goes to. */
+/** Renders the kubeconfig that `discovery.file.kubeConfig` describes, as the file to write on the node. */
 export function discoveryFile(
   file: FileDiscovery | undefined,
   cluster: Cluster,

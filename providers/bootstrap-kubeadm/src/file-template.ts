@@ -2,7 +2,7 @@ import { fail } from "./progress.ts";
 
 const MAX_OUTPUT = 1024 * 1024;
 
-/** Fills the Go template of a file; all there is to fill in is the version of the control plane. */
+/** Renders a file with `contentFormat: Template`; the only supported value is `.controlPlane.version`. */
 export function fillTemplate(text: string, controlPlaneVersion: string | undefined, field: string): string {
   const filled = text.replace(
     /(\s*)\{\{(-?)\s*([\s\S]*?)\s*(-?)\}\}(\s*)/g,

@@ -9,8 +9,8 @@ function lockKey(cluster: Cluster): { namespace: string; name: string } {
 }
 
 /**
- * Exactly one Machine may run `kubeadm init`. The lock is a ConfigMap whose creation decides; it stays with its Machine until the
- * control plane is initialized or the Machine is gone. Returns the holder's name.
+ * Takes the ConfigMap lock that lets only one Machine run `kubeadm init`, and returns the name of its holder. The lock of a deleted Machine
+ * is replaced.
  */
 export async function takeInitLock(cluster: Cluster, machine: string, context: ReconcileContext): Promise<string> {
   const lock: ConfigMap = {
@@ -50,7 +50,7 @@ export async function takeInitLock(cluster: Cluster, machine: string, context: R
   }
 }
 
-/** Removes the lock, if there is one. */
+/** Deletes the init lock if it exists. */
 export async function releaseInitLock(cluster: Cluster, context: ReconcileContext): Promise<void> {
   await context.client.delete({ kind: ConfigMap, ...lockKey(cluster) });
 }

@@ -18,6 +18,7 @@ import { WorkloadCalls } from "./workload-call.ts";
 const CONCURRENCY = 20;
 const BY_CLUSTER = "kubeadm-config-cluster";
 
+/** Dependencies and settings of the KubeadmConfig controller. */
 export interface BootstrapKubeadmDeps {
   /** Where join tokens are made. */
   workload: WorkloadClusters;
@@ -27,7 +28,7 @@ export interface BootstrapKubeadmDeps {
   tokenTtlMs?: number;
 }
 
-/** Adds the indexes that the controller looks things up by; before the cache starts. */
+/** Adds the cache indexes that the controller reads; call it before the cache starts. */
 export function addBootstrapKubeadmIndexes(cache: Cache): void {
   cache.addIndex(Machine, BY_CLUSTER, (machine) =>
     isOurs(machine.spec.bootstrap.configRef) ? [`${machine.metadata.namespace}/${machine.spec.clusterName}`] : [],
@@ -37,7 +38,7 @@ export function addBootstrapKubeadmIndexes(cache: Cache): void {
   );
 }
 
-/** The controllers of this provider. */
+/** Returns the KubeadmConfig controller. */
 export function bootstrapKubeadmControllers(deps: BootstrapKubeadmDeps): Controller[] {
   const state: BootstrapState = {
     workload: deps.workload,

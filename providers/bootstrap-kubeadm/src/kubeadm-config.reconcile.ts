@@ -13,7 +13,7 @@ import { ensureKubeconfig } from "./kubeconfig.ts";
 import { type Progress, Stopped } from "./progress.ts";
 import type { WorkloadCalls } from "./workload-call.ts";
 
-/** What the controller keeps between passes. Losing it costs one look at each token, nothing else. */
+/** State that the controller keeps in memory between reconciles; losing it only costs one extra check of each token. */
 export interface BootstrapState {
   workload: WorkloadClusters;
   tokenTtlMs?: number;
@@ -24,7 +24,7 @@ export interface BootstrapState {
   unlocked: Set<string>;
 }
 
-/** One pass over a KubeadmConfig: waits, renders data, or keeps its token fresh. */
+/** Reconciles a KubeadmConfig: waits for its prerequisites, renders bootstrap data, or refreshes its token. */
 export async function reconcileKubeadmConfig(
   request: Request,
   context: ReconcileContext,

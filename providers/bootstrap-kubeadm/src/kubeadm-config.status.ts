@@ -7,7 +7,7 @@ type Progress = Exclude<AnyProgress, { step: "later" }>;
 
 type Status = NonNullable<KubeadmConfig["status"]>;
 
-/** The whole status after a pass; undefined progress (paused) leaves all but Paused as it was. */
+/** Computes the status after a reconcile; undefined progress (a paused config) leaves everything but Paused unchanged. */
 export function kubeadmConfigStatus(
   config: KubeadmConfig,
   progress: Progress | undefined,

@@ -15,8 +15,8 @@ import { endpointText } from "./discovery.ts";
 const YEAR_MS = 365 * 24 * 3600_000;
 
 /**
- * The admin kubeconfig of a cluster whose control plane is Machines without a control plane object: nobody else makes it. One that
- * exists is left as it is.
+ * Creates the admin kubeconfig Secret of a Cluster without controlPlaneRef, where no control plane provider creates it. An existing Secret
+ * is not changed.
  */
 export async function ensureKubeconfig(
   config: KubeadmConfig,

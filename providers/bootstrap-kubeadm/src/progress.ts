@@ -1,4 +1,4 @@
-/** How far one pass over a KubeadmConfig came. */
+/** The result of one reconcile of a KubeadmConfig. */
 export type Progress =
   /** Something else has to happen first; a watch brings us back. */
   | { step: "waiting"; message: string; certificates?: boolean }
@@ -11,7 +11,7 @@ export type Progress =
   /** Data exists; `checkAfterMs` when its token has to be looked at again. */
   | { step: "created"; dataSecretName: string; checkAfterMs?: number };
 
-/** A step that ends the pass early carries its Progress here. */
+/** Thrown by a step to end the reconcile early; carries the resulting Progress. */
 export class Stopped extends Error {
   readonly progress: Progress;
   constructor(progress: Progress) {
@@ -20,7 +20,7 @@ export class Stopped extends Error {
   }
 }
 
-/** Ends the pass: something a person has to change. */
+/** Ends the reconcile with an error that the user has to fix. */
 export function fail(message: string, retryAfterMs?: number): never {
   throw new Stopped({ step: "failed", message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }

@@ -1,7 +1,7 @@
 import { KubeadmConfig, KubeadmConfigTemplate, type Provider } from "@capstan/capi";
 import { addBootstrapKubeadmIndexes, bootstrapKubeadmControllers } from "./kubeadm-config.controller.ts";
 
-/** Bootstrap data by kubeadm, as a manager loads it. */
+/** The kubeadm bootstrap provider: renders KubeadmConfigs into bootstrap data Secrets. */
 export const bootstrapKubeadm: Provider = {
   name: "bootstrap-kubeadm",
   title: "kubeadm",

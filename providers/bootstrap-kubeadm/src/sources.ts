@@ -7,7 +7,7 @@ import { fail } from "./progress.ts";
 /** Users' Secrets carry no label of ours, so nothing tells when a missing one appears. */
 const RETRY_MS = 10_000;
 
-/** The files of a spec with contents from Secrets. */
+/** Returns the files of a spec, with contents read from the Secrets that they reference. */
 export async function resolveFiles(
   config: KubeadmConfig,
   controlPlaneVersion: string | undefined,
@@ -29,7 +29,7 @@ export async function resolveFiles(
   return files;
 }
 
-/** The users of a spec with password hashes from Secrets. */
+/** Returns the users of a spec, with password hashes read from the Secrets that they reference. */
 export async function resolveUsers(config: KubeadmConfig, context: ReconcileContext): Promise<UserDataUser[]> {
   const users: UserDataUser[] = [];
   for (const [index, user] of (config.spec?.users ?? []).entries()) {

@@ -9,7 +9,7 @@ const REST_MS = 10_000;
 const MAX_IN_FLIGHT = 10;
 const FULL_RETRY_MS = 20;
 
-/** Bounds what one workload cluster that hangs can cost the others. */
+/** Limits concurrent calls and their duration per workload cluster, so that one that hangs does not block the others. */
 export class WorkloadCalls {
   readonly #states = new Map<string, { inFlight: number; restUntil: number; cause: string }>();
 

@@ -1,10 +1,10 @@
 import type { ConditionInput } from "@capstan/capi";
 import { AUTHORITY_NAMES, type AuthorityKey, type RotationReport, type RotationState } from "@capstan/controlplane";
 
-/** A CA is pointed out when it has less than this left: rotating takes a person some weeks. */
+/** Remaining validity below which an expiring CA is reported; a rotation takes the user several weeks. */
 export const EXPIRY_NOTICE_MS = 180 * 24 * 3600_000;
 
-/** Tells how far a rotation is and what a person does next. */
+/** Computes the condition that reports the progress of a CA rotation and the user's next step. */
 export function authoritiesCondition(reports: readonly RotationReport[], endMs: number, nowMs: number): ConditionInput {
   const type = "AuthoritiesCurrent";
   const not = (reason: string, message: string): ConditionInput => ({ type, status: "False", reason, message });

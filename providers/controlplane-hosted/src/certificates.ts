@@ -5,7 +5,7 @@ import { minor } from "semver";
 
 const YEAR_MS = 365 * 24 * 3600_000;
 
-/** What one leaf certificate must say. Named as kubeadm names its file, without ending. */
+/** Contents of a leaf certificate; `name` is kubeadm's file name without extension. */
 export interface CertificateSpec {
   name: string;
   issuer: "cluster" | "etcd" | "frontProxy";
@@ -16,6 +16,7 @@ export interface CertificateSpec {
   ipAddresses: string[];
 }
 
+/** The names, addresses and version that the leaf certificates of a control plane are derived from. */
 export interface CertificateInput {
   version: string;
   network: ClusterNetwork;
@@ -26,7 +27,7 @@ export interface CertificateInput {
   etcdSANs: string[];
 }
 
-/** Every leaf certificate of a control plane (the table of kubeadm's PKI). */
+/** Returns all leaf certificates of a control plane, as in kubeadm's PKI. */
 export function certificateSpecs(input: CertificateInput): CertificateSpec[] {
   const serving = split([
     "kubernetes",
@@ -92,7 +93,7 @@ function split(names: string[]): { dnsNames: string[]; ipAddresses: string[] } {
   return { dnsNames: unique.filter((name) => !isIPAddress(name)), ipAddresses: unique.filter(isIPAddress) };
 }
 
-/** Issues one leaf for a year. */
+/** Issues a leaf certificate that is valid for a year. */
 export function issue(
   spec: CertificateSpec,
   authorities: Authorities,

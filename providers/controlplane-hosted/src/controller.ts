@@ -6,7 +6,7 @@ import type { HostedControlPlanes } from "./planes.ts";
 
 const CONCURRENCY = 20;
 
-/** Watches HostedControlPlanes, their Clusters and Secrets, and the components wherever they run. */
+/** Returns the controller that watches HostedControlPlanes, their Clusters and Secrets, and their components. */
 export function hostedControlPlaneController(planes: HostedControlPlanes): Controller {
   return controller("hosted-control-plane")
     .for(HostedControlPlane)
@@ -29,7 +29,7 @@ export function hostedControlPlaneController(planes: HostedControlPlanes): Contr
     .reconcile((request, context) => reconcileHostedControlPlane(request, context, planes));
 }
 
-/** Requests for the control plane of a Cluster, if that is a hosted one. */
+/** Returns the requests for a Cluster's control plane, if it is a HostedControlPlane. */
 export function controlPlaneOf(cluster: Cluster): Request[] {
   const reference = cluster.spec?.controlPlaneRef;
   if (reference?.kind !== HostedControlPlane.kind || reference.apiGroup !== HostedControlPlane.group) return [];

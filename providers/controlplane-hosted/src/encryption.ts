@@ -7,7 +7,7 @@ import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 
 type Encryption = NonNullable<HostedControlPlaneSpec["apiServer"]>["encryption"];
 
-/** With what etcd's data is encrypted; goes into backups, which are worth nothing without it. */
+/** The key for encryption at rest; backups contain it, because they are unreadable without it. */
 export interface EncryptionKey {
   /** 32 bytes in base64. */
   key: string;
@@ -15,7 +15,7 @@ export interface EncryptionKey {
   resources: string[];
 }
 
-/** The key of a control plane that encrypts, or once did: made when first wanted and never replaced. */
+/** Returns the key of a control plane that uses encryption or did so earlier; it is created once and never replaced. */
 export async function ensureEncryptionKey(
   request: { cluster: ClusterKey; owner: OwnerReference; spec: Encryption; known?: EncryptionKey },
   context: ReconcileContext,
@@ -61,8 +61,8 @@ function keyOf(secret: Secret | undefined): EncryptionKey {
 }
 
 /**
- * kube-apiserver's EncryptionConfiguration. What is no longer to be encrypted is still read. Key and resources come from a Secret that the
- * tenant can write.
+ * Renders kube-apiserver's EncryptionConfiguration; resources that are no longer encrypted remain readable. Key and resources come from a
+ * Secret that the tenant can write.
  */
 export function encryptionConfiguration(key: EncryptionKey, spec: Encryption): string {
   const wanted = new Set(spec === undefined ? [] : (spec.resources ?? ["secrets"]));

@@ -4,7 +4,7 @@ import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 
 type Status = NonNullable<HostedControlPlane["status"]>;
 
-/** Something that people want to find in the history of a control plane. */
+/** A Kubernetes event for a change of a control plane. */
 export interface Happening {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -15,7 +15,10 @@ export interface Happening {
 /** Conditions whose turns are told in their own words, and what they are about. */
 const TOLD = { BackedUp: "Backup", AuthoritiesCurrent: "Rotate" } as const;
 
-/** What happened between two statuses of a control plane. A status that says the same as before gives nothing: a restart is no event. */
+/**
+ * Returns the events for the difference between two statuses of a control plane. Equal statuses produce none, so a restart of the manager
+ * records no events.
+ */
 export function happenings(object: HostedControlPlane, after: Status): Happening[] {
   const before = object.status;
   const { spec } = object;

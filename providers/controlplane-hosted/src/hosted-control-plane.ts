@@ -48,7 +48,7 @@ const NODES_AGAIN_MS = 30_000;
 /** Throws away data of an earlier control plane of the same name. */
 const LEFTOVER_ANNOTATION = "capstan.dev/leftover-data";
 
-/** Brings one HostedControlPlane a step forward, and comes back when it should have made progress. */
+/** Reconciles a HostedControlPlane and requeues it when progress is expected. */
 export async function reconcileHostedControlPlane(
   request: Request,
   context: ReconcileContext,

@@ -2,7 +2,7 @@ import type { OwnerReference } from "@capstan/apimachinery";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { PlacedObject } from "./placement/placement.ts";
 
-/** What names an object, for applying parts of it. */
+/** Returns the apiVersion, kind and name of an object, for applying parts of it. */
 export function identity(object: HostedControlPlane): {
   apiVersion: string;
   kind: string;
@@ -16,7 +16,7 @@ export function identity(object: HostedControlPlane): {
   };
 }
 
-/** What a placement needs to know to stop or remove a control plane. */
+/** Returns what a placement needs to stop or remove a control plane. */
 export function placedObject(object: HostedControlPlane): PlacedObject {
   const { uid, deletionTimestamp } = object.metadata;
   return {
@@ -26,7 +26,7 @@ export function placedObject(object: HostedControlPlane): PlacedObject {
   };
 }
 
-/** Makes what refers so go when the control plane goes. */
+/** Returns the owner reference with which objects are garbage collected with the control plane. */
 export function controllerReference(object: HostedControlPlane): OwnerReference {
   return {
     apiVersion: HostedControlPlane.apiVersion,

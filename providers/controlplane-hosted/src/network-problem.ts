@@ -13,7 +13,7 @@ const NODE_BITS = 16;
 
 const FIELD = "the Cluster's spec.clusterNetwork";
 
-/** What is wrong with a Cluster's ranges of addresses: what the components would end for, told before they start. */
+/** Returns what is invalid in a Cluster's address ranges, before components start and exit because of it. */
 export function rangesProblem(network: ClusterNetwork, spec: HostedControlPlaneSpec): string | undefined {
   const ranges = { services: network.serviceCidrs, pods: network.podCidrs };
   for (const [name, cidrs] of Object.entries(ranges)) {
@@ -74,7 +74,7 @@ function endpointProblem({ podCidrs }: ClusterNetwork, host: string): string | u
     : `${FIELD}.pods: ${own} contains the endpoint ${host}, which nodes could not reach; give the pods another range`;
 }
 
-/** What is wrong with the names and addresses that the API is to be reached by. */
+/** Returns what is invalid in the names and addresses under which the API is exposed. */
 export function exposeProblem({ expose, controlPlaneEndpoint }: HostedControlPlaneSpec): string | undefined {
   const host = controlPlaneEndpoint?.host ?? "";
   if (host !== "" && !isHost(host))

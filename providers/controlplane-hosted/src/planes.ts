@@ -4,12 +4,13 @@ import type { WorkloadClusters } from "@capstan/capi";
 import type { ClientConfig } from "@capstan/runtime";
 import type { ControlPlanePlan, Placement } from "./placement/placement.ts";
 
-/** Held until nothing of a control plane is left. */
+/** Finalizer of a HostedControlPlane; removed once all its resources are deleted. */
 export const FINALIZER = "hosted.controlplane.cluster.x-k8s.io";
 
+/** Where the components of a control plane run. */
 export type PlacementType = "Pods" | "Process" | "Embedded";
 
-/** What the controller keeps between passes; all of it can be lost at any time. */
+/** Dependencies of the controller, and state that it keeps between reconciles and may lose at any time. */
 export interface HostedControlPlanes {
   placements: Partial<Record<PlacementType, Placement>>;
   defaultPlacement: PlacementType;

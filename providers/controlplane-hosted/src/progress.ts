@@ -3,7 +3,7 @@ import { headline, type OpenWork } from "@capstan/capi";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { Progress } from "./status.ts";
 
-/** What a control plane still has to do: start, or run what its spec says. Undefined when that is done, and while it shall not run. */
+/** Returns what a control plane still has to do: start or reach its spec. Undefined if it is done or not supposed to run. */
 export function openWork(
   object: HostedControlPlane,
   step: Progress["step"],

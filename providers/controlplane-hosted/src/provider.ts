@@ -14,7 +14,7 @@ import { stopRank } from "./placement/process/process.ts";
 
 const ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
 
-/** What a manager decides about hosted control planes. */
+/** Dependencies and settings of the hosted control plane provider. */
 export interface HostedDeps extends ProviderDeps, ProcessOptions {
   /** Control planes inside this process. */
   readonly embedded: EmbeddedClusters;
@@ -22,7 +22,7 @@ export interface HostedDeps extends ProviderDeps, ProcessOptions {
   readonly runsPods?: boolean | undefined;
 }
 
-/** Control planes that need no machine, as a manager loads them. */
+/** The hosted control plane provider: control planes that need no machines. */
 export const hosted: Provider<HostedDeps> = {
   name: "controlplane-hosted",
   title: "Hosted control planes",

@@ -9,7 +9,7 @@ import { controlPlaneStatus } from "./status.ts";
 /** What is on its way out is looked at again after this, when no watch told before. */
 const RECHECK_MS = 2_000;
 
-/** Takes everything away. Never talks to the workload cluster, which may be dead already. Backups stay: that is what they are for. */
+/** Removes a control plane, but not its backups. It never calls the workload cluster, which may no longer be reachable. */
 export async function removeControlPlane(
   object: HostedControlPlane,
   owner: string,

@@ -7,7 +7,7 @@ import type { PlacementType } from "./planes.ts";
 import { openWork } from "./progress.ts";
 import { withoutEffect } from "./without-effect.ts";
 
-/** How far one pass came. */
+/** The result of one reconcile of a HostedControlPlane. */
 export type Progress =
   | { step: "paused" }
   | { step: "waiting"; reason: string; message: string }
@@ -23,6 +23,7 @@ export type Progress =
     }
   | { step: "deleting"; message: string };
 
+/** Everything that the status of a HostedControlPlane is computed from. */
 export interface StatusInput {
   object: HostedControlPlane;
   progress: Progress;
@@ -31,7 +32,7 @@ export interface StatusInput {
   nowMs: number;
 }
 
-/** The whole status, computed from what was observed, and when it changes without any event. */
+/** Computes the complete status, and when it changes without an event. */
 export function controlPlaneStatus(input: StatusInput): {
   status: NonNullable<HostedControlPlane["status"]>;
   recheckMs: number | undefined;

@@ -14,7 +14,7 @@ import type { PlacementType } from "./planes.ts";
 const COMPONENTS = ["apiServer", "controllerManager", "scheduler"] as const;
 type Component = (typeof COMPONENTS)[number];
 
-/** What is written of `spec.<component>.files`, whose contents are in the object itself or in Secrets beside it. */
+/** Returns the canonical contents of `spec.<component>.files`, which are in the spec or in Secrets of the same namespace. */
 export async function readUserFiles(
   object: HostedControlPlane,
   placement: PlacementType,

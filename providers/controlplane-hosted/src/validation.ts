@@ -8,13 +8,13 @@ import type { HostedControlPlaneSpec } from "./kinds/hosted-control-plane.ts";
 import { exposeProblem, rangesProblem } from "./network-problem.ts";
 import type { PlacementType } from "./planes.ts";
 
-/** Something a person must change before a control plane can run. */
+/** A problem in the spec that the user has to fix before a control plane can run. */
 export interface SpecProblem {
   reason: string;
   message: string;
 }
 
-/** What is wrong with a control plane's description and its Cluster's network, or undefined when nothing is. */
+/** Validates a control plane's spec and its Cluster's network; undefined if both are valid. */
 export function specProblem(
   spec: HostedControlPlaneSpec,
   network: ClusterNetwork,

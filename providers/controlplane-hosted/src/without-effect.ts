@@ -26,7 +26,7 @@ const WITHOUT_EFFECT: Record<PlacementType, readonly string[]> = {
   ],
 };
 
-/** Tells which settings do nothing where this control plane runs: who set encryption would believe in it. */
+/** Returns a condition that lists settings without effect in this placement, so that users do not rely on them, for example encryption. */
 export function withoutEffect(spec: HostedControlPlaneSpec, placement: PlacementType): ConditionInput | undefined {
   const fields = WITHOUT_EFFECT[placement].filter((path) => valueAt(spec, path) !== undefined);
   if (fields.length === 0) return undefined;

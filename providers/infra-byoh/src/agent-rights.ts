@@ -10,7 +10,7 @@ const RoleBinding = kindRef<KubeObject>({
   namespaced: true,
 });
 
-/** What the agents of hosts may do, each on its own host alone. */
+/** Manages the RBAC objects that let each agent access its own ByoHost and the Secrets of its machine, and nothing else. */
 export class AgentRights {
   readonly #client: () => Client;
   /** Who the agents of hosts were last, and the Secrets they were let read, by UID of the host. */

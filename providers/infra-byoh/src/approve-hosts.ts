@@ -27,15 +27,15 @@ const CertificateSigningRequest = kindRef<CertificateSigningRequest>({
   namespaced: false,
 });
 
-/** On a token's Secret: the certificate request it was spent on. */
+/** Annotation on the Secret of an enrolment token: the CertificateSigningRequest that the token was used for. */
 export const USED_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/spent-on";
 /** How long a spent token can still read the certificate it was spent on: a host may have to boot in between. */
 const FETCH_MS = 10 * 60_000;
 const TOKEN_USER = /^system:bootstrap:([a-z0-9]{6})$/;
 
 /**
- * Approves certificates of agents, strictly: a token is good for one host once, a certificate only for its own renewal,
- * and both only as long as the host is the one they were made for.
+ * Approves or denies client certificates of agents: a token is valid once and for one host, a certificate only for its own renewal, and
+ * both only while the ByoHost is the one that they were issued for.
  */
 export function hostCertificateController(hosts: Hosts): Controller {
   return controller("byo-host-certificates")

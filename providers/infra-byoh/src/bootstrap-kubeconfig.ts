@@ -19,7 +19,7 @@ const LOOK_MS = 10_000;
 
 type Status = NonNullable<BootstrapKubeconfig["status"]>;
 
-/** Makes the kubeconfig that a host enrols with, and takes it away once it was used or is too old. */
+/** Issues the kubeconfig that a host enrols with, and removes it once it has been used or has expired. */
 export function bootstrapKubeconfigController(): Controller {
   return controller("byo-bootstrap-kubeconfig")
     .for(BootstrapKubeconfig)

@@ -5,7 +5,7 @@ import type { Hosts } from "./hosts.ts";
 import { ByoMachine, ByoMachineTemplate } from "./kinds/byo-machine.ts";
 import { wantedKubelet } from "./wanted-kubelet.ts";
 
-/** Free hosts are what ByoMachines can be given. */
+/** Reports free hosts as the capacity that is available to ByoMachines. */
 export function hostCapacity(hosts: Hosts): CapacitySource {
   return {
     machine: ByoMachine as unknown as AnyKindDefinition,

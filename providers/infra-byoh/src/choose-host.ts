@@ -3,16 +3,16 @@ import { PAUSED_ANNOTATION } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
 import { kubeletCure, type WantedKubelet, wrongKubelet } from "./wanted-kubelet.ts";
 
-/** An agent that has not reported for this long is taken for gone. */
+/** An agent that has not sent a heartbeat for this long counts as disconnected. */
 export const SILENT_AFTER_MS = 3 * 60_000;
 
-/** Says in which failure domain a host stands, as it does on Nodes. */
+/** Label that names the failure domain of a host, the same one as on Nodes. */
 export const ZONE_LABEL = "topology.kubernetes.io/zone";
 
-/** A host's clock may be off by this much without anybody minding. */
+/** Tolerated difference between a host's clock and the manager's. */
 export const SKEW_MS = 60_000;
 
-/** What a machine asks of its host. */
+/** What a machine requires of its host. */
 export interface Wanted {
   readonly selector?: LabelSelectorObject | undefined;
   readonly failureDomain?: string | undefined;
@@ -20,7 +20,7 @@ export interface Wanted {
   readonly kubelet?: WantedKubelet | undefined;
 }
 
-/** The hosts of a namespace. */
+/** The ByoHosts of a namespace. */
 export interface HostLists {
   /** Those that nothing in their objects keeps from being claimed; others may be among them. */
   readonly free: readonly ByoHost[];
@@ -28,7 +28,7 @@ export interface HostLists {
   all(): readonly ByoHost[];
 }
 
-/** What is known of hosts beyond their objects. */
+/** What the manager knows about hosts in addition to their objects. */
 export interface Knowledge {
   /** Whether a host is being claimed right now, which its object does not show yet. */
   isTaken?(host: ByoHost): boolean;
@@ -38,10 +38,10 @@ export interface Knowledge {
   twinOf?(host: ByoHost): ByoHost | undefined;
 }
 
-/** The host a machine should claim, or why there is none. */
+/** The host that a machine should claim, or the reason why there is none. */
 export type Choice = { host: ByoHost } | { reason: string };
 
-/** Whether a host is what a machine asks for, free or not. */
+/** Returns a predicate for hosts that meet a machine's requirements, whether or not they are free. */
 export function hostMatches(wanted: Wanted): (host: ByoHost) => boolean {
   const selector = wanted.selector === undefined ? undefined : selectorOrProblem(wanted.selector, "spec.selector");
   return (host) =>
@@ -50,7 +50,7 @@ export function hostMatches(wanted: Wanted): (host: ByoHost) => boolean {
     wrongKubelet(host, wanted.kubelet) === undefined;
 }
 
-/** Whether a host may have become free by a change; heartbeats that come in time are no news to those who wait. */
+/** Reports whether a change may have made a host claimable; regular heartbeats do not count. */
 export function isNews(host: ByoHost, old: ByoHost | undefined): boolean {
   if (whyTaken(host) !== undefined) return false;
   if (old === undefined || whyTaken(old) !== undefined) return true;
@@ -64,7 +64,7 @@ export function isNews(host: ByoHost, old: ByoHost | undefined): boolean {
   );
 }
 
-/** The first free, healthy host that matches, by name, so that all look at them in the same order. */
+/** Returns the free, healthy host that matches and is first by name, or the reason why none can be claimed. */
 export function chooseHost(hosts: HostLists, wanted: Wanted, nowMs: number, known: Knowledge = {}): Choice {
   const selector = wanted.selector === undefined ? undefined : selectorOrProblem(wanted.selector, "spec.selector");
   if (selector?.problem !== undefined) return { reason: selector.problem };
@@ -82,7 +82,7 @@ export function chooseHost(hosts: HostLists, wanted: Wanted, nowMs: number, know
   return { reason: explain(hosts.all(), wanted, isSelected, problemOf) };
 }
 
-/** How many hosts a machine could choose from. */
+/** Counts the hosts that a machine could claim. */
 export function countFree(hosts: HostLists, wanted: Wanted, nowMs: number, known: Knowledge): number {
   const matches = hostMatches(wanted);
   return hosts.free.filter(
@@ -126,7 +126,7 @@ function nameOf({ metadata }: ByoHost): string {
   return metadata.name ?? "";
 }
 
-/** The failure domain a host stands in. */
+/** Returns the failure domain of a host. */
 export function failureDomainOf(host: ByoHost): string | undefined {
   return labelsOf(host)[ZONE_LABEL];
 }
@@ -135,7 +135,7 @@ function labelsOf(host: ByoHost): Record<string, string> {
   return { ...host.spec?.labels, ...host.metadata.labels };
 }
 
-/** Why a host cannot be claimed, as far as its object says. */
+/** Returns why a host cannot be claimed according to its object, or undefined if it can. */
 export function whyTaken({ metadata, spec, status }: ByoHost): string | undefined {
   if (metadata.deletionTimestamp !== undefined) return "being deleted";
   if (spec?.machineRef !== undefined) return "in use";
@@ -157,7 +157,10 @@ function whyNotFree(host: ByoHost, nowMs: number, known: Knowledge): string | un
   return twin === undefined ? undefined : `with the machine-id of ${twin.metadata.name}`;
 }
 
-/** Whether a host's agent has stopped reporting. What a host writes is by its own clock: a heartbeat that we saw arrive counts more. */
+/**
+ * Reports whether a host's agent has stopped sending heartbeats. Their timestamps come from the host's clock, so the time at which the
+ * manager saw one arrive counts too.
+ */
 export function isSilent(host: ByoHost, nowMs: number, heardAt?: number): boolean {
   const written = Date.parse(host.status?.lastHeartbeatTime ?? "");
   // From the future: that clock says nothing about now.

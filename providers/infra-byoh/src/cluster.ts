@@ -2,12 +2,13 @@ import { gone, type InfraClusterScope, type Outcome, ready } from "@capstan/capi
 import type { Hosts } from "./hosts.ts";
 import type { ByoCluster } from "./kinds/byo-cluster.ts";
 
-/** There is nothing to make: the hosts are there, and the endpoint is the control plane's or the user's. */
+/** Reports the ByoCluster as ready, with its endpoint if one is set; there is no infrastructure to create. */
 export function ensureCluster({ object }: InfraClusterScope<ByoCluster, Hosts>): Promise<Outcome> {
   const { host, port } = object.spec?.controlPlaneEndpoint ?? {};
   return Promise.resolve(host === undefined || port === undefined ? ready() : ready({ endpoint: { host, port } }));
 }
 
+/** Reports the ByoCluster as deleted; there is no infrastructure to delete. */
 export function removeCluster(): Promise<Outcome> {
   return Promise.resolve(gone());
 }

@@ -11,8 +11,7 @@ const KEPT_MS = 100 * 24 * 3600_000;
 const nameOf = (enrolment: string): string => `byoh-given-up-${enrolment}`;
 
 /**
- * Notes that a host is forgotten although a node may still be on it, where the end of its namespace does not reach: when
- * its agent is back and asks, it is told to clean up. A host that merely is not there, as after a move, is not.
+ * Records in kube-system that a ByoHost was deleted while a node may still run on it, so that its agent cleans the host when it reconnects.
  */
 export async function noteGivenUp(host: ByoHost, context: ReconcileContext): Promise<void> {
   const { namespace, name, annotations } = host.metadata;
@@ -32,8 +31,8 @@ export async function noteGivenUp(host: ByoHost, context: ReconcileContext): Pro
 }
 
 /**
- * Whether a host was forgotten with a node on it. The note must be about this very host: whoever writes a ByoHost chooses its
- * enrolment, and must not be able to have the host of another namespace wiped.
+ * Reports whether a host was deleted with a node on it. The record must name this host, because whoever writes a ByoHost chooses its
+ * enrolment and must not be able to wipe a host of another namespace.
  */
 export async function wasGivenUp(
   host: { namespace: string; name: string; enrolment: string },

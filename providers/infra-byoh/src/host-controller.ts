@@ -26,7 +26,9 @@ const pauseChanged: Predicate<Cluster> = {
   update: (cluster, old) => cluster.spec?.paused !== old.spec?.paused,
 };
 
-/** Looks after hosts: whether they are heard of, those given up while their agent was away, and those of lost machines. */
+/**
+ * Reconciles ByoHosts: reports silent agents, propagates pauses, frees hosts once they are clean, and reclaims hosts of missing machines.
+ */
 export function byoHostController(hosts: Hosts, workload: WorkloadClusters): Controller {
   const orphanSince = new Map<string, number>();
   /** UIDs of the hosts that there are, so that what is known of others is forgotten. */

@@ -6,7 +6,7 @@ import { SILENT_AFTER_MS, SKEW_MS } from "./choose-host.ts";
 import type { Hosts } from "./hosts.ts";
 import { clusterOf } from "./pause.ts";
 
-/** What the manager knows of a host and its agent cannot say, as conditions; and events for whatever went wrong. */
+/** Writes conditions that an agent cannot report about itself, such as AgentConnected, and records events for problems. */
 export class HostReports {
   readonly #hosts: Hosts;
   readonly #skews = new Map<string, number>();

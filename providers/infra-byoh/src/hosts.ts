@@ -16,7 +16,7 @@ import {
 import { K8sInstallerConfig } from "./kinds/k8s-installer-config.ts";
 import { MACHINE_ID_ANNOTATION, MachineIds } from "./machine-ids.ts";
 
-/** Keeps a host that a machine has claimed until it is clean again, whatever else vanishes. */
+/** Finalizer that keeps a claimed ByoHost until it is clean again. */
 export const HOST_FINALIZER = "byohost.infrastructure.cluster.x-k8s.io";
 /** A machine-id that nobody else had for this long is written down as the host's. */
 const RECORD_MS = 60_000;
@@ -30,7 +30,7 @@ const FREE = "free";
 /** A machine that may have a host. */
 type Claimant = KubeObject & { spec?: { providerID?: string } };
 
-/** The hosts as machines see them: through their ByoHost objects alone. */
+/** Finds, claims and releases hosts through their ByoHost objects; the backend of the provider. */
 export class Hosts {
   #bound: { cache: Cache; client: Client } | undefined;
   /** Machines that found no host, in the order they came, and which hosts would do. */
@@ -373,7 +373,7 @@ export class Hosts {
   }
 }
 
-/** The machine that a host says has claimed it; undefined for none, and for one of another namespace. */
+/** Returns the machine that claims a host; undefined if there is none or it is in another namespace. */
 export function claimOf(host: ByoHost): Request | undefined {
   const reference = host.spec?.machineRef;
   const target = reference === undefined ? undefined : resolveReference(host, reference, "spec.machineRef");

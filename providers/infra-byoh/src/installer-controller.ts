@@ -5,7 +5,7 @@ import { type Controller, controller, done, type ReconcileContext } from "@capst
 import { VERSION_ANNOTATION } from "./installer.ts";
 import { K8sInstallerConfig } from "./kinds/k8s-installer-config.ts";
 
-/** Turns a K8sInstallerConfig into the Secret that a host's agent installs Kubernetes by. */
+/** Renders a K8sInstallerConfig into the Secret from which a host's agent installs Kubernetes. */
 export function installerController(): Controller {
   return controller("byo-installer")
     .for(K8sInstallerConfig)

@@ -13,12 +13,12 @@ import type { Client, Kind } from "@capstan/runtime";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
 import { K8sInstallerConfig, K8sInstallerConfigTemplate } from "./kinds/k8s-installer-config.ts";
 
-/** On an installer: the Kubernetes version it is for, as upstream's installers read it. */
+/** Annotation on a K8sInstallerConfig: the Kubernetes version to install. Upstream's installers read the same annotation. */
 export const VERSION_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/k8sversion";
 /** Templates are not watched. */
 const RECHECK_MS = 5_000;
 
-/** Makes the installer that a machine asks for and returns the name of the Secret it made, or what is waited for. */
+/** Creates the K8sInstallerConfig of a machine and returns the name of its Secret, or the outcome to report while it waits. */
 export async function ensureInstaller(
   object: ByoMachine,
   machine: Machine,

@@ -1,9 +1,9 @@
 import type { ByoHost } from "@capstan/host-agent";
 
-/** On a ByoHost: the machine-id that the manager knows it by. Agents cannot write it. */
+/** Annotation on a ByoHost: the machine-id that the manager recorded for it. Agents cannot write it. */
 export const MACHINE_ID_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/machine-id";
 
-/** What was seen of the machine-ids that hosts report. */
+/** Tracks the machine-ids that hosts report, to find out which of several hosts with the same one had it first. */
 export class MachineIds {
   readonly #since = new Map<string, { id: string; at: number }>();
 

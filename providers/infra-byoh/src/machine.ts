@@ -27,7 +27,7 @@ const SILENCE_CHECK_MS = 60_000;
 
 type Scope = MachineScope<ByoMachine, Hosts>;
 
-/** Claims a host, lets its agent run the bootstrap data, and is ready when the node has joined. */
+/** Claims a host, waits for its agent to run the bootstrap data, and reports ready once the node has joined. */
 export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const { object, backend, clock } = scope;
   const host = backend.of(object);
@@ -149,7 +149,7 @@ function addressesOf(host: ByoHost): MachineAddress[] {
   ];
 }
 
-/** Has the agent clean the host and gives it back; a host whose agent is gone is given up and cleans itself when it returns. */
+/** Has the agent clean the host and then frees it. It does not wait for a disconnected agent: that host is cleaned when it reconnects. */
 export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): Promise<Outcome> {
   const { object, backend, clock, signal } = scope;
   backend.waitsNoMore(object);

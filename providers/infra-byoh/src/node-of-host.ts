@@ -5,7 +5,7 @@ import type { Hosts } from "./hosts.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
 import { MACHINE_ID_ANNOTATION } from "./machine-ids.ts";
 
-/** The Node that a host became, or why the one of its name cannot be that. */
+/** The Node of a host, or why the Node of that name cannot belong to it. */
 export interface NodeOfHost {
   readonly name: string;
   readonly node?: Node;
@@ -14,8 +14,8 @@ export interface NodeOfHost {
 }
 
 /**
- * Looks for a host's Node by its host name. An agent writes that name, and whoever stole its certificate may write that
- * of another machine: a Node that this host cannot have made is never touched.
+ * Finds a host's Node by host name. The agent reports that name, so a stolen certificate could name another machine: a Node that this host
+ * cannot have registered is never touched.
  */
 export function nodeOfHost(scope: MachineScope<ByoMachine, Hosts>, host: ByoHost): NodeOfHost {
   const { object, machine, backend, workload } = scope;

@@ -5,12 +5,12 @@ import type { ReconcileContext } from "@capstan/runtime";
 /** What the annotation says when it is not a person's: an agent cannot see the Cluster it works for. */
 const BY_CLUSTER = "its-cluster-is-paused";
 
-/** Whether nothing must be done to a host. */
+/** Reports whether a host is paused. */
 export function isPaused(host: ByoHost): boolean {
   return host.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
 }
 
-/** The Cluster a host works for, or is being taken from. */
+/** Returns the Cluster that a host belongs to or is being released from. */
 export function clusterOf(host: ByoHost, context: ReconcileContext): Cluster | undefined {
   const name = host.metadata.labels?.[CLUSTER_NAME_LABEL] ?? host.spec?.release?.clusterName;
   return name === undefined
@@ -18,7 +18,7 @@ export function clusterOf(host: ByoHost, context: ReconcileContext): Cluster | u
     : context.cache.get(Cluster, { namespace: host.metadata.namespace ?? "", name });
 }
 
-/** Hands a Cluster's pause on to a host of it, and takes it away again. Returns whether the host is paused. */
+/** Copies the pause of a Cluster to a host, removes it when the Cluster resumes, and returns whether the host is paused. */
 export async function handPause(host: ByoHost, context: ReconcileContext): Promise<boolean> {
   const annotation = host.metadata.annotations?.[PAUSED_ANNOTATION];
   const wanted = clusterOf(host, context)?.spec?.paused === true;

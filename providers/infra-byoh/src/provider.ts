@@ -22,7 +22,7 @@ import { simulatedAgents } from "./simulation/simulated-agents.ts";
 
 const CERTIFICATES = "certificates.k8s.io";
 
-/** Bring-your-own hosts, as a manager loads them. */
+/** The infrastructure provider for bring-your-own hosts. */
 export const byoh: Provider = {
   name: "byoh",
   title: "Own hosts",
@@ -64,7 +64,7 @@ export const byoh: Provider = {
   load: (deps) => byohProvider(deps),
 };
 
-/** The running part of the provider; with `simulation`, it also plays the agents of hosts in memory. */
+/** Creates the provider's running part; with `simulation`, it also simulates the agents of hosts that request it. */
 export function byohProvider(
   simulation?: Pick<ProviderDeps, "clock" | "random" | "log" | "connect" | "workload">,
 ): InfrastructureProvider {

@@ -1,14 +1,14 @@
 import type { Cluster } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
 
-/** The kubelet that a host without an installer must bring along. */
+/** The kubelet version that must already be on a host if no installer installs it. */
 export interface WantedKubelet {
   readonly version: string;
   /** The Machine's minor exactly, so that an upgrade ends; or, for a Machine that names no version, none newer than the control plane. */
   readonly match: "minor" | "not-newer";
 }
 
-/** What a machine asks of its host's kubelet; undefined when nothing is known of either version. */
+/** Returns the kubelet version that a machine requires; undefined if neither its version nor the control plane's is known. */
 export function wantedKubelet(version: string | undefined, { status }: Cluster): WantedKubelet | undefined {
   if (version !== undefined) return { version, match: "minor" };
   const oldest = status?.controlPlane?.versions?.[0]?.version;
@@ -16,8 +16,8 @@ export function wantedKubelet(version: string | undefined, { status }: Cluster):
 }
 
 /**
- * The version of a kubelet that a machine cannot use. Patch versions may differ. A host that reports none is not skipped: its bootstrap data
- * may install one.
+ * Returns a host's kubelet version if a machine cannot use it. Patch versions may differ; a host that reports none is accepted, because its
+ * bootstrap data may install one.
  */
 export function wrongKubelet(host: ByoHost, wanted: WantedKubelet | undefined): string | undefined {
   const found = host.status?.hostinfo?.kubeletVersion;
@@ -28,7 +28,7 @@ export function wrongKubelet(host: ByoHost, wanted: WantedKubelet | undefined): 
 
 const MAX_NAMES = 5;
 
-/** Which hosts were skipped for their kubelet, and the ways out. */
+/** Describes which hosts were skipped because of their kubelet, and how to fix that. */
 export function kubeletCure(skipped: readonly ByoHost[], wanted: WantedKubelet | undefined): string {
   const named = skipped
     .map((host) => `${host.metadata.name} has kubelet ${wrongKubelet(host, wanted)}`)

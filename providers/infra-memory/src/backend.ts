@@ -4,7 +4,7 @@ import type { Logger, Request } from "@capstan/runtime";
 import { type Connect, Guest, type GuestProgram } from "@capstan/workloads";
 import type { Fault } from "./kinds/memory-machine.ts";
 
-/** What the simulated world is made with. */
+/** Dependencies and settings of the simulated machines. */
 export interface BackendOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -15,7 +15,7 @@ export interface BackendOptions {
   readonly connect: Connect;
 }
 
-/** What a machine is created with. */
+/** Parameters for creating a simulated machine. */
 export interface MachineOrder {
   readonly key: Request;
   /** `NAMESPACE/NAME` of the Cluster whose capacity it takes. */
@@ -26,7 +26,7 @@ export interface MachineOrder {
   readonly program: GuestProgram;
 }
 
-/** A machine as its owner sees it. */
+/** Observed state of a simulated machine. */
 export interface MachineState {
   readonly running: boolean;
   readonly bootsAtMs: number;
@@ -43,7 +43,7 @@ interface VirtualMachine {
   cancelBoot: (() => void) | undefined;
 }
 
-/** Every machine of this provider: a map and timers. All of it is lost with the process and made again by reconciling. */
+/** Holds all simulated machines of this process. A restart loses them; reconciling creates them again. */
 export class MemoryBackend {
   readonly options: BackendOptions;
   readonly #machines = new Map<string, VirtualMachine>();

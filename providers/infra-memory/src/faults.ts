@@ -1,20 +1,22 @@
 import { FAULTS, type Fault, type MemoryMachine } from "./kinds/memory-machine.ts";
 
-/** Makes a machine fail in one of the ways of `spec.fault`, and recover when it is taken away. */
+/** Annotation that makes a machine fail like `spec.fault` does; the machine recovers when the annotation is removed. */
 export const FAULT_ANNOTATION = "memory.infrastructure.cluster.x-k8s.io/fault";
-/** Overrides `spec.bootSeconds` of a machine that has not booted. */
+/** Annotation that overrides `spec.bootSeconds` of a machine that has not been created yet. */
 export const BOOT_SECONDS_ANNOTATION = "memory.infrastructure.cluster.x-k8s.io/boot-seconds";
 
 /** As the schema has it for `spec.bootSeconds`: timers know no longer times. */
 const MAX_BOOT_SECONDS = 86_400;
 
-/** How a machine is to behave. */
+/** The fault and boot time that apply to a machine. */
 export interface Behaviour {
   readonly fault: Fault | undefined;
   readonly bootMs: number;
 }
 
-/** Reads spec and annotations; `share` in [0, 1) is this machine's part of the jitter. Unknown values count as absent. */
+/**
+ * Computes a machine's behaviour from its spec and annotations; `share` in [0, 1) scales the boot jitter. Unknown values count as absent.
+ */
 export function behaviourOf(object: MemoryMachine, share: number): Behaviour {
   const { annotations } = object.metadata;
   const named = annotations?.[FAULT_ANNOTATION];

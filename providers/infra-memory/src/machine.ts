@@ -21,7 +21,7 @@ const DEFAULT_CAPACITY = { cpu: "4", memory: "8Gi", pods: "110" };
 /** After a restart a machine waits for its cluster, which nothing announces to it. */
 const RECONNECT_MS = 1_000;
 
-/** Called until it reports `ready`; must be safe to repeat at any point. */
+/** Creates and boots the machine, and reports ready once it runs. The SDK calls it repeatedly, so it must be idempotent. */
 export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const { object, backend, cluster, infraCluster } = scope;
   const key = keyOf(object);
@@ -68,7 +68,7 @@ function running({ object, backend, machine }: Scope): Extract<Outcome, { type: 
   };
 }
 
-/** Switches a machine off; there is nothing to wait for. */
+/** Destroys the machine; this takes effect immediately. */
 export async function removeMachine({
   object,
   backend,

@@ -5,7 +5,7 @@ import { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts"
 import { MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
 import { ensureMachine, removeMachine } from "./machine.ts";
 
-/** Machines in memory, as a manager loads them: the example of the SDK, and the load generator. */
+/** The memory infrastructure provider: simulated machines, used as the example of the provider SDK and for load tests. */
 export const memory: Provider = {
   name: "memory",
   title: "Memory",
@@ -13,7 +13,7 @@ export const memory: Provider = {
   load: ({ clock, random, log, connect }) => memoryProvider({ clock, random, log, seed: 1, connect }),
 };
 
-/** The running part of the provider. */
+/** Creates the provider's running part. */
 export function memoryProvider(
   options: BackendOptions,
   backend: MemoryBackend = new MemoryBackend(options),

@@ -12,7 +12,7 @@ import {
 import type { Kind, MapFunction, ReconcileContext } from "@capstan/runtime";
 import type { InfrastructureReference, MetaCluster } from "./kinds/meta-cluster.ts";
 
-/** One infrastructure cluster of a MetaCluster, as far as it can be seen. */
+/** The observed state of an infrastructure cluster that a MetaCluster lists. */
 export interface Child {
   reference: InfrastructureReference;
   /** Why it cannot be read, when it cannot. */
@@ -25,7 +25,7 @@ export interface Child {
   takesEndpoint: boolean;
 }
 
-/** Reads every child and watches its kind from now on. */
+/** Reads every child and starts watches of their kinds. */
 export function readChildren(
   meta: MetaCluster,
   context: ReconcileContext,
@@ -102,7 +102,7 @@ function hasEndpointField(schema: unknown): boolean {
   return field(schema, "properties", "spec", "properties", "controlPlaneEndpoint") !== undefined;
 }
 
-/** Failure domains of all children under the names their providers gave them, and the names that clash. */
+/** Merges the failure domains of all children under their original names, and returns the names that occur more than once. */
 export function unionOfFailureDomains(children: readonly Child[]): { domains: FailureDomain[]; clashes: string[] } {
   const domains = new Map<string, FailureDomain>();
   const clashes = new Set<string>();

@@ -1,11 +1,12 @@
 import type { Child } from "./children.ts";
 
+/** Host and port of a cluster's API server. */
 export interface Endpoint {
   host: string;
   port: number;
 }
 
-/** The endpoint of the whole cluster; docs/architecture.md, "One cluster, many providers", has the order of the candidates. */
+/** Returns the first endpoint that is set, in this order: the Cluster's, the MetaCluster's, the control plane's, the marked child's. */
 export function chooseEndpoint(candidates: {
   cluster: Endpoint | undefined;
   own: Endpoint | undefined;
@@ -16,13 +17,13 @@ export function chooseEndpoint(candidates: {
   return candidates.cluster ?? candidates.own ?? candidates.controlPlane ?? marked;
 }
 
-/** Children whose endpoint is another one: never overwritten, because machines may already depend on it. */
+/** Returns the children whose endpoint differs. It is never overwritten, because machines may already depend on it. */
 export function mismatches(children: readonly Child[], endpoint: Endpoint | undefined): Child[] {
   if (endpoint === undefined) return [];
   return children.filter((child) => child.endpoint !== undefined && !same(child.endpoint, endpoint));
 }
 
-/** Children that have room for an endpoint and none yet. */
+/** Returns the children whose kind has an endpoint field that is not set yet. */
 export function withoutEndpoint(children: readonly Child[]): Child[] {
   return children.filter((child) => child.takesEndpoint && child.object !== undefined && child.endpoint === undefined);
 }

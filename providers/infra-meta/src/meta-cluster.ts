@@ -16,14 +16,15 @@ import { type InfrastructureReference, MetaCluster } from "./kinds/meta-cluster.
 import { metaClusterStatus } from "./status.ts";
 
 const FINALIZER = "metacluster.infrastructure.cluster.x-k8s.io";
-/** Index of MetaClusters by what they refer to. */
+/** Name of the index of MetaClusters by the children that they reference. */
 export const BY_CHILD = "child";
 
+/** Returns the key of a child in the BY_CHILD index. */
 export function childKey(namespace: string, reference: { apiGroup: string; kind: string; name: string }): string {
   return `${namespace}/${reference.apiGroup}/${reference.kind}/${reference.name}`;
 }
 
-/** Brings one MetaCluster a step forward. */
+/** Reconciles a MetaCluster: owns its children, propagates the endpoint, deletes the children with it and reports status. */
 export async function reconcileMetaCluster(request: Request, context: ReconcileContext): Promise<Result> {
   const meta = context.cache.get(MetaCluster, request);
   if (meta === undefined) return done();

@@ -3,7 +3,7 @@ import { type Cache, type Controller, controller, type Request } from "@capstan/
 import { MetaCluster } from "./kinds/meta-cluster.ts";
 import { BY_CHILD, childKey, reconcileMetaCluster } from "./meta-cluster.ts";
 
-/** MetaClusters, as a manager loads them. */
+/** The meta infrastructure provider: combines infrastructure clusters of several providers under one Cluster. */
 export const meta: Provider<unknown> = {
   name: "meta",
   title: "Several providers",
@@ -11,14 +11,14 @@ export const meta: Provider<unknown> = {
   load: () => ({ addIndexes: addMetaIndexes, controllers: metaControllers }),
 };
 
-/** Adds the indexes this provider looks things up by; before the cache starts. */
+/** Adds the cache indexes that the controller reads; call it before the cache starts. */
 export function addMetaIndexes(cache: Cache): void {
   cache.addIndex(MetaCluster, BY_CHILD, (meta) =>
     meta.spec.infrastructureRefs.map((reference) => childKey(meta.metadata.namespace ?? "", reference)),
   );
 }
 
-/** The controllers of this provider. */
+/** Returns the MetaCluster controller. */
 export function metaControllers(): Controller[] {
   return [
     controller("meta-cluster")

@@ -4,6 +4,7 @@ import { type Child, unionOfFailureDomains } from "./children.ts";
 import { type Endpoint, mismatches } from "./endpoint.ts";
 import type { MetaCluster } from "./kinds/meta-cluster.ts";
 
+/** Everything that the status of a MetaCluster is computed from. */
 export interface StatusInput {
   meta: MetaCluster;
   children: readonly Child[];
@@ -16,7 +17,7 @@ export interface StatusInput {
   nowMs: number;
 }
 
-/** The whole status, computed from what was read. */
+/** Computes the complete status of a MetaCluster. */
 export function metaClusterStatus(input: StatusInput): NonNullable<MetaCluster["status"]> {
   const { meta, children } = input;
   const needed = children.filter((child) => child.reference.optional !== true);

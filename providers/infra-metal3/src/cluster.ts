@@ -13,7 +13,7 @@ import type { Hosts } from "./machine/hosts.ts";
 
 const CONTENDED_MS = 50;
 
-/** There is nothing to make: the hosts are there, and the endpoint is the control plane's or the user's. */
+/** Reports the Metal3Cluster as ready with its endpoint and failure domains; there is no infrastructure to create. */
 export function ensureCluster({ object }: InfraClusterScope<Metal3Cluster, Hosts>): Promise<Outcome> {
   const { controlPlaneEndpoint, failureDomains } = object.spec ?? {};
   const { host = "", port } = controlPlaneEndpoint ?? {};
@@ -32,7 +32,7 @@ export function ensureCluster({ object }: InfraClusterScope<Metal3Cluster, Hosts
   });
 }
 
-/** Hosts that were kept for machines of this cluster are free again. */
+/** Releases the hosts that were kept for machines of this cluster. */
 export async function removeCluster({
   object,
   cluster,

@@ -37,7 +37,7 @@ const BUSY = new Set([
 
 type Scope = MachineScope<Metal3Machine, Hosts, Metal3Cluster>;
 
-/** Claims a host, has its data rendered, has it provisioned, and is ready when its Node is there. */
+/** Claims a host, renders the machine's data, provisions the host, and reports ready once its Node exists. */
 export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const { object, backend, signal } = scope;
   const host = backend.of(object) ?? (await claim(scope));
@@ -258,7 +258,7 @@ async function release(surplus: readonly BareMetalHost[], backend: Hosts, signal
   for (const host of surplus) await backend.write(host, released(cleared(host), undefined), signal);
 }
 
-/** While its Cluster is paused the host rests too, in a form that survives a move. */
+/** Pauses the host while the Cluster is paused, and saves its status in an annotation so that it survives a move. */
 export async function pauseMachine({
   object,
   cluster,
@@ -269,7 +269,7 @@ export async function pauseMachine({
   if (host !== undefined && cluster?.spec?.paused === true) await backend.write(host, pausedHost(host), signal);
 }
 
-/** Has the host deprovisioned, gives back its data and addresses, and then the host. */
+/** Deprovisions the host, releases the machine's data and addresses, and then releases the host. */
 export async function removeMachine(scope: MachineRemoval<Metal3Machine, Hosts>): Promise<Outcome> {
   const { object, machine, cluster, backend, signal } = scope;
   backend.waitsNoMore(object);

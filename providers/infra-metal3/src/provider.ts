@@ -27,7 +27,7 @@ import { addCleaningModeIndex, cleaningModeController } from "./machine/cleaning
 import { Hosts } from "./machine/hosts.ts";
 import { ensureMachine, pauseMachine, removeMachine } from "./machine.ts";
 
-/** What a manager decides about bare metal. */
+/** Dependencies and settings of the Metal3 provider. */
 export interface Metal3Deps extends ProviderDeps {
   /** Whether BareMetalHosts are driven from here; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
   readonly bareMetalHosts?: "auto" | "off" | undefined;
@@ -48,7 +48,7 @@ const KINDS: readonly AnyKind[] = [
   Metal3IPAddress,
 ];
 
-/** Bare metal, as a manager loads it: clusters, machines, their data and addresses, and the hosts themselves. */
+/** The bare-metal infrastructure provider: clusters, machines, data templates, addresses and hosts. */
 export const metal3: Provider<Metal3Deps> = {
   name: "metal3",
   title: "Bare metal",
@@ -98,7 +98,7 @@ function machineVersion(host: ObjectKey, cache: Cache): string | undefined {
   return machine === undefined ? undefined : ownerMachine(cache, machine)?.spec.version;
 }
 
-/** The half of the provider that is about machines; `bareMetalHosts` or upstream's operator drives the hosts. */
+/** Creates the machine half of the provider; `bareMetalHosts` or upstream's baremetal-operator manages the hosts. */
 export function metal3Provider(): InfrastructureProvider {
   const hosts = new Hosts();
   const provider = infrastructureProvider({

@@ -1,9 +1,9 @@
 import { coerce, parse } from "semver";
 
-/** kubeadm's configuration API. */
+/** Version of kubeadm's configuration API. */
 export type KubeadmApi = "v1beta3" | "v1beta4";
 
-/** Which configuration API the kubeadm of a Kubernetes version reads; pre-releases count as their release. */
+/** Returns the configuration API that kubeadm of a Kubernetes version reads; a pre-release counts as its release. */
 export function kubeadmApi(version: string | undefined): { api: KubeadmApi } | { problem: string } {
   if (version === undefined)
     return { problem: "the Machine has no spec.version, which decides how kubeadm is configured" };

@@ -3,7 +3,7 @@ import type { ClusterConfiguration } from "@capstan/capi";
 import type { KubeadmApi } from "./api-version.ts";
 import { argsFor, compact, secondsText } from "./compact.ts";
 
-/** What kubeadm wants to know and other objects say: the Cluster, the Machine, and (for v1beta3) InitConfiguration. */
+/** Values of ClusterConfiguration that come from other objects: the Cluster, the Machine and (for v1beta3) InitConfiguration. */
 export interface ClusterFacts {
   clusterName: string;
   kubernetesVersion: string | undefined;
@@ -17,7 +17,7 @@ export interface ClusterFacts {
 type Component = NonNullable<ClusterConfiguration["scheduler"]>;
 type Etcd = NonNullable<ClusterConfiguration["etcd"]>;
 
-/** The YAML of kubeadm's ClusterConfiguration. */
+/** Renders kubeadm's ClusterConfiguration as YAML. */
 export function clusterConfigurationYaml(config: ClusterConfiguration, api: KubeadmApi, facts: ClusterFacts): string {
   const days = (count: number | undefined): string | undefined =>
     count === undefined || api === "v1beta3" ? undefined : secondsText(count * 86400);

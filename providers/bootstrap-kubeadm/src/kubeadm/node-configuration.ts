@@ -8,7 +8,7 @@ type Timeouts = NonNullable<InitConfiguration["timeouts"]>;
 type Endpoint = NonNullable<InitConfiguration["localAPIEndpoint"]>;
 type Discovery = NonNullable<JoinConfiguration["discovery"]>;
 
-/** The YAML of kubeadm's InitConfiguration. */
+/** Renders kubeadm's InitConfiguration as YAML. */
 export function initConfigurationYaml(config: InitConfiguration, api: KubeadmApi): string {
   return toGoYaml({
     apiVersion: `kubeadm.k8s.io/${api}`,
@@ -20,7 +20,7 @@ export function initConfigurationYaml(config: InitConfiguration, api: KubeadmApi
   });
 }
 
-/** The YAML of kubeadm's JoinConfiguration. */
+/** Renders kubeadm's JoinConfiguration as YAML. */
 export function joinConfigurationYaml(config: JoinConfiguration, api: KubeadmApi): string {
   return toGoYaml({
     apiVersion: `kubeadm.k8s.io/${api}`,

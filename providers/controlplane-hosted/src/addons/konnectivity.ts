@@ -9,8 +9,8 @@ const ADMIN_PORT = 8133;
 const HEALTH_PORT = 8134;
 
 /**
- * konnectivity's half in the cluster: an agent on every node that calls the server beside kube-apiserver, so that kube-apiserver
- * reaches kubelets, webhooks and pods of a network that it has no way into.
+ * Returns the objects of the konnectivity agents in the workload cluster. They connect nodes to the server next to kube-apiserver, which
+ * thereby reaches kubelets, webhooks and pods of a network that it cannot route to.
  */
 export function konnectivity(
   input: NodeConfigurationInput,

@@ -23,6 +23,7 @@ const RETRY_MS = 60_000;
 
 const BACKED_UP: ConditionInput = { type: "BackedUp", status: "True", reason: "BackedUp", message: "" };
 
+/** Status and condition of the backups of a control plane, and when to check them again. */
 export interface BackupReport {
   status?: NonNullable<HostedControlPlane["status"]>["backup"];
   condition?: ConditionInput;
@@ -32,7 +33,7 @@ export interface BackupReport {
 /** Removed in one pass: a store may list any number, and each takes its time. */
 const MAX_REMOVED = 100;
 
-/** Where the backups of a control plane go, or why that is not known. */
+/** Returns the store for the backups of a control plane, or why it cannot be used. */
 export async function backupStore(
   object: HostedControlPlane,
   dir: string,
@@ -58,7 +59,7 @@ export async function backupStore(
   }
 }
 
-/** Takes one backup of a running control plane and returns its name. */
+/** Takes a backup of a running control plane and returns its name. */
 export async function takeBackup(
   plan: ControlPlanePlan,
   placement: Placement,
@@ -83,7 +84,7 @@ export async function takeBackup(
   return name;
 }
 
-/** Takes a backup when one is due, removes old ones, and tells how things stand. */
+/** Takes a backup if one is due, deletes old ones and reports the result. */
 export async function reconcileBackups(
   object: HostedControlPlane,
   plan: ControlPlanePlan,

@@ -2,7 +2,7 @@ import type { Authorities } from "@capstan/controlplane";
 import type { EncryptionKey } from "../encryption.ts";
 import type { ControlPlanePlan } from "../placement/placement.ts";
 
-/** What beside etcd's data makes a control plane the one its nodes know: without its keys they would have to join again. */
+/** What a backup contains in addition to etcd's data: the endpoint, CAs and keys without which nodes would have to join again. */
 export interface ControlPlaneDescription {
   owner: string;
   clusterName: string;
@@ -12,6 +12,7 @@ export interface ControlPlaneDescription {
   encryption?: EncryptionKey;
 }
 
+/** Serializes the description of a control plane for a backup. */
 export function describeControlPlane(plan: ControlPlanePlan): string {
   const { owner, clusterName, version, endpoint, authorities, encryption } = plan;
   const description: ControlPlaneDescription = {
@@ -25,7 +26,7 @@ export function describeControlPlane(plan: ControlPlanePlan): string {
   return JSON.stringify(description);
 }
 
-/** Reads a description back; throws when it is none. */
+/** Parses the description in a backup; throws if it is damaged. */
 export function parseDescription(text: string): ControlPlaneDescription {
   const value = JSON.parse(text) as Partial<ControlPlaneDescription>;
   if (value.authorities?.cluster.certPem === undefined || value.endpoint === undefined)

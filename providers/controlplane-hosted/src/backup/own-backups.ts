@@ -5,7 +5,7 @@ import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan, Placement } from "../placement/placement.ts";
 import { backupStore, takeBackup } from "./backups.ts";
 
-/** Backups that a placement makes before it changes something, and goes back to when that fails. */
+/** Backups that a placement takes before it changes something, and restores if the change fails. */
 export interface OwnBackups {
   backUp: NonNullable<ControlPlanePlan["backUp"]>;
   open: NonNullable<ControlPlanePlan["openBackup"]>;
@@ -13,6 +13,7 @@ export interface OwnBackups {
   release(): Promise<void>;
 }
 
+/** Returns the functions with which a placement takes and opens backups of one control plane. */
 export function ownBackups(
   object: HostedControlPlane,
   plan: ControlPlanePlan,

@@ -5,7 +5,7 @@ import type { HostedControlPlane } from "../kinds/hosted-control-plane.ts";
 import { backupStore } from "./backups.ts";
 import { type ControlPlaneDescription, parseDescription } from "./description.ts";
 
-/** A backup that a control plane is to come from. */
+/** A backup that a control plane is restored from. */
 export interface RestoreSource {
   /** Unique for the backup: restored once, not again. */
   name: string;
@@ -14,7 +14,7 @@ export interface RestoreSource {
   release(): Promise<void>;
 }
 
-/** Finds the backup of `spec.etcd.restoreFrom`; undefined when none is named. Only backups of the same namespace can be named. */
+/** Finds the backup of `spec.etcd.restoreFrom`; undefined if none is set. Only backups of the same namespace can be used. */
 export async function restoreSource(
   object: HostedControlPlane,
   backups: { dir: string; gate: DialGate } | undefined,

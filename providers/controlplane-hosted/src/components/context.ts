@@ -2,7 +2,7 @@ import type { ClusterNetwork } from "@capstan/controlplane";
 import type { EtcdMember } from "@capstan/etcd";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 
-/** All that the components' command lines are made of. Paths are below `$FILES`, where the placement puts the files. */
+/** Everything that the components' command lines are built from. Paths are relative to `$FILES`, where the placement stores files. */
 export interface ComponentContext {
   clusterName: string;
   version: string;
@@ -34,10 +34,10 @@ export interface ComponentContext {
   etcdPrefix?: string;
 }
 
-/** One flag with its value. */
+/** A flag with its value. */
 export type Flag = readonly [name: string, value: string];
 
-/** Renders flags, letting the user's extra arguments add to ours. A repeated flag of the user's replaces ours. */
+/** Renders flags as arguments. The user's extra arguments are added and override flags of the same name. */
 export function renderFlags(flags: readonly Flag[], extra: readonly { name: string; value?: string }[] = []): string[] {
   const replaced = new Set(extra.map((argument) => argument.name));
   return [

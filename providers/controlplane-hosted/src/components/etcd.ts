@@ -1,7 +1,7 @@
 import { type EtcdMember, initialCluster } from "@capstan/etcd";
 import { type ComponentContext, renderFlags } from "./context.ts";
 
-/** The command line of one member of etcd. */
+/** Returns the command line of an etcd member. */
 export function etcdArguments(context: ComponentContext, member: EtcdMember): string[] {
   const quota = context.spec.etcd?.quotaBytes;
   return renderFlags(
@@ -30,4 +30,5 @@ export function etcdArguments(context: ComponentContext, member: EtcdMember): st
   );
 }
 
+/** Files that etcd needs, relative to `$FILES`. */
 export const ETCD_FILES = ["etcd/ca.crt", "etcd/server.crt", "etcd/server.key", "etcd/peer.crt", "etcd/peer.key"];

@@ -1,4 +1,4 @@
-/** The type of the file that a flag names, for every flag that may name one of `files`. */
+/** The type of the file that each flag expects, for all flags that may refer to one of `files`. */
 export const FILE_FLAGS: Readonly<
   Record<"apiServer" | "controllerManager" | "scheduler", Readonly<Record<string, string>>>
 > = {

@@ -1,6 +1,6 @@
 import type { PlacementType } from "../planes.ts";
 
-/** Where components find `files`, by placement; a process's working directory is its own folder. */
+/** The folder of `files` in each placement; a process runs in a working directory of its own. */
 export const FILES_FOLDER: Readonly<Record<PlacementType, string>> = {
   Process: "/proc/self/cwd/files",
   Pods: "/etc/kubernetes/pki",

@@ -3,7 +3,7 @@ import { minor } from "semver";
 import { type ComponentContext, type Flag, renderFlags } from "./context.ts";
 import { apiServerSettingFlags, ENCRYPTION_FILE } from "./settings.ts";
 
-/** kube-apiserver's command line: kubeadm's flags and what a control plane without a node needs besides. */
+/** Returns the command line of kube-apiserver: kubeadm's flags, and those that a control plane without a node needs. */
 export function kubeApiserverArguments(context: ComponentContext): string[] {
   const advertise = isIPAddress(context.endpoint.host) ? context.endpoint.host : context.bindAddress;
   const flags: Flag[] = [
@@ -64,6 +64,7 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
   );
 }
 
+/** Files that kube-apiserver needs, relative to `$FILES`. */
 export const KUBE_APISERVER_FILES = [
   "ca.crt",
   "apiserver.crt",

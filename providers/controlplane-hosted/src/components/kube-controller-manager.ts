@@ -1,7 +1,7 @@
 import { type ComponentContext, renderFlags } from "./context.ts";
 import { featureGateFlags } from "./settings.ts";
 
-/** kube-controller-manager's command line; bootstrapsigner and tokencleaner are what `kubeadm join` relies on. */
+/** Returns the command line of kube-controller-manager; `kubeadm join` requires its bootstrapsigner and tokencleaner. */
 export function kubeControllerManagerArguments(context: ComponentContext): string[] {
   return renderFlags(
     [
@@ -34,6 +34,7 @@ export function kubeControllerManagerArguments(context: ComponentContext): strin
   );
 }
 
+/** Files that kube-controller-manager needs, relative to `$FILES`. */
 export const KUBE_CONTROLLER_MANAGER_FILES = [
   "ca.crt",
   "ca-signing.crt",

@@ -1,7 +1,7 @@
 import { type ComponentContext, renderFlags } from "./context.ts";
 import { featureGateFlags } from "./settings.ts";
 
-/** kube-scheduler's command line. */
+/** Returns the command line of kube-scheduler. */
 export function kubeSchedulerArguments(context: ComponentContext): string[] {
   return renderFlags(
     [
@@ -18,4 +18,5 @@ export function kubeSchedulerArguments(context: ComponentContext): string[] {
   );
 }
 
+/** Files that kube-scheduler needs, relative to `$FILES`. */
 export const KUBE_SCHEDULER_FILES = ["scheduler.conf", "scheduler.crt", "scheduler.key"];

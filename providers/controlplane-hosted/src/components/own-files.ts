@@ -13,8 +13,8 @@ const MORE = [
 ];
 
 /**
- * Files that placements put beside those of `spec.*.files`: one of the same name would take the place of a key or a CA. Those in folders
- * as keys of Secrets have them, with their folders.
+ * File names that `spec.*.files` must not use, because a user's file would replace a key or CA of the placement. Paths appear as Secret key
+ * and as folder name.
  */
 export const OWN_FILES: readonly string[] = [
   ...new Set([...KUBE_APISERVER_FILES, ...KUBE_CONTROLLER_MANAGER_FILES, ...KUBE_SCHEDULER_FILES, ...MORE]),

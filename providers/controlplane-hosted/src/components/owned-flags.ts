@@ -115,7 +115,7 @@ const OWNED_PREFIXES = [
 ];
 const ALLOWED_DESPITE_PREFIX = new Set(["tls-min-version", "tls-cipher-suites", "tls-curve-preferences"]);
 
-/** Why an extra argument is refused, or undefined when it is fine. */
+/** Returns why an extra argument is rejected, or undefined if it is allowed. */
 export function extraArgumentProblem(
   component: "etcd" | "apiServer" | "controllerManager" | "scheduler",
   argument: { name: string; value?: string },

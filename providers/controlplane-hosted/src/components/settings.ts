@@ -4,17 +4,17 @@ import type { Flag } from "./context.ts";
 
 type ApiServerSettings = NonNullable<HostedControlPlaneSpec["apiServer"]>;
 
-/** The file kube-apiserver reads its encryption keys from. */
+/** Name of the file with kube-apiserver's encryption keys. */
 export const ENCRYPTION_FILE = "capstan-encryption.yaml";
 
-/** Feature gates as the one flag every component has for them. */
+/** Returns the flag that sets feature gates, the same for every component. */
 export function featureGateFlags(gates: Record<string, boolean> | undefined): Flag[] {
   const entries = Object.entries(gates ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (entries.length === 0) return [];
   return [["feature-gates", entries.map(([name, on]) => `${name}=${on}`).join(",")]];
 }
 
-/** The flags that stand for the settings of kube-apiserver; `auditLog` is where the placement wants the log. */
+/** Returns the flags for the settings of kube-apiserver; `auditLog` is the log path of the placement. */
 export function apiServerSettingFlags(settings: ApiServerSettings | undefined, auditLog: string): Flag[] {
   if (settings === undefined) return [];
   return [
@@ -67,7 +67,7 @@ function fileOf(name: string | undefined): string | undefined {
   return name === undefined ? undefined : `$FILES/${name}`;
 }
 
-/** What is wrong with a component's settings, or undefined when nothing is. */
+/** Returns what is invalid in a component's settings, or undefined. */
 export function settingsProblem(
   name: "apiServer" | "controllerManager" | "scheduler",
   settings: ApiServerSettings | undefined,
@@ -110,7 +110,7 @@ function isResource(name: string): boolean {
   return CORE_RESOURCES.test(name) || /^(\*|[a-z][a-z0-9]*)\.(\*|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$/.test(name);
 }
 
-/** An amount that is none, named with its field. */
+/** Returns which field is not a valid quantity, or undefined. */
 export function quantityProblem(
   resources: { requests?: Record<string, string>; limits?: Record<string, string> } | undefined,
 ): string | undefined {

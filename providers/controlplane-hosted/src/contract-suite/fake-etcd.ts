@@ -4,7 +4,7 @@ import type { Program } from "@capstan/workloads";
 
 const MIB = 1024 ** 2;
 
-/** etcd's own idea of its members and its space, in memory. */
+/** In-memory etcd client that simulates members and database size. */
 export class FakeEtcd implements EtcdClient {
   readonly calls: string[] = [];
   listed: ListedMember[] = [];

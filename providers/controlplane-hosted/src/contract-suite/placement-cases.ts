@@ -5,7 +5,7 @@ import { createCertificateAuthority, createServiceAccountKey } from "@capstan/pk
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 import type { ControlPlanePlan, Placement, PlacementState } from "../placement/placement.ts";
 
-/** A place where control planes run, with all that a test must do there itself. */
+/** A test environment for a placement, with the operations that tests need. */
 export interface PlacementWorld {
   readonly placement: Placement;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface PlacementWorld {
   close(): Promise<void>;
 }
 
-/** One thing that every placement must do. */
+/** One behaviour that every placement must have. */
 export interface PlacementCase {
   readonly name: string;
   run(): Promise<void>;
@@ -38,8 +38,8 @@ const plans = new WeakMap<PlacementWorld, Map<string, ControlPlanePlan>>();
 const PATIENCE = 600;
 
 /**
- * What every placement must do: `for (const { name, run } of placementCases(open)) it(name, run)`. Where a start takes long, `open` may
- * give the same world to all of them, in this order: each goes on with the control plane that the one before left.
+ * Returns the contract tests of placements: `for (const { name, run } of placementCases(open)) it(name, run)`. `open` may return the same
+ * world each time; then the cases run in this order on the same control plane.
  */
 export function placementCases(open: () => Promise<PlacementWorld>): PlacementCase[] {
   return Object.entries(CASES).map(([name, run]) => ({
@@ -177,7 +177,7 @@ async function reserve(
   return answer.endpoint;
 }
 
-/** A plan for a control plane of the world, with an address and authorities of its own. */
+/** Creates a plan for a control plane with its own endpoint and CAs. */
 export async function makePlan(world: PlacementWorld, owner: string): Promise<ControlPlanePlan> {
   const endpoint = await reserve(world, world.placement, undefined, owner);
   return {

@@ -32,7 +32,7 @@ const RECEIVING: PodStatus = {
 };
 const READY: PodStatus = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
 
-/** Plays what makes and runs pods in a cluster without any node, so that placements can be tested there. Each step does all that is due. */
+/** Simulates the controllers and kubelets of a cluster without nodes, so that placements can be tested. Each step does all pending work. */
 export class PodRunner {
   readonly #client: Client;
   /** Whether a kube-controller-manager makes the pods, so that only the nodes are played. */

@@ -24,7 +24,7 @@ const ALL = [
   PersistentVolumeClaim,
 ] as readonly Kind<KubeObject>[];
 
-/** Everything of an owner in a cluster that runs pods. */
+/** Returns all objects of a control plane in the cluster that runs its pods. */
 export async function podObjects(client: Client, owner: string): Promise<Unstructured[]> {
   const lists = await Promise.all(ALL.map((kind) => client.list(kind, { labelSelector: HOSTED_LABEL })));
   return lists
@@ -32,7 +32,7 @@ export async function podObjects(client: Client, owner: string): Promise<Unstruc
     .filter((object) => object.metadata.annotations?.[OWNER_ANNOTATION] === owner);
 }
 
-/** `KIND NAME UID` of everything of an owner; a budget for pods is named so that it is not taken for a pod. */
+/** Returns `KIND NAME UID` of all objects of a control plane; PodDisruptionBudgets are renamed so that they do not count as pods. */
 export async function podThings(client: Client, owner: string): Promise<string[]> {
   const objects = await podObjects(client, owner);
   return objects
@@ -40,7 +40,7 @@ export async function podThings(client: Client, owner: string): Promise<string[]
     .toSorted();
 }
 
-/** Names the volumes of an owner; undefined when it has none. */
+/** Identifies the volumes of a control plane; undefined if it has none. */
 export async function podData(client: Client, owner: string): Promise<string | undefined> {
   const claims = (await podThings(client, owner)).filter((thing) => thing.startsWith("PersistentVolumeClaim"));
   return claims.length === 0 ? undefined : claims.join();

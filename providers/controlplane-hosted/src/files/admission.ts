@@ -37,7 +37,7 @@ const webhook = either({
   }),
 });
 
-/** What admission plugins may be told, by their name; the others take no configuration. */
+/** Allowed configuration of admission plugins, by name; other plugins take none. */
 export const PLUGINS: Readonly<Record<string, Shape>> = {
   PodSecurity: document(
     "PodSecurityConfiguration",
@@ -108,7 +108,7 @@ const plugin: Shape = (value, at, around) => {
   return fields({ name: text(), path, configuration: shape })(value, at, around);
 };
 
-/** kube-apiserver's `--admission-control-config-file`. */
+/** Shape of kube-apiserver's `--admission-control-config-file`. */
 export const ADMISSION: Shape = document(
   "AdmissionConfiguration",
   ["apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1alpha1", "apiserver.k8s.io/v1alpha1"],

@@ -2,7 +2,7 @@ import { document, fields, integer, list, mapOf, oneOf, type Shape, text, yesOrN
 
 const stages = list(oneOf("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"));
 
-/** `--audit-policy-file`. */
+/** Shape of `--audit-policy-file`. */
 export const AUDIT_POLICY: Shape = document("Policy", ["audit.k8s.io/v1"], {
   metadata: fields({ name: text(), labels: mapOf(text()), annotations: mapOf(text()) }),
   omitStages: stages,
@@ -25,7 +25,7 @@ export const AUDIT_POLICY: Shape = document("Policy", ["audit.k8s.io/v1"], {
 const claim = { claim: text(), expression: text() };
 const https = text(/^https:\/\//, "an address that begins with https://");
 
-/** `--authentication-config`. */
+/** Shape of `--authentication-config`. */
 export const AUTHENTICATION: Shape = document(
   "AuthenticationConfiguration",
   ["v1", "v1beta1", "v1alpha1"].map((version) => `apiserver.config.k8s.io/${version}`),
@@ -56,7 +56,7 @@ export const AUTHENTICATION: Shape = document(
   },
 );
 
-/** `--tracing-config-file`. Names without a dot that gRPC takes for another way to connect, such as a socket, are none of hosts. */
+/** Shape of `--tracing-config-file`. Endpoints that gRPC would not treat as a host name, such as a socket, are rejected. */
 export const TRACING: Shape = document(
   "TracingConfiguration",
   ["v1", "v1beta1", "v1alpha1"].map((version) => `apiserver.config.k8s.io/${version}`),
@@ -69,7 +69,7 @@ export const TRACING: Shape = document(
   },
 );
 
-/** A line of `--authorization-policy-file`. */
+/** Shape of a line of `--authorization-policy-file`. */
 export const ABAC_RULE: Shape = document("Policy", ["abac.authorization.kubernetes.io/v1beta1"], {
   spec: fields({
     user: text(),
@@ -82,5 +82,5 @@ export const ABAC_RULE: Shape = document("Policy", ["abac.authorization.kubernet
   }),
 });
 
-/** `--allow-metric-labels-manifest` of every component. */
+/** Shape of `--allow-metric-labels-manifest` of every component. */
 export const METRIC_LABELS: Shape = mapOf(text());

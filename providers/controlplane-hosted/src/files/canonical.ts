@@ -5,16 +5,15 @@ import { FileRefusal, type Surroundings } from "./shape.ts";
 /** Where the placements put `files`; a name alone is that of a file beside. */
 const OWN_FOLDERS = /^(?:\$FILES|\/proc\/self\/cwd\/files|\/etc\/kubernetes\/pki|\.)\//;
 
-/** A file that a flag or a field names, and the type it must have. */
+/** A file that a flag or field refers to, and its required type. */
 export interface NamedFile {
   name: string;
   type: string;
 }
 
 /**
- * What is written of the files that a user supplies: they are parsed, held against what their type may have, and written anew from what
- * was understood, so that a component cannot read them in another way. Any other content is refused: a command or a path in it would lead
- * a tenant out of its own walls. `read` knows documents that were read before.
+ * Validates the user's files and writes them again from the parsed values, so that a component cannot interpret them differently. Commands,
+ * paths and unknown fields are rejected, because they could break the isolation of tenants.
  */
 export function canonicalFiles(
   given: Readonly<Record<string, string>>,

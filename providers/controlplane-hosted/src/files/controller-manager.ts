@@ -1,7 +1,7 @@
 import { isObject } from "@capstan/apimachinery";
 import { document, FileRefusal, fields, list, mapOf, type Shape, text } from "./shape.ts";
 
-/** `--leader-migration-config`. */
+/** Shape of `--leader-migration-config`. */
 export const LEADER_MIGRATION: Shape = document(
   "LeaderMigrationConfiguration",
   ["v1", "v1beta1", "v1alpha1"].map((version) => `controllermanager.config.k8s.io/${version}`),
@@ -18,7 +18,7 @@ const specOfPod: Shape = (value, at) => {
   return value;
 };
 
-/** `--pv-recycler-pod-template-filepath-*`. */
+/** Shape of `--pv-recycler-pod-template-filepath-*`. */
 export const RECYCLER_POD: Shape = document("Pod", ["v1"], {
   metadata: fields({
     name: text(),

@@ -7,10 +7,10 @@ import { certificates, certificatesAndKeys, isPem } from "./pem.ts";
 import { SCHEDULER } from "./scheduler.ts";
 import { FileRefusal, type Shape, type Surroundings } from "./shape.ts";
 
-/** Reads a file of a type and returns what is written instead of it; throws FileRefusal or StrictYamlError. */
+/** Parses a file of a type and returns its canonical text; throws FileRefusal or StrictYamlError. */
 export type FileType = (text: string, around: Surroundings) => string;
 
-/** Reading more would keep others waiting. */
+/** Maximum length of a user's file; parsing a larger one would delay other control planes. */
 export const MAX_LENGTH = 64 * 1024;
 
 function parse(text: string, around: Surroundings): unknown {
@@ -76,7 +76,7 @@ const byContent: FileType = (text, around) => {
   );
 };
 
-/** The types that a file can have, by how they are called in messages. */
+/** File types by the name that messages use. */
 export const FILE_TYPES: Readonly<Record<string, FileType>> = {
   "file that nothing names": byContent,
   "admission configuration": yaml(ADMISSION),

@@ -8,7 +8,7 @@ const path = (data: string): string =>
 const command = "would run a command on the management host; remove it and use a certificate or a token";
 const extensions = "is not read by the components; remove it";
 
-/** A kubeconfig that runs no command, names no file and checks whom it talks to. */
+/** Shape of a kubeconfig that runs no command, refers to no file and verifies the server. */
 export const KUBECONFIG: Shape = fields(
   {
     apiVersion: oneOf("v1"),

@@ -13,15 +13,15 @@ const LABELS = [
   "EC PARAMETERS",
 ];
 
-/** Whether a text has a block of PEM, and so is none of YAML. */
+/** Reports whether a text contains a PEM block and is therefore not YAML. */
 export function isPem(text: string): boolean {
   return text.split(/\r?\n/).some((line) => BEGIN.test(line.trim()));
 }
 
-/** The certificates of a file, and nothing else of it. */
+/** Returns only the certificates of a PEM file. */
 export const certificates = (text: string): string => blocks(text, CERTIFICATE);
 
-/** The certificates and keys of a file, and nothing else of it. */
+/** Returns only the certificates and keys of a PEM file. */
 export const certificatesAndKeys = (text: string): string => blocks(text, LABELS);
 
 function blocks(text: string, labels: readonly string[]): string {

@@ -141,7 +141,9 @@ const configuration = document(
   { healthzBindAddress: own, metricsBindAddress: own },
 );
 
-/** `--config` of kube-scheduler, which for its sake forgets `--kubeconfig`: the way to its own API is written into it. */
+/**
+ * Shape of kube-scheduler's `--config`. kube-scheduler ignores `--kubeconfig` with it, so the connection to its own API server is added.
+ */
 export const SCHEDULER: Shape = (value, at, around) => {
   const checked = configuration(value, at, around) as { clientConnection?: object };
   const kubeconfig = `${around.folder}/scheduler.conf`;

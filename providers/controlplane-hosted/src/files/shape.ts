@@ -1,11 +1,11 @@
 import { isObject } from "@capstan/apimachinery";
 
-/** Why a file is refused, with the cure. */
+/** Thrown if a file is rejected; the message says why and what to do. */
 export class FileRefusal extends Error {
   override name = "FileRefusal";
 }
 
-/** What a file may name: the other files of the same component, and where the component finds them. */
+/** What a file may refer to: the other files of the same component, and their folder. */
 export interface Surroundings {
   /** Reads a document; throws StrictYamlError. */
   read(text: string): unknown;
@@ -15,14 +15,14 @@ export interface Surroundings {
   refer(path: string, at: string, type: string): string;
 }
 
-/** Checks a part of a file and returns what is written of it; throws FileRefusal for anything it does not know. */
+/** Validates a part of a file and returns what to write for it; throws FileRefusal for anything unknown. */
 export type Shape = (value: unknown, at: string, around: Surroundings) => unknown;
 
 function refuse(at: string, what: string): never {
   throw new FileRefusal(`has ${at === "" ? "content" : at}, which ${what}`);
 }
 
-/** Text; with a pattern, `what` says what it must be. */
+/** Accepts a string; with a pattern, `what` describes the expected form. */
 export function text(pattern?: RegExp, what = "a text of another form"): Shape {
   return (value, at) => {
     if (typeof value !== "string") return refuse(at, "must be text; put it in quotes");
@@ -31,26 +31,29 @@ export function text(pattern?: RegExp, what = "a text of another form"): Shape {
   };
 }
 
-/** One of these texts. */
+/** Accepts one of these strings. */
 export function oneOf(...texts: readonly string[]): Shape {
   return (value, at) =>
     texts.includes(value as string) ? value : refuse(at, `must be one of ${texts.join(", ")}; correct it`);
 }
 
-/** true or false. */
+/** Accepts a boolean. */
 export const yesOrNo: Shape = (value, at) =>
   typeof value === "boolean" ? value : refuse(at, "must be true or false without quotes; correct it");
 
-/** An option that is only safe when it is off. */
+/** Accepts only false, for options that disable verification. */
 export const never: Shape = (value, at) =>
   value === false ? value : refuse(at, "would switch off the check of who answers; remove it");
 
+/** Accepts an integer. */
 export const integer: Shape = (value, at) =>
   Number.isSafeInteger(value) ? value : refuse(at, "must be a whole number without quotes; correct it");
 
+/** Accepts a number. */
 export const number: Shape = (value, at) =>
   typeof value === "number" ? value : refuse(at, "must be a number without quotes; correct it");
 
+/** Accepts a list whose items have this shape. */
 export function list(item: Shape): Shape {
   return (value, at, around) =>
     Array.isArray(value)
@@ -58,7 +61,7 @@ export function list(item: Shape): Shape {
       : refuse(at, "must be a list; correct it");
 }
 
-/** Values by keys that are free to choose. */
+/** Accepts a map with arbitrary keys and values of this shape. */
 export function mapOf(item: Shape): Shape {
   return (value, at, around) => {
     if (!isObject(value)) return refuse(at, "must be a map; correct it");
@@ -68,10 +71,13 @@ export function mapOf(item: Shape): Shape {
   };
 }
 
-/** Fields that are not accepted although the components know them: what they would do, and the cure. */
+/** Fields that are rejected although the components support them, with the reason and the fix. */
 export type Refused = Readonly<Record<string, string>>;
 
-/** A map with exactly these fields, in exactly this spelling: Go takes `KubeConfigFile` for `kubeConfigFile`. Null is the same as absent. */
+/**
+ * Accepts a map with only these fields in this exact spelling, because Go also accepts `KubeConfigFile` for `kubeConfigFile`. Null counts
+ * as absent.
+ */
 export function fields(known: Readonly<Record<string, Shape>>, refused: Refused = {}): Shape {
   return (value, at, around) => {
     if (!isObject(value)) return refuse(at, "must be a map; correct it");
@@ -89,7 +95,7 @@ export function fields(known: Readonly<Record<string, Shape>>, refused: Refused 
   };
 }
 
-/** A document of a kind, whose `apiVersion` and `kind` are given. */
+/** Accepts a document with this kind and one of these apiVersions. */
 export function document(
   kind: string,
   versions: readonly string[],

@@ -3,14 +3,14 @@ import { isIPAddress } from "@capstan/controlplane";
 /** What is behind a name may change at any time, and nothing tells: it is looked up again after this. */
 const RECHECK_MS = 60_000;
 
-/** Where an API is, as addresses: what pods follow to `kubernetes.default` cannot be a name. */
+/** The IP addresses of an API endpoint; the endpoints of `kubernetes.default` cannot be host names. */
 export interface ApiAddresses {
   readonly addresses: readonly string[];
   /** When to look again. */
   readonly recheckMs?: number;
 }
 
-/** The addresses of an endpoint's host. A name that cannot be resolved gives none, until it can. */
+/** Resolves the host of an endpoint. A name that cannot be resolved yields no addresses until it can. */
 export async function apiAddresses(
   host: string,
   resolve: ((host: string) => Promise<readonly string[]>) | undefined,

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** The kubeconfig that anonymous joiners read: where the API is and which CA signs for it, nothing else. */
+/** Returns the kubeconfig that anonymous joining nodes read: only the API server's address and CA. */
 export function clusterInfoKubeconfig(server: string, caPem: string, serverName?: string): string {
   const ca = Buffer.from(caPem).toString("base64");
   return [
@@ -20,8 +20,8 @@ export function clusterInfoKubeconfig(server: string, caPem: string, serverName?
 }
 
 /**
- * The detached signature kubeadm checks: what kube-controller-manager's bootstrapsigner writes, byte for byte. Signing here as well
- * saves the first join the wait for that controller.
+ * Returns the detached signature that kubeadm verifies, identical to the one of kube-controller-manager's bootstrapsigner. Signing here
+ * spares the first node the wait for that controller.
  */
 export function signClusterInfo(kubeconfig: string, tokenId: string, tokenSecret: string): string {
   const encode = (text: string): string => Buffer.from(text).toString("base64url");
@@ -32,7 +32,7 @@ export function signClusterInfo(kubeconfig: string, tokenId: string, tokenSecret
   return `${header}..${signature}`;
 }
 
-/** The ConfigMap key that holds a token's signature. */
+/** Returns the ConfigMap key of a token's signature. */
 export function signatureKey(tokenId: string): string {
   return `jws-kubeconfig-${tokenId}`;
 }

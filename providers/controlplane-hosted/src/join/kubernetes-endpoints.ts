@@ -2,8 +2,8 @@ import type { Unstructured } from "@capstan/apimachinery";
 import { isIPAddress } from "@capstan/controlplane";
 
 /**
- * What `kubernetes.default` leads to. kube-apiserver's own reconciler is off, because it knows neither another port than the one it
- * listens on nor an address behind a load balancer.
+ * Returns the endpoints of `kubernetes.default`. kube-apiserver's own endpoint reconciler is disabled, because it supports neither a
+ * different port nor an address behind a load balancer.
  */
 export function kubernetesEndpoints(addresses: readonly string[], port: number): Unstructured[] {
   // An API server refuses loopback addresses here, and rightly: no pod could follow them.

@@ -2,7 +2,7 @@ import type { Unstructured } from "@capstan/apimachinery";
 import { configMap, hostPort, type NodeConfigurationInput, nthAddress, versionFacts } from "@capstan/controlplane";
 import { stringify } from "yaml";
 
-/** kube-system/kubeadm-config: `kubeadm join` fails without it. */
+/** Returns the ConfigMap kube-system/kubeadm-config, which `kubeadm join` requires. */
 export function kubeadmConfig(input: NodeConfigurationInput): Unstructured {
   const configuration = {
     apiVersion: `kubeadm.k8s.io/${versionFacts(input.version).kubeadmApi}`,
@@ -22,7 +22,7 @@ export function kubeadmConfig(input: NodeConfigurationInput): Unstructured {
   return configMap("kubeadm-config", { ClusterConfiguration: stringify(configuration) });
 }
 
-/** kube-system/kubelet-config: what each node's kubelet is configured with. */
+/** Returns the ConfigMap kube-system/kubelet-config, with the configuration of all kubelets. */
 export function kubeletConfig(input: NodeConfigurationInput): Unstructured {
   const configuration = {
     apiVersion: "kubelet.config.k8s.io/v1beta1",

@@ -9,6 +9,7 @@ import { kubernetesEndpoints } from "./kubernetes-endpoints.ts";
 import { kubeadmConfig, kubeletConfig } from "./node-configuration.ts";
 import { joinRbac } from "./rbac.ts";
 
+/** Everything that the objects for joining nodes are built from. */
 export interface PrepareInput extends NodeConfigurationInput {
   caPem: string;
   spec: HostedControlPlaneSpec;
@@ -20,7 +21,7 @@ export interface PrepareInput extends NodeConfigurationInput {
   konnectivity?: { host: string; port: number };
 }
 
-/** Everything that `kubeadm join` and the nodes after it rely on, and that `kubeadm init` would have written. */
+/** Returns the objects that `kubeadm join` and the nodes need and that `kubeadm init` would create. */
 export function clusterObjects(input: PrepareInput): Unstructured[] {
   const server = `https://${hostPort(input.endpoint.host, input.endpoint.port)}${input.access?.path ?? ""}`;
   const { addons } = input.spec;
@@ -41,7 +42,7 @@ export function clusterObjects(input: PrepareInput): Unstructured[] {
   ];
 }
 
-/** What add-ons consist of that are switched off: it goes, where it is ours. */
+/** Returns the objects of disabled add-ons, which are deleted if this provider created them. */
 export function absentObjects(input: PrepareInput): Unstructured[] {
   const { addons } = input.spec;
   return [
@@ -51,7 +52,7 @@ export function absentObjects(input: PrepareInput): Unstructured[] {
   ];
 }
 
-/** Takes objects away that we have made and nobody else has a hand in: another's add-on of that name stays. */
+/** Deletes objects that only this provider has applied; an object of the same name that another manager applied stays. */
 export async function removeObjects(
   client: Client,
   objects: readonly Unstructured[],
@@ -72,7 +73,7 @@ export async function removeObjects(
   );
 }
 
-/** Identifies what the objects are made from: the same ones are not written twice. Of the spec only the add-ons count. */
+/** Returns a digest of the inputs, so that unchanged objects are not applied again. Of the spec only the add-ons count. */
 export function inputDigest(input: PrepareInput): string {
   const { spec, ...rest } = input;
   return createHash("sha256")
@@ -80,7 +81,7 @@ export function inputDigest(input: PrepareInput): string {
     .digest("hex");
 }
 
-/** Applies all objects, independent ones at the same time. A binding whose role changed is replaced: roleRef is immutable. */
+/** Applies all objects, independent ones concurrently. A binding with a changed role is replaced, because roleRef is immutable. */
 export async function applyObjects(
   client: Client,
   objects: readonly Unstructured[],

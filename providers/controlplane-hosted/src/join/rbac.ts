@@ -2,7 +2,7 @@ import type { Unstructured } from "@capstan/apimachinery";
 import { clusterBinding, RBAC_GROUP, type Subject } from "@capstan/controlplane";
 
 const RBAC_API = `${RBAC_GROUP}/v1`;
-/** Group of nodes that hold a bootstrap token and no certificate yet. */
+/** Group of nodes that authenticate with a bootstrap token and have no certificate yet. */
 export const TOKEN_GROUP = "system:bootstrappers:kubeadm:default-node-token";
 
 const group = (name: string): Subject => ({ kind: "Group", name, apiGroup: RBAC_GROUP });
@@ -30,7 +30,7 @@ function readsConfigMap(name: string, namespace: string, configMap: string, subj
 
 const CSR = "system:certificates.k8s.io:certificatesigningrequests";
 
-/** Every role and binding that `kubeadm join` of a worker, its kubelet and its proxy rely on. */
+/** Returns the roles and bindings that `kubeadm join` of a worker, its kubelet and kube-proxy need. */
 export function joinRbac(): Unstructured[] {
   return [
     // Without this one `kubeadm join` cannot even discover the cluster: it reads cluster-info as nobody.

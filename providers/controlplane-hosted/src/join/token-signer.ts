@@ -6,6 +6,7 @@ import { signatureKey, signClusterInfo } from "./cluster-info.ts";
 const TOKEN_TYPE = "bootstrap.kubernetes.io/token";
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
 
+/** Dependencies of the TokenSigner. */
 export interface TokenSignerDeps {
   workload: WorkloadClusters;
   /** Whether a cluster's control plane is one of ours. */
@@ -16,8 +17,8 @@ export interface TokenSignerDeps {
 }
 
 /**
- * Signs cluster-info for every bootstrap token the moment it appears in a hosted cluster. kube-controller-manager's bootstrapsigner
- * writes the same bytes a moment later; but `kubeadm join` that finds no signature looks again only after five seconds.
+ * Signs cluster-info as soon as a bootstrap token appears in a hosted cluster. kube-controller-manager does the same a moment later, but
+ * `kubeadm join` retries only every five seconds if the signature is missing.
  */
 export class TokenSigner {
   private readonly deps: TokenSignerDeps;
@@ -71,7 +72,7 @@ export class TokenSigner {
   }
 }
 
-/** Adds a token's signature to cluster-info unless it is there already, or the token has expired. */
+/** Adds a token's signature to cluster-info unless it is already there or the token has expired. */
 export async function signToken(client: Client, secret: Secret, nowMs: number): Promise<void> {
   const id = secretText(secret, "token-id");
   const tokenSecret = secretText(secret, "token-secret");

@@ -8,7 +8,7 @@ const schema = object({
   }),
 });
 
-/** What control planes of a class are made from; version and replicas come from each Cluster's topology. */
+/** Template that a ClusterClass creates HostedControlPlanes from; version and replicas come from the Cluster's topology. */
 export const HostedControlPlaneTemplate = defineKind({
   group: "controlplane.cluster.x-k8s.io",
   version: "v1beta2",

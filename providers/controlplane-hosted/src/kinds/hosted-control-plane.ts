@@ -16,7 +16,7 @@ import {
 import { OWN_FILES } from "../components/own-files.ts";
 import { hostedControlPlaneV1Beta1 } from "./v1beta1.ts";
 
-/** `vX.Y.Z` with an optional pre-release. */
+/** Pattern of a Kubernetes version: `vX.Y.Z` with an optional pre-release. */
 export const KUBERNETES_VERSION_PATTERN = String.raw`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$`;
 
 /** A name without a slash: what is named lies in the same namespace and nowhere else. */
@@ -421,15 +421,16 @@ const status = object({
   observedGeneration: optional(integer({ minimum: 1, format: "int64" })),
 });
 
+/** Desired state of a HostedControlPlane. */
 export type HostedControlPlaneSpec = Infer<typeof spec>;
 
-/** The part of a spec that a class of control planes can say. */
+/** Schema of the part of the spec that a HostedControlPlaneTemplate can set. */
 export const classSpec: Schema<Omit<HostedControlPlaneSpec, "version" | "replicas" | "controlPlaneEndpoint">> =
   object(sharedFields);
 
 const schema = object({ spec: spec as Schema<HostedControlPlaneSpec>, status: optional(status) });
 
-/** A control plane that runs inside the management plane: no Machine, no Node. */
+/** A control plane that runs without Machines or Nodes: as pods, as processes or inside the manager. */
 export const HostedControlPlane = defineKind({
   group: "controlplane.cluster.x-k8s.io",
   version: "v1beta2",

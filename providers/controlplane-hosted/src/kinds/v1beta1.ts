@@ -15,7 +15,7 @@ const rules: readonly ConversionRule[] = [
   }),
 ];
 
-/** HostedControlPlane. */
+/** Conversion rules and printer columns of HostedControlPlane v1beta1. */
 export const hostedControlPlaneV1Beta1 = {
   rules,
   columns: [
@@ -27,7 +27,7 @@ export const hostedControlPlaneV1Beta1 = {
   ] as const,
 };
 
-/** HostedControlPlaneTemplate. */
+/** Conversion rules and printer columns of HostedControlPlaneTemplate v1beta1. */
 export const hostedControlPlaneTemplateV1Beta1 = { rules: [], columns: [AGE] as const };
 
 function counter(stored: unknown, name: string): number {

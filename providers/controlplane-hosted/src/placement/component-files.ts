@@ -2,7 +2,7 @@ import { type Authorities, trusted } from "@capstan/controlplane";
 import type { CertificateAndKey } from "@capstan/pki";
 import { stringify } from "yaml";
 
-/** Every file of a control plane, named as kubeadm names them below its pki folder. */
+/** Returns all files of a control plane, with kubeadm's names relative to its pki folder. */
 export function componentFiles(
   authorities: Authorities,
   leaves: Record<string, CertificateAndKey>,
@@ -35,8 +35,8 @@ export function componentFiles(
 }
 
 /**
- * A kubeconfig whose certificate is a file beside it: client-go reads such files again when they change, which it does not with
- * embedded data, so a renewal needs no restart. Relative paths are relative to the kubeconfig.
+ * Returns a kubeconfig that refers to its certificate by a relative path. client-go reloads such files but not embedded data, so a renewal
+ * needs no restart.
  */
 export function fileKubeconfig(name: string, user: string, server: string, clusterName: string, caPem: string): string {
   return stringify({
@@ -51,7 +51,7 @@ export function fileKubeconfig(name: string, user: string, server: string, clust
   });
 }
 
-/** The named files out of all. */
+/** Returns only the named files. */
 export function pickFiles(files: Record<string, string>, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (files[name] === undefined ? [] : [[name, files[name]]])));
 }

@@ -7,7 +7,7 @@ import { writeFileAtomic } from "@capstan/os";
 import { type CertificateAndKey, type KeyAlgorithm, parseCertificate } from "@capstan/pki";
 import { type CertificateSpec, issue } from "../certificates.ts";
 
-/** Where certificates are kept: a file beside processes, a Secret beside pods. */
+/** Persistent storage of certificates: a file for processes, a Secret for pods. */
 export interface LeafStorage {
   /** What was saved last; undefined when nothing was. */
   load(): Promise<string | undefined>;
@@ -20,8 +20,8 @@ interface StoredLeaf extends CertificateAndKey {
 }
 
 /**
- * Leaf certificates of one control plane, kept so that a restart of the manager does not change them, and renewed when less than a
- * third of their life is left.
+ * Stores the leaf certificates of a control plane, so that they survive a restart of the manager, and renews them when less than a third of
+ * their lifetime is left.
  */
 export class LeafStore {
   private readonly storage: LeafStorage;
@@ -83,7 +83,7 @@ export class LeafStore {
   }
 }
 
-/** Certificates in a file of a control plane's folder. */
+/** Returns storage of certificates in a file of a control plane's folder. */
 export function leafFile(dir: string): LeafStorage {
   const path = join(dir, "certificates.json");
   return {

@@ -1,4 +1,4 @@
-/** A problem that only a person can solve, found on the way. */
+/** Thrown for a problem that a user has to solve. */
 export class PlacementProblem extends Error {
   readonly reason: string;
 

@@ -3,7 +3,7 @@ import type { Authorities, ClusterNetwork } from "@capstan/controlplane";
 import type { EncryptionKey } from "../encryption.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 
-/** Runs the components of a control plane (docs/architecture.md, "Placements"). All functions can be repeated at any point. */
+/** Runs the components of a control plane in one kind of place. All functions must be idempotent. */
 export interface Placement {
   /**
    * The address of the API, reserved before anything starts, so that nobody waits for anybody: certificates, infrastructure and
@@ -28,7 +28,7 @@ export interface Placement {
   readonly singleAuthority?: boolean;
 }
 
-/** Where an API is behind its endpoint, for placements that serve many there. */
+/** How to reach an API that shares its endpoint with others. */
 export interface PlacementAccess {
   /** Path of the API. */
   path: string;
@@ -40,7 +40,7 @@ export interface PlacementAccess {
   fill(objects: readonly Unstructured[]): Promise<void>;
 }
 
-/** What stopping and removing need to know of a HostedControlPlane. */
+/** What a placement needs to know about a HostedControlPlane to stop or remove it. */
 export interface PlacedObject {
   spec: HostedControlPlaneSpec;
   objectUid?: string;
@@ -48,6 +48,7 @@ export interface PlacedObject {
   deletingSinceMs?: number;
 }
 
+/** A request to reserve the API endpoint of a control plane. */
 export interface ReserveRequest {
   /** `NAMESPACE/NAME` of the HostedControlPlane. */
   owner: string;
@@ -60,11 +61,13 @@ export interface ReserveRequest {
   endpoint: { host: string; port: number } | undefined;
 }
 
+/** The reserved endpoint, or why there is none yet. */
 export type Reservation =
   | { type: "reserved"; endpoint: { host: string; port: number } }
   | { type: "wait"; reason: string; message: string }
   | { type: "failed"; reason: string; message: string };
 
+/** Everything that a placement needs to run a control plane. */
 export interface ControlPlanePlan {
   owner: string;
   objectUid?: string;
@@ -90,6 +93,7 @@ export interface ControlPlanePlan {
   userFiles: Record<"apiServer" | "controllerManager" | "scheduler", Record<string, string>>;
 }
 
+/** Observed state of a component. */
 export interface ComponentState {
   name: string;
   ready: boolean;
@@ -98,6 +102,7 @@ export interface ComponentState {
   restarts: number;
 }
 
+/** Observed state of a control plane in its placement. */
 export interface PlacementState {
   /** Set when nothing can run until a person acts. */
   problem?: { reason: string; message: string };

@@ -5,7 +5,7 @@ import { writeFileAtomic } from "@capstan/os";
 import type { EtcdChangeState } from "./etcd/change.ts";
 import type { UpgradeRecord } from "./upgrade.ts";
 
-/** What is known of a control plane's data beside the data itself; lies in its folder and outlives the manager. */
+/** Persistent state of a control plane that is not in etcd; stored in its folder. */
 export interface PlaneRecord extends EtcdChangeState {
   /** Of the HostedControlPlane object the data belongs to: another object of the same name must not get it by accident. */
   objectUid?: string;
@@ -32,7 +32,7 @@ export interface PlaneRecord extends EtcdChangeState {
 
 const FILE = "plane.json";
 
-/** Reads a control plane's record; empty when there is none yet. */
+/** Reads the record of a control plane; empty if there is none yet. */
 export async function readPlaneRecord(dir: string): Promise<PlaneRecord> {
   try {
     return JSON.parse(await readFile(join(dir, FILE), "utf8")) as PlaneRecord;
@@ -42,14 +42,14 @@ export async function readPlaneRecord(dir: string): Promise<PlaneRecord> {
   }
 }
 
-/** Replaces the record in one step, which a power failure does not undo by half. */
+/** Replaces the record atomically, also if the power fails. */
 export async function writePlaneRecord(dir: string, record: PlaneRecord): Promise<void> {
   const path = join(dir, FILE);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeFileAtomic(path, JSON.stringify(record));
 }
 
-/** What lies below a root (`NAMESPACE/NAME`, shared etcds too) and runs programs of a version. */
+/** Returns the control planes and shared etcds below a root (`NAMESPACE/NAME`) that run binaries of a version. */
 export async function planesOfVersion(root: string, version: string): Promise<string[]> {
   const users: string[] = [];
   for (const namespace of await readdir(root).catch(() => []))

@@ -1,9 +1,8 @@
 import type { ProgramState } from "@capstan/workloads";
 
 /**
- * How far an upgrade is. First etcd changes, where there is another one (etcd). Then a successor of the new version starts on a port of its own (trial): if it does not become ready
- * nothing has happened. Then it serves beside the old ones on the shared port (surge), and the old ones are replaced one by one
- * (roll), so that the API answers all the while.
+ * Progress of an upgrade: etcd changes first (etcd), then a successor of the new version starts on its own port (trial), serves next to the
+ * old replicas (surge), and these are replaced one by one (roll), so that the API stays available.
  */
 export interface UpgradeRecord {
   to: string;
@@ -16,6 +15,7 @@ export interface UpgradeRecord {
   configuration?: string;
 }
 
+/** The observed state that an upgrade decision depends on. */
 export interface UpgradeView {
   successor: ProgramState | undefined;
   /** The state of the kube-apiserver that was replaced last. */
@@ -24,18 +24,19 @@ export interface UpgradeView {
   nowMs: number;
 }
 
+/** The next action of an upgrade. */
 export type UpgradeDecision =
   | { type: "wait"; message: string; recheckMs: number }
   | { type: "next"; upgrade: UpgradeRecord }
   | { type: "done" }
   | { type: "failed"; message: string };
 
-/** kubeadm gives a kube-apiserver four minutes to start. */
+/** How long a kube-apiserver may take to become ready; the same as in kubeadm. */
 export const READY_WITHIN_MS = 4 * 60_000;
 /** A successor that ended this often by itself will not get better. */
 const ENOUGH_RESTARTS = 3;
 
-/** What an upgrade does next. */
+/** Decides the next action of an upgrade. */
 export function decideUpgrade(upgrade: UpgradeRecord, view: UpgradeView): UpgradeDecision {
   const waited = view.nowMs - upgrade.sinceMs;
   if (upgrade.stage === "roll") {

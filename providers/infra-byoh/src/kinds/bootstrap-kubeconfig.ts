@@ -49,7 +49,7 @@ const schema = object({
   ),
 });
 
-/** Enrols a host without the capstan command: a kubeconfig with a token that is good for one host, once. */
+/** Requests a kubeconfig that one host can enrol with once, as an alternative to `capstan host add`. */
 export const BootstrapKubeconfig = defineKind({
   group: INFRASTRUCTURE_GROUP,
   version: "v1beta2",

@@ -9,7 +9,7 @@ const fields = {
   ),
 };
 
-/** The infrastructure of a cluster on own hosts: there is nothing to make. */
+/** Infrastructure cluster for bring-your-own hosts; it creates no infrastructure. */
 export const ByoCluster = infraClusterKind({
   kind: "ByoCluster",
   doc: "A cluster on hosts that their owner brings. It makes nothing: the hosts are there.",
@@ -19,6 +19,7 @@ export const ByoCluster = infraClusterKind({
 });
 export type ByoCluster = ObjectOf<typeof ByoCluster>;
 
+/** Template that a ClusterClass creates ByoClusters from. */
 export const ByoClusterTemplate = templateKind({
   kind: "ByoClusterTemplate",
   doc: "A template of ByoClusters.",

@@ -31,7 +31,7 @@ const installerRef = object(
 
 const fields = { selector: optional(selector), installerRef: optional(installerRef) };
 
-/** A machine that is a host of one's own. */
+/** Infrastructure machine that runs on a bring-your-own host. */
 export const ByoMachine = infraMachineKind({
   kind: "ByoMachine",
   doc: "A machine that runs on a host its owner brought: it claims a free ByoHost and gives it back clean.",
@@ -41,6 +41,7 @@ export const ByoMachine = infraMachineKind({
 });
 export type ByoMachine = ObjectOf<typeof ByoMachine>;
 
+/** Template that MachineSets create ByoMachines from. */
 export const ByoMachineTemplate = templateKind({
   kind: "ByoMachineTemplate",
   doc: "A template of ByoMachines.",

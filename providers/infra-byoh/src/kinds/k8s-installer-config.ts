@@ -59,7 +59,7 @@ const schema = object({
   ),
 });
 
-/** How Kubernetes gets onto a host, for one machine. */
+/** Describes where the Kubernetes binaries for the host of one ByoMachine come from. */
 export const K8sInstallerConfig = defineKind({
   group: INFRASTRUCTURE_GROUP,
   version: "v1beta2",
@@ -76,6 +76,7 @@ export const K8sInstallerConfig = defineKind({
 });
 export type K8sInstallerConfig = ObjectOf<typeof K8sInstallerConfig>;
 
+/** Template that a K8sInstallerConfig is created from for each ByoMachine whose installerRef names it. */
 export const K8sInstallerConfigTemplate = templateKind({
   kind: "K8sInstallerConfigTemplate",
   doc: "A template of K8sInstallerConfigs.",

@@ -50,7 +50,7 @@ interface Running {
   problem: string | undefined;
 }
 
-/** Plays the agents of ByoHosts that ask for it: they report, join the cluster their bootstrap data names, and clean up. */
+/** Simulates the agents of ByoHosts that request it: they send heartbeats, join the cluster of their bootstrap data, and clean up. */
 export function simulatedAgents(options: Options): Controller {
   const running = new Map<string, Running>();
   /** Which hosts are broken, by uid, as this process last saw them. */

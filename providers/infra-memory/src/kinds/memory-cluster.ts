@@ -25,7 +25,7 @@ const fields = {
   ),
 };
 
-/** Infrastructure of a cluster that exists in memory only. */
+/** Infrastructure cluster that exists in memory only. */
 export const MemoryCluster = infraClusterKind({
   kind: "MemoryCluster",
   doc: "Infrastructure of a cluster whose machines exist in memory only: for tests, demos and measuring.",
@@ -36,7 +36,7 @@ export const MemoryCluster = infraClusterKind({
 /** A MemoryCluster object. */
 export type MemoryCluster = ObjectOf<typeof MemoryCluster>;
 
-/** What ClusterClasses make MemoryClusters from. */
+/** Template that a ClusterClass creates MemoryClusters from. */
 export const MemoryClusterTemplate = templateKind({
   kind: "MemoryClusterTemplate",
   doc: "A template of MemoryClusters.",

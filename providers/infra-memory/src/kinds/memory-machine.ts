@@ -1,8 +1,8 @@
 import { infraMachineKind, integer, map, type ObjectOf, optional, string, templateKind } from "@capstan/capi";
 
-/** What can go wrong with a machine, on request. */
+/** The faults that a MemoryMachine can simulate. */
 export const FAULTS = ["NeverBoots", "NoCapacity", "APIUnreachable", "NodeDies"] as const;
-/** One of them. */
+/** One of FAULTS. */
 export type Fault = (typeof FAULTS)[number];
 
 const fields = {
@@ -28,7 +28,7 @@ const fields = {
   ),
 };
 
-/** A machine that exists in memory only. */
+/** Infrastructure machine that exists in memory only. */
 export const MemoryMachine = infraMachineKind({
   kind: "MemoryMachine",
   doc: "A machine that exists in memory only; it joins its cluster with its real bootstrap data and becomes a Node.",
@@ -38,7 +38,7 @@ export const MemoryMachine = infraMachineKind({
 /** A MemoryMachine object. */
 export type MemoryMachine = ObjectOf<typeof MemoryMachine>;
 
-/** What MachineSets make MemoryMachines from. */
+/** Template that MachineSets create MemoryMachines from. */
 export const MemoryMachineTemplate = templateKind({
   kind: "MemoryMachineTemplate",
   doc: "A template of MemoryMachines.",

@@ -64,9 +64,10 @@ const status = object({
   observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
 });
 
+/** An entry of spec.infrastructureRefs: a child, and whether it hosts the control plane or is optional. */
 export type InfrastructureReference = Infer<typeof reference>;
 
-/** Several infrastructure clusters under one Cluster. */
+/** Infrastructure cluster that combines several others, so that one Cluster can have machines of several providers. */
 export const MetaCluster = defineKind({
   group: "infrastructure.cluster.x-k8s.io",
   version: "v1beta2",

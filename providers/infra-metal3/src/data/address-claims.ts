@@ -10,13 +10,13 @@ import { DATA_FINALIZER } from "./names.ts";
 import { isMetal3Pool, type PoolReference } from "./pool-references.ts";
 import type { PoolAddress } from "./render-input.ts";
 
-/** Index of address claims by the Metal3Data that made them. */
+/** Name of the index of address claims by the Metal3Data that created them. */
 export const BY_DATA = "metal3-data";
 
-/** The address of one pool, what is wrong, or nothing yet. */
+/** Result of claiming an address from a pool: the address, an error, or what it is waiting for. */
 export type ClaimedAddress = { address: PoolAddress } | { problem: string } | { pending: string };
 
-/** Claims an address of a pool for data, once, and says what it got. */
+/** Ensures that a Metal3Data has a claim for an address of a pool, and returns the claim's result. */
 export async function claimAddress(
   data: Metal3Data,
   pool: PoolReference,
@@ -25,13 +25,13 @@ export async function claimAddress(
   return isMetal3Pool(pool) ? await fromIpPool(data, pool, context) : await fromAnyPool(data, pool, context);
 }
 
-/** The objects that data holds addresses with. */
+/** Returns the address claims of a Metal3Data. */
 export function claimsOf(data: Metal3Data, { cache }: ReconcileContext): (IPClaim | IPAddressClaim)[] {
   const key = keyText(data.metadata.namespace, data.metadata.name ?? "");
   return [...cache.byIndex(IPClaim, BY_DATA, key), ...cache.byIndex(IPAddressClaim, BY_DATA, key)];
 }
 
-/** Gives all addresses of data back. */
+/** Deletes all address claims of a Metal3Data. */
 export async function releaseAddresses(data: Metal3Data, context: ReconcileContext): Promise<void> {
   for (const claim of claimsOf(data, context)) {
     if (claim.metadata.deletionTimestamp === undefined)
@@ -43,7 +43,7 @@ export async function releaseAddresses(data: Metal3Data, context: ReconcileConte
   }
 }
 
-/** Which data made a claim, for the index. */
+/** Returns the index keys (BY_DATA) of an address claim. */
 export function dataOf({ metadata }: IPClaim | IPAddressClaim): string[] {
   const owner = metadata.ownerReferences?.find(({ kind, controller }) => kind === "Metal3Data" && controller === true);
   return owner === undefined ? [] : [keyText(metadata.namespace, owner.name)];

@@ -23,7 +23,7 @@ import { BY_TEMPLATE, reconcileDataTemplate } from "./template.reconcile.ts";
 const CONCURRENCY = 20;
 const BY_DATA_CLAIM = "data-claim";
 
-/** Adds the indexes of these controllers; before the cache starts. */
+/** Adds the cache indexes that the data controllers read; call it before the cache starts. */
 export function addDataIndexes(cache: Cache): void {
   for (const kind of [Metal3DataClaim, Metal3Data])
     cache.addIndex(kind as typeof Metal3DataClaim, BY_TEMPLATE, ({ metadata, spec }) => [
@@ -36,7 +36,7 @@ export function addDataIndexes(cache: Cache): void {
   cache.addIndex(IPAddressClaim, BY_DATA, dataOf);
 }
 
-/** Renders Metal3DataTemplates for the machines that claim them. */
+/** Returns the controllers that render Metal3DataTemplates for the machines that claim them. */
 export function dataControllers(hosts: Hosts): Controller[] {
   const written = new Map<string, number>();
   const template = ({ metadata, spec }: Metal3DataClaim | Metal3Data): Request[] =>

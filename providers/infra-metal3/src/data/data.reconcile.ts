@@ -12,7 +12,7 @@ import { type PoolAddress, RenderError } from "./render-input.ts";
 import { renderMetaData } from "./render-meta-data.ts";
 import { renderNetworkData } from "./render-network-data.ts";
 
-/** Renders the data of one machine into Secrets, or gives its addresses back. */
+/** Reconciles a Metal3Data: renders the data of one machine into Secrets, or releases its addresses when it is deleted. */
 export async function reconcileData(request: Request, context: ReconcileContext, hosts: Hosts): Promise<Result> {
   const data = context.cache.get(Metal3Data, request);
   if (data === undefined || isPaused(data, context)) return done();

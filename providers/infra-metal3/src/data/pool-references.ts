@@ -3,7 +3,7 @@ import type { Metal3DataTemplate } from "../kinds/metal3-data.ts";
 import type { NetworkData } from "../kinds/metal3-network-data.ts";
 import { RenderError, type RenderInput, sourceOf } from "./render-input.ts";
 
-/** A pool that addresses come from. */
+/** Reference to a pool that addresses are claimed from. */
 export interface PoolReference {
   apiGroup: string;
   kind: string;
@@ -15,12 +15,12 @@ type Networks = NonNullable<NetworkData["networks"]>;
 type Fixed = NonNullable<Networks["ipv4"]>[number];
 type Named = Pick<Fixed, "fromPoolRef" | "fromPoolAnnotation">;
 
-/** Whether a pool is an IPPool of Metal3, which has claims of its own. */
+/** Reports whether a pool is a Metal3 IPPool, which uses IPClaims instead of Cluster API's IPAddressClaims. */
 export function isMetal3Pool({ apiGroup, kind }: PoolReference): boolean {
   return apiGroup === METAL3_IPAM_GROUP && kind === "IPPool";
 }
 
-/** The name of the pool that a network or a gateway names: annotation, then reference, then plain name. */
+/** Returns the name of the pool that a network or gateway refers to: by annotation, by reference or by plain name, in this order. */
 export function poolNameOf(
   named: Named,
   plain: string | undefined,
@@ -30,7 +30,7 @@ export function poolNameOf(
   return referenceOf(named, plain, field, sources)?.name;
 }
 
-/** Every pool a template names, each once; one address of each is claimed. */
+/** Returns all pools that a template refers to, without duplicates; one address is claimed from each. */
 export function referencedPools(template: Metal3DataTemplate, sources: Sources): PoolReference[] {
   const pools = new Map<string, PoolReference>();
   const add = (reference: PoolReference | undefined, field: string): void => {

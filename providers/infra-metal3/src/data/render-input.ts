@@ -2,7 +2,7 @@ import type { KubeObject } from "@capstan/apimachinery";
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import type { SourceObject } from "../kinds/metal3-shared.ts";
 
-/** An address that a pool gave, with what belongs to it. */
+/** An address from a pool with its prefix, gateway and DNS servers. */
 export interface PoolAddress {
   address: string;
   prefix?: number | undefined;
@@ -10,7 +10,7 @@ export interface PoolAddress {
   dnsServers: readonly string[];
 }
 
-/** What data is rendered from. */
+/** The objects and addresses that data is rendered from. */
 export interface RenderInput {
   /** Place of the machine among those of its template. */
   index: number;
@@ -22,10 +22,10 @@ export interface RenderInput {
   addresses: ReadonlyMap<string, PoolAddress>;
 }
 
-/** Data cannot be rendered until a person changes something; the message names the field, the cause and the cure. */
+/** Thrown if data cannot be rendered until the user changes something; the message names the field, the cause and the fix. */
 export class RenderError extends Error {}
 
-/** One of the three objects that values are read from. */
+/** Returns one of the three objects that values are read from. */
 export function sourceOf(
   input: Pick<RenderInput, "machine" | "metal3Machine" | "host">,
   object: SourceObject,
@@ -34,7 +34,7 @@ export function sourceOf(
   return object === "metal3machine" ? input.metal3Machine : input.host;
 }
 
-/** The MAC address of an interface of the host. */
+/** Returns the MAC address of a network interface of the host. */
 export function macOfInterface(host: BareMetalHost, name: string, field: string): string {
   const nics = host.status?.hardware?.nics;
   if (nics === undefined || nics.length === 0)
@@ -47,7 +47,7 @@ export function macOfInterface(host: BareMetalHost, name: string, field: string)
   throw new RenderError(`${field}: BareMetalHost ${host.metadata.name} has no interface ${name}, only ${known}`);
 }
 
-/** The address of a pool that was claimed before. */
+/** Returns the address that was claimed from a pool. */
 export function addressOf(input: RenderInput, pool: string, field: string): PoolAddress {
   const address = input.addresses.get(pool);
   if (address === undefined) throw new RenderError(`${field}: no address of pool ${pool} was claimed`);

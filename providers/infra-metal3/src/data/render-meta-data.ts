@@ -2,7 +2,7 @@ import { toGoYaml } from "@capstan/apimachinery";
 import type { MetaData } from "../kinds/metal3-meta-data.ts";
 import { addressOf, macOfInterface, RenderError, type RenderInput, sourceOf } from "./render-input.ts";
 
-/** Meta data as YAML: a flat map of texts. Later lists win over earlier ones, the provider ID over all. */
+/** Renders meta data as YAML: a flat map of strings. Later lists override earlier ones; the provider ID overrides all. */
 export function renderMetaData(template: MetaData, input: RenderInput): string {
   const values = new Map<string, string>();
   for (const entry of template.fromHostInterfaces ?? []) values.set(entry.key, macOf(entry, input));

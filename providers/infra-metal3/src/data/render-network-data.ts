@@ -14,7 +14,7 @@ type Rendered = Record<string, unknown>;
 const DEFAULT_MTU = 1500;
 const MAC = /^([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2})$/;
 
-/** Network data as YAML, in the words of OpenStack: always links, networks and services, also empty ones. */
+/** Renders network data as YAML in OpenStack's format; links, networks and services are always present, even if empty. */
 export function renderNetworkData(template: NetworkData, input: RenderInput): string {
   return toGoYaml({
     links: renderLinks(template.links ?? {}, input),

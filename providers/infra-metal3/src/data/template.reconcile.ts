@@ -14,7 +14,7 @@ import { Metal3Data, Metal3DataClaim, Metal3DataTemplate } from "../kinds/metal3
 import { Metal3Machine } from "../kinds/metal3-machine.ts";
 import { DATA_CLAIM_FINALIZER, DATA_FINALIZER, DATA_TEMPLATE_FINALIZER } from "./names.ts";
 
-/** Index of claims and data by their template. */
+/** Name of the index of Metal3DataClaims and Metal3Datas by their template. */
 export const BY_TEMPLATE = "template";
 
 /** The list of all indexes is written at most this often, and the less often the longer it is. */
@@ -23,10 +23,10 @@ const PAUSE_PER_INDEX_MS = 1;
 /** How many data objects are made at the same time. */
 const BATCH = 20;
 
-/** What the controller keeps between passes: when a template's status was last written. */
+/** When the status of each template was last written; kept in memory between reconciles. */
 export type TemplateMemory = Map<string, number>;
 
-/** Gives each claim of a template an index and a Metal3Data, and takes both back. */
+/** Reconciles a Metal3DataTemplate: assigns each claim an index and a Metal3Data, and releases both with the claim. */
 export async function reconcileDataTemplate(
   request: Request,
   context: ReconcileContext,

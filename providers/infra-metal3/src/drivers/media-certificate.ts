@@ -7,7 +7,7 @@ import { type CertificateAndKey, createCertificateAuthority, issueCertificate } 
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The certificate that media are served with. Its authority stays, in `media/ca.crt`, for management controllers that are to check it. */
+/** Issues the certificate of the media server. Its CA persists in `media/ca.crt`, so that management controllers can verify it. */
 export async function mediaCertificate(
   { dataDir, clock, random }: Pick<ProviderDeps, "dataDir" | "clock" | "random">,
   host: string,

@@ -13,7 +13,7 @@ const LOGOUT_MS = 2_000;
 
 type Options = Pick<ProviderDeps, "clock" | "random" | "dataDir" | "nodeAddress" | "gate">;
 
-/** The drivers of management controllers: real ones by Redfish, and simulated ones. */
+/** Creates the drivers of management controllers: Redfish for real ones, memory for simulated ones. */
 export function metalDrivers(
   options: Options,
   simulation: MemoryBmcOptions,

@@ -11,7 +11,7 @@ import { registrationError } from "./next-step.ts";
 import { type HostStatus, stateOf, withError, withoutError } from "./status.ts";
 import type { DriverCall, HostMemory, HostView, Operation, Step } from "./step.ts";
 
-/** What a step has led to. */
+/** Result of a step: the new status, events, and when to continue. */
 export interface Turn {
   readonly status: HostStatus;
   readonly memory: HostMemory;
@@ -44,7 +44,7 @@ const LIMIT_MS: Readonly<Record<Operation, number>> = {
 const COUNTING: readonly ProvisioningState[] = ["provisioning", "deprovisioning", "powering off before delete"];
 const PROVISION_ERRORS = 3;
 
-/** A step that is no call, carried out. */
+/** Computes the result of a step that does not call the driver. */
 export function afterStep(view: HostView, step: Exclude<Step, { type: "call" }>, random: Random): Turn {
   const { status, memory } = view;
   switch (step.type) {
@@ -78,7 +78,7 @@ export function afterStep(view: HostView, step: Exclude<Step, { type: "call" }>,
   }
 }
 
-/** A call that has been answered. */
+/** Computes the result of a driver call from what the driver returned. */
 export function afterCall(view: HostView, call: DriverCall, result: StepResult<unknown>, random: Random): Turn {
   const { nowMs } = view;
   const before = view.memory.running;

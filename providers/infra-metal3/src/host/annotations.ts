@@ -7,7 +7,7 @@ import {
 } from "../kinds/bare-metal-host.ts";
 import type { PowerOffMode } from "../provisioner/provisioner.ts";
 
-/** What the reboot annotations of a host ask for. */
+/** The reboot that a host's annotations request. */
 export interface RebootWish {
   /** Reboot once: the annotation is removed when the host is off. */
   readonly once: boolean;
@@ -16,7 +16,7 @@ export interface RebootWish {
   readonly mode: PowerOffMode;
 }
 
-/** What is asked for, or undefined. A value that cannot be read counts as empty: a soft reboot. */
+/** Returns the requested reboot, or undefined. A value that cannot be parsed counts as empty: a soft reboot. */
 export function rebootWish(host: BareMetalHost): RebootWish | undefined {
   const wishes = Object.entries(host.metadata.annotations ?? {}).filter(
     ([key]) => key === HOST_REBOOT_ANNOTATION || key.startsWith(`${HOST_REBOOT_ANNOTATION}/`),
@@ -29,7 +29,7 @@ export function rebootWish(host: BareMetalHost): RebootWish | undefined {
   };
 }
 
-/** How a host is to be let go of, or undefined. */
+/** Returns how the host is to be detached, or undefined if it is not. */
 export function detachWish(host: BareMetalHost): { force: boolean; delayDelete: boolean } | undefined {
   const value = host.metadata.annotations?.[HOST_DETACHED_ANNOTATION];
   if (value === undefined) return undefined;
@@ -37,12 +37,12 @@ export function detachWish(host: BareMetalHost): { force: boolean; delayDelete: 
   return { force: json?.["force"] === true, delayDelete: json?.["deleteAction"] === "delay" };
 }
 
-/** Whether a host is not to be inspected. */
+/** Reports whether inspection of a host is disabled. */
 export function inspectionDisabled(host: BareMetalHost): boolean {
   return host.spec.inspectionMode === "disabled" || host.metadata.annotations?.[HOST_INSPECT_ANNOTATION] === "disabled";
 }
 
-/** Whether somebody asked for another inspection. */
+/** Reports whether an annotation requests another inspection. */
 export function inspectionWanted(host: BareMetalHost): boolean {
   const value = host.metadata.annotations?.[HOST_INSPECT_ANNOTATION];
   return value !== undefined && value !== "disabled";

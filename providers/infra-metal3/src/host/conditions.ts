@@ -28,7 +28,7 @@ const NEXT: Partial<Record<ProvisioningState, string>> = {
   deleting: "The host is being deleted",
 };
 
-/** The conditions of a host, with upstream's types and reasons. */
+/** Computes the conditions of a host, with upstream's types and reasons. */
 export function hostConditions(host: BareMetalHost, status: HostStatus, health?: HardwareHealth): ConditionInput[] {
   const state = stateOf(status);
   return [
@@ -95,7 +95,7 @@ function progressing(status: HostStatus, state: ProvisioningState): ConditionInp
     : make("Progressing", true, reason, status.errorMessage || NEXT[state]);
 }
 
-/** What a management controller that calls its hardware ill leads to. */
+/** Formats the message for hardware that the management controller reports as unhealthy. */
 export function healthText(health: "Warning" | "Critical"): string {
   return `The management controller says that the hardware is in state ${health}: look into its log for the part and repair it`;
 }

@@ -7,7 +7,7 @@ import { type HostDeps, hostReconciler } from "./reconcile.ts";
 /** Most of a pass is waiting for a management controller. */
 const CONCURRENCY = 100;
 
-/** The controller of BareMetalHosts. */
+/** Returns the BareMetalHost controller. */
 export function bareMetalHostController(deps: HostDeps): Controller {
   return (
     controller("baremetalhost")

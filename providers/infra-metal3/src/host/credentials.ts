@@ -14,12 +14,12 @@ const SECRET_FINALIZER = "baremetalhost.metal3.io/secret";
 /** How often a write is tried that others come before. */
 const ATTEMPTS = 3;
 
-/** A Secret with what it holds, or why it cannot be used. */
+/** Credentials of a management controller with their Secret, or why they cannot be used. */
 export type CredentialsFound =
   | { readonly type: "good"; readonly credentials: BmcCredentials; readonly secret: Secret }
   | { readonly type: "bad"; readonly message: string };
 
-/** The Secrets of management controllers: labelled, owned by their hosts, and watched. */
+/** Reads and watches the Secrets of management controllers; labels them and adds their hosts as owners. */
 export class BmcSecrets implements Source {
   readonly #options: CacheOptions;
   /** Writes under way onto Secrets, and who waits to be written as their owner. */

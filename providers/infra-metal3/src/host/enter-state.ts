@@ -3,7 +3,7 @@ import type { ProvisioningState } from "../kinds/bare-metal-host-status.ts";
 import { failedBefore, type HostStatus, stateOf, withoutError } from "./status.ts";
 import type { HostMemory, HostView } from "./step.ts";
 
-/** Something to tell people. */
+/** A Kubernetes event to record for a host. */
 export interface HostEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -19,7 +19,7 @@ const STARTS: Partial<Record<ProvisioningState, keyof History>> = {
   deprovisioning: "deprovision",
 };
 
-/** Takes a host into another state: closes the operation of the old one, opens that of the new one, tells what happens. */
+/** Moves a host into another provisioning state: ends the operation of the old state, starts that of the new one and adds events. */
 export function enterState(
   { host, status, memory, nowMs }: HostView,
   state: ProvisioningState,

@@ -4,7 +4,7 @@ import { type BareMetalHost, HOST_HARDWARE_ANNOTATION } from "../kinds/bare-meta
 import { HARDWARE_DATA_FINALIZER, HardwareData } from "../kinds/hardware-data.ts";
 import { type HardwareDetails, hardwareDetails } from "../kinds/hardware-details.ts";
 
-/** Keeps what was found where a lost status or a move does not take it away. */
+/** Stores inspection results in a HardwareData, where they survive a move or a lost status. */
 export async function storeHardware(
   host: BareMetalHost,
   hardware: HardwareDetails,
@@ -34,7 +34,7 @@ export async function storeHardware(
   await context.client.apply(desired, {}, context.signal);
 }
 
-/** What was found of a host before its status was lost. */
+/** Returns the inspection results that were stored in the host's HardwareData. */
 export async function storedHardware(
   host: BareMetalHost,
   context: ReconcileContext,
@@ -43,7 +43,7 @@ export async function storedHardware(
   return (await context.client.get(HardwareData, { namespace, name }, context.signal))?.spec?.hardware;
 }
 
-/** Lets the HardwareData go with its host. */
+/** Removes the finalizer of the host's HardwareData and deletes it. */
 export async function forgetHardware(host: BareMetalHost, context: ReconcileContext): Promise<void> {
   const { namespace, name = "" } = host.metadata;
   const live = await context.client.get(HardwareData, { namespace, name }, context.signal);
@@ -52,7 +52,7 @@ export async function forgetHardware(host: BareMetalHost, context: ReconcileCont
   await context.client.delete(live, {}, context.signal);
 }
 
-/** Hardware details a person wrote down for a host that is not inspected; an error names what is wrong with them. */
+/** Parses the hardware details that a user sets by annotation instead of inspection; a problem describes what is invalid. */
 export function givenHardware(host: BareMetalHost): { hardware: HardwareDetails } | { problem: string } | undefined {
   const text = host.metadata.annotations?.[HOST_HARDWARE_ANNOTATION];
   if (text === undefined) return undefined;

@@ -7,13 +7,13 @@ import type { SignedIn } from "./signed-in.ts";
 const BY_MAC = "boot-mac";
 const BY_BMC = "bmc-address";
 
-/** Adds the indexes that show hosts which are the same machine; before the cache starts. */
+/** Adds the cache indexes that find hosts for the same physical machine; call it before the cache starts. */
 export function addHostIndexes(cache: Cache): void {
   cache.addIndex(BareMetalHost, BY_MAC, (host) => macOf(host));
   cache.addIndex(BareMetalHost, BY_BMC, (host) => bmcOf(host));
 }
 
-/** Hosts with the MAC address or the management controller of this one. */
+/** Returns the other hosts with the MAC address or management controller of this one. */
 export function sameMachine(cache: Cache, host: BareMetalHost): BareMetalHost[] {
   const same = [
     ...macOf(host).flatMap((mac) => cache.byIndex(BareMetalHost, BY_MAC, mac)),
@@ -22,7 +22,7 @@ export function sameMachine(cache: Cache, host: BareMetalHost): BareMetalHost[] 
   return same.filter(({ metadata }) => metadata.uid !== host.metadata.uid);
 }
 
-/** Which other host is the same machine and comes first, for people; undefined if none. */
+/** Describes which other host represents the same machine and takes precedence; undefined if there is none. */
 export function conflictOf(cache: Cache, host: BareMetalHost, signedIn: SignedIn): string | undefined {
   const { namespace } = host.metadata;
   const others = sameMachine(cache, host);

@@ -11,13 +11,13 @@ import {
 } from "./status.ts";
 import type { DriverCall, HostView, Operation, Step } from "./step.ts";
 
-/** How long an operating system gets to shut down before its power is taken. */
+/** How long an operating system may take to shut down before the power is cut. */
 export const SOFT_OFF_MS = 180_000;
 
 const WAIT: Step = { type: "wait" };
 const enter = (state: ProvisioningState): Step => ({ type: "enter", state });
 
-/** Decides what to do with a host: a function of what is known and nothing else. */
+/** Decides what to do with a host next; a pure function of the view. */
 export function nextStep(view: HostView): Step {
   const { host, status } = view;
   const state = stateOf(status);
@@ -91,7 +91,7 @@ function accessStep(view: HostView, state: ProvisioningState): Step | undefined 
   return same && !failed ? undefined : call(view, { op: "register" });
 }
 
-/** How trouble with the management controller is called: consumers of a running host need not worry. */
+/** Returns the error type for an unreachable management controller; a provisioned host has its own, because it keeps running. */
 export function registrationError(state: ProvisioningState): "registration error" | "provisioned registration error" {
   return runsSomething(state) ? "provisioned registration error" : "registration error";
 }

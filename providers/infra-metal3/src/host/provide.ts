@@ -7,7 +7,7 @@ import type { HostDeps } from "./reconcile.ts";
 import { DEFAULT_LIMITS, type HostLimits } from "./step.ts";
 import { UpstreamOperator } from "./upstream.ts";
 
-/** What the host half of the provider is made with. */
+/** Dependencies and settings of the BareMetalHost controller. */
 export interface BareMetalHostsOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -15,7 +15,7 @@ export interface BareMetalHostsOptions {
   readonly limits?: Partial<HostLimits>;
 }
 
-/** The host half of the provider, as a manager loads it. Stays off as long as upstream's baremetal-operator runs. */
+/** Creates the host half of the provider. It does not touch hosts that upstream's baremetal-operator manages. */
 export function bareMetalHosts(options: BareMetalHostsOptions): {
   addIndexes(cache: Cache): void;
   controllers(): Controller[];

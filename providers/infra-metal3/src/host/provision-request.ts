@@ -7,7 +7,7 @@ import { failure, type ProvisionRequest, type StepFailure } from "../provisioner
 
 type Found<T> = { readonly type: "found"; readonly value: T } | StepFailure;
 
-/** Collects what a host boots: its image, and user data, meta data and network data out of its Secrets. */
+/** Collects what a host boots: its image, and the user data, meta data and network data from its Secrets. */
 export async function provisionRequest(
   client: Client,
   host: BareMetalHost,

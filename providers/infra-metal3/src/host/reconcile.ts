@@ -35,7 +35,7 @@ import { type HostStatus, statusOf } from "./status.ts";
 import type { Access, DriverCall, HostLimits, HostMemory, HostView } from "./step.ts";
 import type { UpstreamOperator } from "./upstream.ts";
 
-/** What the host controller works with. */
+/** Dependencies of the BareMetalHost reconciler. */
 export interface HostDeps {
   readonly drivers: Readonly<Partial<Record<"redfish" | "memory", Provisioner>>>;
   readonly secrets: BmcSecrets;
@@ -51,7 +51,7 @@ const UPSTREAM_RECHECK_MS = 60_000;
 /** Written down before they begin: a new process must know that they may have begun. */
 const SAVED_FIRST: ReadonlySet<DriverCall["op"]> = new Set(["register", "provision", "deprovision"]);
 
-/** Takes a host the next steps along its way, until there is something to wait for. */
+/** Returns the reconciler of BareMetalHosts, which performs steps until one has to wait. */
 export function hostReconciler(deps: HostDeps): Reconcile {
   const memories = new Map<string, { uid: string; memory: HostMemory }>();
   const signedIn = new SignedIn();

@@ -3,7 +3,7 @@ import { type BareMetalHost, HOST_STATUS_ANNOTATION } from "../kinds/bare-metal-
 import { hostStatus } from "../kinds/bare-metal-host-status.ts";
 import { emptyStatus, type HostStatus } from "./status.ts";
 
-/** The status that a move carried in an annotation; undefined when there is none or it cannot be read. */
+/** Returns the status that a move carried in an annotation; undefined if there is none or it cannot be parsed. */
 export function carriedStatus(host: BareMetalHost): HostStatus | undefined {
   const text = host.metadata.annotations?.[HOST_STATUS_ANNOTATION];
   if (text === undefined || hasStatus(host)) return undefined;

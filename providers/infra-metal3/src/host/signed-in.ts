@@ -1,8 +1,8 @@
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 
 /**
- * Which hosts have signed in to their management controller, as seen by this process. Anybody who may write a host can name any address,
- * and can write any status: only an answer of the management controller shows that a host is more than a name.
+ * Tracks which hosts this process has logged in to. Whoever may write a BareMetalHost can name any address and status; only a response of
+ * the management controller proves that the host is real.
  */
 export class SignedIn {
   /** By UID: the address that the host has signed in to; undefined for one that was tried without success. */

@@ -3,14 +3,14 @@ import type { HostErrorType, ProvisioningState } from "../kinds/bare-metal-host-
 import type { HardwareHealth, PowerOffMode } from "../provisioner/provisioner.ts";
 import type { HostStatus } from "./status.ts";
 
-/** What is known about the way to the management controller. */
+/** Whether the management controller can be called, and with which credentials. */
 export type Access =
   | { readonly type: "none" }
   /** The Secret is missing or not complete, or the address cannot be used. */
   | { readonly type: "bad"; readonly message: string }
   | { readonly type: "good"; readonly secret: string; readonly version: string };
 
-/** What a process remembers of a host between two looks at it; all of it may be lost. */
+/** What the process remembers about a host between reconciles; all of it may be lost. */
 export interface HostMemory {
   /** Changes when a person or another controller changed something: then back-off is over. */
   readonly fingerprint: string;
@@ -28,7 +28,7 @@ export interface HostMemory {
   readonly adopted?: boolean;
 }
 
-/** All that the next step depends on. */
+/** Everything that the next step depends on. */
 export interface HostView {
   readonly host: BareMetalHost;
   readonly status: HostStatus;
@@ -40,7 +40,7 @@ export interface HostView {
   readonly limits: HostLimits;
 }
 
-/** How patient the controller is. */
+/** Poll interval and retry limits of the host controller. */
 export interface HostLimits {
   /** How often the power of a host at rest is looked at. */
   readonly pollMs: number;
@@ -50,13 +50,15 @@ export interface HostLimits {
   readonly deletionRetries: number;
 }
 
+/** The limits that apply unless the provider's options override them. */
 export const DEFAULT_LIMITS: HostLimits = { pollMs: 120_000, provisioningRetries: 5, deletionRetries: 3 };
 
-/** A call of the driver. */
+/** A call to the driver. */
 export type DriverCall =
   | { readonly op: "register" | "inspect" | "prepare" | "provision" | "deprovision" | "adopt" | "release" }
   | { readonly op: "power" | "powerOn" }
   | { readonly op: "powerOff" | "reboot"; readonly mode: PowerOffMode };
+/** Name of a driver call. */
 export type Operation = DriverCall["op"];
 
 /** What to do with a host next. */

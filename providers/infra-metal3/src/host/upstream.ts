@@ -35,8 +35,8 @@ interface Look {
 }
 
 /**
- * Whether upstream's baremetal-operator drives the hosts of a namespace: two must never drive one management controller.
- * Anybody may call a Deployment so; only one whose ServiceAccount may change the hosts there counts.
+ * Detects whether upstream's baremetal-operator manages the hosts of a namespace. Anyone can create a Deployment of that name, so only one
+ * whose ServiceAccount may update the hosts counts.
  */
 export class UpstreamOperator {
   readonly #clock: Clock;

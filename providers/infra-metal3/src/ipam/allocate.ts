@@ -9,7 +9,7 @@ import type { AddressFacts } from "./pool-ranges.ts";
 /** An address for a claim, or why there is none. */
 export type Allocation = { address: string; facts: AddressFacts } | { problem: string; exhausted: boolean };
 
-/** Finds and reserves an address: the one kept for the claim, the one it asks for, or a free one by the pool's strategy. */
+/** Reserves an address for a claim: the pre-allocated one, the requested one, or a free one by the pool's strategy. */
 export function allocate(
   pool: IPPool | undefined,
   poolName: string,
@@ -43,7 +43,7 @@ export function allocate(
     : no(`${wanted} of IPPool ${poolName} is in use by another claim`, true);
 }
 
-/** Whether a pool may be worked with: its Cluster, if it names one, exists and is not paused. */
+/** Reports whether a claim may be reconciled: the pool's Cluster, if it names one, must exist, and nothing is paused. */
 export function mayWork(cache: Cache, pool: IPPool | undefined, claim: KubeObject, deleting: boolean): boolean {
   const name = pool?.spec.clusterName ?? claim.metadata.labels?.[CLUSTER_NAME_LABEL];
   const cluster = name === undefined ? undefined : cache.get(Cluster, { namespace: claim.metadata.namespace, name });
@@ -51,7 +51,7 @@ export function mayWork(cache: Cache, pool: IPPool | undefined, claim: KubeObjec
   return pausedCondition(claim, cluster).status !== "True";
 }
 
-/** The pool of that name. */
+/** Returns the IPPool of that name from the cache. */
 export function poolOf(cache: Cache, namespace: string | undefined, name: string | undefined): IPPool | undefined {
   return name === undefined ? undefined : cache.get(IPPool, { namespace, name });
 }

@@ -24,12 +24,12 @@ import { capiHolderName } from "./ip-book.ts";
 const CLAIM_FINALIZER = "ipam.metal3.io/ipaddressclaim";
 const ADDRESS_FINALIZER = "ipam.metal3.io/ipaddress";
 
-/** Whether a claim of Cluster API asks one of our pools. */
+/** Reports whether an IPAddressClaim of Cluster API refers to a Metal3 IPPool. */
 export function asksIpPool({ spec }: IPAddressClaim): boolean {
   return spec.poolRef.apiGroup === METAL3_IPAM_GROUP && spec.poolRef.kind === IPPool.kind;
 }
 
-/** Gives an IPAddressClaim of Cluster API an address of an IPPool, or takes it back. */
+/** Reconciles an IPAddressClaim of Cluster API: allocates an address of an IPPool, or releases it. */
 export async function reconcileCapiClaim(
   request: Request,
   context: ReconcileContext,

@@ -16,18 +16,18 @@ import { allocate, mayWork, poolOf } from "./allocate.ts";
 import { holderName, type IpBook } from "./ip-book.ts";
 import type { AddressFacts } from "./pool-ranges.ts";
 
-/** Kept on an address while its claim exists. */
+/** Finalizer of an address; removed with its claim. */
 export const ADDRESS_FINALIZER = "ipaddress.ipam.metal3.io";
-/** Index of addresses by their claim. */
+/** Name of the index of addresses by their claim. */
 export const BY_CLAIM = "claim";
 
-/** What the claim controllers keep between passes. */
+/** Shared state of the claim controllers. */
 export interface ClaimDeps {
   book: IpBook;
   waiters: Waiters;
 }
 
-/** Gives an IPClaim its address, or takes it back. */
+/** Reconciles an IPClaim: allocates an address, or releases it. */
 export async function reconcileIpClaim(request: Request, context: ReconcileContext, deps: ClaimDeps): Promise<Result> {
   const claim = context.cache.get(IPClaim, request);
   const key = holderName(request.namespace, request.name);
@@ -153,7 +153,7 @@ function addressesOf({ namespace, name }: Request, context: ReconcileContext): M
   return context.cache.byIndex(Metal3IPAddress, BY_CLAIM, keyText(namespace, name));
 }
 
-/** The name of a pool as claims wait for it. */
+/** Returns the key under which claims wait for a pool. */
 export function poolKey({ metadata }: IPPool): string {
   return keyText(metadata.namespace, metadata.name ?? "");
 }

@@ -4,10 +4,10 @@ import { Metal3IPAddress } from "../kinds/ip-address.ts";
 import { IPPool, METAL3_IPAM_GROUP } from "../kinds/ip-pool.ts";
 import { type Metal3PoolRanges, poolRanges } from "./pool-ranges.ts";
 
-/** Who holds which address of the IPPools. */
+/** Tracks which claim holds which address of the IPPools. */
 export type IpBook = AddressBook<IPPool, Metal3PoolRanges>;
 
-/** Opens the book over the addresses of both API groups. */
+/** Creates the book and keeps it current from the addresses of both API groups. */
 export function openIpBook(cache: Cache, signal: AbortSignal, onReturn: (pool: string) => void): IpBook {
   const book: IpBook = new AddressBook(
     {
@@ -53,12 +53,12 @@ export function openIpBook(cache: Cache, signal: AbortSignal, onReturn: (pool: s
   return book;
 }
 
-/** How the book calls an IPClaim. */
+/** Returns the name of an IPClaim in the book. */
 export function holderName(namespace: string | undefined, claim: string): string {
   return keyText(namespace, claim);
 }
 
-/** How the book calls an IPAddressClaim of Cluster API. */
+/** Returns the name of a Cluster API IPAddressClaim in the book. */
 export function capiHolderName(namespace: string | undefined, claim: string): string {
   return `${IPAddress.group}/${keyText(namespace, claim)}`;
 }

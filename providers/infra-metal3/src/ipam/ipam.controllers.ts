@@ -23,7 +23,7 @@ const CONCURRENCY = 50;
 const BY_POOL = "metal3-pool";
 const BY_CLUSTER_NAME = "cluster-name";
 
-/** Adds the indexes of these controllers; before the cache starts. */
+/** Adds the cache indexes that the IPAM controllers read; call it before the cache starts. */
 export function addMetal3IpamIndexes(cache: Cache): void {
   cache.addIndex(Metal3IPAddress, BY_CLAIM, ({ metadata, spec }) => [
     keyText(metadata.namespace, spec.claim.name ?? ""),
@@ -37,7 +37,7 @@ export function addMetal3IpamIndexes(cache: Cache): void {
   );
 }
 
-/** Gives addresses of IPPools to claims of both API groups. */
+/** Returns the controllers that allocate addresses of IPPools to claims of both API groups. */
 export function metal3IpamControllers(): Controller[] {
   const claimWaiters = new Waiters();
   const capiWaiters = new Waiters();

@@ -12,20 +12,20 @@ import type { IPPoolSpec } from "../kinds/ip-pool.ts";
 type Spec = IPPoolSpec;
 type Entry = NonNullable<Spec["pools"]>[number];
 
-/** What an address of a pool comes with. */
+/** Prefix, gateway and DNS servers of an address. */
 export interface AddressFacts {
   prefix?: number;
   gateway?: string;
   dnsServers: readonly string[];
 }
 
-/** What an IPPool has to give. */
+/** The addresses of an IPPool and their network settings. */
 export interface Metal3PoolRanges extends PoolRanges {
   /** The network of an address; undefined when the pool does not have it. */
   factsOf(address: string): AddressFacts | undefined;
 }
 
-/** The addresses an IPPool's spec describes, or what is wrong with it. */
+/** Parses the address ranges of an IPPool's spec, or returns what is invalid. */
 export function poolRanges(spec: Spec): Metal3PoolRanges | { problem: string } {
   const entries: { range: AddressRange; entry: Entry }[] = [];
   const ranges: AddressRange[] = [];

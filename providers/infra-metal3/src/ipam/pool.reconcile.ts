@@ -20,7 +20,7 @@ const PAUSE_PER_ADDRESS_MS = 1;
 /** An object has its limits; the IPAddresses say the rest. */
 const MAX_LISTED = 10_000;
 
-/** What the controller of pools keeps between passes. */
+/** State that the pool controller keeps between reconciles. */
 export interface PoolDeps {
   book: IpBook;
   waiters: Waiters;
@@ -28,7 +28,7 @@ export interface PoolDeps {
   written: Map<string, number>;
 }
 
-/** Binds a pool to its Cluster, lists its addresses and holds it while some are in use. */
+/** Reconciles an IPPool: sets its Cluster as owner, lists its addresses in the status, and keeps it while addresses are in use. */
 export async function reconcileIpPool(
   request: Request,
   context: ReconcileContext,

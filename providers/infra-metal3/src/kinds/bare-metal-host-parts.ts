@@ -1,9 +1,9 @@
 import { array, boolean, integer, object, optional, string } from "@capstan/capi";
 
-/** How the firmware boots. */
+/** Boot modes of the firmware. */
 export const BOOT_MODES = ["UEFI", "UEFISecureBoot", "legacy"] as const;
 
-/** Which disk the operating system goes to; all given hints must fit. */
+/** Schema of the hints that select the disk for the operating system; all hints must match. */
 export const rootDeviceHints = object(
   {
     deviceName: optional(string({ doc: "Path like /dev/vda or /dev/disk/by-path/….", maxLength: 1024 })),
@@ -20,7 +20,7 @@ export const rootDeviceHints = object(
   { doc: "Which disk the operating system goes to; all given hints must fit." },
 );
 
-/** What is written to, or booted by, a host. */
+/** Schema of the image that a host is provisioned with or boots. */
 export const hostImage = object(
   {
     url: string({ doc: "Where the image is: http(s)://, file:// or oci://.", maxLength: 4096 }),
@@ -60,7 +60,7 @@ const softwareVolume = object({
   physicalDisks: optional(array(rootDeviceHints, { minItems: 2 })),
 });
 
-/** RAID volumes of a host. */
+/** Schema of the RAID volumes of a host. */
 export const raidConfig = object(
   {
     hardwareRAIDVolumes: optional(array(hardwareVolume, { doc: "Volumes of the controller; empty removes all." })),
@@ -71,20 +71,20 @@ export const raidConfig = object(
   { doc: "RAID volumes; what is not said stays as it is." },
 );
 
-/** A deploy step of the agent instead of writing an image. */
+/** Schema of a custom deploy step that runs instead of writing an image. */
 export const customDeploy = object(
   { method: string({ doc: "Name of the deploy step.", maxLength: 256 }) },
   { doc: "A deploy step of the agent instead of writing an image." },
 );
 
-/** Settings of the firmware, no longer accepted by upstream. */
+/** Schema of firmware settings, which upstream no longer accepts. */
 export const firmwareConfig = object({
   virtualizationEnabled: optional(boolean()),
   simultaneousMultithreadingEnabled: optional(boolean()),
   sriovEnabled: optional(boolean()),
 });
 
-/** Name of a Secret, with its namespace. */
+/** Returns the schema of a reference to a Secret by name and namespace. */
 export const secretReference = (doc: string) =>
   object(
     {
@@ -94,7 +94,7 @@ export const secretReference = (doc: string) =>
     { doc },
   );
 
-/** A reference to any object, as core/v1 has it. */
+/** Returns the schema of a reference to any object, like core/v1 ObjectReference. */
 export const objectReference = (doc: string) =>
   object(
     {

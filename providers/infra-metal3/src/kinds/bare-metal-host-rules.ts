@@ -8,7 +8,7 @@ type Host = KindObject<{ spec: BareMetalHostSpec; status?: BareMetalHostStatus }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What is wrong with a host beyond its schema; upstream's rules. A host that is only let go of is not judged. */
+/** Validates a BareMetalHost beyond its schema, with upstream's rules. An update that changes neither spec nor annotations is accepted. */
 export function hostProblems(host: Host, old: Host | undefined): AdmissionProblem[] {
   const annotations = host.metadata.annotations ?? {};
   if (old !== undefined && deepEqual(host.spec, old.spec) && deepEqual(annotations, old.metadata.annotations ?? {}))

@@ -22,7 +22,7 @@ const networkInterface = object({
   switchPort: optional(object({ switchID: string({ maxLength: 256 }), portID: string({ maxLength: 256 }) })),
 });
 
-/** What a person or a Metal3Machine wants of a host. */
+/** Schema of BareMetalHost.spec. */
 export const hostSpec = object({
   online: boolean({ doc: "Whether the host should be powered on." }),
   bmc: optional(
@@ -86,4 +86,5 @@ export const hostSpec = object({
   description: optional(string({ doc: "Free text.", maxLength: 4096 })),
   networkInterfaces: optional(array(networkInterface, { doc: "Switch ports of the host; for drivers that set them." })),
 });
+/** Desired state of a BareMetalHost. */
 export type BareMetalHostSpec = Infer<typeof hostSpec>;

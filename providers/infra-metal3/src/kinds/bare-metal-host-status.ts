@@ -10,7 +10,7 @@ import {
 } from "./bare-metal-host-parts.ts";
 import { hardwareDetails } from "./hardware-details.ts";
 
-/** Where a host is on its way; `ready` and `match profile` are names of earlier releases. */
+/** Provisioning states of a host; `ready` and `match profile` are names of earlier releases. */
 export const PROVISIONING_STATES = [
   "",
   "unmanaged",
@@ -27,8 +27,10 @@ export const PROVISIONING_STATES = [
   "powering off before delete",
   "deleting",
 ] as const;
+/** One of PROVISIONING_STATES. */
 export type ProvisioningState = (typeof PROVISIONING_STATES)[number];
 
+/** Values of status.errorType, as upstream defines them. */
 export const ERROR_TYPES = [
   "provisioned registration error",
   "registration error",
@@ -39,6 +41,7 @@ export const ERROR_TYPES = [
   "detach error",
   "servicing error",
 ] as const;
+/** One of ERROR_TYPES. */
 export type HostErrorType = (typeof ERROR_TYPES)[number];
 
 const credentials = (doc: string) =>
@@ -76,7 +79,7 @@ function imageFields() {
   };
 }
 
-/** What is known of a host. */
+/** Schema of BareMetalHost.status. */
 export const hostStatus = object({
   operationalStatus: string({
     doc: "Whether the host is well: OK, discovered, error, delayed, detached, servicing, or empty.",
@@ -110,4 +113,5 @@ export const hostStatus = object({
   ),
   conditions: optional(conditions),
 });
+/** Observed state of a BareMetalHost. */
 export type BareMetalHostStatus = Infer<typeof hostStatus>;

@@ -3,19 +3,19 @@ import { hostProblems } from "./bare-metal-host-rules.ts";
 import { hostSpec } from "./bare-metal-host-spec.ts";
 import { hostStatus } from "./bare-metal-host-status.ts";
 
-/** Holds a host until it is powered off and forgotten by its driver. */
+/** Finalizer of a host; removed once it is powered off and the driver has released it. */
 export const HOST_FINALIZER = "baremetalhost.metal3.io";
-/** Any value stops the host controller. */
+/** Annotation that pauses reconciling of the host, with any value. */
 export const HOST_PAUSED_ANNOTATION = "baremetalhost.metal3.io/paused";
-/** The status as JSON, for a move; restored once when the status is empty. */
+/** Annotation with the status as JSON, for a move; restored once if the status is empty. */
 export const HOST_STATUS_ANNOTATION = "baremetalhost.metal3.io/status";
-/** The driver lets go of the host, which goes on running. */
+/** Annotation that detaches the host: the driver releases it while it keeps running. */
 export const HOST_DETACHED_ANNOTATION = "baremetalhost.metal3.io/detached";
-/** `disabled`, or anything else to inspect again. */
+/** Annotation that controls inspection: `disabled`, or any other value to inspect again. */
 export const HOST_INSPECT_ANNOTATION = "inspect.metal3.io";
-/** Hardware details given by a person where inspection is disabled. */
+/** Annotation with hardware details as JSON, for hosts with inspection disabled. */
 export const HOST_HARDWARE_ANNOTATION = "inspect.metal3.io/hardwaredetails";
-/** Reboots once; with `/KEY` after it the host stays off until the annotation is removed. */
+/** Annotation that reboots the host once; with the suffix `/KEY` the host stays off until it is removed. */
 export const HOST_REBOOT_ANNOTATION = "reboot.metal3.io";
 
 /** A physical machine with a management controller. */

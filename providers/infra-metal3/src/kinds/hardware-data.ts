@@ -1,10 +1,10 @@
 import { defineKind, type ObjectOf, object, optional } from "@capstan/capi";
 import { hardwareDetails } from "./hardware-details.ts";
 
-/** Keeps a HardwareData as long as its host needs it. */
+/** Finalizer that keeps a HardwareData while its host needs it. */
 export const HARDWARE_DATA_FINALIZER = "baremetalhost.metal3.io/hardwareData";
 
-/** What inspection found of the BareMetalHost of the same name; outlives a lost status. */
+/** Inspection results of the BareMetalHost of the same name; kept separately so that they survive a lost status. */
 export const HardwareData = defineKind({
   group: "metal3.io",
   version: "v1alpha1",

@@ -38,7 +38,7 @@ const disk = object({
   hctl: optional(string({ doc: "SCSI location.", maxLength: 64 })),
 });
 
-/** What inspection finds out about a host. */
+/** Schema of the results of an inspection. */
 export const hardwareDetails = object(
   {
     systemVendor: optional(
@@ -78,4 +78,5 @@ export const hardwareDetails = object(
   },
   { doc: "What inspection found." },
 );
+/** Results of an inspection: CPU, memory, disks, network interfaces and firmware. */
 export type HardwareDetails = Infer<typeof hardwareDetails>;

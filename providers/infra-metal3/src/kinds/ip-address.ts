@@ -5,7 +5,7 @@ import { AGE_COLUMN, CLUSTER_COLUMN } from "./metal3-shared.ts";
 
 const address = (doc: string) => string({ doc, minLength: 1, maxLength: 45 });
 
-/** An address that an IPPool gave to an IPClaim. */
+/** An address of an IPPool that is allocated to an IPClaim. */
 export const Metal3IPAddress = defineKind({
   group: METAL3_IPAM_GROUP,
   version: "v1alpha1",

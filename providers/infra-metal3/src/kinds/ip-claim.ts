@@ -3,15 +3,15 @@ import { objectReference } from "./bare-metal-host-parts.ts";
 import { METAL3_IPAM_GROUP } from "./ip-pool.ts";
 import { AGE_COLUMN, CLUSTER_COLUMN } from "./metal3-shared.ts";
 
-/** A claim may ask for a certain address by this annotation. */
+/** Annotation with which a claim requests a certain address. */
 export const REQUESTED_ADDRESS_ANNOTATION = "ipAddress";
 
-/** Kept on a claim until its address is released. */
+/** Finalizer of a claim; removed once its address is released. */
 export const CLAIM_FINALIZER = "ipclaim.ipam.metal3.io";
 
 const shared = { group: METAL3_IPAM_GROUP, version: "v1alpha1" };
 
-/** Asks an IPPool for an address. */
+/** Requests an address from an IPPool. */
 export const IPClaim = defineKind({
   ...shared,
   kind: "IPClaim",

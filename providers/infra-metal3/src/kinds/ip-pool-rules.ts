@@ -4,7 +4,7 @@ import type { IPPoolSpec } from "./ip-pool.ts";
 
 type Spec = IPPoolSpec;
 
-/** What is wrong with a pool, or with a change to it: addresses in use must stay in it. */
+/** Validates an IPPool and changes to it; addresses in use must remain in the pool. */
 export function ipPoolProblems(
   spec: Spec,
   old: Spec | undefined,

@@ -13,7 +13,7 @@ import {
 import { ipPoolProblems } from "./ip-pool-rules.ts";
 import { AGE_COLUMN, CLUSTER_COLUMN } from "./metal3-shared.ts";
 
-/** Group of Metal3's IP address manager. */
+/** API group of Metal3's IP address manager. */
 export const METAL3_IPAM_GROUP = "ipam.metal3.io";
 
 const address = (doc: string) => string({ doc, minLength: 1, maxLength: 45 });
@@ -49,10 +49,10 @@ const spec = object({
   }),
 });
 
-/** What an IPPool is asked to be. */
+/** Desired state of an IPPool. */
 export type IPPoolSpec = Infer<typeof spec>;
 
-/** Addresses for IPClaims. */
+/** A pool of addresses for IPClaims. */
 export const IPPool = defineKind({
   group: METAL3_IPAM_GROUP,
   version: "v1alpha1",

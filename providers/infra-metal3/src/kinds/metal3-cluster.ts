@@ -56,6 +56,7 @@ const definition = infraClusterKind({
     },
   },
 });
+/** Infrastructure cluster of bare-metal machines. */
 export const Metal3Cluster = { ...definition, versions: definition.versions.map(withNoCloudProvider) };
 export type Metal3Cluster = ObjectOf<typeof definition>;
 
@@ -79,6 +80,7 @@ function withNoCloudProvider(version: KindVersion): KindVersion {
   };
 }
 
+/** Template that a ClusterClass creates Metal3Clusters from. */
 export const Metal3ClusterTemplate = templateKind({
   kind: "Metal3ClusterTemplate",
   doc: "A template of Metal3Clusters.",

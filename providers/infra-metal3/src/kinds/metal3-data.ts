@@ -59,7 +59,7 @@ const template = object({
   ),
 });
 
-/** What the meta data and network data of machines look like. */
+/** Template for the meta data and network data of machines. */
 export const Metal3DataTemplate = defineKind({
   ...shared,
   kind: "Metal3DataTemplate",
@@ -88,7 +88,7 @@ const claim = object({
   status: optional(object({ renderedData: optional(metal3Reference("The Metal3Data.")), errorMessage })),
 });
 
-/** Asks for data rendered from a template. */
+/** Requests data that is rendered from a Metal3DataTemplate. */
 export const Metal3DataClaim = defineKind({
   ...shared,
   kind: "Metal3DataClaim",
@@ -117,7 +117,7 @@ const data = object({
   status: optional(object({ ready: optional(boolean({ doc: "Whether the Secrets are there." })), errorMessage })),
 });
 
-/** What was rendered for one machine. */
+/** The data that was rendered for one machine. */
 export const Metal3Data = defineKind({
   ...shared,
   kind: "Metal3Data",

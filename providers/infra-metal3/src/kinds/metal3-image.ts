@@ -7,7 +7,7 @@ interface Deployed {
   customDeploy?: { method?: string };
 }
 
-/** What is wrong with what a machine is to run; upstream's rules. */
+/** Validates the image or custom deploy step of a machine, with upstream's rules. */
 export function imageProblems(spec: Deployed, path: string): AdmissionProblem[] {
   if (spec.customDeploy?.method !== undefined) return [];
   const { url = "", checksum = "", checksumType, diskFormat } = spec.image ?? {};

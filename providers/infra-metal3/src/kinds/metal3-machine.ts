@@ -75,7 +75,7 @@ const rules = [move("image.format", "image.diskFormat"), recode("dataTemplate", 
 
 type Spec = { image?: { url?: string; checksum?: string; diskFormat?: string }; customDeploy?: { method?: string } };
 
-/** A machine that is a BareMetalHost. */
+/** Infrastructure machine that runs on a BareMetalHost. */
 export const Metal3Machine = infraMachineKind({
   kind: "Metal3Machine",
   doc: "A machine on bare metal: it claims a BareMetalHost, has it provisioned and gives it back.",
@@ -103,6 +103,7 @@ export const Metal3Machine = infraMachineKind({
 });
 export type Metal3Machine = ObjectOf<typeof Metal3Machine>;
 
+/** Template that MachineSets create Metal3Machines from. */
 export const Metal3MachineTemplate = templateKind({
   kind: "Metal3MachineTemplate",
   doc: "A template of Metal3Machines.",

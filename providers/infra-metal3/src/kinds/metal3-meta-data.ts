@@ -15,7 +15,7 @@ const fromPool = object({
   kind: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 63 })),
 });
 
-/** What becomes meta data: a flat map of texts. */
+/** Schema of a template's meta data, which renders to a flat map of strings. */
 export const metaData = object(
   {
     strings: byKey(object({ key, value: string({ doc: "The value.", maxLength: 4096 }) }), "Values as they are."),
@@ -57,9 +57,10 @@ export const metaData = object(
     rules: [{ rule: "self == oldSelf", message: "metaData cannot change; make another template" }],
   },
 );
+/** The meta data section of a Metal3DataTemplate. */
 export type MetaData = Infer<typeof metaData>;
 
-/** What v1beta1 calls differently. */
+/** Conversion rules between v1beta1 and v1beta2 of the meta data section. */
 export const META_DATA_RULES = ["ipAddresses", "prefixes", "gateways", "dnsServers"].map((name) =>
   move(`spec.metaData.${name}FromIPPool`, `spec.metaData.${name}FromPool`),
 );

@@ -126,7 +126,7 @@ const fixed = (bits: number) =>
   );
 const dynamic = (bits: number) => object({ ...networkFields, routes: routes(bits) });
 
-/** What becomes network data, in the words of OpenStack. */
+/** Schema of a template's network data, in OpenStack's terms. */
 export const networkData = object(
   {
     links: optional(
@@ -152,9 +152,10 @@ export const networkData = object(
     rules: [{ rule: "self == oldSelf", message: "networkData cannot change; make another template" }],
   },
 );
+/** The network data section of a Metal3DataTemplate. */
 export type NetworkData = Infer<typeof networkData>;
 
-/** What v1beta1 writes differently. */
+/** Conversion rules between v1beta1 and v1beta2 of the network data section. */
 export const NETWORK_DATA_RULES = [
   recode("spec.networkData.links.bonds", list([recode("parameters", mapToList("value"))])),
 ];

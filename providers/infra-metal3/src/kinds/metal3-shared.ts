@@ -11,15 +11,16 @@ import {
   time,
 } from "@capstan/capi";
 
-/** Columns that all kinds of this provider show. */
+/** Printer column with the age of an object. */
 export const AGE_COLUMN = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
+/** Printer column with the name of an object's Cluster. */
 export const CLUSTER_COLUMN = {
   name: "Cluster",
   type: "string",
   jsonPath: String.raw`.metadata.labels['cluster\.x-k8s\.io/cluster-name']`,
 } as const;
 
-/** An object of a kind that the field itself says. */
+/** Returns the schema of a reference by name and namespace whose field implies the kind. */
 export const metal3Reference = (doc: string) =>
   object(
     {
@@ -29,25 +30,26 @@ export const metal3Reference = (doc: string) =>
     { doc, minProperties: 1 },
   );
 
-/** Which of the three objects a value is read from. */
+/** Schema of the field that selects the object that a value is read from. */
 export const sourceObject = string({
   doc: "Which object it is read from.",
   enum: ["machine", "metal3machine", "baremetalhost"],
 });
+/** The object that a value of a data template is read from. */
 export type SourceObject = "machine" | "metal3machine" | "baremetalhost";
 
-/** Fields of status that clusters and machines share beyond the contract. */
+/** Status fields that Metal3Cluster and Metal3Machine have in addition to the contract. */
 export const sharedStatus = {
   lastUpdated: optional(time({ doc: "When the status last changed, as earlier versions wrote it." })),
   deprecated: optional(deprecatedStatus),
 };
 
-/** What v1beta1 calls differently in those. */
+/** Conversion rules between v1beta1 and v1beta2 of the shared status fields. */
 export const SHARED_STATUS_RULES: readonly ConversionRule[] = [...FAILURE, newOnly("status.deprecated")];
 
 const text = { type: "string" } as const;
 
-/** corev1.ObjectReference in v1beta1, name and namespace in v1beta2. */
+/** Converts references: corev1.ObjectReference in v1beta1, name and namespace in v1beta2. */
 export const objectReferenceCodec: Codec = {
   up: (old) => (isObject(old) ? nameOf(old) : undefined),
   down: (value) => (isObject(value) ? nameOf(value) : undefined),

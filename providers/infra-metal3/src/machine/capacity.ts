@@ -5,7 +5,7 @@ import { Metal3Machine, Metal3MachineTemplate } from "../kinds/metal3-machine.ts
 import { whyNotFree } from "./choose-host.ts";
 import type { Hosts } from "./hosts.ts";
 
-/** Available BareMetalHosts are what Metal3Machines can be given. */
+/** Reports available BareMetalHosts as the capacity that is available to Metal3Machines. */
 export function hostCapacity(hosts: Hosts): CapacitySource {
   const isFree = (host: BareMetalHost | undefined): boolean => host !== undefined && whyNotFree(host) === undefined;
   return {

@@ -6,13 +6,13 @@ import { FAILURE_DOMAIN_LABEL, NODE_REUSE_LABEL, UNHEALTHY_ANNOTATIONS } from ".
 type HostSelector = NonNullable<NonNullable<Metal3Machine["spec"]>["hostSelector"]>;
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** What a machine asks of its host. */
+/** What a machine requires of its host. */
 export interface Wanted {
   selector?: HostSelector | undefined;
   failureDomain?: string | undefined;
 }
 
-/** Why no machine can use a host at all; undefined when one can, now or later. */
+/** Returns why a host cannot be used by any machine; undefined if it can, now or later. */
 export function whyUnfit({ metadata, status }: BareMetalHost): string | undefined {
   if (metadata.deletionTimestamp !== undefined) return "being deleted";
   if (metadata.annotations?.[HOST_PAUSED_ANNOTATION] !== undefined) return "paused";
@@ -23,7 +23,7 @@ export function whyUnfit({ metadata, status }: BareMetalHost): string | undefine
   return health?.status === "False" && health.reason === "CriticalError" ? "in bad health" : undefined;
 }
 
-/** Why a host cannot be claimed now; undefined when it can. */
+/** Returns why a host cannot be claimed now; undefined if it can. */
 export function whyNotFree(host: BareMetalHost): string | undefined {
   const { metadata, spec, status } = host;
   if (spec.consumerRef !== undefined) return "in use";
@@ -34,12 +34,12 @@ export function whyNotFree(host: BareMetalHost): string | undefined {
   return isAvailable(host) ? undefined : (status?.provisioning.state ?? "") || "not registered yet";
 }
 
-/** Whether a host waits to be provisioned; `ready` is the older word. */
+/** Reports whether a host is available for provisioning; `ready` is the earlier name of that state. */
 export function isAvailable({ status }: BareMetalHost): boolean {
   return status?.provisioning.state === "available" || status?.provisioning.state === "ready";
 }
 
-/** Whether a host is what a machine asks for, free or not. */
+/** Returns a predicate for hosts that meet a machine's requirements, whether or not they are free. */
 export function hostMatches(wanted: Wanted): (host: BareMetalHost) => boolean {
   const selected = selectorOf(wanted.selector);
   const { failureDomain } = wanted;
@@ -48,7 +48,7 @@ export function hostMatches(wanted: Wanted): (host: BareMetalHost) => boolean {
     (failureDomain === undefined || metadata.labels?.[FAILURE_DOMAIN_LABEL] === failureDomain);
 }
 
-/** Why none of these hosts can be claimed, and what to do. */
+/** Describes why none of these hosts can be claimed, and what to do. */
 export function explainNoHost(hosts: readonly BareMetalHost[], wanted: Wanted): string {
   if (hosts.length === 0) return "there are no BareMetalHosts in this namespace: register one";
   const selected = hosts.filter(hostMatches({ selector: wanted.selector }));

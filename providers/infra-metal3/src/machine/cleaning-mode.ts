@@ -12,7 +12,7 @@ import { Metal3Machine, Metal3MachineTemplate } from "../kinds/metal3-machine.ts
 
 const BY_TEMPLATE = "cloned-from";
 
-/** Adds the index of this controller; before the cache starts. */
+/** Adds the cache index that the cleaning mode controller reads; call it before the cache starts. */
 export function addCleaningModeIndex(cache: Cache): void {
   cache.addIndex(Metal3Machine, BY_TEMPLATE, ({ metadata }) => {
     const name = metadata.annotations?.[CLONED_FROM_NAME_ANNOTATION];
@@ -20,7 +20,7 @@ export function addCleaningModeIndex(cache: Cache): void {
   });
 }
 
-/** The one field of a template that may change: what it says of cleaning holds for the machines that came from it too. */
+/** Copies automatedCleaningMode, the one mutable field of a Metal3MachineTemplate, to the machines created from it. */
 export function cleaningModeController(): Controller {
   return controller("metal3-machine-template")
     .for(Metal3MachineTemplate, { predicate: generationChanged })

@@ -5,20 +5,20 @@ import type { BareMetalHostSpec } from "../kinds/bare-metal-host-spec.ts";
 import type { Metal3Machine } from "../kinds/metal3-machine.ts";
 import { BLOCK_MOVE_ANNOTATION, NODE_REUSE_LABEL, OWN_PAUSE } from "./names.ts";
 
-/** Name of a Secret of the host's namespace. */
+/** Reference to a Secret in the host's namespace. */
 export interface SecretName {
   name: string;
   namespace: string;
 }
 
-/** What a machine hands to its host. */
+/** The Secrets that a machine passes to its host. */
 export interface HostData {
   userData: SecretName;
   metaData: SecretName | undefined;
   networkData: SecretName | undefined;
 }
 
-/** The host as it is once a machine has claimed it. */
+/** Returns the host as claimed by a machine. */
 export function claimed(host: BareMetalHost, machine: Metal3Machine, cluster: string): BareMetalHost {
   const { [NODE_REUSE_LABEL]: _, ...labels } = host.metadata.labels ?? {};
   const { namespace = "", name = "", uid = "" } = machine.metadata;
@@ -36,7 +36,9 @@ export function claimed(host: BareMetalHost, machine: Metal3Machine, cluster: st
   };
 }
 
-/** The host with what it should run; an image that it has stays, because that would provision it anew. */
+/**
+ * Returns the host with the machine's image and data. An image that is already set is kept, because changing it would reprovision the host.
+ */
 export function provisioned(host: BareMetalHost, machine: Metal3Machine, data: HostData | undefined): BareMetalHost {
   const { spec = {} } = machine;
   const deployed = host.spec.image !== undefined || host.spec.customDeploy !== undefined;
@@ -64,13 +66,13 @@ function imageOf({ image, customDeploy }: NonNullable<Metal3Machine["spec"]>): P
     : { image: { url, ...rest, ...(diskFormat === undefined ? {} : { format: diskFormat }) } };
 }
 
-/** The host with nothing left to run, so that it is deprovisioned. */
+/** Returns the host without image and data, so that it is deprovisioned. */
 export function cleared(host: BareMetalHost): BareMetalHost {
   const { image: _i, customDeploy: _c, userData: _u, metaData: _m, networkData: _n, ...rest } = host.spec;
   return { ...host, spec: { ...rest, online: host.spec.disablePowerOff === true } };
 }
 
-/** The host without a machine; kept for the machine's successor when `reuse` says so. */
+/** Returns the host without a machine; with `reuse`, it is reserved for the machine's successor. */
 export function released(
   host: BareMetalHost,
   reuse: { label: string; cluster: KubeObject } | undefined,
@@ -90,7 +92,7 @@ export function released(
   };
 }
 
-/** The host at rest: its controller stops, and what it knows survives a move. */
+/** Returns the host paused, with its status saved in an annotation so that it survives a move. */
 export function pausedHost(host: BareMetalHost): BareMetalHost {
   const { [BLOCK_MOVE_ANNOTATION]: _, ...annotations } = host.metadata.annotations ?? {};
   if (annotations[HOST_PAUSED_ANNOTATION] !== undefined) return withAnnotations(host, annotations);
@@ -102,7 +104,7 @@ export function pausedHost(host: BareMetalHost): BareMetalHost {
   });
 }
 
-/** The host at work again, if it was us who put it to rest; a status that is still to be restored stays. */
+/** Returns the host without the pause that pausedHost set; keeps the saved status until it is restored. */
 export function resumed(host: BareMetalHost): BareMetalHost {
   const { [HOST_PAUSED_ANNOTATION]: pause, ...annotations } = host.metadata.annotations ?? {};
   if (pause !== OWN_PAUSE) return host;
@@ -114,7 +116,7 @@ function withAnnotations(host: BareMetalHost, annotations: Record<string, string
   return { ...host, metadata: { ...host.metadata, annotations } };
 }
 
-/** Whether two hosts differ in what we write. */
+/** Reports whether two hosts are equal in the fields that this provider writes. */
 export function sameHost(a: BareMetalHost, b: BareMetalHost): boolean {
   return (
     deepEqual(a.spec, b.spec) &&

@@ -18,7 +18,9 @@ interface Waiting {
   matches(host: BareMetalHost): boolean;
 }
 
-/** The bare-metal hosts as machines see them: through their BareMetalHost objects alone, whoever drives them. */
+/**
+ * Finds, claims and updates hosts through their BareMetalHost objects only, whichever controller manages them; the backend of the provider.
+ */
 export class Hosts {
   #bound: { cache: Cache; client: Client } | undefined;
   /** Machines that found no host, in the order they came. */

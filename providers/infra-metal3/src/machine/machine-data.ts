@@ -6,7 +6,7 @@ import type { Metal3Machine } from "../kinds/metal3-machine.ts";
 import type { SecretName } from "./host-spec.ts";
 import type { Hosts } from "./hosts.ts";
 
-/** The Secrets with a machine's data, or what they wait for. */
+/** The Secrets with a machine's rendered data, or what they are waiting for. */
 export type MachineData =
   | {
       ready: true;
@@ -17,7 +17,7 @@ export type MachineData =
     }
   | { ready: false; failed: boolean; message: string; condition: ConditionInput };
 
-/** Has the data of a machine rendered; Secrets that the machine names itself win. */
+/** Ensures that the data of a machine is rendered; Secrets that the machine names itself take precedence. */
 export async function ensureData(
   machine: Metal3Machine,
   cluster: string,
@@ -46,7 +46,7 @@ export async function ensureData(
   };
 }
 
-/** Gives a machine's data back; true once it is gone. */
+/** Deletes a machine's data claim; returns true once it is deleted. */
 export async function removeData(machine: Metal3Machine, hosts: Hosts, signal: AbortSignal): Promise<boolean> {
   const { namespace, name = "" } = machine.metadata;
   const claim = hosts.cache.get(Metal3DataClaim, { namespace, name });

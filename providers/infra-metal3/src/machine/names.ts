@@ -1,16 +1,16 @@
-/** Says on a Metal3Machine which host it has claimed, as NAMESPACE/NAME. */
+/** Annotation on a Metal3Machine: the host that it has claimed, as NAMESPACE/NAME. */
 export const HOST_ANNOTATION = "metal3.io/BareMetalHost";
-/** Says in which failure domain a host stands. */
+/** Label on a BareMetalHost: its failure domain. */
 export const FAILURE_DOMAIN_LABEL = "infrastructure.cluster.x-k8s.io/failure-domain";
-/** Keeps a host for the successor of the machine that gave it back. */
+/** Label that reserves a host for the successor of the machine that released it. */
 export const NODE_REUSE_LABEL = "infrastructure.cluster.x-k8s.io/node-reuse";
-/** A host that remediation gave up; a person takes the annotation off. */
+/** Annotations that exclude a host after failed remediation until a user removes them. */
 export const UNHEALTHY_ANNOTATIONS = ["capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy"] as const;
-/** Value of the paused annotation that we write, and the only one that we remove. */
+/** Value of the paused annotation that this provider sets; it removes no other value. */
 export const OWN_PAUSE = "metal3.io/capm3";
-/** A host that is in use is moved only once it rests. */
+/** Annotation that keeps `clusterctl move` from moving a host in use before it is paused. */
 export const BLOCK_MOVE_ANNOTATION = "clusterctl.cluster.x-k8s.io/block-move";
-/** Says on a Node which host it runs on: the UID of its BareMetalHost. */
+/** Label on a Node: the UID of the BareMetalHost that it runs on. */
 export const NODE_UUID_LABEL = "metal3.io/uuid";
-/** On a Metal3Cluster: prefixes of host labels that Nodes get too, separated by commas. */
+/** Annotation on a Metal3Cluster: comma-separated prefixes of host labels that are copied to Nodes. */
 export const LABEL_SYNC_ANNOTATION = "metal3.io/metal3-label-sync-prefixes";

@@ -5,17 +5,17 @@ import { NODE_UUID_LABEL } from "./names.ts";
 
 const PREFIX = "metal3://";
 
-/** The provider ID that we give to Nodes: `metal3://NAMESPACE/HOST/MACHINE`. */
+/** Returns the provider ID that this provider sets on Nodes: `metal3://NAMESPACE/HOST/MACHINE`. */
 export function providerIdOf(machine: Metal3Machine, host: BareMetalHost): string {
   return `${PREFIX}${machine.metadata.namespace}/${host.metadata.name}/${machine.metadata.name}`;
 }
 
-/** What a Node of a machine may be known by. */
+/** Returns the index keys by which the Node of a machine can be found. */
 export function marksOf(machine: Metal3Machine, host: BareMetalHost, names: readonly string[]): string[] {
   return [providerIdOf(machine, host), oldProviderIdOf(host), uuidMark(host.metadata.uid), ...names.map(nameMark)];
 }
 
-/** What a Node is known by. */
+/** Returns the index keys of a Node. */
 export function nodeMarks({ metadata, spec }: Node): string[] {
   const uuid = metadata.labels?.[NODE_UUID_LABEL];
   return [...(spec?.providerID ? [spec.providerID] : []), ...(uuid ? [uuidMark(uuid)] : []), nameMark(metadata.name)];
@@ -29,12 +29,12 @@ function oldProviderIdOf(host: BareMetalHost): string {
 const uuidMark = (uid: string | undefined): string => `uuid/${uid}`;
 const nameMark = (name: string | undefined): string => `name/${name}`;
 
-/** The Node of a machine, or why it cannot be told. */
+/** The Node of a machine, or why it cannot be determined. */
 export type FoundNode = { node: Node; providerID: string; mustSet: boolean } | { missing: true } | { problem: string };
 
 /**
- * Finds the Node of a machine: by the provider ID in either form, by the label with the host's UID, or by its name. A Node keeps the
- * provider ID that it has; one without gets ours.
+ * Finds the Node of a machine by provider ID (in either form), by the label with the host's UID, or by name. A Node without a provider ID
+ * gets one; an existing ID is never changed.
  */
 export function findNode(
   nodes: NodeView,
@@ -62,7 +62,7 @@ export function findNode(
   };
 }
 
-/** Addresses of a host, as inspection found them. */
+/** Returns the addresses of a host that inspection found. */
 export function addressesOf({ status }: BareMetalHost): MachineAddress[] {
   const { nics = [], hostname = "" } = status?.hardware ?? {};
   const addresses = [...new Set(nics.flatMap(({ ip }) => (ip === undefined || ip === "" ? [] : [ip])))];
@@ -77,7 +77,7 @@ export function addressesOf({ status }: BareMetalHost): MachineAddress[] {
   ];
 }
 
-/** Labels that a Node should get from its host or lose, by the prefixes that the cluster names. */
+/** Returns the labels to set on or remove from a Node so that it matches its host, for the prefixes that the cluster names. */
 export function labelChanges(
   node: Node,
   host: BareMetalHost,

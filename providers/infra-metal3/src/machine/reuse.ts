@@ -7,7 +7,7 @@ import {
 import type { Cache } from "@capstan/runtime";
 import { type Metal3Machine, Metal3MachineTemplate } from "../kinds/metal3-machine.ts";
 
-/** Where a machine comes from, as hosts that are kept for its successors say it. */
+/** Returns the node reuse label value for a machine: the control plane or MachineDeployment that it belongs to. */
 export function originOf(machine: Machine | undefined): string | undefined {
   const labels = machine?.metadata.labels ?? {};
   const plane = labels[CONTROL_PLANE_NAME_LABEL];
@@ -16,7 +16,7 @@ export function originOf(machine: Machine | undefined): string | undefined {
   return deployment === undefined ? undefined : `md-${deployment}`;
 }
 
-/** Whether the template of a machine says that its host goes to its successor. */
+/** Reports whether the machine's template reserves its host for its successor (`nodeReuse`). */
 export function keepsHost(machine: Metal3Machine, cache: Cache): boolean {
   const name = machine.metadata.annotations?.[CLONED_FROM_NAME_ANNOTATION];
   if (name === undefined) return false;

@@ -1,5 +1,5 @@
 import { trimEndOf } from "@capstan/apimachinery";
-/** A management controller's address, taken apart. */
+/** A parsed address of a management controller. */
 export interface BmcAddress {
   readonly driver: "redfish" | "memory" | "other";
   /** Scheme without transport, e.g. `redfish-virtualmedia`. */
@@ -27,7 +27,7 @@ const REDFISH = new Set([
 /** Known to upstream, which drives them with Ironic. */
 const OTHERS = new Set(["ipmi", "libvirt"]);
 
-/** Reads `spec.bmc.address`; throws an error that says what is wrong with it and how it should look. */
+/** Parses `spec.bmc.address`; throws an error that describes what is invalid and the expected format. */
 export function parseBmcAddress(text: string): BmcAddress {
   const match = /^([a-z0-9.-]+)(?:\+(https?))?:\/\/(.*)$/i.exec(text);
   const scheme = (match?.[1] ?? "ipmi").toLowerCase();

@@ -15,7 +15,7 @@ interface Check {
   askedMs: number;
 }
 
-/** Checks that images are what their checksums say: each once for all hosts, in the background. */
+/** Verifies checksums of images in the background, once per image for all hosts. */
 export class ImageChecks {
   readonly #download: Download;
   readonly #clock: Clock;

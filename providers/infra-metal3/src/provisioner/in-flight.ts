@@ -3,7 +3,7 @@ interface Waiting {
   go(): void;
 }
 
-/** Lets only so many calls run at a time, for each key and over all; the rest waits in order. */
+/** Limits concurrent calls per key and in total; further calls wait in order. */
 export class InFlight {
   readonly #perKey: number;
   readonly #total: number;

@@ -2,7 +2,7 @@ import type { ConfigDriveData } from "@capstan/media";
 import type { BareMetalHostSpec } from "../kinds/bare-metal-host-spec.ts";
 import type { HardwareDetails } from "../kinds/hardware-details.ts";
 
-/** Name and password of a management controller; never logged. */
+/** User name and password of a management controller; never logged. */
 export interface BmcCredentials {
   readonly username: string;
   readonly password: string;
@@ -27,7 +27,7 @@ export interface HostIdentity {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Why a call failed: `message` says what was tried, what the other side said and what to do. */
+/** Why a driver call failed: `message` says what was attempted, what the management controller returned and what to do. */
 export interface StepFailure {
   readonly type: "failed";
   readonly message: string;
@@ -37,35 +37,35 @@ export interface StepFailure {
   readonly fatal?: boolean;
 }
 
-/** What a driver call comes to; `working`: ask again after a while, with the same arguments. */
+/** Result of a driver call; `working` means: call again later with the same arguments. */
 export type StepResult<T = undefined> =
   | { readonly type: "done"; readonly value: T }
   | { readonly type: "working"; readonly what: string; readonly againAfterMs: number }
   | StepFailure;
 
-/** What a host boots. */
+/** What a host is provisioned with. */
 export interface ProvisionRequest {
   readonly image: NonNullable<BareMetalHostSpec["image"]> | undefined;
   readonly customDeploy: string | undefined;
   readonly configDrive: ConfigDriveData;
 }
 
-/** What the management controller says of the hardware. */
+/** Health of the hardware as the management controller reports it. */
 export type HardwareHealth = "OK" | "Warning" | "Critical";
 
-/** A look at a host at rest. */
+/** Power state and health of a host. */
 export interface PowerReport {
   readonly on: boolean;
   /** Absent: it does not say. */
   readonly health?: HardwareHealth;
 }
 
-/** soft asks the operating system, hard takes the power. */
+/** `soft` asks the operating system to shut down, `hard` cuts the power. */
 export type PowerOffMode = "soft" | "hard";
 
 /**
- * A driver: the only part that talks to management controllers. Every call may be repeated at any point, also by a new process:
- * a driver looks at the machine and does the next step. It never throws for what the other side does.
+ * A driver, the only part that talks to management controllers. Calls must be idempotent, also across processes: a driver inspects the
+ * machine and performs the next step. It returns failures of the other side instead of throwing.
  */
 export interface Provisioner {
   /** Makes sure that the host answers and that the credentials are right; gives the driver's name for it. */
@@ -87,19 +87,19 @@ export interface Provisioner {
   release(host: HostIdentity, signal: AbortSignal): Promise<StepResult>;
 }
 
-/** A call that has come to its end. */
+/** Returns the result of a completed call. */
 export function finished(): StepResult;
 export function finished<T>(value: T): StepResult<T>;
 export function finished(value?: unknown): StepResult<unknown> {
   return { type: "done", value };
 }
 
-/** A call that goes on. */
+/** Returns the result of a call that is still in progress. */
 export function working(what: string, againAfterMs: number): StepResult<never> {
   return { type: "working", what, againAfterMs };
 }
 
-/** A call that failed. */
+/** Returns the result of a failed call. */
 export function failure(message: string, more: Pick<StepFailure, "access" | "fatal"> = {}): StepFailure {
   return { type: "failed", message, ...more };
 }

@@ -14,7 +14,7 @@ import { startEmbeddedSigner } from "./signer.ts";
 
 const YEAR_MS = 365 * 24 * 3600_000;
 
-/** What an embedded placement needs. */
+/** Dependencies of the embedded placement. */
 export interface EmbeddedPlacementOptions {
   readonly clusters: EmbeddedClusters;
   readonly clock: Clock;
@@ -22,8 +22,8 @@ export interface EmbeddedPlacementOptions {
 }
 
 /**
- * A control plane as one API server in this process: for simulations, demos and measurements of thousands. Its data is kept on this
- * machine, so that the next process goes on with it.
+ * Runs a control plane as one API server inside this process, for simulations, demos and load tests. Its data is stored on this machine and
+ * survives a restart.
  */
 export class EmbeddedPlacement implements Placement {
   readonly singleAuthority = true;

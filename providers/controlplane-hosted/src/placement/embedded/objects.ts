@@ -5,7 +5,7 @@ const MAX_SHARED = 500;
 /** These differ in every cluster. */
 const OWN = new Set(["cluster-info", "kubeadm-config"]);
 
-/** An API server without a node authorizer gives nodes their rights as Kubernetes did before it had one. */
+/** RBAC objects for nodes, because the embedded API server has no node authorizer. */
 export const EMBEDDED_OBJECTS: readonly Unstructured[] = deepFreeze([
   {
     apiVersion: `${RBAC}/v1`,
@@ -18,7 +18,7 @@ export const EMBEDDED_OBJECTS: readonly Unstructured[] = deepFreeze([
 
 const known = new Map<string, Unstructured>();
 
-/** One value for all equal objects: most of what a control plane needs is the same in each of a thousand clusters. */
+/** Returns one shared instance for equal objects, to save memory with thousands of clusters. */
 export function shared(object: Unstructured): Unstructured {
   if (OWN.has(object.metadata.name ?? "")) return object;
   const text = JSON.stringify(object);

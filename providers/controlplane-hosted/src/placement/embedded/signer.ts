@@ -21,7 +21,7 @@ interface Signed {
   readonly signatures: Map<string, { key: string; signature: string }>;
 }
 
-/** Keeps the signatures of cluster-info in step with the bootstrap tokens, as kube-controller-manager's bootstrapsigner does. */
+/** Keeps the signatures of cluster-info in sync with the bootstrap tokens, like kube-controller-manager's bootstrapsigner. */
 export function startEmbeddedSigner(api: InternalApi, clock: Clock): () => void {
   let cancel: (() => void) | undefined;
   let busy: Promise<unknown> = Promise.resolve();

@@ -3,18 +3,18 @@ import type { ProgramState } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { READY_WITHIN_MS } from "../upgrade.ts";
 
-/** What of a spec says how etcd is started; `pods` where it runs in some. */
+/** The part of the spec that determines how etcd is started; `pods` only if it runs in pods. */
 export type EtcdSettings = Pick<NonNullable<HostedControlPlaneSpec["etcd"]>, "extraArgs" | "quotaBytes" | "resources"> &
   Pick<HostedControlPlaneSpec, "pods">;
 
-/** An etcd: which one, and how it is started. */
+/** The version and settings of an etcd. */
 export interface EtcdDescription {
   /** The version whose programs it is of, or its image. */
   version: string;
   settings: EtcdSettings;
 }
 
-/** What is known of changes of etcd; lies beside its data. */
+/** Persistent state of changes to etcd, stored next to its data. */
 export interface EtcdChangeState {
   /** The etcd that has served last: what another one that fails is taken back to. */
   etcdServes?: EtcdDescription;
@@ -24,9 +24,8 @@ export interface EtcdChangeState {
 }
 
 /**
- * How far a change of etcd is. First another etcd without data starts that way, beside the members (trial): if it does not become
- * ready nothing has happened. Then the data is kept as it is (keep) and the members change (roll); if they do not become ready they
- * are taken back (back).
+ * Progress of a change to etcd. An etcd without data is tried next to the members (trial); if it is ready, the data is saved (keep) and the
+ * members change (roll); if they fail, they are rolled back (back).
  */
 export interface EtcdChangeRecord {
   to: EtcdDescription;
@@ -48,6 +47,7 @@ export interface EtcdChangeRecord {
 /** Ended by itself this often, it will not get better. */
 const ENOUGH_RESTARTS = 3;
 
+/** Returns the settings of etcd in a spec. */
 export function etcdSettings(spec: HostedControlPlaneSpec): EtcdSettings {
   const { extraArgs, quotaBytes, resources } = spec.etcd ?? {};
   return {
@@ -57,7 +57,7 @@ export function etcdSettings(spec: HostedControlPlaneSpec): EtcdSettings {
   };
 }
 
-/** A spec whose etcd is started otherwise. */
+/** Returns the spec with other settings of etcd. */
 export function withSettings(spec: HostedControlPlaneSpec, settings: EtcdSettings): HostedControlPlaneSpec {
   const { pods: _pods, etcd, ...others } = spec;
   const { extraArgs: _args, quotaBytes: _quota, resources: _resources, ...rest } = etcd ?? {};
@@ -65,13 +65,15 @@ export function withSettings(spec: HostedControlPlaneSpec, settings: EtcdSetting
   return { ...others, ...(pods === undefined ? {} : { pods }), etcd: { ...rest, ...own } };
 }
 
+/** Reports whether two etcds have the same version and settings. */
 export function sameEtcd(a: EtcdDescription, b: EtcdDescription): boolean {
   return stableStringify(a) === stableStringify(b);
 }
 
+/** Whether a trial or rollout of etcd has passed, failed, or needs more time. */
 export type TrialVerdict = { type: "passed" } | { type: "wait"; recheckMs: number } | { type: "failed"; why: string };
 
-/** Whether an etcd on trial has proved that it can be started so. */
+/** Decides whether the trial of an etcd has passed; it fails after three restarts or four minutes. */
 export function judgeTrial(change: EtcdChangeRecord, state: ProgramState, nowMs: number): TrialVerdict {
   if (state.phase === "Ready") return { type: "passed" };
   const leftMs = change.sinceMs + READY_WITHIN_MS - nowMs;
@@ -79,7 +81,7 @@ export function judgeTrial(change: EtcdChangeRecord, state: ProgramState, nowMs:
   return { type: "wait", recheckMs: leftMs };
 }
 
-/** Whether members that change are ready, or never will be. */
+/** Decides whether changed members have become ready or have failed. */
 export function judgeRoll(change: EtcdChangeRecord, states: readonly ProgramState[], nowMs: number): TrialVerdict {
   const bad = states.find(({ phase }) => phase !== "Ready");
   if (bad === undefined) return { type: "passed" };
@@ -90,6 +92,7 @@ export function judgeRoll(change: EtcdChangeRecord, states: readonly ProgramStat
   return leftMs <= 0 ? { type: "failed", why: bad.message } : { type: "wait", recheckMs: leftMs };
 }
 
+/** Returns the total number of restarts. */
 export function restartsOf(states: readonly ProgramState[]): number {
   return states.reduce((sum, { restarts }) => sum + restarts, 0);
 }

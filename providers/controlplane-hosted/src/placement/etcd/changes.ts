@@ -14,20 +14,20 @@ interface Trouble {
   message: string;
 }
 
-/** Something that takes more than one pass. */
+/** What a step that needs more than one reconcile is waiting for. */
 export interface Waiting {
   pending: Trouble;
   recheckMs?: number;
 }
 
-/** How the members are to run now. */
+/** The version and settings that the members run now, and what is pending. */
 export interface EtcdChoice {
   description: EtcdDescription;
   pending?: Trouble;
   recheckMs?: number;
 }
 
-/** What a change needs of the place where etcd runs. All of it is safe to repeat. */
+/** What a change of etcd needs from its placement. All functions must be idempotent. */
 export interface EtcdGround {
   readonly record: EtcdChangeState;
   /** Writes the record, before what it tells is done. */
@@ -50,7 +50,7 @@ export interface EtcdGround {
   nameOf(to: EtcdDescription): string;
 }
 
-/** Another etcd takes the place of one that serves only after it was tried, and gives it back when it fails with the data. */
+/** Replaces a running etcd only after a trial of the new one, and rolls back if the new one fails with the data. */
 export class EtcdChanges {
   private readonly clock: Clock;
 

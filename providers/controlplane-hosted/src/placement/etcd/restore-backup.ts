@@ -1,7 +1,7 @@
 import { type EtcdMember, EtcdToolError, restoreSnapshot } from "@capstan/etcd";
 import { PlacementProblem } from "../placement-problem.ts";
 
-/** Makes a member's data from the snapshot of a backup; a bad backup or a full disk is a problem that a person must solve. */
+/** Restores a member's data from a snapshot; a bad backup or a full disk is reported as a PlacementProblem. */
 export async function restoreBackup(
   binDir: string,
   file: string,

@@ -16,6 +16,7 @@ interface Seen {
   quotaBytes: number | undefined;
 }
 
+/** Inputs for one check of etcd's disk space. */
 export interface SpaceKeeping {
   owner: string;
   spec: HostedControlPlaneSpec["etcd"];
@@ -27,7 +28,7 @@ export interface SpaceKeeping {
   record: { lastDefragmentMs?: number };
 }
 
-/** Keeps etcd from filling up: old revisions thrown away, members defragmented, alarms lifted; what it cannot solve it tells. */
+/** Keeps etcd from running out of space: compacts, defragments and disarms alarms, and reports what it cannot fix. */
 export class EtcdSpaceKeeper {
   /** What was seen last and when to look again; lost with the manager, found again at once. */
   readonly #seen = new Map<string, Seen>();

@@ -4,7 +4,7 @@ import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts
 
 type EtcdSpec = NonNullable<HostedControlPlaneSpec["etcd"]>;
 
-/** etcd's own limit when none is set. */
+/** etcd's default quota. */
 export const DEFAULT_QUOTA_BYTES = 2 * 1024 ** 3;
 /** Less than this is not worth the pause that a defragmentation is. */
 const WORTHWHILE_BYTES = 64 * 1024 ** 2;
@@ -17,6 +17,7 @@ const CALM_CHECK_MS = 60_000;
 /** A full etcd takes no heartbeats of nodes: it must be found before their 40 s are over. */
 const CROWDED_CHECK_MS = 5_000;
 
+/** The observed state of etcd's disk space. */
 export interface SpaceView {
   statuses: readonly MemberStatus[];
   spec: EtcdSpec | undefined;
@@ -25,6 +26,7 @@ export interface SpaceView {
   nowMs: number;
 }
 
+/** What to do about etcd's disk space, and when to check again. */
 export interface SpacePlan {
   /** Throw away old revisions first: with the alarm on, kube-apiserver cannot. */
   compact: boolean;
@@ -32,7 +34,7 @@ export interface SpacePlan {
   nextCheckMs: number;
 }
 
-/** What to do about etcd's space now, and when to look again. */
+/** Decides what to do about etcd's disk space, and when to check again. */
 export function planSpace(view: SpaceView): SpacePlan {
   const noSpace = hasAlarm(view.statuses, "NOSPACE");
   const quota = view.spec?.quotaBytes ?? DEFAULT_QUOTA_BYTES;
@@ -60,12 +62,12 @@ function scheduledMs({ spec, lastDefragmentMs }: SpaceView): number | undefined 
   return typeof schedule === "string" ? undefined : nextTime(schedule, lastDefragmentMs);
 }
 
-/** Whether any member has raised an alarm. */
+/** Reports whether a member has raised an alarm. */
 export function hasAlarm(statuses: readonly MemberStatus[], alarm: "NOSPACE" | "CORRUPT"): boolean {
   return statuses.some(({ errors }) => errors.some((error) => error.includes(alarm)));
 }
 
-/** After compaction and defragmentation: whether there is room again, else what a person must do. */
+/** Returns what a user must do if etcd is still full after compaction and defragmentation, or undefined. */
 export function spaceProblem(
   statuses: readonly MemberStatus[],
   spec: EtcdSpec | undefined,

@@ -4,7 +4,7 @@ import { authorityOf } from "./inputs.ts";
 import type { PodsInput } from "./objects.ts";
 import type { PodsRecord } from "./record.ts";
 
-/** Data of an earlier control plane of that name is not taken for this one's; the same one after a move is known by its authority. */
+/** Throws if the data belongs to an earlier control plane of the same name. After a move, a control plane is recognized by its CA. */
 export function refuseForeignData(plan: ControlPlanePlan, known: PodsRecord | undefined): void {
   if (known === undefined || known.objectUid === plan.objectUid || known.authority === authorityOf(plan)) return;
   throw new PodsProblem(
@@ -13,7 +13,7 @@ export function refuseForeignData(plan: ControlPlanePlan, known: PodsRecord | un
   );
 }
 
-/** Where a control plane has served before and nothing is known of it, its data lies elsewhere or is gone. */
+/** Throws if a control plane has served before but its data is missing, instead of starting with empty data. */
 export function refuseToBeginAnew(plan: ControlPlanePlan, known: PodsRecord | undefined): void {
   if (known !== undefined || plan.initialized !== true || plan.restore !== undefined) return;
   throw new PodsProblem(
@@ -22,7 +22,7 @@ export function refuseToBeginAnew(plan: ControlPlanePlan, known: PodsRecord | un
   );
 }
 
-/** What the spec asks for and cannot be had any more. */
+/** Returns which immutable storage settings the spec tries to change, or undefined. */
 export function fixedProblem({ plan, record }: PodsInput): { reason: string; message: string } | undefined {
   const wanted = plan.spec.etcd?.storage ?? {};
   const same = (["type", "size", "storageClassName"] as const).every((key) => wanted[key] === record.storage[key]);

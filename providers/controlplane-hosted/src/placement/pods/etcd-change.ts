@@ -8,9 +8,10 @@ import { memberName } from "./names.ts";
 import { etcdStatefulSet, type PodsInput, TEMPLATE_ANNOTATION } from "./objects.ts";
 import type { PodsRecord } from "./record.ts";
 
-/** A backup that failed before a change is tried again after this. */
+/** Time after which a failed backup before a change is retried. */
 export const BACKUP_AGAIN_MS = 60_000;
 
+/** What a change of etcd in pods works on. */
 export interface PodsGroundScope {
   host: HostCluster;
   input: PodsInput;
@@ -20,7 +21,9 @@ export interface PodsGroundScope {
   save(): Promise<void>;
 }
 
-/** Where etcd's pods change: the trial is one more pod, and the data is kept as a backup, since only a member's own pod reaches it. */
+/**
+ * Changes etcd in pods: the trial is an additional pod, and the data is saved as a backup, because only a member's own pod can access it.
+ */
 export class PodsGround implements EtcdGround {
   readonly record: PodsRecord;
   readonly #scope: PodsGroundScope;
@@ -123,7 +126,7 @@ export class PodsGround implements EtcdGround {
   }
 }
 
-/** The input of pods with another description of etcd than that of the spec. */
+/** Returns the input with another version and settings of etcd than the spec's. */
 export function describedPods(input: PodsInput, { version, settings }: EtcdDescription): PodsInput {
   const spec = withSettings(input.plan.spec, settings);
   return {
@@ -134,7 +137,7 @@ export function describedPods(input: PodsInput, { version, settings }: EtcdDescr
   };
 }
 
-/** No upgrade without a backup. */
+/** Returns the reason why an upgrade waits: it does not start without a backup. */
 export function backupFailed(error: unknown): { reason: string; message: string } {
   const why = error instanceof Error ? error.message : String(error);
   return { reason: "BackupFailed", message: `No upgrade without a backup, and that failed: ${why}` };

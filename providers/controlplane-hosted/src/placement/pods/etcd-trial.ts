@@ -14,7 +14,7 @@ import { ETCD_PORTS, etcdMember, etcdTemplate, type PodsInput, TEMPLATE_ANNOTATI
 
 const COMPONENT = "etcd-trial";
 
-/** Runs an etcd without data as described, in a pod of its own that no Service leads to, and tells how it is. */
+/** Runs an etcd without data in a pod of its own, which no Service selects, and returns its state. */
 export async function tryOut(host: HostCluster, input: PodsInput): Promise<ProgramState> {
   const { names } = input;
   const key = { namespace: names.namespace, name: trialPodName(names) };
@@ -42,7 +42,7 @@ export async function tryOut(host: HostCluster, input: PodsInput): Promise<Progr
   return trouble === undefined ? state("Ready", "") : state("Starting", trouble, podRestarts(pod));
 }
 
-/** Takes the pod of a trial away; nothing when there is none. */
+/** Deletes the trial's pod if it exists. */
 export async function endTrial(host: HostCluster, names: PodNames): Promise<void> {
   const pod = host.get(Pod, { namespace: names.namespace, name: trialPodName(names) });
   if (pod !== undefined && pod.metadata.deletionTimestamp === undefined)

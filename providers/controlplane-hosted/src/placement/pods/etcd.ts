@@ -32,6 +32,7 @@ import { membersChange, type PodsMember, type PodsRecord } from "./record.ts";
 /** A step that could not be taken, or waits for a member to catch up, is tried again after this. */
 const STEP_AGAIN_MS = 3000;
 
+/** Dependencies of PodsEtcd. */
 export interface PodsEtcdOptions {
   clock: Clock;
   /** Another client, in tests. */
@@ -43,6 +44,7 @@ interface Trouble {
   message: string;
 }
 
+/** Problems and pending changes of etcd in pods. */
 export interface PodsEtcdReport {
   /** What is wrong with etcd although its members answer. */
   trouble?: Trouble;
@@ -51,7 +53,7 @@ export interface PodsEtcdReport {
   recheckAtMs: number;
 }
 
-/** Members as they run. */
+/** How the members of etcd currently run. */
 export interface PodsEtcdRun {
   /** Why they do not run as wanted. */
   restarting?: Trouble;
@@ -60,7 +62,7 @@ export interface PodsEtcdRun {
   recheckAtMs: number;
 }
 
-/** etcd of control planes in pods: members run, change their number, are replaced, and are kept from filling up. */
+/** Manages etcd in pods: runs, adds, removes and replaces members, and keeps them from running out of space. */
 export class PodsEtcd {
   readonly #options: PodsEtcdOptions;
   readonly #space = new EtcdSpaceKeeper();

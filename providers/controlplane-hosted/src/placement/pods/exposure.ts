@@ -4,9 +4,9 @@ import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts
 import type { Reservation } from "../placement.ts";
 import { nameOf, ownMetadata, type PodNames, selectorLabels } from "./names.ts";
 
-/** Port of kube-apiserver in its pod, and of its Service unless an endpoint says otherwise. */
+/** Port of kube-apiserver in its pod, and of its Service unless the endpoint has another one. */
 export const API_PORT = 6443;
-/** Port at which agents of konnectivity find their server. */
+/** Port of the konnectivity server for agents. */
 export const KONNECTIVITY_PORT = 8132;
 
 interface Endpoint {
@@ -14,12 +14,12 @@ interface Endpoint {
   port: number;
 }
 
-/** How the API is reached from outside. */
+/** Returns the type of the API's Service. */
 export function exposeType(spec: HostedControlPlaneSpec): "LoadBalancer" | "NodePort" | "ClusterIP" {
   return spec.expose?.type ?? "LoadBalancer";
 }
 
-/** The Service that leads to kube-apiserver. What an endpoint fixed already is asked for again, should the Service be made anew. */
+/** Returns the Service of kube-apiserver. A recreated Service requests the address and port that the endpoint already has. */
 export function apiService(
   names: PodNames,
   spec: HostedControlPlaneSpec,
@@ -55,17 +55,17 @@ export function apiService(
   };
 }
 
-/** Whether calls into the cluster go through konnectivity: pods rarely reach the nodes of another cluster. */
+/** Reports whether konnectivity is enabled, because pods can rarely reach the nodes of another cluster directly. */
 export function konnectivityOn(spec: HostedControlPlaneSpec): boolean {
   return (spec.addons?.konnectivity?.mode ?? "Auto") !== "Off";
 }
 
-/** The Service's own port: the endpoint's, but for NodePort, where that is the nodes'. */
+/** Returns the port of the Service: that of the endpoint, except for NodePort, where the endpoint has the node port. */
 export function servicePort(spec: HostedControlPlaneSpec, endpoint: Endpoint | undefined): number {
   return exposeType(spec) === "NodePort" ? API_PORT : (endpoint?.port ?? API_PORT);
 }
 
-/** The endpoint that a Service has, or what is waited for. */
+/** Returns the endpoint that a Service provides, or what it is waiting for. */
 export function endpointOf(service: Service, spec: HostedControlPlaneSpec, nodes: readonly HostNode[]): Reservation {
   const name = `${service.metadata.namespace}/${service.metadata.name}`;
   const waiting = (reason: string, message: string): Reservation => ({ type: "wait", reason, message });
@@ -100,7 +100,7 @@ export function endpointOf(service: Service, spec: HostedControlPlaneSpec, nodes
   }
 }
 
-/** Where agents of konnectivity reach their servers. */
+/** Returns the address where konnectivity agents reach their servers. */
 export function konnectivityEndpoint(
   service: Service,
   spec: HostedControlPlaneSpec,
@@ -111,7 +111,7 @@ export function konnectivityEndpoint(
   return port === undefined ? undefined : { host: endpoint.host, port };
 }
 
-/** Every address by which the API may be called, for its certificate. */
+/** Returns all addresses of the API for its certificate. */
 export function serviceAddresses(service: Service): string[] {
   const ingress = service.status?.loadBalancer?.ingress ?? [];
   const addresses = [service.spec?.clusterIP, ...ingress.flatMap((each) => [each.ip, each.hostname])];

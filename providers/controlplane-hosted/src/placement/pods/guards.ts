@@ -3,7 +3,7 @@ import type { Service } from "@capstan/workloads";
 import { nameOf, ownMetadata, type PodComponent, type PodNames, selectorLabels } from "./names.ts";
 import { ETCD_PORTS } from "./objects.ts";
 
-/** The names of etcd's members in DNS; told before they are ready, since they become so by finding each other. */
+/** Returns the headless Service of etcd's members. It publishes unready addresses, because members must find each other to become ready. */
 export function etcdService(names: PodNames): Service {
   return {
     apiVersion: "v1",
@@ -21,7 +21,7 @@ export function etcdService(names: PodNames): Service {
   };
 }
 
-/** Whoever empties nodes of the host cluster takes one pod of a component at a time. */
+/** Returns the PodDisruptionBudget that lets a drain of the host cluster evict one pod of a component at a time. */
 export function disruptionBudget(names: PodNames, component: PodComponent): KubeObject {
   const budget = {
     apiVersion: "policy/v1",
@@ -32,7 +32,7 @@ export function disruptionBudget(names: PodNames, component: PodComponent): Kube
   return budget;
 }
 
-/** Only the control plane's own kube-apiservers and members reach etcd, where the host cluster enforces such policies. */
+/** Returns the NetworkPolicy that allows only the control plane's own kube-apiservers and members to reach etcd. */
 export function etcdNetworkPolicy(names: PodNames): KubeObject {
   const from = (component: PodComponent, port: number): object => ({
     from: [{ podSelector: { matchLabels: selectorLabels(names, component) } }],

@@ -7,7 +7,7 @@ import { podNames } from "./names.ts";
 
 const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
-/** Something that keeps pods from running and that a condition tells. */
+/** Thrown for a problem that prevents pods from running and is reported in a condition. */
 export class PodsProblem extends Error {
   readonly reason: string;
 
@@ -83,7 +83,7 @@ export class PodHosts {
   }
 }
 
-/** The problem that an error of the host cluster is, or undefined when trying again is all that can be done. */
+/** Converts an error of the host cluster to a problem to report; undefined if retrying is the only option. */
 export function asPodsProblem(error: unknown): { reason: string; message: string } | undefined {
   if (error instanceof PodsProblem) return { reason: error.reason, message: error.message };
   if (error instanceof NameTakenError) return { reason: "NameTaken", message: error.message };

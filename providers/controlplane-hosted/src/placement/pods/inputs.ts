@@ -20,7 +20,7 @@ import { imageOf } from "./template.ts";
 
 const CERTIFICATES_KEY = "certificates.json";
 
-/** Finds or makes what the objects of a control plane are described with. */
+/** Collects or creates what the objects of a control plane are built from. */
 export class PodsInputs {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -94,7 +94,7 @@ function leafSecret(host: HostCluster, names: PodNames): LeafStorage {
   };
 }
 
-/** Identifies the authority that nodes of a control plane trust. */
+/** Returns a digest of the CA that a control plane's nodes trust. */
 export function authorityOf(plan: ControlPlanePlan): string {
   return createHash("sha256").update(plan.authorities.cluster.certPem).digest("hex").slice(0, 16);
 }
@@ -115,7 +115,7 @@ function recordOf(plan: ControlPlanePlan, known: PodsRecord | undefined): PodsRe
   };
 }
 
-/** The etcd that a plan asks for; data is not handed to an older one than has served. */
+/** Returns the etcd that a plan requests; never an older version than the one that has used the data. */
 export function wantedEtcd(plan: ControlPlanePlan, known: PodsRecord | undefined): EtcdDescription {
   const image = imageOf("etcd", plan.spec, plan.version);
   const used = known?.members.some(({ started }) => started === true) === true;

@@ -11,15 +11,16 @@ const SOCKET = `${SOCKET_DIR}/konnectivity-server.socket`;
 const ADMIN_PORT = 8133;
 const HEALTH_PORT = 8134;
 
-/** Name of the user that konnectivity's server is, and of its files. */
+/** User name of the konnectivity server. */
 export const KONNECTIVITY_USER = "system:konnectivity-server";
-/** Name of the file with the egress selection. */
+/** Name of the file with kube-apiserver's egress selector configuration. */
 export const EGRESS_FILE = "egress-selector.yaml";
-/** Name of the folder that kube-apiserver and konnectivity's server share. */
+/** Volume that kube-apiserver and the konnectivity server share for their socket. */
 export const SOCKET_VOLUME = { name: "konnectivity", emptyDir: {} };
+/** Mount of SOCKET_VOLUME. */
 export const SOCKET_MOUNT = { name: "konnectivity", mountPath: SOCKET_DIR };
 
-/** With this it asks kube-apiserver whether an agent's token is right. */
+/** Client certificate with which the konnectivity server verifies tokens of agents at kube-apiserver. */
 export const KONNECTIVITY_CERTIFICATE: CertificateSpec = {
   name: "konnectivity-server",
   issuer: "cluster",
@@ -30,7 +31,7 @@ export const KONNECTIVITY_CERTIFICATE: CertificateSpec = {
   ipAddresses: [],
 };
 
-/** What kube-apiserver and konnectivity's server beside it need of files. */
+/** Returns the files that kube-apiserver and the konnectivity server next to it need. */
 export function konnectivityFiles(
   files: Record<string, string>,
   clusterName: string,
@@ -55,7 +56,7 @@ export function konnectivityFiles(
   };
 }
 
-/** konnectivity's server as a container beside kube-apiserver, which reaches it by a socket in a shared folder. */
+/** Returns the container of the konnectivity server, which kube-apiserver reaches through a socket in a shared volume. */
 export function konnectivityServer(spec: HostedControlPlaneSpec, version: string): object {
   const repository = spec.imageRepository ?? "registry.k8s.io";
   const probe = (path: string): object => ({ httpGet: { path, port: HEALTH_PORT, scheme: "HTTP" } });

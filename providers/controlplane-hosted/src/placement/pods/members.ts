@@ -19,7 +19,7 @@ const LOST =
 /** What StatefulSets mark their pods with. */
 const REVISION_LABEL = "controller-revision-hash";
 
-/** One member as the watch last showed it. */
+/** An etcd member as last observed. */
 export interface MemberSight extends MemberView {
   record: PodsMember;
   live: PodController | undefined;
@@ -31,7 +31,7 @@ export interface MemberSight extends MemberView {
   claimLost: boolean;
 }
 
-/** The members of a control plane as they are in the host cluster. */
+/** Returns the members of a control plane as observed in the host cluster. */
 export function memberSights(host: HostCluster, names: PodNames, members: readonly PodsMember[]): MemberSight[] {
   const { namespace } = names;
   return members.map((record) => {
@@ -69,7 +69,7 @@ function isCurrent({ metadata, status }: PodController, pod: Pod): boolean {
   return seen && pod.metadata.labels?.[REVISION_LABEL] === status?.updateRevision;
 }
 
-/** All members as one component. */
+/** Combines all members into one component. */
 export function etcdView(sights: readonly MemberSight[]): ComponentView {
   return {
     live: sights[0]?.live,

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { HOSTED_LABEL, OWNER_ANNOTATION } from "@capstan/workloads";
 
-/** The parts of a control plane that are pods. */
+/** A component of a control plane that runs in pods. */
 export type PodComponent = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
 
-/** What the objects of one control plane are called in the cluster that runs its pods: derived from the object, so found again. */
+/** Names of a control plane's objects in the host cluster; derived from the HostedControlPlane, so they never change. */
 export interface PodNames {
   /** `NAMESPACE/NAME` of the HostedControlPlane. */
   owner: string;
@@ -13,38 +13,38 @@ export interface PodNames {
   stem: string;
 }
 
-/** Names for a HostedControlPlane. The namespace in the host cluster is the object's own. */
+/** Returns the names for a HostedControlPlane. The namespace in the host cluster is the same as the object's. */
 export function podNames(owner: string): PodNames {
   const [namespace = "", name = ""] = owner.split("/");
   return { owner, namespace, stem: stemOf(name) };
 }
 
-/** Deployment, StatefulSet, Service and PodDisruptionBudget of a component. */
+/** Returns the name of a component's Deployment, StatefulSet, Service and PodDisruptionBudget. */
 export function nameOf(names: PodNames, component: PodComponent): string {
   return `${names.stem}-${component}`;
 }
 
-/** The StatefulSet of one member of etcd, and the name of the member. */
+/** Returns the name of an etcd member and its StatefulSet. */
 export function memberName(names: PodNames, index: number): string {
   return `${nameOf(names, "etcd")}-${index}`;
 }
 
-/** The one pod of a member. */
+/** Returns the name of a member's pod. */
 export function memberPod(names: PodNames, index: number): string {
   return `${memberName(names, index)}-0`;
 }
 
-/** The claim of a member's volume, as its StatefulSet calls it. */
+/** Returns the name of a member's PersistentVolumeClaim, as its StatefulSet creates it. */
 export function memberClaim(names: PodNames, index: number): string {
   return `data-${memberPod(names, index)}`;
 }
 
-/** The pod that fills a member's volume from a backup. */
+/** Returns the name of the pod that restores a member's volume from a backup. */
 export function restorePodName(names: PodNames, index: number): string {
   return `${memberName(names, index)}-restore`;
 }
 
-/** The pod of an etcd without data, to see whether it starts as described. */
+/** Returns the name of the pod of an etcd trial. */
 export function trialPodName(names: PodNames): string {
   return `${nameOf(names, "etcd")}-next`;
 }
@@ -52,37 +52,37 @@ export function trialPodName(names: PodNames): string {
 /** Which member a pod is. */
 const MEMBER_LABEL = "capstan.dev/etcd-member";
 
-/** Labels that select the pod of a member. */
+/** Returns the labels that select a member's pod. */
 export function memberLabels(names: PodNames, index: number): Record<string, string> {
   return { ...selectorLabels(names, "etcd"), [MEMBER_LABEL]: String(index) };
 }
 
-/** The Secret with a component's files. Cluster API's own Secrets are called CLUSTER-etcd and the like, so these are not. */
+/** Returns the name of the Secret with a component's files, which differs from Cluster API's own Secrets such as CLUSTER-etcd. */
 export function filesSecretName(names: PodNames, component: PodComponent): string {
   return `${names.stem}-hcp-${component}`;
 }
 
-/** The Secret that leaf certificates are kept in. */
+/** Returns the name of the Secret with the leaf certificates. */
 export function certificatesSecretName(names: PodNames): string {
   return `${names.stem}-hcp-certificates`;
 }
 
-/** The name of a member of etcd in the host cluster's DNS. */
+/** Returns the DNS name of an etcd member in the host cluster. */
 export function etcdHost(names: PodNames, index: number): string {
   return `${memberPod(names, index)}.${nameOf(names, "etcd")}.${names.namespace}.svc`;
 }
 
-/** The name of the API in the host cluster's DNS. */
+/** Returns the DNS name of the API in the host cluster. */
 export function apiHost(names: PodNames): string {
   return `${nameOf(names, "kube-apiserver")}.${names.namespace}.svc`;
 }
 
-/** Labels that select the pods of a component. */
+/** Returns the labels that select a component's pods. */
 export function selectorLabels(names: PodNames, component: PodComponent): Record<string, string> {
   return { [HOSTED_LABEL]: names.stem, "app.kubernetes.io/component": component };
 }
 
-/** The metadata of one of our objects in the host cluster. */
+/** Returns the metadata of an object that this placement creates in the host cluster. */
 export function ownMetadata(names: PodNames, name: string, component?: PodComponent) {
   return {
     namespace: names.namespace,

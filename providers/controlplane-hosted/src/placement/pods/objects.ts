@@ -29,13 +29,14 @@ import {
 import { type PodsMember, type PodsRecord, RECORD_ANNOTATION } from "./record.ts";
 import { podTemplate, probesOf, schedulerPaths, secretKey, VERSION_ANNOTATION } from "./template.ts";
 
+/** Ports of an etcd member. */
 export const ETCD_PORTS = { client: 2379, peer: 2380, metrics: 2381 };
 const CONTROLLER_MANAGER_PORT = 10257;
 const SCHEDULER_PORT = 10259;
-/** How long a kube-apiserver that stops goes on answering. */
+/** How long a kube-apiserver keeps serving after it was told to stop. */
 export const DRAIN_SECONDS = 5;
 
-/** All that the objects of one control plane are made of. */
+/** Everything that the objects of a control plane are built from. */
 export interface PodsInput {
   plan: ControlPlanePlan;
   names: PodNames;
@@ -45,7 +46,7 @@ export interface PodsInput {
   files: Record<string, string>;
 }
 
-/** The files of a component. */
+/** Returns the files of a component. */
 export function componentSecretFiles(input: PodsInput, component: PodComponent): Record<string, string> {
   const { plan, files } = input;
   switch (component) {
@@ -66,7 +67,10 @@ export function componentSecretFiles(input: PodsInput, component: PodComponent):
   }
 }
 
-/** The Secret with a component's files; etcd's also says how members begin and what is known of the data, in one write. */
+/**
+ * Returns the Secret with a component's files. etcd's also holds how members start and the record of its data, so that they are written
+ * atomically.
+ */
 export function filesSecret(input: PodsInput, component: PodComponent): HostSecret {
   const files = componentSecretFiles(input, component);
   const metadata = ownMetadata(input.names, filesSecretName(input.names, component), component);
@@ -106,7 +110,7 @@ function beginnings({ names, record }: PodsInput): Record<string, string> {
 const clusterKey = (index: number): string => `initial-cluster-${index}`;
 const stateKey = (index: number): string => `initial-cluster-state-${index}`;
 
-/** A member and how it is reached. */
+/** Returns the name and addresses of a member. */
 export function etcdMember(names: PodNames, index: number): EtcdMember {
   const host = etcdHost(names, index);
   return {
@@ -136,7 +140,7 @@ function digestOf(files: Record<string, string>, component: PodComponent): strin
     .slice(0, 16);
 }
 
-/** Changes when the pod of a member must be replaced. */
+/** Annotation with a digest of a member's pod template; the pod is replaced when it changes. */
 export const TEMPLATE_ANNOTATION = "capstan.dev/template-digest";
 
 /** What differs between a member of etcd and one on trial. */
@@ -147,7 +151,7 @@ interface EtcdPod {
   volumes: readonly object[];
 }
 
-/** The pod of an etcd; a new version of Kubernetes with the same etcd leaves it as it is. */
+/** Returns the pod template of an etcd; it does not change with a Kubernetes version that uses the same etcd. */
 export function etcdTemplate(input: PodsInput, { member, labels, env, volumes }: EtcdPod): object {
   const { names, plan, context, record } = input;
   const files = componentSecretFiles(input, "etcd");
@@ -177,7 +181,7 @@ export function etcdTemplate(input: PodsInput, { member, labels, env, volumes }:
   );
 }
 
-/** One member of etcd with a volume that outlives its pod; each has a StatefulSet of its own, to be stopped and replaced alone. */
+/** Returns the StatefulSet of one member with its volume. Each member has its own, so that it can be stopped and replaced alone. */
 export function etcdStatefulSet(input: PodsInput, member: PodsMember): PodController {
   const { names, record } = input;
   const { index } = member;
@@ -220,7 +224,7 @@ export function etcdStatefulSet(input: PodsInput, member: PodsMember): PodContro
   } as PodController;
 }
 
-/** The claim of a member's volume as its StatefulSet would make it, for when it is needed before. */
+/** Returns the PersistentVolumeClaim of a member as its StatefulSet would create it, for use before that exists. */
 export function memberVolume(input: PodsInput, index: number): PersistentVolumeClaim {
   const { metadata, ...rest } = claimTemplate(input);
   const { namespace } = input.names;
@@ -250,7 +254,7 @@ function claimTemplate({ names, record }: PodsInput): { metadata: object } & Rec
   };
 }
 
-/** kube-apiservers: a new one is ready before an old one goes, so the API answers through every change. */
+/** Returns the Deployment of kube-apiserver. A new pod is ready before an old one stops, so the API stays available. */
 export function apiserverDeployment(input: PodsInput, version: string, replicas: number): PodController {
   const { plan, names } = input;
   const files = componentSecretFiles(input, "kube-apiserver");
@@ -271,6 +275,7 @@ export function apiserverDeployment(input: PodsInput, version: string, replicas:
   });
 }
 
+/** Returns the Deployment of kube-controller-manager. */
 export function controllerManagerDeployment(input: PodsInput, version: string, replicas: number): PodController {
   const files = componentSecretFiles(input, "kube-controller-manager");
   return deployment(input, "kube-controller-manager", version, replicas, {
@@ -284,6 +289,7 @@ export function controllerManagerDeployment(input: PodsInput, version: string, r
   });
 }
 
+/** Returns the Deployment of kube-scheduler. */
 export function schedulerDeployment(input: PodsInput, version: string, replicas: number): PodController {
   const files = componentSecretFiles(input, "kube-scheduler");
   return deployment(input, "kube-scheduler", version, replicas, {
@@ -321,5 +327,5 @@ function deployment(
   } as PodController;
 }
 
-/** Ports that command lines name. */
+/** Ports of the health endpoints, as used in command lines. */
 export const HEALTH_PORTS = { controllerManager: CONTROLLER_MANAGER_PORT, scheduler: SCHEDULER_PORT };

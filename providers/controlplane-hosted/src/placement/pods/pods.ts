@@ -44,6 +44,7 @@ import { type ComponentView, gaveUp, servingVersion, stateOf, troubleOf, viewOf 
 import { hurry, removeWorkers, stopAll } from "./stop.ts";
 import { VERSION_ANNOTATION } from "./template.ts";
 
+/** Dependencies of the pods placement. */
 export interface PodsPlacementOptions {
   hosts: HostClusters;
   /** Of the management cluster: kubeconfigs of host clusters come from its Secrets. */
@@ -61,7 +62,7 @@ export interface PodsPlacementOptions {
 const GIVE_UP_MS = 2 * 60_000;
 const COMPONENTS: readonly PodComponent[] = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
-/** A control plane as pods of the management cluster or of another one. All state is in that cluster. */
+/** Runs a control plane as pods of the management cluster or another cluster, which also holds all its state. */
 export class PodsPlacement implements Placement {
   private readonly options: PodsPlacementOptions;
   private readonly hosts: PodHosts;

@@ -3,7 +3,7 @@ import type { HostSecret } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import type { EtcdChangeState } from "../etcd/change.ts";
 
-/** What is known of etcd's data beside the data itself; lies in an annotation of etcd's Secret and moves with the pods. */
+/** Persistent state of etcd that is not in its data; stored in an annotation of etcd's Secret. */
 export interface PodsRecord extends EtcdChangeState {
   /** Of the HostedControlPlane the data belongs to. */
   objectUid?: string;
@@ -23,13 +23,13 @@ export interface PodsRecord extends EtcdChangeState {
   backedUpFor?: string;
 }
 
-/** One member as pods keep it. */
+/** Persistent state of an etcd member in a pod. */
 export interface PodsMember extends EtcdMemberRecord {
   /** It is stopped to be taken in again; `wipe`: its volume is given up. */
   replacing?: { why: string; wipe: boolean };
 }
 
-/** Whether members come, go or are taken in again: nothing else changes meanwhile. */
+/** Reports whether members are being added, removed or replaced; no other change happens meanwhile. */
 export function membersChange({ members }: PodsRecord): boolean {
   return members.some(
     ({ learner, joining, leaving, replacing }) =>
@@ -37,9 +37,10 @@ export function membersChange({ members }: PodsRecord): boolean {
   );
 }
 
+/** Annotation on etcd's Secret with the PodsRecord as JSON. */
 export const RECORD_ANNOTATION = "capstan.dev/plane";
 
-/** The record of a control plane; undefined when there is none yet. */
+/** Returns the record of a control plane; undefined if there is none yet. */
 export function readPodsRecord(etcd: HostSecret | undefined): PodsRecord | undefined {
   const text = etcd?.metadata.annotations?.[RECORD_ANNOTATION];
   if (text === undefined) return undefined;

@@ -36,7 +36,7 @@ const WAIT = `until [ -e ${FOLDER}/snapshot.db ]; do sleep 1; done`;
 
 type Send = typeof execInPod;
 
-/** Fills volumes of etcd from backups, by a pod per member that is handed the snapshot through the host cluster's API. */
+/** Restores volumes of etcd from backups, with one pod per member that receives the snapshot through the host cluster's API. */
 export class PodsRestore {
   readonly #clock: Clock;
   readonly #send: Send;

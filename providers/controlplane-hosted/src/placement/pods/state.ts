@@ -12,7 +12,7 @@ import type { ComponentState } from "../placement.ts";
 import { nameOf, type PodComponent, type PodNames, selectorLabels } from "./names.ts";
 import { VERSION_ANNOTATION } from "./template.ts";
 
-/** What is seen of a component in the host cluster. */
+/** A component as observed in the host cluster. */
 export interface ComponentView {
   live: PodController | undefined;
   pods: Pod[];
@@ -21,7 +21,7 @@ export interface ComponentView {
   settled: boolean;
 }
 
-/** A component with a Deployment as the watch last showed it. */
+/** Returns a component with a Deployment as last observed. */
 export function viewOf(host: HostCluster, names: PodNames, component: PodComponent): ComponentView {
   const live = host.get(Deployment, { namespace: names.namespace, name: nameOf(names, component) });
   const labels = Object.entries(selectorLabels(names, component));
@@ -32,7 +32,7 @@ export function viewOf(host: HostCluster, names: PodNames, component: PodCompone
   return { live, pods, ready, settled: live !== undefined && isSettled(live) };
 }
 
-/** Whether all pods are of the current description and ready. */
+/** Reports whether all pods are up to date and ready. */
 export function isSettled({ metadata, spec, status }: PodController): boolean {
   const wanted = spec?.replicas ?? 0;
   if (status?.observedGeneration === undefined || status.observedGeneration < (metadata.generation ?? 0)) return false;
@@ -46,7 +46,7 @@ export function isSettled({ metadata, spec, status }: PodController): boolean {
   return (current ?? 0) === wanted && (status.replicas ?? 0) === wanted && (status.readyReplicas ?? 0) === wanted;
 }
 
-/** How a component is, in the words of the pod that has trouble. */
+/** Returns the state of a component, with the message of the pod that has a problem. */
 export function stateOf(host: HostCluster, names: PodNames, component: string, view: ComponentView): ComponentState {
   const wanted = view.live?.spec?.replicas ?? 0;
   const restarts = view.pods.reduce((sum, pod) => sum + podRestarts(pod), 0);
@@ -57,7 +57,7 @@ export function stateOf(host: HostCluster, names: PodNames, component: string, v
   return { name: component, ready, message: `${count}${trouble}`, restarts };
 }
 
-/** The first trouble among a component's pods, or what keeps them from being made. */
+/** Returns the first problem of a component's pods, or what prevents them from being created. */
 export function troubleOf(host: HostCluster, names: PodNames, view: ComponentView): string | undefined {
   const refused = view.live?.status?.conditions?.find(
     (condition) => condition.type === "ReplicaFailure" && condition.status === "True",
@@ -76,7 +76,7 @@ export function troubleOf(host: HostCluster, names: PodNames, view: ComponentVie
   return troubles.find((trouble) => !trouble.endsWith("is stopping")) ?? troubles[0];
 }
 
-/** The version that answers: the oldest among the kube-apiservers that are ready. */
+/** Returns the serving version: the oldest one among the ready kube-apiservers. */
 export function servingVersion(view: ComponentView): string | undefined {
   const versions = view.pods
     .filter((pod) =>
@@ -86,7 +86,7 @@ export function servingVersion(view: ComponentView): string | undefined {
   return versions.toSorted(compare)[0];
 }
 
-/** Whether the host cluster gave up on a change. */
+/** Reports whether the rollout of a Deployment has exceeded its progress deadline. */
 export function gaveUp(view: ComponentView): boolean {
   return (
     view.live?.status?.conditions?.some(

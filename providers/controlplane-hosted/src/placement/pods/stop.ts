@@ -7,7 +7,7 @@ import { viewOf } from "./state.ts";
 /** Stopping in this order lets each release what it holds in the next. */
 const STOP_ORDER = ["kube-scheduler", "kube-controller-manager", "kube-apiserver"] as const;
 
-/** Stops all components, etcd when nothing works with it any more, and keeps its volumes. Tells which pods are still there. */
+/** Stops all components, etcd last, and keeps its volumes. Returns the pods that still exist. */
 export async function stopAll(host: HostCluster, names: PodNames): Promise<string[]> {
   for (const component of STOP_ORDER) {
     const view = viewOf(host, names, component);
@@ -20,7 +20,7 @@ export async function stopAll(host: HostCluster, names: PodNames): Promise<strin
   return podNamesOf(components.flatMap((component) => podsOf(host, names, component)));
 }
 
-/** Pods on their way out get a second instead of the time they asked for. */
+/** Reduces the grace period of terminating pods to one second. */
 export async function hurry(host: HostCluster, names: PodNames): Promise<void> {
   for (const pod of STOP_ORDER.flatMap((component) => podsOf(host, names, component))) {
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
@@ -45,7 +45,7 @@ function podNamesOf(pods: readonly Pod[]): string[] {
   return pods.map(({ metadata }) => `pod ${metadata.name}`);
 }
 
-/** Takes what works with etcd away; undefined when that is done. */
+/** Deletes the components that use etcd; returns what still exists, or undefined if nothing does. */
 export async function removeWorkers(host: HostCluster, owner: string): Promise<KubeObject[] | undefined> {
   const deployments = await host.remove(Deployment, owner);
   const names = podNames(owner);

@@ -5,14 +5,14 @@ import { FILES_FOLDER } from "../../components/files-folder.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { filesSecretName, type PodComponent, type PodNames, selectorLabels } from "./names.ts";
 
-/** Where a component finds its files: kubeadm's paths. */
+/** Folder of a component's files, as kubeadm uses it. */
 export const FILES_DIR = FILES_FOLDER.Pods;
-/** Where etcd keeps its data; a folder below the volume, whose root may hold what a file system puts there. */
+/** Folder of etcd's data; a subfolder of the volume, because a file system may put files of its own into the root. */
 export const DATA_DIR = "/var/lib/etcd/data";
 /** Nobody's user id, as distroless images use it. */
 const USER = 65532;
 
-/** What differs from component to component. */
+/** What differs between the pod templates of components. */
 export interface TemplateInput {
   names: PodNames;
   component: PodComponent;
@@ -51,7 +51,7 @@ const REQUESTS: Record<PodComponent, Record<string, string>> = {
   "kube-scheduler": { cpu: "100m" },
 };
 
-/** The pod template of a component: no root, no privileges, no token of the host cluster, spread over its nodes. */
+/** Returns the pod template of a component: not root, unprivileged, without a service account token, spread over nodes. */
 export function podTemplate(input: TemplateInput): object {
   const { names, component } = input;
   const labels = selectorLabels(names, component);
@@ -91,7 +91,7 @@ export function podTemplate(input: TemplateInput): object {
   };
 }
 
-/** Who a pod runs as: nobody, who owns its volumes. */
+/** Returns the security context of a pod: an unprivileged user that owns its volumes. */
 export function nobody(): object {
   return {
     runAsNonRoot: true,
@@ -103,7 +103,7 @@ export function nobody(): object {
   };
 }
 
-/** Spreads pods of the same labels over nodes and zones. */
+/** Returns the scheduling constraints that spread pods with the same labels over nodes and zones. */
 export function spreadOf(labels: Record<string, string>): object {
   return {
     affinity: {
@@ -127,15 +127,15 @@ export function spreadOf(labels: Record<string, string>): object {
   };
 }
 
-/** The version that a pod runs. */
+/** Annotation with the Kubernetes version that a pod runs. */
 export const VERSION_ANNOTATION = "capstan.dev/version";
 
-/** A key of a Secret for a file; those may not hold slashes. */
+/** Returns the Secret key for a file path, without slashes. */
 export function secretKey(path: string): string {
   return path.replaceAll("/", "__");
 }
 
-/** What every container of a control plane may do: nothing but run. */
+/** Returns the security context of a container: no privilege escalation, read-only root file system, no other capabilities. */
 export function restricted(capabilities: readonly string[] = []): object {
   return {
     allowPrivilegeEscalation: false,
@@ -144,14 +144,14 @@ export function restricted(capabilities: readonly string[] = []): object {
   };
 }
 
-/** The image of a component, as kubeadm names it unless the spec says otherwise. */
+/** Returns the image of a component, with kubeadm's name unless the spec sets another. */
 export function imageOf(component: PodComponent, spec: HostedControlPlaneSpec, version: string): string {
   const repository = spec.imageRepository ?? "registry.k8s.io";
   const tag = component === "etcd" ? versionFacts(version).etcd : version;
   return spec[SETTINGS[component]]?.image ?? `${repository}/${component}:${tag}`;
 }
 
-/** kubeadm's numbers, but with a first look at once: a start of two seconds needs no ten. */
+/** Returns the probes of a component: kubeadm's values, but without an initial delay. */
 export function probesOf(port: number, scheme: "HTTP" | "HTTPS", paths: { live: string; ready: string }): object {
   const get = (path: string): object => ({ httpGet: { path, port, scheme } });
   return {
@@ -161,12 +161,12 @@ export function probesOf(port: number, scheme: "HTTP" | "HTTPS", paths: { live: 
   };
 }
 
-/** Where kube-scheduler tells how it is. */
+/** Returns the health endpoints of kube-scheduler. */
 export function schedulerPaths(version: string): { live: string; ready: string } {
   return minor(version) >= 32 ? { live: "/livez", ready: "/readyz" } : { live: "/healthz", ready: "/healthz" };
 }
 
-/** Which nodes take the pods. */
+/** Returns the scheduling settings of a component's pods. */
 export function placementOf({ pods }: HostedControlPlaneSpec, component: PodComponent): object {
   const tolerations = [
     ...(pods?.tolerations ?? []),

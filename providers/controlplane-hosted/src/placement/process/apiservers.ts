@@ -7,6 +7,7 @@ import type { ProcessInputs } from "./inputs.ts";
 import { apiserverProgram, type ProgramInput, SUCCESSOR } from "./programs.ts";
 import type { LocalWorkloads } from "./workloads.ts";
 
+/** Dependencies of ProcessApiservers. */
 export interface ProcessApiserversOptions {
   workloads: LocalWorkloads;
   clock: Clock;
@@ -15,6 +16,7 @@ export interface ProcessApiserversOptions {
   binDir(version: string): Promise<string>;
 }
 
+/** State of the kube-apiservers, and of a pending change. */
 export interface ApiserversReport {
   apiservers: ProgramState[];
   /** Set while what runs is not what is wanted. */
@@ -22,7 +24,7 @@ export interface ApiserversReport {
   recheckMs?: number;
 }
 
-/** kube-apiservers, which change to another version or configuration one by one behind a successor that proved itself first. */
+/** Runs kube-apiservers as processes. They change to another version or configuration one by one, after a trial with a successor. */
 export class ProcessApiservers {
   private readonly options: ProcessApiserversOptions;
 
@@ -136,7 +138,7 @@ export class ProcessApiservers {
   }
 }
 
-/** Whether a program is one of the kube-apiservers. */
+/** Reports whether a program is a kube-apiserver. */
 export function isApiserver(name: string): boolean {
   return name.startsWith("kube-apiserver");
 }

@@ -9,10 +9,10 @@ import type { ProcessInputs } from "./inputs.ts";
 import { etcdName, etcdProgram, type ProgramInput } from "./programs.ts";
 import type { LocalWorkloads } from "./workloads.ts";
 
-/** An etcd without data, to see whether it starts as described. */
+/** Name of the program of an etcd trial, which runs without data. */
 export const ETCD_TRIAL = "etcd-next";
 
-/** What a change of etcd's processes works on. */
+/** What a change of etcd as processes works on. */
 export interface EtcdChangeScope {
   owner: string;
   record: PlaneRecord;
@@ -22,13 +22,14 @@ export interface EtcdChangeScope {
   save(): Promise<void>;
 }
 
+/** Dependencies of ProcessGround. */
 export interface ProcessGroundOptions {
   root: string;
   workloads: LocalWorkloads;
   inputs: ProcessInputs;
 }
 
-/** Where etcd's processes change: the trial is one more of them, and the data is kept as a copy beside it. */
+/** Changes etcd as processes: the trial is an additional process, and the data is saved as a copy next to it. */
 export class ProcessGround implements EtcdGround {
   readonly record: PlaneRecord;
   private readonly options: ProcessGroundOptions;
@@ -126,7 +127,7 @@ export class ProcessGround implements EtcdGround {
   }
 }
 
-/** The input of programs with another description of etcd than that of the spec. */
+/** Returns the input with other settings of etcd than the spec's. */
 export function described(input: ProgramInput, { settings }: EtcdDescription): ProgramInput {
   const spec = withSettings(input.plan.spec, settings);
   return { ...input, plan: { ...input.plan, spec }, context: { ...input.context, spec } };

@@ -29,6 +29,7 @@ import type { LocalWorkloads } from "./workloads.ts";
 /** A step that could not be taken, or waits for a member to catch up, is tried again after this. */
 const STEP_AGAIN_MS = 1000;
 
+/** Dependencies of ProcessEtcd. */
 export interface ProcessEtcdOptions {
   root: string;
   workloads: LocalWorkloads;
@@ -42,13 +43,14 @@ interface Trouble {
   message: string;
 }
 
-/** Members as they run; `restarting` while they are not what is wanted. */
+/** State of etcd's members; `restarting` is set while they do not run as desired. */
 export interface EtcdRun {
   states: ProgramState[];
   restarting?: Trouble;
   recheckMs?: number;
 }
 
+/** State, problems and pending changes of etcd as processes. */
 export interface EtcdReport {
   states: ProgramState[];
   /** What is wrong with etcd although its members answer. */
@@ -58,7 +60,7 @@ export interface EtcdReport {
   recheckAtMs: number;
 }
 
-/** etcd of one machine's control planes: members run, change their number, are replaced, and are kept from filling up. */
+/** Manages etcd as processes: runs, adds, removes and replaces members, and keeps them from running out of space. */
 export class ProcessEtcd {
   private readonly options: ProcessEtcdOptions;
   private readonly inputs: ProcessInputs;

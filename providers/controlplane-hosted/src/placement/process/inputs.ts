@@ -12,6 +12,7 @@ import type { PlaneRecord } from "../plane-record.ts";
 import type { TenantAccess } from "../shared-etcd/shared-etcd.ts";
 import { loopbackOf, type ProgramInput, servingName } from "./programs.ts";
 
+/** Dependencies of ProcessInputs. */
 export interface ProcessInputsOptions {
   root: string;
   ports: PortAllocator;
@@ -21,7 +22,7 @@ export interface ProcessInputsOptions {
   random: Random;
 }
 
-/** Finds or makes what programs are described with: ports, certificates, a user id. The same answer every time. */
+/** Allocates what programs need: ports, certificates, a user ID. Repeated calls return the same values. */
 export class ProcessInputs {
   private readonly options: ProcessInputsOptions;
   private readonly leaves = new Map<string, LeafStore>();

@@ -8,8 +8,8 @@ const ALL_IPV4 = "0.0.0.0";
 const ALL = "::";
 
 /**
- * Why kube-apiservers that run cannot listen on another address of the same port, or undefined when they can. What they listen on
- * already is theirs, and cannot be tried; the rest may be another program's, which nobody may be led to.
+ * Returns why running kube-apiservers cannot listen on another address of the same port, or undefined if they can. Addresses that they
+ * already use are not checked; others may belong to another program.
  */
 export async function moveProblem(before: DialTarget | undefined, wanted: DialTarget): Promise<string | undefined> {
   // Nothing is known of those that a manager started before addresses were kept.
@@ -21,14 +21,14 @@ export async function moveProblem(before: DialTarget | undefined, wanted: DialTa
   return undefined;
 }
 
-/** Keeps the address that a control plane listens on, so that the next manager opens the way there and nowhere else. */
+/** Stores the address that a control plane listens on, so that the next manager allows connections to it. */
 export async function keepAddress(dir: string, listens: DialTarget): Promise<void> {
   const record = await readPlaneRecord(dir);
   if (record.listens?.host === listens.host && record.listens.port === listens.port) return;
   await writePlaneRecord(dir, { ...record, listens });
 }
 
-/** The address that a control plane (`NAMESPACE/NAME`) below a root listens on, as far as it was kept. */
+/** Returns the stored address that a control plane (`NAMESPACE/NAME`) below a root listens on. */
 export async function keptAddress(root: string, owner: string): Promise<DialTarget | undefined> {
   return (await readPlaneRecord(join(root, owner)).catch((): PlaneRecord => ({}))).listens;
 }

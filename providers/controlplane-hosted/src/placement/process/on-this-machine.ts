@@ -5,7 +5,7 @@ import { type OwnerLimits, PortAllocator, ProcessWorkloads, UserIds } from "@cap
 import { keptAddress } from "./listening.ts";
 import { ProcessPlacement } from "./process.ts";
 
-/** What a manager decides about control planes as processes of its machine. */
+/** Settings of control planes that run as processes of this machine. */
 export interface ProcessOptions {
   /** Finds the programs of a Kubernetes version. */
   readonly binaries: Binaries;
@@ -15,7 +15,7 @@ export interface ProcessOptions {
   readonly controlPlaneLimits?: Partial<OwnerLimits> | undefined;
 }
 
-/** Hosted control planes as processes of this machine, isolated from each other as far as the machine allows. */
+/** Creates the placement for processes of this machine, isolated from each other as far as the machine supports it. */
 export async function processPlacement(
   options: ProcessOptions & Pick<ProviderDeps, "clock" | "random" | "dataDir" | "log" | "gate" | "nodeAddress">,
 ): Promise<{ placement: ProcessPlacement; workloads: ProcessWorkloads }> {

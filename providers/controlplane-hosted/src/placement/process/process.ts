@@ -35,6 +35,7 @@ import { apiserverName, controllerManagerProgram, type ProgramInput, SUCCESSOR, 
 import { TenantGate } from "./tenant-gate.ts";
 import type { LocalWorkloads } from "./workloads.ts";
 
+/** Dependencies and settings of the process placement. */
 export interface ProcessPlacementOptions {
   root: string;
   workloads: LocalWorkloads;
@@ -58,12 +59,12 @@ export interface ProcessPlacementOptions {
 /** Stopping in this order lets each release what it holds in the next. */
 const STOP_ORDER = ["kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"];
 
-/** Rank of a program when a control plane stops: lower first. */
+/** Returns the position of a program in the stop order of a control plane. */
 export function stopRank(programName: string): number {
   return STOP_ORDER.findIndex((prefix) => programName === prefix || programName.startsWith(`${prefix}-`));
 }
 
-/** A control plane as supervised processes on this machine. */
+/** Runs a control plane as supervised processes on this machine. */
 export class ProcessPlacement implements Placement {
   private readonly options: ProcessPlacementOptions;
   private readonly inputs: ProcessInputs;

@@ -15,10 +15,10 @@ import { ENCRYPTION_FILE } from "../../components/settings.ts";
 import { pickFiles } from "../component-files.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 
-/** Starts beside the others during an upgrade. */
+/** Name of the additional kube-apiserver during an upgrade. */
 export const SUCCESSOR = "kube-apiserver-next";
 
-/** All that programs of one control plane are made of. */
+/** Everything that the programs of a control plane are built from. */
 export interface ProgramInput {
   plan: ControlPlanePlan;
   context: ComponentContext;
@@ -27,22 +27,22 @@ export interface ProgramInput {
   uid: number | undefined;
 }
 
-/** The programs of one kube-apiserver replica each, the first without number. */
+/** Returns the program name of a kube-apiserver replica; the first one has no number. */
 export function apiserverName(index: number): string {
   return index === 0 ? "kube-apiserver" : `kube-apiserver-${index}`;
 }
 
-/** A name in the serving certificate by which one of several kube-apiservers on a port is told from the others. */
+/** Returns the name in the serving certificate that identifies one of several kube-apiservers on a port. */
 export function servingName(program: string): string {
   return `${program}.capstan.internal`;
 }
 
-/** The folder of a member of etcd, the first without number. */
+/** Returns the folder name of an etcd member; the first one has no number. */
 export function etcdName(index: number): string {
   return index === 0 ? "etcd" : `etcd-${index}`;
 }
 
-/** A member of etcd; one that `hadData` does not start without it. */
+/** Returns the program of an etcd member; with `hadData` it does not start if its data is missing. */
 export function etcdProgram(
   input: ProgramInput,
   dir: string,
@@ -62,7 +62,7 @@ export function etcdProgram(
   });
 }
 
-/** One kube-apiserver; `port` differs from the shared one only for a successor on trial. */
+/** Returns the program of a kube-apiserver; `port` differs from the shared port only for a successor on trial. */
 export function apiserverProgram(input: ProgramInput, dir: string, name: string, port: number): Program {
   const context = { ...input.context, apiPort: port };
   const files = {
@@ -89,6 +89,7 @@ export function apiserverProgram(input: ProgramInput, dir: string, name: string,
   });
 }
 
+/** Returns the program of kube-controller-manager. */
 export function controllerManagerProgram(input: ProgramInput, dir: string): Program {
   return program(input, "kube-controller-manager", join(dir, "kube-controller-manager"), {
     args: kubeControllerManagerArguments(input.context),
@@ -102,6 +103,7 @@ export function controllerManagerProgram(input: ProgramInput, dir: string): Prog
   });
 }
 
+/** Returns the program of kube-scheduler. */
 export function schedulerProgram(input: ProgramInput, dir: string): Program {
   return program(input, "kube-scheduler", join(dir, "kube-scheduler"), {
     args: kubeSchedulerArguments(input.context),
@@ -143,7 +145,7 @@ function limitsOf(
   };
 }
 
-/** A server that listens everywhere is reached on loopback; one bound to an address is reached there. */
+/** Returns the local address of a server: loopback if it listens on all addresses, else its bind address. */
 export function loopbackOf(bindAddress: string): string {
   if (bindAddress === "0.0.0.0") return "127.0.0.1";
   return bindAddress === "::" ? "::1" : bindAddress;

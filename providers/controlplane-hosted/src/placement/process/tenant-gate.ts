@@ -5,8 +5,8 @@ import { join } from "node:path";
 const NAMESPACE = /^[a-z0-9-]+$/;
 
 /**
- * Keeps a manager that cannot isolate processes from hosting control planes of two tenants; a tenant is a namespace. Control planes that
- * have data here already, from an earlier version or under `--trust-tenants`, keep running.
+ * Keeps a manager that cannot isolate processes from hosting control planes of two tenants (namespaces). Control planes that already have
+ * data here, from an earlier version or under `--trust-tenants`, keep running.
  */
 export class TenantGate {
   private readonly root: string;

@@ -1,6 +1,6 @@
 import type { ProcessWorkloads } from "@capstan/workloads";
 
-/** What the placement needs of the supervisor of local processes. */
+/** The part of the process supervisor that the placement uses. */
 export type LocalWorkloads = Pick<
   ProcessWorkloads,
   "ensure" | "matches" | "remove" | "stop" | "list" | "removeOwner" | "subscribe"

@@ -7,13 +7,13 @@ import type { ControlPlanePlan } from "../placement.ts";
 import type { ProgramInput } from "../process/programs.ts";
 import { STORE_BYTES } from "./tenant-quota.ts";
 
-/** etcd's name for who may do everything. */
+/** Name of etcd's root user. */
 export const ADMINISTRATOR = "root";
 
 /** What does not change a shared etcd when it changes: only etcd's part of a plan counts. */
 const VERSION = "v1.34.0";
 
-/** What a shared etcd's program is described with: a control plane of nothing but etcd. */
+/** Returns the program input of a shared etcd, which is a control plane that consists only of etcd. */
 export async function storeInput(store: {
   owner: string;
   name: string;

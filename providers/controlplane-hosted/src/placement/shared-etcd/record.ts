@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { writeFileAtomic } from "@capstan/os";
 import type { CertificateAndKey } from "@capstan/pki";
 
-/** One of those that share an etcd. */
+/** Persistent state of a tenant of a shared etcd. */
 export interface TenantRecord {
   /** Of the HostedControlPlane the data belongs to. */
   objectUid?: string;
@@ -17,7 +17,7 @@ export interface TenantRecord {
   gone?: boolean;
 }
 
-/** What is known of a shared etcd beside its data; lies in its folder, readable by the manager alone. */
+/** Persistent state of a shared etcd that is not in its data; stored in its folder, readable only by the manager. */
 export interface SharedEtcdRecord {
   /** Signs for etcd and for those who may talk to it. */
   authority: CertificateAndKey;
@@ -29,7 +29,7 @@ export interface SharedEtcdRecord {
 
 const FILE = "shared.json";
 
-/** Reads the record; undefined when there is none yet. */
+/** Reads the record; undefined if there is none yet. */
 export async function readSharedRecord(dir: string): Promise<SharedEtcdRecord | undefined> {
   try {
     return JSON.parse(await readFile(join(dir, FILE), "utf8")) as SharedEtcdRecord;
@@ -39,7 +39,7 @@ export async function readSharedRecord(dir: string): Promise<SharedEtcdRecord | 
   }
 }
 
-/** Replaces the record in one step. */
+/** Replaces the record atomically. */
 export async function writeSharedRecord(dir: string, record: SharedEtcdRecord): Promise<void> {
   const path = join(dir, FILE);
   await mkdir(dir, { recursive: true, mode: 0o700 });

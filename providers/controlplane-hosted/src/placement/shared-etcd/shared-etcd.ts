@@ -33,6 +33,7 @@ const TEN_YEARS_MS = 3650 * 24 * 3600_000;
 /** What is about to change is looked at again after this. */
 const SOON_MS = 1000;
 
+/** Dependencies of SharedEtcds. */
 export interface SharedEtcdsOptions {
   root: string;
   workloads: LocalWorkloads;
@@ -52,13 +53,14 @@ interface Trouble {
   message: string;
 }
 
-/** What a control plane's kube-apiservers are let in with. */
+/** Address, user and CA with which a control plane's kube-apiservers access a shared etcd. */
 export interface TenantAccess extends EtcdTenant {
   clientUrl: string;
   /** Signs for the shared etcd and for its tenants. */
   authority: CertificateAndKey;
 }
 
+/** State of a shared etcd for one tenant. */
 export interface SharedEtcdReport {
   states: ProgramState[];
   /** Whether etcd answers. */
@@ -82,8 +84,8 @@ interface Store {
 }
 
 /**
- * etcds that several control planes of one machine share: each has a prefix, a user that etcd knows by its certificate, a role for
- * nothing but the prefix, and a quota. An etcd comes with its first tenant and goes with its last.
+ * Manages etcds that several control planes of this machine share. Each tenant has a key prefix, a user with a client certificate, a role
+ * for only that prefix, and a quota. An etcd is created with its first tenant and deleted with its last.
  */
 export class SharedEtcds {
   private readonly options: SharedEtcdsOptions;
@@ -368,7 +370,7 @@ export class SharedEtcds {
   }
 }
 
-/** Prefix and user of a control plane: names have no slashes, so that no prefix begins another. */
+/** Returns the key prefix and user of a control plane. Names contain no slashes, so no prefix is the start of another. */
 export function tenantOf(owner: string): EtcdTenant {
   return { user: `tenant:${owner}`, prefix: `/${owner}/` };
 }

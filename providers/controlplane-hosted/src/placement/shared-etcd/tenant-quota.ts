@@ -3,7 +3,7 @@ import type { SharedEtcdRecord } from "./record.ts";
 
 const MIB = 1024 ** 2;
 
-/** How far a shared etcd may grow: etcd's own advice for the most. */
+/** Maximum size of a shared etcd, which is etcd's recommended maximum. */
 export const STORE_BYTES = 8192 * MIB;
 /** How much of it is promised to tenants; the rest is for old revisions and unused space. */
 const PROMISED_BYTES = 6144 * MIB;
@@ -13,12 +13,12 @@ const CROWDED_CHECK_MS = 15_000;
 /** Measuring reads everything: it may take a hundredth of the time. */
 const MEASURE_SHARE = 100;
 
-/** What a tenant's keys and values may take. */
+/** Returns the quota for a tenant's keys and values. */
 export function tenantQuota(spec: HostedControlPlaneSpec["etcd"]): number {
   return spec?.quotaBytes ?? DEFAULT_TENANT_BYTES;
 }
 
-/** Why a tenant cannot be promised so much, or undefined when it can. */
+/** Returns why a shared etcd cannot grant a tenant this quota, or undefined if it can. */
 export function promiseProblem(
   record: SharedEtcdRecord,
   name: string,
@@ -36,7 +36,7 @@ export function promiseProblem(
   };
 }
 
-/** A tenant with more than it may have. */
+/** Returns the problem to report for a tenant that exceeds its quota. */
 export function quotaTrouble(bytes: number, quotaBytes: number): { reason: string; message: string } {
   return {
     reason: "QuotaExceeded",
@@ -44,7 +44,7 @@ export function quotaTrouble(bytes: number, quotaBytes: number): { reason: strin
   };
 }
 
-/** When to measure again; sooner for those that have used more than half. */
+/** Returns when to measure a tenant again; sooner if it uses more than half of its quota. */
 export function nextMeasureMs(nowMs: number, bytes: number, quotaBytes: number, tookMs: number): number {
   const pause = bytes * 2 >= quotaBytes ? CROWDED_CHECK_MS : CALM_CHECK_MS;
   return nowMs + Math.max(pause, tookMs * MEASURE_SHARE);

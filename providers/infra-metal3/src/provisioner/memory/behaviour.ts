@@ -28,7 +28,7 @@ const BMC_FAULTS = [
 ] as const;
 type BmcFault = (typeof BMC_FAULTS)[number];
 
-/** How a simulated machine behaves. */
+/** Latencies and faults of a simulated machine. */
 export interface Behaviour {
   readonly faults: ReadonlySet<BmcFault>;
   /** Time of every answer. */
@@ -38,7 +38,7 @@ export interface Behaviour {
   readonly bootMs: number;
 }
 
-/** Reads `memory://NAME?latency=50ms&power=1s&boot=20s&faults=slow` and the annotation, which replaces the faults of the address. */
+/** Parses `memory://NAME?latency=50ms&power=1s&boot=20s&faults=slow` and the annotation, which overrides the faults of the address. */
 export function behaviourOf(host: HostIdentity): Behaviour {
   const { query } = parseBmcAddress(host.address);
   const text = host.annotations[BMC_FAULTS_ANNOTATION] ?? query.get("faults") ?? "";

@@ -5,7 +5,7 @@ import { addressOf } from "./inventory.ts";
 import type { RunningSystem } from "./machine.ts";
 import type { MemoryBmcOptions } from "./memory-bmcs.ts";
 
-/** Boots a simulated machine from its config drive: it joins the cluster that its user data names, as a real one does. */
+/** Boots a simulated machine from its config drive: it joins the cluster of its user data, as a real machine does. */
 export function bootFromConfigDrive(
   host: HostIdentity,
   request: ProvisionRequest,

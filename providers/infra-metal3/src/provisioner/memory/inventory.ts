@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { HardwareDetails } from "../../kinds/hardware-details.ts";
 import type { HostIdentity } from "../provisioner.ts";
 
-/** What inspection of a simulated machine finds: the same for the same address and seed. */
+/** Returns the inspection result of a simulated machine; the same for the same address and seed. */
 export function inventoryOf(host: HostIdentity, seed: number): HardwareDetails {
   const bytes = digestOf(host, seed);
   const mac = host.bootMACAddress?.toLowerCase() ?? ["02", ...pairs(bytes, 5)].join(":");
@@ -25,7 +25,7 @@ export function inventoryOf(host: HostIdentity, seed: number): HardwareDetails {
   };
 }
 
-/** The address of a simulated machine. */
+/** Returns the IP address of a simulated machine. */
 export function addressOf(host: HostIdentity, seed: number): string {
   const bytes = digestOf(host, seed);
   return `10.${bytes[16]}.${bytes[17]}.${bytes[18]}`;

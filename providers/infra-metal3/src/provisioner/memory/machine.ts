@@ -1,6 +1,6 @@
 import type { Clock } from "@capstan/apimachinery";
 
-/** A system that runs on a machine. */
+/** An operating system that runs on a simulated machine. */
 export interface RunningSystem {
   /** Whether it has power. */
   powered(on: boolean): void;
@@ -8,7 +8,7 @@ export interface RunningSystem {
   stop(): void;
 }
 
-/** One simulated machine: power that takes time to change, media, and what boots from it. */
+/** A simulated machine: power changes that take time, virtual media, and the system that boots from them. */
 export class MemoryMachine {
   readonly #clock: Clock;
   #on: boolean;

@@ -21,7 +21,7 @@ import { bootFromConfigDrive } from "./guest.ts";
 import { inventoryOf } from "./inventory.ts";
 import { MemoryMachine } from "./machine.ts";
 
-/** What simulated management controllers are made with. */
+/** Dependencies and settings of simulated management controllers. */
 export interface MemoryBmcOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -41,8 +41,8 @@ export interface MemoryBmcOptions {
 const ASK_AGAIN_MS = 1_000;
 
 /**
- * Management controllers and their machines in memory: deterministic, with latency and faults. `memory://CHASSIS/SLOT`: machines
- * of one chassis share its management controller.
+ * Driver for simulated management controllers and machines, deterministic, with latency and faults. Machines with addresses
+ * `memory://CHASSIS/SLOT` share the management controller of their chassis.
  */
 export class MemoryBmcs implements Provisioner {
   readonly inFlight: InFlight;

@@ -3,10 +3,10 @@ import type { HostIdentity } from "../provisioner.ts";
 import { headerOf, type RedfishClient, type Resource } from "./client.ts";
 import { RedfishError } from "./errors.ts";
 
-/** What a system starts from. */
+/** The device that a system boots from. */
 export type BootWish = "cd" | "disk";
 
-/** Sets what a system starts from; skipped when it is set already. */
+/** Sets the device that a system boots from, unless it is already set. */
 export async function setBoot(
   client: RedfishClient,
   system: Resource,
@@ -44,7 +44,7 @@ function cdTarget(boot: Readonly<Record<string, unknown>>): string {
   return Array.isArray(allowed) && !allowed.includes("Cd") && allowed.includes("UsbCd") ? "UsbCd" : "Cd";
 }
 
-/** Changes a resource; sends its ETag where the server insists on one. */
+/** Patches a resource; sends its ETag if the server requires one. */
 export async function patch(client: RedfishClient, path: string, body: object, signal: AbortSignal): Promise<void> {
   try {
     await client.request("PATCH", path, body, signal);
@@ -55,7 +55,7 @@ export async function patch(client: RedfishClient, path: string, body: object, s
   }
 }
 
-/** Tries variants of a request until one is accepted: what one vendor wants another refuses. The first error counts. */
+/** Tries variants of a request until the controller accepts one, because vendors differ. If all are rejected, throws the first error. */
 export async function firstAccepted<T>(variants: readonly T[], send: (variant: T) => Promise<unknown>): Promise<void> {
   let first: unknown;
   for (const variant of variants) {

@@ -10,7 +10,7 @@ import { connectionError, RedfishError, wordsOf } from "./errors.ts";
 /** A Redfish resource. */
 export type Resource = Readonly<Record<string, unknown>>;
 
-/** An answer of a management controller. */
+/** A response of a management controller. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -32,7 +32,7 @@ const MAX_REQUESTS = 1_000;
 const MAX_CALL_BYTES = 16 * 1024 * 1024;
 const CALL_LIMIT_MS = 10 * 60_000;
 
-/** One management controller with one set of credentials: sessions where it has them, Basic where not. */
+/** Client of one management controller with one set of credentials; uses sessions if supported, else Basic authentication. */
 export class RedfishClient {
   readonly #host: HostIdentity;
   readonly #origin: string;
@@ -297,13 +297,13 @@ export class RedfishClient {
 const MAX_SHOWN = 200;
 const MAX_LINK = 2_000;
 
-/** `@odata.id` of a link. */
+/** Returns the `@odata.id` of a link. */
 export function linkOf(value: unknown): string | undefined {
   const link = isObject(value) ? value["@odata.id"] : undefined;
   return typeof link === "string" && link.startsWith("/") && link.length <= MAX_LINK ? link : undefined;
 }
 
-/** A header with one value. */
+/** Returns a header that has a single value. */
 export function headerOf({ headers }: Answer, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;

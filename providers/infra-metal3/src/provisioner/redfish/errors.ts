@@ -5,7 +5,7 @@ import { failure, type StepFailure } from "../provisioner.ts";
 /** Whoever knows where a host's medium is published can read what is on it; management controllers like to repeat it, or cut it. */
 const MEDIA_TOKEN = /(\/media\/)[\w-]{16,}/g;
 
-/** A request that did not come to what it should. */
+/** Thrown if a Redfish request fails. */
 export class RedfishError extends Error {
   readonly access: "unreachable" | "refused" | undefined;
   readonly status: number | undefined;
@@ -55,7 +55,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 /** How many messages of an answer are looked at. */
 const MAX_MESSAGES = 16;
 
-/** What a management controller says in an answer, in our words; empty if it says nothing that is known. */
+/** Explains the known Redfish message IDs of an error response; empty if there are none. */
 export function wordsOf(body: unknown): string {
   const error = isObject(body) && isObject(body["error"]) ? body["error"] : body;
   if (!isObject(error)) return "";
@@ -90,7 +90,7 @@ const CURES: readonly (readonly [RegExp, string])[] = [
   [/EPROTO|WRONG_VERSION_NUMBER/, "it does not speak TLS there: use redfish-virtualmedia+http:// or another port"],
 ];
 
-/** An error of the connection, with what to do. */
+/** Wraps a connection error in a RedfishError that says what to do. */
 export function connectionError(what: string, error: unknown): RedfishError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = isObject(cause) || cause instanceof Error ? String((cause as { code?: unknown }).code ?? "") : "";
@@ -103,7 +103,7 @@ export function connectionError(what: string, error: unknown): RedfishError {
   });
 }
 
-/** What a driver reports of an error. */
+/** Converts an error to the failure that the driver returns. */
 export function failureOf(error: unknown): StepFailure {
   if (error instanceof RedfishError)
     return failure(error.message, error.access === undefined ? {} : { access: error.access });

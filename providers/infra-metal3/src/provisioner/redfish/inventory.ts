@@ -9,7 +9,7 @@ type Disk = NonNullable<HardwareDetails["storage"]>[number];
 /** Of one kind in the status of a host. */
 const MAX_ENTRIES = 512;
 
-/** What a management controller knows of its machine. Parts that it does not have are left out. */
+/** Reads hardware details from the management controller. What it does not provide is omitted. */
 export async function inventory(
   client: RedfishClient,
   system: Resource,

@@ -3,13 +3,13 @@ import type { HardwareHealth, PowerOffMode } from "../provisioner.ts";
 import { type RedfishClient, type Resource } from "./client.ts";
 import { RedfishError } from "./errors.ts";
 
-/** Power as a system reports it. */
+/** Returns the power state that a system reports. */
 export function powerStateOf(system: Resource): "On" | "Off" | "PoweringOn" | "PoweringOff" {
   const state = system["PowerState"];
   return state === "Off" || state === "PoweringOn" || state === "PoweringOff" ? state : "On";
 }
 
-/** How a system says its hardware is, parts included if it tells that; undefined when it does not say. */
+/** Returns the health that a system reports, including its components if available; undefined if it reports none. */
 export function healthOf(system: Resource): HardwareHealth | undefined {
   const status = isObject(system["Status"]) ? system["Status"] : {};
   const word = status["HealthRollup"] ?? status["Health"];
@@ -26,10 +26,10 @@ const RESTART: Readonly<Record<PowerOffMode, readonly string[]>> = {
   hard: ["ForceRestart", "PowerCycle", "GracefulRestart"],
 };
 
-/** What is asked for. */
+/** The requested power change. */
 export type PowerWish = { readonly to: "on" } | { readonly to: "off" | "restart"; readonly mode: PowerOffMode };
 
-/** Asks for a power state by the first reset type that the system knows; gives that type. */
+/** Requests a power change with the first suitable reset type that the system supports, and returns that type. */
 export async function reset(
   client: RedfishClient,
   system: Resource,

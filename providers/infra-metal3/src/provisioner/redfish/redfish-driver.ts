@@ -33,7 +33,7 @@ import { inventory } from "./inventory.ts";
 import { healthOf, type PowerWish, powerStateOf, reset } from "./power.ts";
 import { chooseDrives, eject, imageIn, insert, isSecure, virtualMedia } from "./virtual-media.ts";
 
-/** What the driver works with. */
+/** Dependencies of the Redfish driver. */
 export interface RedfishOptions {
   readonly clock: Clock;
   /** Which addresses of management controllers are dialled. */
@@ -52,7 +52,7 @@ const COMBINE_MS = 2 * 60_000;
 /** A reset that shows no effect is asked for again after this long. */
 const ASK_AGAIN_MS = 60_000;
 
-/** Drives machines by Redfish alone: virtual media with a live ISO, and a config drive beside it. */
+/** Provisions machines with Redfish only: boots a live ISO and a config drive from virtual media. */
 export class RedfishDriver implements Provisioner {
   readonly inFlight: InFlight;
   readonly #options: RedfishOptions;

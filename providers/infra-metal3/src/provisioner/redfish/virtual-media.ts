@@ -7,7 +7,7 @@ const CD = ["CD", "DVD"];
 /** An ISO 9660 image is as good on a stick: systems look at the label. */
 const ANY = ["CD", "DVD", "USBStick"];
 
-/** The virtual drives of a system; newer ones have them under the System, older ones under its Manager. */
+/** Returns the virtual drives of a system; newer controllers list them under the System, older ones under its Manager. */
 export async function virtualMedia(client: RedfishClient, system: Resource, signal: AbortSignal): Promise<Resource[]> {
   const own = linkOf(system["VirtualMedia"]) ?? `${String(system["@odata.id"])}/VirtualMedia`;
   const found = await client.members(own, signal);
@@ -24,7 +24,7 @@ export async function virtualMedia(client: RedfishClient, system: Resource, sign
   return [];
 }
 
-/** Which drive holds the image and which the config drive; the same on every call. */
+/** Chooses the drives for the image and the config drive; the same ones on every call. */
 export function chooseDrives(all: readonly Resource[]): { image: Resource | undefined; config: Resource | undefined } {
   const sorted = [...all].sort((a, b) => (String(a["@odata.id"]) < String(b["@odata.id"]) ? -1 : 1));
   const image = sorted.find((media) => typesOf(media).some((type) => CD.includes(type)));
@@ -36,16 +36,16 @@ function typesOf(media: Resource): string[] {
   return Array.isArray(media["MediaTypes"]) ? media["MediaTypes"].map(String) : [];
 }
 
-/** What is in a drive; undefined when it is empty. */
+/** Returns the image in a drive; undefined if it is empty. */
 export function imageIn(media: Resource): string | undefined {
   const image = media["Image"];
   return media["Inserted"] !== false && typeof image === "string" && image !== "" ? image : undefined;
 }
 
-/** On a BareMetalHost: `http` or `https`, how its management controller fetches what we serve. */
+/** Annotation on a BareMetalHost: whether its management controller fetches media by `http` or `https`. */
 export const MEDIA_ANNOTATION = "capstan.dev/media-transport";
 
-/** Whether a drive is to fetch its image by HTTPS: as a person said, as it began, or if the management controller says that it can. */
+/** Reports whether a drive fetches its image by HTTPS: as already inserted, else as annotated, else if the drive supports it. */
 export function isSecure(media: Resource, annotations: Readonly<Record<string, string>>): boolean {
   const wish = annotations[MEDIA_ANNOTATION];
   const inserted = imageIn(media);
@@ -58,7 +58,7 @@ export function isSecure(media: Resource, annotations: Readonly<Record<string, s
   return Array.isArray(allowed) && allowed.includes("HTTPS");
 }
 
-/** Puts an image into a drive; whatever was in it is taken out first. */
+/** Inserts an image into a drive, after ejecting whatever is in it. */
 export async function insert(
   client: RedfishClient,
   media: Resource,
@@ -90,7 +90,7 @@ export async function insert(
   }
 }
 
-/** Empties a drive; one that is empty already is fine. */
+/** Ejects the image of a drive; an empty drive is not an error. */
 export async function eject(client: RedfishClient, media: Resource, signal: AbortSignal): Promise<void> {
   if (imageIn(media) === undefined && media["Inserted"] !== true) return;
   const path = String(media["@odata.id"]);
