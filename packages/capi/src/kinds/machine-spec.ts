@@ -1,14 +1,17 @@
 import { clusterName, contractReference } from "../schema/common.ts";
 import { CONDITION_TYPE, LABEL_VALUE, TAINT_KEY } from "../schema/patterns.ts";
-import { array, type Infer, integer, object, optional, string } from "../schema/schema.ts";
+import { array, documented, type Infer, integer, object, optional, string } from "../schema/schema.ts";
 
 /** A condition of one's own that counts when readiness or availability is computed. */
-const gate = object({
-  conditionType: string({ doc: "Type of the condition.", minLength: 1, maxLength: 316, pattern: CONDITION_TYPE }),
-  polarity: optional(
-    string({ doc: "Positive: True is good. Negative: False is good.", enum: ["Positive", "Negative"] }),
-  ),
-});
+const gate = object(
+  {
+    conditionType: string({ doc: "Type of the condition.", minLength: 1, maxLength: 316, pattern: CONDITION_TYPE }),
+    polarity: optional(
+      string({ doc: "Positive: True is good. Negative: False is good.", enum: ["Positive", "Negative"] }),
+    ),
+  },
+  { doc: "A condition that takes part in a summary condition." },
+);
 
 export const readinessGates = array(gate, {
   doc: "More conditions that Ready depends on.",
@@ -25,18 +28,21 @@ export const availabilityGates = array(gate, {
   keys: ["conditionType"],
 });
 
-export const machineTaint = object({
-  key: string({ doc: "Taint key.", minLength: 1, maxLength: 317, pattern: TAINT_KEY }),
-  value: optional(string({ doc: "Taint value.", minLength: 1, maxLength: 63, pattern: LABEL_VALUE })),
-  effect: string({
-    doc: "What happens to pods that do not tolerate it.",
-    enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"],
-  }),
-  propagation: string({
-    doc: "Kept in sync, or set once when the Node appears.",
-    enum: ["Always", "OnInitialization"],
-  }),
-});
+export const machineTaint = object(
+  {
+    key: string({ doc: "Taint key.", minLength: 1, maxLength: 317, pattern: TAINT_KEY }),
+    value: optional(string({ doc: "Taint value.", minLength: 1, maxLength: 63, pattern: LABEL_VALUE })),
+    effect: string({
+      doc: "What happens to pods that do not tolerate it.",
+      enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"],
+    }),
+    propagation: string({
+      doc: "Kept in sync, or set once when the Node appears.",
+      enum: ["Always", "OnInitialization"],
+    }),
+  },
+  { doc: "A taint of the Node and how it is propagated." },
+);
 
 export const machineTaints = array(machineTaint, {
   doc: "Taints for the Node.",
@@ -61,26 +67,37 @@ export const machineDeletion = object(deletionTimeouts, {
 
 export const bootstrap = object(
   {
-    configRef: optional(contractReference),
+    configRef: optional(
+      documented(
+        contractReference,
+        "Reference to the bootstrap configuration, or to its template in MachineSets and MachineDeployments.",
+      ),
+    ),
     dataSecretName: optional(string({ doc: "Secret with the bootstrap data.", minLength: 0, maxLength: 253 })),
   },
   { doc: "Where the machine's bootstrap data comes from." },
 );
 
 /** Machine.spec; also what templates of Machines hold. */
-export const machineSpec = object({
-  clusterName,
-  bootstrap,
-  infrastructureRef: contractReference,
-  version: optional(string({ doc: "Kubernetes version of the node.", minLength: 1, maxLength: 256 })),
-  providerID: optional(
-    string({ doc: "Identifies the machine at its provider and on its Node.", minLength: 1, maxLength: 512 }),
-  ),
-  failureDomain: optional(string({ doc: "Where the machine should be placed.", minLength: 1, maxLength: 256 })),
-  minReadySeconds: optional(integer({ doc: "How long it must be ready to count as available.", minimum: 0 })),
-  readinessGates: optional(readinessGates),
-  deletion: optional(machineDeletion),
-  taints: optional(machineTaints),
-});
+export const machineSpec = object(
+  {
+    clusterName,
+    bootstrap,
+    infrastructureRef: documented(
+      contractReference,
+      "Reference to the infrastructure machine, to its template in MachineSets and MachineDeployments, or to the infrastructure machine pool in MachinePools.",
+    ),
+    version: optional(string({ doc: "Kubernetes version of the node.", minLength: 1, maxLength: 256 })),
+    providerID: optional(
+      string({ doc: "Identifies the machine at its provider and on its Node.", minLength: 1, maxLength: 512 }),
+    ),
+    failureDomain: optional(string({ doc: "Where the machine should be placed.", minLength: 1, maxLength: 256 })),
+    minReadySeconds: optional(integer({ doc: "How long it must be ready to count as available.", minimum: 0 })),
+    readinessGates: optional(readinessGates),
+    deletion: optional(machineDeletion),
+    taints: optional(machineTaints),
+  },
+  { doc: "Desired state of a Machine." },
+);
 
 export type MachineSpec = Infer<typeof machineSpec>;
