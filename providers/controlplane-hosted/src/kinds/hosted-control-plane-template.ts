@@ -3,9 +3,15 @@ import { classSpec } from "./hosted-control-plane.ts";
 import { hostedControlPlaneTemplateV1Beta1 } from "./v1beta1.ts";
 
 const schema = object({
-  spec: object({
-    template: object({ metadata: optional(templateMetadata), spec: optional(classSpec) }),
-  }),
+  spec: object(
+    {
+      template: object(
+        { metadata: optional(templateMetadata), spec: optional(classSpec) },
+        { doc: "Template that HostedControlPlanes are created from." },
+      ),
+    },
+    { doc: "Desired state of the HostedControlPlaneTemplate." },
+  ),
 });
 
 /** What control planes of a class are made from; version and replicas come from each Cluster's topology. */
