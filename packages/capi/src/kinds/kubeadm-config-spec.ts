@@ -24,7 +24,7 @@ const secretKey = object(
 const file = object(
   {
     path: string({ doc: "Where the file goes.", minLength: 1, maxLength: 512 }),
-    owner: text("user:group", 256),
+    owner: text("Owner of the file in the form user:group.", 256),
     permissions: text('Mode, such as "0640".', 16),
     encoding: optional(string({ doc: "How content is encoded.", enum: ["base64", "gzip", "gzip+base64"] })),
     append: optional(boolean({ doc: "Whether content is added to a file that exists." })),

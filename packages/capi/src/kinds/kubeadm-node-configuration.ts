@@ -61,7 +61,7 @@ const shared = {
 
 const bootstrapToken = object(
   {
-    token: string({ doc: "id.secret", pattern: String.raw`^[a-z0-9]{6}\.[a-z0-9]{16}$` }),
+    token: string({ doc: "Token in the form id.secret.", pattern: String.raw`^[a-z0-9]{6}\.[a-z0-9]{16}$` }),
     description: optional(string({ doc: "What it is for.", minLength: 1, maxLength: 512 })),
     ttlSeconds: optional(integer({ doc: "How long it lives; 0: for ever.", minimum: 0 })),
     expires: optional(time({ doc: "When it ends." })),
