@@ -5,25 +5,34 @@ import { defineKind, type ObjectOf } from "../schema/kind.ts";
 import { array, boolean, object, optional, string, time } from "../schema/schema.ts";
 import { resourceReference } from "./cluster-resource-set.ts";
 
-const resourceBinding = object({
-  ...resourceReference,
-  hash: optional(string({ doc: "Hash of the content that was applied last.", minLength: 1, maxLength: 256 })),
-  lastAppliedTime: optional(time({ doc: "When it was applied last." })),
-  applied: boolean({ doc: "Whether all of it was applied." }),
-});
+const resourceBinding = object(
+  {
+    ...resourceReference,
+    hash: optional(string({ doc: "Hash of the content that was applied last.", minLength: 1, maxLength: 256 })),
+    lastAppliedTime: optional(time({ doc: "When it was applied last." })),
+    applied: boolean({ doc: "Whether all of it was applied." }),
+  },
+  { doc: "Result of applying one Secret or ConfigMap." },
+);
 
-const spec = object({
-  bindings: optional(
-    array(
-      object({
-        clusterResourceSetName: string({ doc: "The ClusterResourceSet.", minLength: 1, maxLength: 253 }),
-        resources: optional(array(resourceBinding, { doc: "What it applied.", maxItems: 100, listType: "atomic" })),
-      }),
-      { doc: "What each ClusterResourceSet applied.", maxItems: 100, listType: "atomic" },
+const spec = object(
+  {
+    bindings: optional(
+      array(
+        object(
+          {
+            clusterResourceSetName: string({ doc: "The ClusterResourceSet.", minLength: 1, maxLength: 253 }),
+            resources: optional(array(resourceBinding, { doc: "What it applied.", maxItems: 100, listType: "atomic" })),
+          },
+          { doc: "What one ClusterResourceSet has applied." },
+        ),
+        { doc: "What each ClusterResourceSet applied.", maxItems: 100, listType: "atomic" },
+      ),
     ),
-  ),
-  clusterName: string({ doc: "The Cluster.", minLength: 1, maxLength: 63 }),
-});
+    clusterName: string({ doc: "The Cluster.", minLength: 1, maxLength: 63 }),
+  },
+  { doc: "What ClusterResourceSets have applied to one Cluster." },
+);
 
 /** The v1beta2 schema of a ClusterResourceSetBinding's spec; the v1beta1 schema is derived from it. */
 export const schema = object({ spec });

@@ -12,21 +12,24 @@ export const resourceReference = {
   kind: string({ doc: "Secret or ConfigMap.", enum: ["Secret", "ConfigMap"] }),
 };
 
-const spec = object({
-  clusterSelector: labelSelector,
-  resources: array(object(resourceReference), {
-    doc: "What to apply: Secrets of type addons.cluster.x-k8s.io/resource-set and ConfigMaps with manifests.",
-    minItems: 1,
-    maxItems: 100,
-    listType: "atomic",
-  }),
-  strategy: optional(
-    string({
-      doc: "ApplyOnce: create what is missing, once. Reconcile: apply again whenever the content changes.",
-      enum: ["ApplyOnce", "Reconcile"],
+const spec = object(
+  {
+    clusterSelector: labelSelector,
+    resources: array(object(resourceReference, { doc: "A Secret or ConfigMap with manifests." }), {
+      doc: "What to apply: Secrets of type addons.cluster.x-k8s.io/resource-set and ConfigMaps with manifests.",
+      minItems: 1,
+      maxItems: 100,
+      listType: "atomic",
     }),
-  ),
-});
+    strategy: optional(
+      string({
+        doc: "ApplyOnce: create what is missing, once. Reconcile: apply again whenever the content changes.",
+        enum: ["ApplyOnce", "Reconcile"],
+      }),
+    ),
+  },
+  { doc: "Desired state of the ClusterResourceSet." },
+);
 
 const status = object(
   {
@@ -34,7 +37,7 @@ const status = object(
     observedGeneration: optional(observedGeneration),
     deprecated: optional(deprecatedConditions),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the ClusterResourceSet.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of a ClusterResourceSet's spec and status; the v1beta1 schema is derived from it. */

@@ -3,29 +3,32 @@ import { clusterV1Beta1 } from "../conversion/clusters.ts";
 import { v1beta1 } from "../conversion/v1beta1.ts";
 import { conditions, contractReference, failureDomain, observedGeneration } from "../schema/common.ts";
 import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../schema/kind.ts";
-import { array, boolean, integer, object, optional, string } from "../schema/schema.ts";
+import { array, boolean, documented, integer, object, optional, string } from "../schema/schema.ts";
 import { ageColumn, conditionColumn, pausedColumn } from "./columns.ts";
 import { availabilityGates } from "./machine-spec.ts";
 import { deprecatedStatus, versionCounts } from "./shared-status.ts";
 import { topology } from "./topology.ts";
 
-const cidrBlocks = object({
-  cidrBlocks: array(string({ minLength: 1, maxLength: 43 }), {
-    doc: "Address ranges.",
-    minItems: 1,
-    maxItems: 100,
-    listType: "atomic",
-  }),
-});
+const cidrBlocks = object(
+  {
+    cidrBlocks: array(string({ minLength: 1, maxLength: 43 }), {
+      doc: "Address ranges.",
+      minItems: 1,
+      maxItems: 100,
+      listType: "atomic",
+    }),
+  },
+  { doc: "Address ranges of one purpose in the cluster network." },
+);
 
 const clusterNetwork = object(
   {
     apiServerPort: optional(integer({ doc: "Port of the API server.", minimum: 1, maximum: 65535 })),
-    services: optional(cidrBlocks),
-    pods: optional(cidrBlocks),
+    services: optional(documented(cidrBlocks, "Address ranges that Services get their cluster IPs from.")),
+    pods: optional(documented(cidrBlocks, "Address ranges that Pods get their IPs from.")),
     serviceDomain: optional(string({ doc: "Domain of Services.", minLength: 1, maxLength: 253 })),
   },
-  { minProperties: 1 },
+  { doc: "Network settings of the cluster.", minProperties: 1 },
 );
 
 /** Schema of the host and port at which a cluster's API server is reached. */
@@ -34,22 +37,28 @@ export const controlPlaneEndpoint = object(
     host: optional(string({ doc: "Where the API is reached.", minLength: 1, maxLength: 512 })),
     port: optional(integer({ doc: "Its port.", minimum: 1, maximum: 65535 })),
   },
-  { minProperties: 1 },
+  { doc: "Endpoint at which clients and nodes reach the API server of the cluster.", minProperties: 1 },
 );
 
 const replicaStatus = {
-  desiredReplicas: optional(integer()),
-  replicas: optional(integer()),
-  upToDateReplicas: optional(integer()),
-  readyReplicas: optional(integer()),
-  availableReplicas: optional(integer()),
+  desiredReplicas: optional(integer({ doc: "Number of Machines that should exist." })),
+  replicas: optional(integer({ doc: "Number of Machines that exist." })),
+  upToDateReplicas: optional(integer({ doc: "Number of Machines whose UpToDate condition is True." })),
+  readyReplicas: optional(integer({ doc: "Number of Machines whose Ready condition is True." })),
+  availableReplicas: optional(integer({ doc: "Number of Machines whose Available condition is True." })),
   versions: optional(versionCounts),
   upgradePlan: optional(
-    array(object({ version: string({ minLength: 1, maxLength: 256 }) }), {
-      doc: "Versions still to go through.",
-      maxItems: 100,
-      listType: "atomic",
-    }),
+    array(
+      object(
+        { version: string({ doc: "Kubernetes version that this step upgrades to.", minLength: 1, maxLength: 256 }) },
+        { doc: "One step of the upgrade." },
+      ),
+      {
+        doc: "Versions still to go through.",
+        maxItems: 100,
+        listType: "atomic",
+      },
+    ),
   ),
 };
 
@@ -58,12 +67,19 @@ const spec = object(
     paused: optional(boolean({ doc: "Stops work on everything of this cluster." })),
     clusterNetwork: optional(clusterNetwork),
     controlPlaneEndpoint: optional(controlPlaneEndpoint),
-    controlPlaneRef: optional(contractReference),
-    infrastructureRef: optional(contractReference),
+    controlPlaneRef: optional(
+      documented(
+        contractReference,
+        "Reference to the object that provides the control plane, such as a KubeadmControlPlane.",
+      ),
+    ),
+    infrastructureRef: optional(
+      documented(contractReference, "Reference to the infrastructure cluster of the provider."),
+    ),
     availabilityGates: optional(availabilityGates),
     topology: optional(topology),
   },
-  { minProperties: 1 },
+  { doc: "Desired state of the Cluster.", minProperties: 1 },
 );
 
 const status = object(
@@ -79,17 +95,30 @@ const status = object(
             boolean({ doc: "True once the control plane was reachable; never goes back." }),
           ),
         },
-        { minProperties: 1 },
+        { doc: "Milestones of the first provisioning of the Cluster.", minProperties: 1 },
       ),
     ),
-    controlPlane: optional(object(replicaStatus)),
-    workers: optional(object(replicaStatus)),
-    failureDomains: optional(array(failureDomain, { listType: "map", keys: ["name"], minItems: 1, maxItems: 100 })),
-    phase: optional(string({ enum: ["Pending", "Provisioning", "Provisioned", "Deleting", "Failed", "Unknown"] })),
+    controlPlane: optional(object(replicaStatus, { doc: "Replica counts and versions of the control plane." })),
+    workers: optional(object(replicaStatus, { doc: "Replica counts and versions of all workers." })),
+    failureDomains: optional(
+      array(failureDomain, {
+        doc: "Failure domains that the infrastructure provider offers.",
+        listType: "map",
+        keys: ["name"],
+        minItems: 1,
+        maxItems: 100,
+      }),
+    ),
+    phase: optional(
+      string({
+        doc: "Coarse lifecycle phase of the Cluster, for display; controllers use the conditions.",
+        enum: ["Pending", "Provisioning", "Provisioned", "Deleting", "Failed", "Unknown"],
+      }),
+    ),
     observedGeneration: optional(observedGeneration),
     deprecated: optional(deprecatedStatus),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the Cluster.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of a Cluster's spec and status; the v1beta1 schema is derived from it. */

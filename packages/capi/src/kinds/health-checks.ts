@@ -1,37 +1,43 @@
 import { versionedReference } from "../schema/common.ts";
 import { CONDITION_TYPE, RANGE } from "../schema/patterns.ts";
-import { array, boolean, integer, intOrString, object, optional, string } from "../schema/schema.ts";
+import { array, boolean, documented, integer, intOrString, object, optional, string } from "../schema/schema.ts";
 
 const OURS = ["Ready", "Available", "HealthCheckSucceeded", "OwnerRemediated", "ExternallyRemediated"];
 
 const timeoutSeconds = integer({ doc: "How long it may last before the Machine counts as unhealthy.", minimum: 0 });
 
 const unhealthyNodeConditions = array(
-  object({
-    type: string({ doc: "Type of the Node's condition.", minLength: 1 }),
-    status: string({ doc: "The bad status.", minLength: 1 }),
-    timeoutSeconds,
-  }),
+  object(
+    {
+      type: string({ doc: "Type of the Node's condition.", minLength: 1 }),
+      status: string({ doc: "The bad status.", minLength: 1 }),
+      timeoutSeconds,
+    },
+    { doc: "A Node condition that makes the Machine unhealthy when it persists." },
+  ),
   { doc: "Conditions of the Node that make a Machine unhealthy.", minItems: 1, maxItems: 100, listType: "atomic" },
 );
 
 const unhealthyMachineConditions = array(
-  object({
-    type: string({
-      doc: "Type of the Machine's condition.",
-      minLength: 1,
-      maxLength: 316,
-      pattern: CONDITION_TYPE,
-      rules: [
-        {
-          rule: `!(self in [${OURS.map((type) => `'${type}'`).join(",")}])`,
-          message: `type must not be one of: ${OURS.join(", ")}`,
-        },
-      ],
-    }),
-    status: string({ doc: "The bad status.", enum: ["True", "False", "Unknown"] }),
-    timeoutSeconds,
-  }),
+  object(
+    {
+      type: string({
+        doc: "Type of the Machine's condition.",
+        minLength: 1,
+        maxLength: 316,
+        pattern: CONDITION_TYPE,
+        rules: [
+          {
+            rule: `!(self in [${OURS.map((type) => `'${type}'`).join(",")}])`,
+            message: `type must not be one of: ${OURS.join(", ")}`,
+          },
+        ],
+      }),
+      status: string({ doc: "The bad status.", enum: ["True", "False", "Unknown"] }),
+      timeoutSeconds,
+    },
+    { doc: "A Machine condition that makes the Machine unhealthy when it persists." },
+  ),
   { doc: "Conditions of the Machine that make it unhealthy.", minItems: 1, maxItems: 100, listType: "atomic" },
 );
 
@@ -64,16 +70,24 @@ export const remediationFields = {
           }),
         ),
       },
-      { minProperties: 1 },
+      {
+        doc: "Limits within which unhealthy Machines are remediated; without limits all of them are.",
+        minProperties: 1,
+      },
     ),
   ),
-  templateRef: optional(versionedReference),
+  templateRef: optional(
+    documented(
+      versionedReference,
+      "Template of the remediation request of an external provider; without it the owner of the Machine remediates.",
+    ),
+  ),
 };
 
 /** `healthCheck` of a control plane in topologies and classes. */
 export const controlPlaneHealthCheck = {
   checks: optional(checks),
-  remediation: optional(object(remediationFields, { minProperties: 1 })),
+  remediation: optional(object(remediationFields, { doc: "How unhealthy Machines are remediated.", minProperties: 1 })),
 };
 
 /** `healthCheck` of a MachineDeployment in topologies and classes. */
@@ -85,7 +99,7 @@ export const machineDeploymentHealthCheck = {
         maxInFlight: optional(intOrString({ doc: "How many may be repaired at a time." })),
         ...remediationFields,
       },
-      { minProperties: 1 },
+      { doc: "How unhealthy Machines are remediated.", minProperties: 1 },
     ),
   ),
 };

@@ -6,18 +6,21 @@ import { poolColumns, poolStatus } from "./pool-status.ts";
 
 const addresses = (doc: string) => array(string({ minLength: 1, maxLength: 87 }), { doc, maxItems: 1000 });
 
-const spec = object({
-  addresses: addresses("Addresses, ranges a-b and CIDRs, all of one family."),
-  prefix: integer({ doc: "Length of the network's prefix; covers all addresses.", minimum: 0, maximum: 128 }),
-  gateway: optional(string({ doc: "The network's gateway; never given away.", maxLength: 39 })),
-  allocateReservedIPAddresses: optional(
-    boolean({ doc: "Whether the network's first and (IPv4) last address are given away too." }),
-  ),
-  excludedAddresses: optional(addresses("What is never given away: addresses, ranges and CIDRs.")),
-  addressReuseGracePeriodSeconds: optional(
-    integer({ doc: "How long a returned address waits until it is given away again.", minimum: 0 }),
-  ),
-});
+const spec = object(
+  {
+    addresses: addresses("Addresses, ranges a-b and CIDRs, all of one family."),
+    prefix: integer({ doc: "Length of the network's prefix; covers all addresses.", minimum: 0, maximum: 128 }),
+    gateway: optional(string({ doc: "The network's gateway; never given away.", maxLength: 39 })),
+    allocateReservedIPAddresses: optional(
+      boolean({ doc: "Whether the network's first and (IPv4) last address are given away too." }),
+    ),
+    excludedAddresses: optional(addresses("What is never given away: addresses, ranges and CIDRs.")),
+    addressReuseGracePeriodSeconds: optional(
+      integer({ doc: "How long a returned address waits until it is given away again.", minimum: 0 }),
+    ),
+  },
+  { doc: "Desired state of the pool." },
+);
 
 const status = poolStatus("Addresses");
 /** What both kinds of pools have. */

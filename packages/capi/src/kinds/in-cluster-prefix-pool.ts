@@ -6,23 +6,26 @@ import { poolColumns, poolStatus } from "./pool-status.ts";
 
 const prefixes = (doc: string) => array(string({ minLength: 1, maxLength: 87 }), { doc, maxItems: 1000 });
 
-const spec = object({
-  prefixes: prefixes("IPv6 prefixes, such as fd00::/48, out of which longer ones are given away."),
-  allocationPrefixLength: optional(
-    integer({
-      doc: "Length of each prefix given away; at least that of every entry of prefixes. Never changes.",
-      minimum: 1,
-      maximum: 128,
-      default: DEFAULT_PREFIX_LENGTH,
-    }),
-  ),
-  gateway: optional(
-    string({ doc: "An IPv6 address that every IPAddress gets as its gateway; keeps no prefix back.", maxLength: 39 }),
-  ),
-  excludedPrefixes: optional(
-    prefixes("Addresses, ranges a-b and prefixes; whatever overlaps one of them is never given away."),
-  ),
-});
+const spec = object(
+  {
+    prefixes: prefixes("IPv6 prefixes, such as fd00::/48, out of which longer ones are given away."),
+    allocationPrefixLength: optional(
+      integer({
+        doc: "Length of each prefix given away; at least that of every entry of prefixes. Never changes.",
+        minimum: 1,
+        maximum: 128,
+        default: DEFAULT_PREFIX_LENGTH,
+      }),
+    ),
+    gateway: optional(
+      string({ doc: "An IPv6 address that every IPAddress gets as its gateway; keeps no prefix back.", maxLength: 39 }),
+    ),
+    excludedPrefixes: optional(
+      prefixes("Addresses, ranges a-b and prefixes; whatever overlaps one of them is never given away."),
+    ),
+  },
+  { doc: "Desired state of the pool." },
+);
 
 /** What both kinds of pools have. */
 export const prefixPoolSchema = object({ spec, status: optional(poolStatus("Prefixes")) });

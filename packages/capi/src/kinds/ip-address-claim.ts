@@ -10,16 +10,21 @@ import { deprecatedConditions } from "./shared-status.ts";
 
 const status = object(
   {
-    addressRef: optional(object({ name: objectName("Name of the IPAddress.") })),
+    addressRef: optional(
+      object({ name: objectName("Name of the IPAddress.") }, { doc: "Reference to the IPAddress that the claim got." }),
+    ),
     conditions: optional(conditions),
     deprecated: optional(deprecatedConditions),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the IPAddressClaim.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of an IPAddressClaim's spec and status; the v1beta1 schema is derived from it. */
 export const schema = object({
-  spec: object({ clusterName: optional(clusterName), poolRef: poolReference }),
+  spec: object(
+    { clusterName: optional(clusterName), poolRef: poolReference },
+    { doc: "Desired state of the IPAddressClaim." },
+  ),
   status: optional(status),
 });
 

@@ -17,13 +17,19 @@ export const poolColumns: readonly PrinterColumnDefinition[] = [
 
 /** The v1beta2 schema of an IPAddress's spec; the v1beta1 schema is derived from it. */
 export const schema = object({
-  spec: object({
-    claimRef: object({ name: objectName("Name of the IPAddressClaim.") }),
-    poolRef: poolReference,
-    address: string({ doc: "The address.", minLength: 1, maxLength: 39 }),
-    prefix: integer({ doc: "Length of the network's prefix.", minimum: 0, maximum: 128 }),
-    gateway: optional(string({ doc: "The network's gateway.", minLength: 1, maxLength: 39 })),
-  }),
+  spec: object(
+    {
+      claimRef: object(
+        { name: objectName("Name of the IPAddressClaim.") },
+        { doc: "Reference to the IPAddressClaim that the address is allocated to." },
+      ),
+      poolRef: poolReference,
+      address: string({ doc: "The address.", minLength: 1, maxLength: 39 }),
+      prefix: integer({ doc: "Length of the network's prefix.", minimum: 0, maximum: 128 }),
+      gateway: optional(string({ doc: "The network's gateway.", minLength: 1, maxLength: 39 })),
+    },
+    { doc: "Desired state of the IPAddress." },
+  ),
 });
 
 /** An IP address that a pool allocated to the IPAddressClaim of the same name. */

@@ -8,10 +8,13 @@ export const texts = (doc: string, maxItems: number, maxLength: number) =>
 /** Returns the schema of a component's command line arguments; each name may occur only once. */
 export const args = (doc: string, field: "extraArgs" | "kubeletExtraArgs") =>
   array(
-    object({
-      name: string({ doc: "The flag without leading dashes.", minLength: 1, maxLength: 256 }),
-      value: string({ doc: "Its value.", maxLength: 1024 }),
-    }),
+    object(
+      {
+        name: string({ doc: "The flag without leading dashes.", minLength: 1, maxLength: 256 }),
+        value: string({ doc: "Its value.", maxLength: 1024 }),
+      },
+      { doc: "One command-line flag." },
+    ),
     {
       doc,
       minItems: 1,
@@ -23,13 +26,16 @@ export const args = (doc: string, field: "extraArgs" | "kubeletExtraArgs") =>
   );
 
 const volumes = array(
-  object({
-    name: string({ doc: "Name of the volume in the pod.", minLength: 1, maxLength: 512 }),
-    hostPath: string({ doc: "Path on the host.", minLength: 1, maxLength: 512 }),
-    mountPath: string({ doc: "Path in the pod.", minLength: 1, maxLength: 512 }),
-    readOnly: optional(boolean({ doc: "Whether the pod may not write to it." })),
-    pathType: optional(string({ doc: "What is expected at the host path." })),
-  }),
+  object(
+    {
+      name: string({ doc: "Name of the volume in the pod.", minLength: 1, maxLength: 512 }),
+      hostPath: string({ doc: "Path on the host.", minLength: 1, maxLength: 512 }),
+      mountPath: string({ doc: "Path in the pod.", minLength: 1, maxLength: 512 }),
+      readOnly: optional(boolean({ doc: "Whether the pod may not write to it." })),
+      pathType: optional(string({ doc: "What is expected at the host path." })),
+    },
+    { doc: "One host path that is mounted into the component." },
+  ),
   { doc: "Host paths mounted into the component.", minItems: 1, maxItems: 100 },
 );
 
@@ -71,16 +77,26 @@ const externalEtcd = object(
 /** Schema of kubeadm's ClusterConfiguration, without the fields that come from Cluster and Machine. */
 export const clusterConfiguration = object(
   {
-    etcd: optional(object({ local: optional(localEtcd), external: optional(externalEtcd) }, { minProperties: 1 })),
+    etcd: optional(
+      object(
+        { local: optional(localEtcd), external: optional(externalEtcd) },
+        { doc: "The etcd of the cluster: either local or external; local by default.", minProperties: 1 },
+      ),
+    ),
     controlPlaneEndpoint: optional(
       string({ doc: "host:port of the API; the Cluster's endpoint if absent.", minLength: 1, maxLength: 512 }),
     ),
     apiServer: optional(
-      object({ ...component, certSANs: names("More names for kube-apiserver's certificate.") }, { minProperties: 1 }),
+      object(
+        { ...component, certSANs: names("More names for kube-apiserver's certificate.") },
+        { doc: "Additional settings of kube-apiserver.", minProperties: 1 },
+      ),
     ),
-    controllerManager: optional(object(component, { minProperties: 1 })),
-    scheduler: optional(object(component, { minProperties: 1 })),
-    dns: optional(object(image, { minProperties: 1 })),
+    controllerManager: optional(
+      object(component, { doc: "Additional settings of kube-controller-manager.", minProperties: 1 }),
+    ),
+    scheduler: optional(object(component, { doc: "Additional settings of kube-scheduler.", minProperties: 1 })),
+    dns: optional(object(image, { doc: "Image of the DNS add-on, CoreDNS.", minProperties: 1 })),
     certificatesDir: optional(string({ doc: "Folder of certificates on the node.", minLength: 1, maxLength: 512 })),
     imageRepository: optional(string({ doc: "Registry of all images.", minLength: 1, maxLength: 512 })),
     featureGates: optional(map(boolean(), { doc: "kubeadm's feature gates." })),

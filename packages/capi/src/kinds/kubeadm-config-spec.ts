@@ -1,4 +1,4 @@
-import { array, boolean, type Infer, integer, object, optional, string } from "../schema/schema.ts";
+import { array, boolean, documented, type Infer, integer, object, optional, string } from "../schema/schema.ts";
 import { clusterConfiguration } from "./kubeadm-cluster-configuration.ts";
 import { initConfiguration, joinConfiguration } from "./kubeadm-node-configuration.ts";
 
@@ -8,25 +8,34 @@ const list = (doc: string, maxItems: number, maxLength: number) =>
 const commands = (doc: string) =>
   optional(array(string({ minLength: 1, maxLength: 10240 }), { doc, minItems: 1, maxItems: 1000 }));
 
-const secretKey = object({
-  secret: object({
-    name: string({ doc: "Name of the Secret.", minLength: 1, maxLength: 253 }),
-    key: string({ doc: "Key in it.", minLength: 1, maxLength: 256 }),
-  }),
-});
+const secretKey = object(
+  {
+    secret: object(
+      {
+        name: string({ doc: "Name of the Secret.", minLength: 1, maxLength: 253 }),
+        key: string({ doc: "Key in it.", minLength: 1, maxLength: 256 }),
+      },
+      { doc: "The Secret and its key." },
+    ),
+  },
+  { doc: "A key of a Secret in the same namespace." },
+);
 
-const file = object({
-  path: string({ doc: "Where the file goes.", minLength: 1, maxLength: 512 }),
-  owner: text("user:group", 256),
-  permissions: text('Mode, such as "0640".', 16),
-  encoding: optional(string({ doc: "How content is encoded.", enum: ["base64", "gzip", "gzip+base64"] })),
-  append: optional(boolean({ doc: "Whether content is added to a file that exists." })),
-  content: text("What is in it.", 10240),
-  contentFrom: optional(secretKey),
-  contentFormat: optional(
-    string({ doc: "Raw, or a Go template that sees .controlPlane.version.", enum: ["Raw", "Template"] }),
-  ),
-});
+const file = object(
+  {
+    path: string({ doc: "Where the file goes.", minLength: 1, maxLength: 512 }),
+    owner: text("Owner of the file in the form user:group.", 256),
+    permissions: text('Mode, such as "0640".', 16),
+    encoding: optional(string({ doc: "How content is encoded.", enum: ["base64", "gzip", "gzip+base64"] })),
+    append: optional(boolean({ doc: "Whether content is added to a file that exists." })),
+    content: text("What is in it.", 10240),
+    contentFrom: optional(documented(secretKey, "Source of the content, instead of content.")),
+    contentFormat: optional(
+      string({ doc: "Raw, or a Go template that sees .controlPlane.version.", enum: ["Raw", "Template"] }),
+    ),
+  },
+  { doc: "A file that is written to the machine." },
+);
 
 const PARTITION_TYPE =
   "^(Linux|LinuxSwap|LinuxRAID|LVM|Fat32|NTFS|LinuxExtended|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$";
@@ -37,23 +46,26 @@ const partition = object(
     layout: optional(boolean({ doc: "True: one partition over all of it." })),
     diskLayout: optional(
       array(
-        object({
-          percentage: integer({ doc: "Its share of the disk.", minimum: 1, maximum: 100 }),
-          partitionType: optional(
-            string({
-              doc: "Its type.",
-              minLength: 1,
-              maxLength: 36,
-              rules: [
-                {
-                  rule: `self.matches('${PARTITION_TYPE}')`,
-                  message:
-                    "partitionType must be one of Linux, LinuxSwap, LinuxRAID, LVM, Fat32, NTFS, LinuxExtended or a full GPT partition GUID",
-                },
-              ],
-            }),
-          ),
-        }),
+        object(
+          {
+            percentage: integer({ doc: "Its share of the disk.", minimum: 1, maximum: 100 }),
+            partitionType: optional(
+              string({
+                doc: "Its type.",
+                minLength: 1,
+                maxLength: 36,
+                rules: [
+                  {
+                    rule: `self.matches('${PARTITION_TYPE}')`,
+                    message:
+                      "partitionType must be one of Linux, LinuxSwap, LinuxRAID, LVM, Fat32, NTFS, LinuxExtended or a full GPT partition GUID",
+                  },
+                ],
+              }),
+            ),
+          },
+          { doc: "One partition." },
+        ),
         { doc: "Partitions by share.", minItems: 1, maxItems: 100 },
       ),
     ),
@@ -61,6 +73,7 @@ const partition = object(
     tableType: optional(string({ doc: "Kind of partition table.", enum: ["mbr", "gpt"] })),
   },
   {
+    doc: "The partition table of one disk.",
     rules: [
       {
         rule: "[has(self.layout),has(self.diskLayout)].filter(x,x==true).size() == 1",
@@ -70,30 +83,36 @@ const partition = object(
   },
 );
 
-const filesystem = object({
-  device: string({ doc: "The disk or partition.", minLength: 1, maxLength: 256 }),
-  filesystem: string({ doc: "Kind of file system.", minLength: 1, maxLength: 128 }),
-  label: text("Its label.", 512),
-  partition: text("auto, any, none or a number.", 128),
-  overwrite: optional(boolean({ doc: "Whether an existing file system may be lost." })),
-  replaceFS: text("Replace only a file system of this kind.", 128),
-  extraOpts: optional(list("More options of mkfs.", 100, 256)),
-});
+const filesystem = object(
+  {
+    device: string({ doc: "The disk or partition.", minLength: 1, maxLength: 256 }),
+    filesystem: string({ doc: "Kind of file system.", minLength: 1, maxLength: 128 }),
+    label: text("Its label.", 512),
+    partition: text("auto, any, none or a number.", 128),
+    overwrite: optional(boolean({ doc: "Whether an existing file system may be lost." })),
+    replaceFS: text("Replace only a file system of this kind.", 128),
+    extraOpts: optional(list("More options of mkfs.", 100, 256)),
+  },
+  { doc: "A file system that is created on a disk or partition." },
+);
 
-const user = object({
-  name: string({ doc: "Login name.", minLength: 1, maxLength: 256 }),
-  gecos: text("Who it is.", 256),
-  groups: text("More groups, separated by comma and space.", 256),
-  homeDir: text("Home folder.", 256),
-  inactive: optional(boolean({ doc: "Whether the account is disabled." })),
-  shell: text("Login shell.", 256),
-  passwd: text("Hash of the password.", 256),
-  passwdFrom: optional(secretKey),
-  primaryGroup: text("Main group.", 256),
-  lockPassword: optional(boolean({ doc: "Whether login by password is off." })),
-  sudo: text("Rule for sudo.", 256),
-  sshAuthorizedKeys: optional(list("Keys that may log in.", 100, 2048)),
-});
+const user = object(
+  {
+    name: string({ doc: "Login name.", minLength: 1, maxLength: 256 }),
+    gecos: text("Who it is.", 256),
+    groups: text("More groups, separated by comma and space.", 256),
+    homeDir: text("Home folder.", 256),
+    inactive: optional(boolean({ doc: "Whether the account is disabled." })),
+    shell: text("Login shell.", 256),
+    passwd: text("Hash of the password.", 256),
+    passwdFrom: optional(documented(secretKey, "Source of the hash of the password, instead of passwd.")),
+    primaryGroup: text("Main group.", 256),
+    lockPassword: optional(boolean({ doc: "Whether login by password is off." })),
+    sudo: text("Rule for sudo.", 256),
+    sshAuthorizedKeys: optional(list("Keys that may log in.", 100, 2048)),
+  },
+  { doc: "A user account that is created on the machine." },
+);
 
 /** Schema of KubeadmConfig.spec, which KubeadmConfigTemplate and KubeadmControlPlane contain too. */
 export const kubeadmConfigSpec = object(
@@ -108,7 +127,7 @@ export const kubeadmConfigSpec = object(
           partitions: optional(array(partition, { doc: "Partition tables.", maxItems: 100 })),
           filesystems: optional(array(filesystem, { doc: "File systems.", maxItems: 100 })),
         },
-        { minProperties: 1 },
+        { doc: "Partitions and file systems that are created at the first boot.", minProperties: 1 },
       ),
     ),
     mounts: optional(
@@ -128,7 +147,7 @@ export const kubeadmConfigSpec = object(
           servers: optional(list("Time servers.", 100, 512)),
           enabled: optional(boolean({ doc: "Whether time is synchronised." })),
         },
-        { minProperties: 1 },
+        { doc: "Time synchronization of the machine.", minProperties: 1 },
       ),
     ),
     format: optional(
@@ -144,11 +163,11 @@ export const kubeadmConfigSpec = object(
                 additionalConfig: text("Container Linux Config merged on top.", 32768),
                 strict: optional(boolean({ doc: "Whether warnings about it are errors." })),
               },
-              { minProperties: 1 },
+              { doc: "Additional Container Linux Config.", minProperties: 1 },
             ),
           ),
         },
-        { minProperties: 1 },
+        { doc: "Settings that apply only when the format is ignition.", minProperties: 1 },
       ),
     ),
   },

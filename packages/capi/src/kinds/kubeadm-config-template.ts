@@ -9,9 +9,15 @@ import { kubeadmConfigSpec } from "./kubeadm-config-spec.ts";
 
 const schema = object({
   spec: optional(
-    object({
-      template: object({ metadata: optional(templateMetadata), spec: optional(kubeadmConfigSpec) }),
-    }),
+    object(
+      {
+        template: object(
+          { metadata: optional(templateMetadata), spec: optional(kubeadmConfigSpec) },
+          { doc: "Template that KubeadmConfigs are created from." },
+        ),
+      },
+      { doc: "Desired state of the KubeadmConfigTemplate." },
+    ),
   ),
 });
 

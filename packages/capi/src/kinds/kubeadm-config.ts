@@ -9,20 +9,24 @@ import { deprecatedStatus } from "./shared-status.ts";
 
 const status = object(
   {
-    conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
+    conditions: optional(
+      array(condition, { doc: "Conditions of the KubeadmConfig.", listType: "map", keys: ["type"], maxItems: 32 }),
+    ),
     initialization: optional(
       object(
         {
           dataSecretCreated: optional(boolean({ doc: "True once bootstrap data was there; never goes back." })),
         },
-        { minProperties: 1 },
+        { doc: "Milestones of the first provisioning of the KubeadmConfig.", minProperties: 1 },
       ),
     ),
     dataSecretName: optional(string({ doc: "Secret with the bootstrap data.", minLength: 1, maxLength: 253 })),
-    observedGeneration: optional(integer({ format: "int64", minimum: 1 })),
+    observedGeneration: optional(
+      integer({ doc: "Generation of the spec that the status was computed from.", format: "int64", minimum: 1 }),
+    ),
     deprecated: optional(deprecatedStatus),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the KubeadmConfig.", minProperties: 1 },
 );
 
 const schema = object({ spec: optional(kubeadmConfigSpec), status: optional(status) });

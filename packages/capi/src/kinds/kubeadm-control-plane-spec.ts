@@ -1,5 +1,5 @@
 import { contractReference, templateMetadata } from "../schema/common.ts";
-import { integer, intOrString, object, optional, string, time } from "../schema/schema.ts";
+import { documented, integer, intOrString, object, optional, string, time } from "../schema/schema.ts";
 import { kubeadmConfigSpec } from "./kubeadm-config-spec.ts";
 import { machineDeletion, machineTaints, readinessGates } from "./machine-spec.ts";
 import { machineNaming } from "./machine-template.ts";
@@ -13,7 +13,7 @@ const rollout = object(
             integer({ doc: "Replace Machines whose certificates end within these days.", minimum: 7 }),
           ),
         },
-        { minProperties: 1 },
+        { doc: "Events before which Machines are replaced.", minProperties: 1 },
       ),
     ),
     after: optional(time({ doc: "Machines older than this are replaced." })),
@@ -22,14 +22,17 @@ const rollout = object(
         {
           type: string({ doc: "How Machines are replaced.", enum: ["RollingUpdate"] }),
           rollingUpdate: optional(
-            object({ maxSurge: optional(intOrString({ doc: "0 or 1; default 1." })) }, { minProperties: 1 }),
+            object(
+              { maxSurge: optional(intOrString({ doc: "0 or 1; default 1." })) },
+              { doc: "Limits of a rolling update.", minProperties: 1 },
+            ),
           ),
         },
-        { minProperties: 1 },
+        { doc: "How Machines are replaced.", minProperties: 1 },
       ),
     ),
   },
-  { minProperties: 1 },
+  { doc: "When and how control plane Machines are replaced.", minProperties: 1 },
 );
 
 const remediation = object(
@@ -40,7 +43,7 @@ const remediation = object(
       integer({ doc: "A Machine healthy this long starts counting anew; default 3600.", minimum: 0 }),
     ),
   },
-  { minProperties: 1 },
+  { doc: "Limits for the remediation of unhealthy control plane Machines.", minProperties: 1 },
 );
 
 const shared = {
@@ -50,21 +53,33 @@ const shared = {
 };
 
 /** KubeadmControlPlane.spec. */
-export const kubeadmControlPlaneSpec = object({
-  replicas: optional(integer({ doc: "Control plane Machines wanted; odd unless etcd is external." })),
-  version: string({ doc: "Kubernetes version; up by at most one minor.", minLength: 1, maxLength: 256 }),
-  machineTemplate: object({
-    metadata: optional(templateMetadata),
-    spec: object({
-      infrastructureRef: contractReference,
-      readinessGates: optional(readinessGates),
-      deletion: optional(machineDeletion),
-      taints: optional(machineTaints),
-    }),
-  }),
-  kubeadmConfigSpec: optional(kubeadmConfigSpec),
-  ...shared,
-});
+export const kubeadmControlPlaneSpec = object(
+  {
+    replicas: optional(integer({ doc: "Control plane Machines wanted; odd unless etcd is external." })),
+    version: string({ doc: "Kubernetes version; up by at most one minor.", minLength: 1, maxLength: 256 }),
+    machineTemplate: object(
+      {
+        metadata: optional(templateMetadata),
+        spec: object(
+          {
+            infrastructureRef: documented(
+              contractReference,
+              "Reference to the template of the infrastructure machines.",
+            ),
+            readinessGates: optional(readinessGates),
+            deletion: optional(machineDeletion),
+            taints: optional(machineTaints),
+          },
+          { doc: "Desired state of the control plane Machines." },
+        ),
+      },
+      { doc: "Template that control plane Machines are created from." },
+    ),
+    kubeadmConfigSpec: optional(kubeadmConfigSpec),
+    ...shared,
+  },
+  { doc: "Desired state of the KubeadmControlPlane." },
+);
 
 /** What a class's template of control planes holds: no replicas, version or infrastructure, which topologies give. */
 export const kubeadmControlPlaneTemplateSpec = object(
@@ -74,14 +89,17 @@ export const kubeadmControlPlaneTemplateSpec = object(
         {
           metadata: optional(templateMetadata),
           spec: optional(
-            object({ deletion: optional(machineDeletion), taints: optional(machineTaints) }, { minProperties: 1 }),
+            object(
+              { deletion: optional(machineDeletion), taints: optional(machineTaints) },
+              { doc: "Desired state of the control plane Machines.", minProperties: 1 },
+            ),
           ),
         },
-        { minProperties: 1 },
+        { doc: "Template that control plane Machines are created from.", minProperties: 1 },
       ),
     ),
     kubeadmConfigSpec: optional(kubeadmConfigSpec),
     ...shared,
   },
-  { minProperties: 1 },
+  { doc: "Desired state of the KubeadmControlPlanes that are created from the template.", minProperties: 1 },
 );

@@ -10,12 +10,15 @@ import { kubeadmControlPlaneTemplateSpec } from "./kubeadm-control-plane-spec.ts
 /** The v1beta2 schema of a KubeadmControlPlaneTemplate's spec; the v1beta1 schema is derived from it. */
 export const schema = object({
   spec: optional(
-    object({
-      template: object(
-        { metadata: optional(templateMetadata), spec: optional(kubeadmControlPlaneTemplateSpec) },
-        { minProperties: 1 },
-      ),
-    }),
+    object(
+      {
+        template: object(
+          { metadata: optional(templateMetadata), spec: optional(kubeadmControlPlaneTemplateSpec) },
+          { doc: "Template that KubeadmControlPlanes are created from.", minProperties: 1 },
+        ),
+      },
+      { doc: "Desired state of the KubeadmControlPlaneTemplate." },
+    ),
   ),
 });
 

@@ -18,27 +18,34 @@ const status = object(
             boolean({ doc: "True once the control plane was reachable; never goes back." }),
           ),
         },
-        { minProperties: 1 },
+        { doc: "Milestones of the first provisioning of the control plane.", minProperties: 1 },
       ),
     ),
     version: optional(string({ doc: "Lowest version of its Machines.", minLength: 1, maxLength: 256 })),
     lastRemediation: optional(
-      object({
-        machine: string({ doc: "The repaired Machine.", minLength: 1, maxLength: 253 }),
-        time: time({ doc: "When." }),
-        retryCount: integer({ doc: "How often it was tried again.", minimum: 0 }),
-      }),
+      object(
+        {
+          machine: string({ doc: "The repaired Machine.", minLength: 1, maxLength: 253 }),
+          time: time({ doc: "When." }),
+          retryCount: integer({ doc: "How often it was tried again.", minimum: 0 }),
+        },
+        { doc: "The last remediation of a control plane Machine." },
+      ),
     ),
     deprecated: optional(
       deprecatedWith({
         ...legacyFailure,
-        updatedReplicas: optional(integer()),
-        readyReplicas: optional(integer()),
-        unavailableReplicas: optional(integer()),
+        updatedReplicas: optional(
+          integer({ doc: "Number of Machines that match the current spec, as v1beta1 counts them." }),
+        ),
+        readyReplicas: optional(integer({ doc: "Number of Machines whose Node is ready, as v1beta1 counts them." })),
+        unavailableReplicas: optional(
+          integer({ doc: "Number of Machines that are missing or not ready, as v1beta1 counts them." }),
+        ),
       }),
     ),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the KubeadmControlPlane.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of a KubeadmControlPlane's spec and status; the v1beta1 schema is derived from it. */

@@ -1,12 +1,15 @@
 import { array, boolean, type Infer, integer, map, object, optional, string, time } from "../schema/schema.ts";
 import { args, texts } from "./kubeadm-cluster-configuration.ts";
 
-const taint = object({
-  key: string({ doc: "Taint key." }),
-  value: optional(string({ doc: "Taint value." })),
-  effect: string({ doc: "What happens to pods that do not tolerate it." }),
-  timeAdded: optional(time({ doc: "When it was added." })),
-});
+const taint = object(
+  {
+    key: string({ doc: "Taint key." }),
+    value: optional(string({ doc: "Taint value." })),
+    effect: string({ doc: "What happens to pods that do not tolerate it." }),
+    timeAdded: optional(time({ doc: "When it was added." })),
+  },
+  { doc: "A taint of the Node." },
+);
 
 const nodeRegistration = object(
   {
@@ -26,7 +29,7 @@ const endpoint = object(
     advertiseAddress: optional(string({ doc: "Address of this node's API server.", minLength: 1, maxLength: 39 })),
     bindPort: optional(integer({ doc: "Its port.", minimum: 1 })),
   },
-  { minProperties: 1 },
+  { doc: "Address and port that the API server of this node advertises.", minProperties: 1 },
 );
 
 const seconds = (doc: string) => optional(integer({ doc, minimum: 0 }));
@@ -41,7 +44,7 @@ const timeouts = object(
     tlsBootstrapSeconds: seconds("For the kubelet to get its certificate."),
     discoverySeconds: seconds("For discovery to succeed."),
   },
-  { minProperties: 1 },
+  { doc: "How long kubeadm waits for its steps, in seconds.", minProperties: 1 },
 );
 
 const shared = {
@@ -50,20 +53,23 @@ const shared = {
   patches: optional(
     object(
       { directory: optional(string({ doc: "Folder with patches.", minLength: 1, maxLength: 512 })) },
-      { minProperties: 1 },
+      { doc: "Patches that kubeadm applies to the manifests of the components.", minProperties: 1 },
     ),
   ),
   timeouts: optional(timeouts),
 };
 
-const bootstrapToken = object({
-  token: string({ doc: "id.secret", pattern: String.raw`^[a-z0-9]{6}\.[a-z0-9]{16}$` }),
-  description: optional(string({ doc: "What it is for.", minLength: 1, maxLength: 512 })),
-  ttlSeconds: optional(integer({ doc: "How long it lives; 0: for ever.", minimum: 0 })),
-  expires: optional(time({ doc: "When it ends." })),
-  usages: optional(texts("What it may be used for.", 100, 256)),
-  groups: optional(texts("Groups of who uses it.", 100, 256)),
-});
+const bootstrapToken = object(
+  {
+    token: string({ doc: "Token in the form id.secret.", pattern: String.raw`^[a-z0-9]{6}\.[a-z0-9]{16}$` }),
+    description: optional(string({ doc: "What it is for.", minLength: 1, maxLength: 512 })),
+    ttlSeconds: optional(integer({ doc: "How long it lives; 0: for ever.", minimum: 0 })),
+    expires: optional(time({ doc: "When it ends." })),
+    usages: optional(texts("What it may be used for.", 100, 256)),
+    groups: optional(texts("Groups of who uses it.", 100, 256)),
+  },
+  { doc: "A token that nodes join with." },
+);
 
 /** Schema of kubeadm's InitConfiguration. */
 export const initConfiguration = object(
@@ -84,60 +90,77 @@ const tokenDiscovery = object(
     caCertHashes: optional(texts("Pins of the cluster CA; computed if absent.", 100, 512)),
     unsafeSkipCAVerification: optional(boolean({ doc: "Whether to trust any CA." })),
   },
-  { minProperties: 1 },
+  { doc: "Discovery of the cluster with a bootstrap token.", minProperties: 1 },
 );
 
 const kubeConfigUser = object(
   {
     authProvider: optional(
-      object({
-        name: string({ doc: "Name of the plugin.", minLength: 1, maxLength: 256 }),
-        config: optional(map(string(), { doc: "Its settings." })),
-      }),
+      object(
+        {
+          name: string({ doc: "Name of the plugin.", minLength: 1, maxLength: 256 }),
+          config: optional(map(string(), { doc: "Its settings." })),
+        },
+        { doc: "Authentication with an auth provider plugin." },
+      ),
     ),
     exec: optional(
-      object({
-        command: string({ doc: "Program to run.", minLength: 1, maxLength: 1024 }),
-        args: optional(texts("Its arguments.", 100, 512)),
-        env: optional(
-          array(
-            object({
-              name: string({ doc: "Name of the variable.", minLength: 1, maxLength: 512 }),
-              value: string({ doc: "Its value.", minLength: 1, maxLength: 512 }),
-            }),
-            { doc: "Its environment.", minItems: 1, maxItems: 100 },
+      object(
+        {
+          command: string({ doc: "Program to run.", minLength: 1, maxLength: 1024 }),
+          args: optional(texts("Its arguments.", 100, 512)),
+          env: optional(
+            array(
+              object(
+                {
+                  name: string({ doc: "Name of the variable.", minLength: 1, maxLength: 512 }),
+                  value: string({ doc: "Its value.", minLength: 1, maxLength: 512 }),
+                },
+                { doc: "One environment variable of the program." },
+              ),
+              { doc: "Its environment.", minItems: 1, maxItems: 100 },
+            ),
           ),
-        ),
-        apiVersion: optional(string({ doc: "Version it speaks.", minLength: 1, maxLength: 512 })),
-        provideClusterInfo: optional(boolean({ doc: "Whether it gets the cluster's data." })),
-      }),
+          apiVersion: optional(string({ doc: "Version it speaks.", minLength: 1, maxLength: 512 })),
+          provideClusterInfo: optional(boolean({ doc: "Whether it gets the cluster's data." })),
+        },
+        { doc: "Authentication with a program that prints credentials." },
+      ),
     ),
   },
   { doc: "Who the node is while it joins: authProvider or exec.", minProperties: 1 },
 );
 
-const fileDiscovery = object({
-  kubeConfigPath: string({ doc: "Where the kubeconfig is on the node.", minLength: 1, maxLength: 512 }),
-  kubeConfig: optional(
-    object({
-      cluster: optional(
-        object(
-          {
-            server: optional(string({ doc: "URL of the API; the Cluster's if absent.", minLength: 1, maxLength: 512 })),
-            tlsServerName: optional(string({ doc: "Name to check.", minLength: 1, maxLength: 512 })),
-            insecureSkipTLSVerify: optional(boolean({ doc: "Whether to trust any certificate." })),
-            certificateAuthorityData: optional(
-              string({ doc: "CA; the cluster's if absent.", minLength: 1, maxLength: 51200, format: "byte" }),
+const fileDiscovery = object(
+  {
+    kubeConfigPath: string({ doc: "Where the kubeconfig is on the node.", minLength: 1, maxLength: 512 }),
+    kubeConfig: optional(
+      object(
+        {
+          cluster: optional(
+            object(
+              {
+                server: optional(
+                  string({ doc: "URL of the API; the Cluster's if absent.", minLength: 1, maxLength: 512 }),
+                ),
+                tlsServerName: optional(string({ doc: "Name to check.", minLength: 1, maxLength: 512 })),
+                insecureSkipTLSVerify: optional(boolean({ doc: "Whether to trust any certificate." })),
+                certificateAuthorityData: optional(
+                  string({ doc: "CA; the cluster's if absent.", minLength: 1, maxLength: 51200, format: "byte" }),
+                ),
+                proxyURL: optional(string({ doc: "Proxy to use.", minLength: 1, maxLength: 512 })),
+              },
+              { doc: "How the API server is reached and verified.", minProperties: 1 },
             ),
-            proxyURL: optional(string({ doc: "Proxy to use.", minLength: 1, maxLength: 512 })),
-          },
-          { minProperties: 1 },
-        ),
+          ),
+          user: kubeConfigUser,
+        },
+        { doc: "The kubeconfig that is written to kubeConfigPath; without it the file must exist on the node." },
       ),
-      user: kubeConfigUser,
-    }),
-  ),
-});
+    ),
+  },
+  { doc: "Discovery of the cluster with a kubeconfig file." },
+);
 
 /** Schema of kubeadm's JoinConfiguration. */
 export const joinConfiguration = object(
@@ -151,10 +174,15 @@ export const joinConfiguration = object(
           file: optional(fileDiscovery),
           tlsBootstrapToken: optional(string({ doc: "Token for TLS bootstrap.", minLength: 1, maxLength: 512 })),
         },
-        { minProperties: 1 },
+        {
+          doc: "How a joining node finds and verifies the cluster; by default with a bootstrap token that the controller creates.",
+          minProperties: 1,
+        },
       ),
     ),
-    controlPlane: optional(object({ localAPIEndpoint: optional(endpoint) })),
+    controlPlane: optional(
+      object({ localAPIEndpoint: optional(endpoint) }, { doc: "Settings of a node that joins the control plane." }),
+    ),
   },
   { doc: "What a joining node does.", minProperties: 1 },
 );

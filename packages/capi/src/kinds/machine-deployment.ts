@@ -19,11 +19,11 @@ export const rolloutStrategy = object(
           maxUnavailable: optional(intOrString({ doc: "How many may be missing meanwhile; default 0." })),
           maxSurge: optional(intOrString({ doc: "How many more may exist meanwhile; default 1." })),
         },
-        { minProperties: 1 },
+        { doc: "Limits of a rolling update; only with type RollingUpdate.", minProperties: 1 },
       ),
     ),
   },
-  { minProperties: 1 },
+  { doc: "How Machines are replaced when their template changes.", minProperties: 1 },
 );
 
 /** Schema of when and how the Machines of a MachineDeployment are replaced; a Cluster's topology uses it too. */
@@ -32,40 +32,54 @@ export const rollout = object(
     after: optional(time({ doc: "Machines older than this are replaced." })),
     strategy: optional(rolloutStrategy),
   },
-  { minProperties: 1 },
+  { doc: "When and how Machines are replaced.", minProperties: 1 },
 );
 
-const spec = object({
-  clusterName,
-  replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
-  rollout: optional(rollout),
-  selector: labelSelector,
-  template: machineTemplate,
-  machineNaming: optional(machineNaming),
-  remediation: optional(
-    object(
-      { maxInFlight: optional(intOrString({ doc: "How many may be repaired at a time." })) },
-      { minProperties: 1 },
+const spec = object(
+  {
+    clusterName,
+    replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
+    rollout: optional(rollout),
+    selector: labelSelector,
+    template: machineTemplate,
+    machineNaming: optional(machineNaming),
+    remediation: optional(
+      object(
+        { maxInFlight: optional(intOrString({ doc: "How many may be repaired at a time." })) },
+        { doc: "Limits for the remediation of unhealthy Machines.", minProperties: 1 },
+      ),
     ),
-  ),
-  deletion: optional(deletionOrder),
-  paused: optional(boolean({ doc: "Stops the rollout; scaling goes on." })),
-});
+    deletion: optional(deletionOrder),
+    paused: optional(boolean({ doc: "Stops the rollout; scaling goes on." })),
+  },
+  { doc: "Desired state of the MachineDeployment." },
+);
 
 const status = object(
   {
     ...replicasStatus,
-    phase: optional(string({ enum: ["ScalingUp", "ScalingDown", "Running", "Failed", "Unknown"] })),
+    phase: optional(
+      string({
+        doc: "Coarse phase of the MachineDeployment, for display; controllers use the conditions.",
+        enum: ["ScalingUp", "ScalingDown", "Running", "Failed", "Unknown"],
+      }),
+    ),
     deprecated: optional(
       deprecatedWith({
-        updatedReplicas: optional(integer()),
-        readyReplicas: optional(integer()),
-        availableReplicas: optional(integer()),
-        unavailableReplicas: optional(integer()),
+        updatedReplicas: optional(
+          integer({ doc: "Number of Machines that match the current template, as v1beta1 counts them." }),
+        ),
+        readyReplicas: optional(integer({ doc: "Number of Machines whose Node is ready, as v1beta1 counts them." })),
+        availableReplicas: optional(
+          integer({ doc: "Number of Machines that have been ready for minReadySeconds, as v1beta1 counts them." }),
+        ),
+        unavailableReplicas: optional(
+          integer({ doc: "Number of Machines that are missing or not available, as v1beta1 counts them." }),
+        ),
       }),
     ),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the MachineDeployment.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of a MachineDeployment's spec and status; the v1beta1 schema is derived from it. */

@@ -10,51 +10,57 @@ const unique = (field: string) => [
   { rule: "self.all(x, self.exists_one(y, x == y))", message: `entries in ${field} must be unique` },
 ];
 
-const spec = object({
-  drain: object({
-    behavior: string({
-      doc: "Drain: evict. Skip: leave. WaitCompleted: wait until the Pod ends.",
-      enum: ["Drain", "Skip", "WaitCompleted"],
-    }),
-    order: optional(integer({ doc: "Lower is evicted first; only with Drain; default 0." })),
-  }),
-  machines: optional(
-    array(
-      object(
-        {
-          selector: optional(documented(labelSelector, "Labels of the Machine.")),
-          clusterSelector: optional(documented(labelSelector, "Labels of its Cluster.")),
-        },
-        { minProperties: 1 },
-      ),
+const spec = object(
+  {
+    drain: object(
       {
-        doc: "Machines the rule is for; all if absent.",
-        minItems: 1,
-        maxItems: 32,
-        listType: "atomic",
-        rules: unique("machines"),
+        behavior: string({
+          doc: "Drain: evict. Skip: leave. WaitCompleted: wait until the Pod ends.",
+          enum: ["Drain", "Skip", "WaitCompleted"],
+        }),
+        order: optional(integer({ doc: "Lower is evicted first; only with Drain; default 0." })),
       },
+      { doc: "How matching Pods are drained." },
     ),
-  ),
-  pods: optional(
-    array(
-      object(
+    machines: optional(
+      array(
+        object(
+          {
+            selector: optional(documented(labelSelector, "Labels of the Machine.")),
+            clusterSelector: optional(documented(labelSelector, "Labels of its Cluster.")),
+          },
+          { doc: "Machines that match both selectors.", minProperties: 1 },
+        ),
         {
-          selector: optional(documented(labelSelector, "Labels of the Pod.")),
-          namespaceSelector: optional(documented(labelSelector, "Labels of its Namespace.")),
+          doc: "Machines the rule is for; all if absent.",
+          minItems: 1,
+          maxItems: 32,
+          listType: "atomic",
+          rules: unique("machines"),
         },
-        { minProperties: 1 },
       ),
-      {
-        doc: "Pods the rule is for; all if absent.",
-        minItems: 1,
-        maxItems: 32,
-        listType: "atomic",
-        rules: unique("pods"),
-      },
     ),
-  ),
-});
+    pods: optional(
+      array(
+        object(
+          {
+            selector: optional(documented(labelSelector, "Labels of the Pod.")),
+            namespaceSelector: optional(documented(labelSelector, "Labels of its Namespace.")),
+          },
+          { doc: "Pods that match both selectors.", minProperties: 1 },
+        ),
+        {
+          doc: "Pods the rule is for; all if absent.",
+          minItems: 1,
+          maxItems: 32,
+          listType: "atomic",
+          rules: unique("pods"),
+        },
+      ),
+    ),
+  },
+  { doc: "Desired state of the MachineDrainRule." },
+);
 
 /** The v1beta2 schema of a MachineDrainRule's spec; the v1beta1 schema is derived from it. */
 export const schema = object({ spec });

@@ -8,12 +8,17 @@ import { ageColumn, clusterColumn, pausedColumn } from "./columns.ts";
 import { checks, remediationFields } from "./health-checks.ts";
 import { deprecatedConditions } from "./shared-status.ts";
 
-const spec = object({
-  clusterName,
-  selector: labelSelector,
-  checks: optional(checks),
-  remediation: optional(object(remediationFields, { minProperties: 1 })),
-});
+const spec = object(
+  {
+    clusterName,
+    selector: labelSelector,
+    checks: optional(checks),
+    remediation: optional(
+      object(remediationFields, { doc: "How unhealthy Machines are remediated.", minProperties: 1 }),
+    ),
+  },
+  { doc: "Desired state of the MachineHealthCheck." },
+);
 
 const status = object(
   {
@@ -31,7 +36,7 @@ const status = object(
     observedGeneration: optional(observedGeneration),
     deprecated: optional(deprecatedConditions),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the MachineHealthCheck.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of a MachineHealthCheck's spec and status; the v1beta1 schema is derived from it. */

@@ -8,37 +8,42 @@ import { ageColumn, clusterColumn, pausedColumn, replicasColumns } from "./colum
 import { machineTemplate, replicasStatus } from "./machine-template.ts";
 import { deprecatedWith, legacyFailure } from "./shared-status.ts";
 
-const spec = object({
-  clusterName,
-  replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
-  template: machineTemplate,
-  providerIDList: optional(
-    array(string({ minLength: 1, maxLength: 512 }), {
-      doc: "Provider IDs of the pool's instances; written by the controller.",
-      maxItems: 10000,
-      listType: "atomic",
-    }),
-  ),
-  failureDomains: optional(
-    array(string({ minLength: 1, maxLength: 256 }), {
-      doc: "Where instances may be placed.",
-      maxItems: 100,
-      listType: "atomic",
-    }),
-  ),
-});
+const spec = object(
+  {
+    clusterName,
+    replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
+    template: machineTemplate,
+    providerIDList: optional(
+      array(string({ minLength: 1, maxLength: 512 }), {
+        doc: "Provider IDs of the pool's instances; written by the controller.",
+        maxItems: 10000,
+        listType: "atomic",
+      }),
+    ),
+    failureDomains: optional(
+      array(string({ minLength: 1, maxLength: 256 }), {
+        doc: "Where instances may be placed.",
+        maxItems: 100,
+        listType: "atomic",
+      }),
+    ),
+  },
+  { doc: "Desired state of the MachinePool." },
+);
 
 const nodeReference = object(
   {
-    apiVersion: optional(string()),
-    kind: optional(string()),
-    namespace: optional(string()),
-    name: optional(string()),
-    uid: optional(string()),
-    resourceVersion: optional(string()),
-    fieldPath: optional(string()),
+    apiVersion: optional(string({ doc: "API version of the Node." })),
+    kind: optional(string({ doc: "Kind of the object, Node." })),
+    namespace: optional(string({ doc: "Namespace of the object; empty for a Node." })),
+    name: optional(string({ doc: "Name of the Node." })),
+    uid: optional(string({ doc: "UID of the Node." })),
+    resourceVersion: optional(
+      string({ doc: "Resource version of the Node that the reference is made to; usually absent." }),
+    ),
+    fieldPath: optional(string({ doc: "Path of a part of the Node that is referred to; usually absent." })),
   },
-  { mapType: "atomic" },
+  { doc: "Reference to a Node of the workload cluster.", mapType: "atomic" },
 );
 
 const { selector: _, ...counters } = replicasStatus;
@@ -56,12 +61,13 @@ const status = object(
             boolean({ doc: "True once bootstrap data was there; never goes back." }),
           ),
         },
-        { minProperties: 1 },
+        { doc: "Milestones of the first provisioning of the MachinePool.", minProperties: 1 },
       ),
     ),
     nodeRefs: optional(array(nodeReference, { doc: "Nodes of the pool.", maxItems: 10000, listType: "atomic" })),
     phase: optional(
       string({
+        doc: "Coarse lifecycle phase of the MachinePool, for display; controllers use the conditions.",
         enum: [
           "Pending",
           "Provisioning",
@@ -79,13 +85,17 @@ const status = object(
     deprecated: optional(
       deprecatedWith({
         ...legacyFailure,
-        readyReplicas: optional(integer()),
-        availableReplicas: optional(integer()),
-        unavailableReplicas: optional(integer()),
+        readyReplicas: optional(integer({ doc: "Number of instances whose Node is ready, as v1beta1 counts them." })),
+        availableReplicas: optional(
+          integer({ doc: "Number of instances that have been ready for minReadySeconds, as v1beta1 counts them." }),
+        ),
+        unavailableReplicas: optional(
+          integer({ doc: "Number of instances that are missing or not available, as v1beta1 counts them." }),
+        ),
       }),
     ),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the MachinePool.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of a MachinePool's spec and status; the v1beta1 schema is derived from it. */

@@ -14,16 +14,22 @@ export const deletionOrderField = optional(
 );
 
 /** Schema of spec.deletion of MachineSets and MachineDeployments: the order in which Machines are deleted on scale-down. */
-export const deletionOrder = object({ order: deletionOrderField }, { minProperties: 1 });
+export const deletionOrder = object(
+  { order: deletionOrderField },
+  { doc: "How Machines are selected for deletion when replicas decrease.", minProperties: 1 },
+);
 
-const spec = object({
-  clusterName,
-  replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
-  selector: labelSelector,
-  template: machineTemplate,
-  machineNaming: optional(machineNaming),
-  deletion: optional(deletionOrder),
-});
+const spec = object(
+  {
+    clusterName,
+    replicas: optional(integer({ doc: "Machines wanted.", minimum: 0 })),
+    selector: labelSelector,
+    template: machineTemplate,
+    machineNaming: optional(machineNaming),
+    deletion: optional(deletionOrder),
+  },
+  { doc: "Desired state of the MachineSet." },
+);
 
 const status = object(
   {
@@ -31,13 +37,17 @@ const status = object(
     deprecated: optional(
       deprecatedWith({
         ...legacyFailure,
-        fullyLabeledReplicas: optional(integer()),
-        readyReplicas: optional(integer()),
-        availableReplicas: optional(integer()),
+        fullyLabeledReplicas: optional(
+          integer({ doc: "Number of Machines whose labels match the labels of the template." }),
+        ),
+        readyReplicas: optional(integer({ doc: "Number of Machines whose Node is ready, as v1beta1 counts them." })),
+        availableReplicas: optional(
+          integer({ doc: "Number of Machines that have been ready for minReadySeconds, as v1beta1 counts them." }),
+        ),
       }),
     ),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the MachineSet.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of a MachineSet's spec and status; the v1beta1 schema is derived from it. */

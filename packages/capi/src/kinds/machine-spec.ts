@@ -1,14 +1,17 @@
 import { clusterName, contractReference } from "../schema/common.ts";
 import { CONDITION_TYPE, LABEL_VALUE, TAINT_KEY } from "../schema/patterns.ts";
-import { array, type Infer, integer, object, optional, string } from "../schema/schema.ts";
+import { array, documented, type Infer, integer, object, optional, string } from "../schema/schema.ts";
 
 /** A condition of one's own that counts when readiness or availability is computed. */
-const gate = object({
-  conditionType: string({ doc: "Type of the condition.", minLength: 1, maxLength: 316, pattern: CONDITION_TYPE }),
-  polarity: optional(
-    string({ doc: "Positive: True is good. Negative: False is good.", enum: ["Positive", "Negative"] }),
-  ),
-});
+const gate = object(
+  {
+    conditionType: string({ doc: "Type of the condition.", minLength: 1, maxLength: 316, pattern: CONDITION_TYPE }),
+    polarity: optional(
+      string({ doc: "Positive: True is good. Negative: False is good.", enum: ["Positive", "Negative"] }),
+    ),
+  },
+  { doc: "A condition that takes part in a summary condition." },
+);
 
 /** Schema of additional conditions that must be good for an object to be Ready. */
 export const readinessGates = array(gate, {
@@ -28,18 +31,21 @@ export const availabilityGates = array(gate, {
 });
 
 /** Schema of a taint that a Machine's Node gets, and whether it is kept in sync or set only once. */
-export const machineTaint = object({
-  key: string({ doc: "Taint key.", minLength: 1, maxLength: 317, pattern: TAINT_KEY }),
-  value: optional(string({ doc: "Taint value.", minLength: 1, maxLength: 63, pattern: LABEL_VALUE })),
-  effect: string({
-    doc: "What happens to pods that do not tolerate it.",
-    enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"],
-  }),
-  propagation: string({
-    doc: "Kept in sync, or set once when the Node appears.",
-    enum: ["Always", "OnInitialization"],
-  }),
-});
+export const machineTaint = object(
+  {
+    key: string({ doc: "Taint key.", minLength: 1, maxLength: 317, pattern: TAINT_KEY }),
+    value: optional(string({ doc: "Taint value.", minLength: 1, maxLength: 63, pattern: LABEL_VALUE })),
+    effect: string({
+      doc: "What happens to pods that do not tolerate it.",
+      enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"],
+    }),
+    propagation: string({
+      doc: "Kept in sync, or set once when the Node appears.",
+      enum: ["Always", "OnInitialization"],
+    }),
+  },
+  { doc: "A taint of the Node and how it is propagated." },
+);
 
 /** Schema of a Machine's list of taints, keyed by key and effect. */
 export const machineTaints = array(machineTaint, {
@@ -66,27 +72,38 @@ export const machineDeletion = object(deletionTimeouts, {
 /** Schema of where a Machine's bootstrap data comes from: a bootstrap object or a Secret. */
 export const bootstrap = object(
   {
-    configRef: optional(contractReference),
+    configRef: optional(
+      documented(
+        contractReference,
+        "Reference to the bootstrap configuration, or to its template in MachineSets and MachineDeployments.",
+      ),
+    ),
     dataSecretName: optional(string({ doc: "Secret with the bootstrap data.", minLength: 0, maxLength: 253 })),
   },
   { doc: "Where the machine's bootstrap data comes from." },
 );
 
-/** Schema of Machine.spec, which the Machine templates of other kinds contain too. */
-export const machineSpec = object({
-  clusterName,
-  bootstrap,
-  infrastructureRef: contractReference,
-  version: optional(string({ doc: "Kubernetes version of the node.", minLength: 1, maxLength: 256 })),
-  providerID: optional(
-    string({ doc: "Identifies the machine at its provider and on its Node.", minLength: 1, maxLength: 512 }),
-  ),
-  failureDomain: optional(string({ doc: "Where the machine should be placed.", minLength: 1, maxLength: 256 })),
-  minReadySeconds: optional(integer({ doc: "How long it must be ready to count as available.", minimum: 0 })),
-  readinessGates: optional(readinessGates),
-  deletion: optional(machineDeletion),
-  taints: optional(machineTaints),
-});
+/** Machine.spec; also what templates of Machines hold. */
+export const machineSpec = object(
+  {
+    clusterName,
+    bootstrap,
+    infrastructureRef: documented(
+      contractReference,
+      "Reference to the infrastructure machine, to its template in MachineSets and MachineDeployments, or to the infrastructure machine pool in MachinePools.",
+    ),
+    version: optional(string({ doc: "Kubernetes version of the node.", minLength: 1, maxLength: 256 })),
+    providerID: optional(
+      string({ doc: "Identifies the machine at its provider and on its Node.", minLength: 1, maxLength: 512 }),
+    ),
+    failureDomain: optional(string({ doc: "Where the machine should be placed.", minLength: 1, maxLength: 256 })),
+    minReadySeconds: optional(integer({ doc: "How long it must be ready to count as available.", minimum: 0 })),
+    readinessGates: optional(readinessGates),
+    deletion: optional(machineDeletion),
+    taints: optional(machineTaints),
+  },
+  { doc: "Desired state of a Machine." },
+);
 
 /** Machine.spec: the Machine's cluster, version, bootstrap data and infrastructure. */
 export type MachineSpec = Infer<typeof machineSpec>;

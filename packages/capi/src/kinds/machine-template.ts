@@ -4,7 +4,10 @@ import { machineSpec } from "./machine-spec.ts";
 import { versionCounts } from "./shared-status.ts";
 
 /** What Machines are made from. */
-export const machineTemplate = object({ metadata: optional(templateMetadata), spec: machineSpec });
+export const machineTemplate = object(
+  { metadata: optional(templateMetadata), spec: machineSpec },
+  { doc: "Template that Machines are created from." },
+);
 
 /** How Machines are named. */
 export const machineNaming = object(
@@ -13,7 +16,7 @@ export const machineNaming = object(
       string({ doc: "Go template of Machine names; must contain {{ .random }}.", minLength: 1, maxLength: 256 }),
     ),
   },
-  { minProperties: 1 },
+  { doc: "How Machines are named.", minProperties: 1 },
 );
 
 /** Status that everything that keeps Machines shares. */

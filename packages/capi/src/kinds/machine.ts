@@ -10,30 +10,38 @@ import { deprecatedStatus } from "./shared-status.ts";
 
 /** Schema of status.addresses of Machines and infrastructure machines. */
 export const machineAddresses = array(
-  object({
-    type: string({
-      doc: "What kind of address.",
-      enum: ["Hostname", "ExternalIP", "InternalIP", "ExternalDNS", "InternalDNS"],
-    }),
-    address: string({ doc: "The address.", minLength: 1, maxLength: 256 }),
-  }),
+  object(
+    {
+      type: string({
+        doc: "What kind of address.",
+        enum: ["Hostname", "ExternalIP", "InternalIP", "ExternalDNS", "InternalDNS"],
+      }),
+      address: string({ doc: "The address.", minLength: 1, maxLength: 256 }),
+    },
+    { doc: "One address of the machine." },
+  ),
   { doc: "Where the machine can be reached.", maxItems: 256, listType: "atomic" },
 );
 
 /** corev1.NodeSystemInfo. */
 const nodeInfo = object(
   {
-    architecture: optional(string()),
-    bootID: optional(string()),
-    containerRuntimeVersion: optional(string()),
-    kernelVersion: optional(string()),
-    kubeProxyVersion: optional(string()),
-    kubeletVersion: optional(string()),
-    machineID: optional(string()),
-    operatingSystem: optional(string()),
-    osImage: optional(string()),
-    swap: optional(object({ capacity: optional(integer({ format: "int64" })) })),
-    systemUUID: optional(string()),
+    architecture: optional(string({ doc: "CPU architecture of the node." })),
+    bootID: optional(string({ doc: "ID of the current boot of the node." })),
+    containerRuntimeVersion: optional(string({ doc: "Name and version of the container runtime." })),
+    kernelVersion: optional(string({ doc: "Version of the kernel." })),
+    kubeProxyVersion: optional(string({ doc: "Version of kube-proxy; deprecated in Kubernetes." })),
+    kubeletVersion: optional(string({ doc: "Version of the kubelet." })),
+    machineID: optional(string({ doc: "Machine ID of the operating system." })),
+    operatingSystem: optional(string({ doc: "Operating system of the node, such as linux." })),
+    osImage: optional(string({ doc: "Name and release of the operating system image." })),
+    swap: optional(
+      object(
+        { capacity: optional(integer({ doc: "Size of the swap space in bytes.", format: "int64" })) },
+        { doc: "Swap space of the node." },
+      ),
+    ),
+    systemUUID: optional(string({ doc: "UUID of the system as its firmware reports it." })),
   },
   { doc: "What the Node says of its system." },
 );
@@ -51,16 +59,22 @@ const status = object(
             boolean({ doc: "True once bootstrap data was there; never goes back." }),
           ),
         },
-        { minProperties: 1 },
+        { doc: "Milestones of the first provisioning of the Machine.", minProperties: 1 },
       ),
     ),
-    nodeRef: optional(object({ name: objectName("Name of the Node.") })),
+    nodeRef: optional(
+      object(
+        { name: objectName("Name of the Node.") },
+        { doc: "Reference to the Node of the Machine in the workload cluster." },
+      ),
+    ),
     nodeInfo: optional(nodeInfo),
     lastUpdated: optional(time({ doc: "When the phase last changed." })),
     failureDomain: optional(string({ doc: "Where the machine really is.", minLength: 1, maxLength: 256 })),
     addresses: optional(machineAddresses),
     phase: optional(
       string({
+        doc: "Coarse lifecycle phase of the Machine, for display; controllers use the conditions.",
         enum: [
           "Pending",
           "Provisioning",
@@ -74,19 +88,30 @@ const status = object(
         ],
       }),
     ),
-    certificatesExpiryDate: optional(time()),
+    certificatesExpiryDate: optional(
+      time({ doc: "Time when the first certificate of a control plane Machine expires; absent on workers." }),
+    ),
     deletion: optional(
-      object({
-        nodeDrainStartTime: optional(time()),
-        waitForNodeVolumeDetachStartTime: optional(time()),
-        waitForPreDrainHookStartTime: optional(time()),
-        waitForPreTerminateHookStartTime: optional(time()),
-      }),
+      object(
+        {
+          nodeDrainStartTime: optional(time({ doc: "Time when the drain of the Node started." })),
+          waitForNodeVolumeDetachStartTime: optional(
+            time({ doc: "Time when the Machine started to wait for volumes to detach from the Node." }),
+          ),
+          waitForPreDrainHookStartTime: optional(
+            time({ doc: "Time when the Machine started to wait for pre-drain hooks." }),
+          ),
+          waitForPreTerminateHookStartTime: optional(
+            time({ doc: "Time when the Machine started to wait for pre-terminate hooks." }),
+          ),
+        },
+        { doc: "Times of the steps of the deletion; absent until the Machine is deleted." },
+      ),
     ),
     observedGeneration: optional(observedGeneration),
     deprecated: optional(deprecatedStatus),
   },
-  { minProperties: 1 },
+  { doc: "Observed state of the Machine.", minProperties: 1 },
 );
 
 /** The v1beta2 schema of a Machine's spec and status; the v1beta1 schema is derived from it. */

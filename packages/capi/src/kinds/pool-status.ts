@@ -6,17 +6,23 @@ const count = (doc: string) => integer({ doc, format: "int64" });
 
 /** The status of a pool, of addresses as of prefixes: upstream has one shape for both. */
 export const poolStatus = (what: "Addresses" | "Prefixes") =>
-  object({
-    ipAddresses: optional(
-      object({
-        total: count(`${what} of the pool.`),
-        free: count(`${what} that can be given away.`),
-        used: count(`${what} given away.`),
-        outOfRange: count(`${what} given away that the pool no longer has.`),
-      }),
-    ),
-    conditions: optional(conditions),
-  });
+  object(
+    {
+      ipAddresses: optional(
+        object(
+          {
+            total: count(`${what} of the pool.`),
+            free: count(`${what} that can be given away.`),
+            used: count(`${what} given away.`),
+            outOfRange: count(`${what} given away that the pool no longer has.`),
+          },
+          { doc: `${what} of the pool by use.` },
+        ),
+      ),
+      conditions: optional(conditions),
+    },
+    { doc: "Observed state of the pool." },
+  );
 
 /** Columns of a pool. */
 export const poolColumns = (name: string, jsonPath: string): PrinterColumnDefinition[] => [

@@ -8,15 +8,21 @@ import { deletionTimeouts, machineDeletion, machineTaints, readinessGates } from
 
 const variables = (doc: string) =>
   array(
-    object({
-      name: string({ doc: "Name of the variable.", minLength: 1, maxLength: 256 }),
-      value: anything({ doc: "Its value, any JSON." }),
-    }),
+    object(
+      {
+        name: string({ doc: "Name of the variable.", minLength: 1, maxLength: 256 }),
+        value: anything({ doc: "Its value, any JSON." }),
+      },
+      { doc: "Value of one variable." },
+    ),
     { doc, minItems: 1, maxItems: 1000, listType: "map", keys: ["name"] },
   );
 
 const overrides = optional(
-  object({ overrides: optional(variables("Values that win over the cluster's.")) }, { minProperties: 1 }),
+  object(
+    { overrides: optional(variables("Values that win over the cluster's.")) },
+    { doc: "Variables of this part of the topology.", minProperties: 1 },
+  ),
 );
 
 const replicas = optional(integer({ doc: "Machines wanted." }));
@@ -36,9 +42,20 @@ const controlPlane = object(
     metadata: optional(templateMetadata),
     replicas,
     rollout: optional(
-      object({ after: optional(time({ doc: "Machines older than this are replaced." })) }, { minProperties: 1 }),
+      object(
+        { after: optional(time({ doc: "Machines older than this are replaced." })) },
+        { doc: "When control plane Machines are replaced.", minProperties: 1 },
+      ),
     ),
-    healthCheck: optional(object({ ...healthCheckEnabled, ...controlPlaneHealthCheck }, { minProperties: 1 })),
+    healthCheck: optional(
+      object(
+        { ...healthCheckEnabled, ...controlPlaneHealthCheck },
+        {
+          doc: "MachineHealthCheck of the control plane; values set here replace those of the class.",
+          minProperties: 1,
+        },
+      ),
+    ),
     deletion: optional(machineDeletion),
     taints: optional(machineTaints),
     readinessGates: optional(readinessGates),
@@ -47,51 +64,73 @@ const controlPlane = object(
   { doc: "The control plane.", minProperties: 1 },
 );
 
-const machineDeployment = object({
-  metadata: optional(templateMetadata),
-  class: className,
-  name: topologyName,
-  failureDomain: optional(string({ doc: "Where its Machines are placed.", minLength: 1, maxLength: 256 })),
-  replicas,
-  healthCheck: optional(object({ ...healthCheckEnabled, ...machineDeploymentHealthCheck }, { minProperties: 1 })),
-  deletion: optional(object({ order: deletionOrderField, ...deletionTimeouts }, { minProperties: 1 })),
-  taints: optional(machineTaints),
-  minReadySeconds,
-  readinessGates: optional(readinessGates),
-  rollout: optional(rollout),
-  variables: overrides,
-});
+const machineDeployment = object(
+  {
+    metadata: optional(templateMetadata),
+    class: className,
+    name: topologyName,
+    failureDomain: optional(string({ doc: "Where its Machines are placed.", minLength: 1, maxLength: 256 })),
+    replicas,
+    healthCheck: optional(
+      object(
+        { ...healthCheckEnabled, ...machineDeploymentHealthCheck },
+        { doc: "MachineHealthCheck of the Machines; values set here replace those of the class.", minProperties: 1 },
+      ),
+    ),
+    deletion: optional(
+      object(
+        { order: deletionOrderField, ...deletionTimeouts },
+        {
+          doc: "Which Machines are deleted first and how long the steps of their deletion may take.",
+          minProperties: 1,
+        },
+      ),
+    ),
+    taints: optional(machineTaints),
+    minReadySeconds,
+    readinessGates: optional(readinessGates),
+    rollout: optional(rollout),
+    variables: overrides,
+  },
+  { doc: "One MachineDeployment of the topology." },
+);
 
-const machinePool = object({
-  metadata: optional(templateMetadata),
-  class: className,
-  name: topologyName,
-  failureDomains: optional(
-    array(string({ minLength: 1, maxLength: 256 }), {
-      doc: "Where its instances may be placed.",
-      minItems: 1,
-      maxItems: 100,
-      listType: "atomic",
-    }),
-  ),
-  deletion: optional(machineDeletion),
-  taints: optional(machineTaints),
-  minReadySeconds,
-  replicas,
-  variables: overrides,
-});
+const machinePool = object(
+  {
+    metadata: optional(templateMetadata),
+    class: className,
+    name: topologyName,
+    failureDomains: optional(
+      array(string({ minLength: 1, maxLength: 256 }), {
+        doc: "Where its instances may be placed.",
+        minItems: 1,
+        maxItems: 100,
+        listType: "atomic",
+      }),
+    ),
+    deletion: optional(machineDeletion),
+    taints: optional(machineTaints),
+    minReadySeconds,
+    replicas,
+    variables: overrides,
+  },
+  { doc: "One MachinePool of the topology." },
+);
 
 /** `Cluster.spec.topology`: a cluster described by a ClusterClass. */
 export const topology = object(
   {
-    classRef: object({
-      name: objectName("Name of the ClusterClass."),
-      namespace: optional(
-        namespaceName(
-          "Its namespace; the Cluster's if absent. Any other must be allowed by the class, with its annotation capstan.dev/allowed-namespaces.",
+    classRef: object(
+      {
+        name: objectName("Name of the ClusterClass."),
+        namespace: optional(
+          namespaceName(
+            "Its namespace; the Cluster's if absent. Any other must be allowed by the class, with its annotation capstan.dev/allowed-namespaces.",
+          ),
         ),
-      ),
-    }),
+      },
+      { doc: "Reference to the ClusterClass." },
+    ),
     version: string({ doc: "Kubernetes version of the whole cluster.", minLength: 1, maxLength: 256 }),
     controlPlane: optional(controlPlane),
     workers: optional(
@@ -116,7 +155,7 @@ export const topology = object(
             }),
           ),
         },
-        { minProperties: 1 },
+        { doc: "Workers of the cluster.", minProperties: 1 },
       ),
     ),
     variables: optional(variables("Values of the class's variables.")),

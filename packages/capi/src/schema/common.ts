@@ -42,11 +42,14 @@ export const objectName = (doc: string) => string({ doc, minLength: 1, maxLength
 const kindName = string({ doc: "Kind of the object.", minLength: 1, maxLength: 63, pattern: KIND });
 
 /** A reference whose version is chosen through contract labels. */
-export const contractReference = object({
-  apiGroup: string({ doc: "API group of the object.", minLength: 1, maxLength: 253, pattern: SUBDOMAIN }),
-  kind: kindName,
-  name: objectName("Name of the object, in the same namespace."),
-});
+export const contractReference = object(
+  {
+    apiGroup: string({ doc: "API group of the object.", minLength: 1, maxLength: 253, pattern: SUBDOMAIN }),
+    kind: kindName,
+    name: objectName("Name of the object, in the same namespace."),
+  },
+  { doc: "Reference to an object in the same namespace; the contract labels of its CRD select the API version." },
+);
 
 /** group/version of a referenced object. */
 export const apiVersion = string({
@@ -57,7 +60,10 @@ export const apiVersion = string({
 });
 
 /** A reference that names its version too: templates of classes and remediation. */
-export const versionedReference = object({ apiVersion, kind: kindName, name: objectName("Name of the object.") });
+export const versionedReference = object(
+  { apiVersion, kind: kindName, name: objectName("Name of the object.") },
+  { doc: "Reference to an object, with its API version." },
+);
 
 /** What a class's patch selects by. */
 export const versionedKind = { apiVersion, kind: kindName };
@@ -78,11 +84,14 @@ export const templateMetadata = object(
 );
 
 /** Where machines can be placed so that they do not fail together. */
-export const failureDomain = object({
-  name: string({ doc: "Name of the failure domain.", minLength: 1, maxLength: 256 }),
-  controlPlane: optional(boolean({ doc: "Whether control plane machines may be placed here." })),
-  attributes: optional(map(string(), { doc: "Free attributes of the provider." })),
-});
+export const failureDomain = object(
+  {
+    name: string({ doc: "Name of the failure domain.", minLength: 1, maxLength: 256 }),
+    controlPlane: optional(boolean({ doc: "Whether control plane machines may be placed here." })),
+    attributes: optional(map(string(), { doc: "Free attributes of the provider." })),
+  },
+  { doc: "A failure domain that Machines can be placed in." },
+);
 
 /** metav1.LabelSelector. */
 export const labelSelector = object(
@@ -90,14 +99,17 @@ export const labelSelector = object(
     matchLabels: optional(map(string(), { doc: "Labels that must have these values." })),
     matchExpressions: optional(
       array(
-        object({
-          key: string({ doc: "Key of the label." }),
-          operator: string({
-            doc: "How the label is compared.",
-            enum: ["In", "NotIn", "Exists", "DoesNotExist"],
-          }),
-          values: optional(array(string(), { doc: "What it is compared with.", listType: "atomic" })),
-        }),
+        object(
+          {
+            key: string({ doc: "Key of the label." }),
+            operator: string({
+              doc: "How the label is compared.",
+              enum: ["In", "NotIn", "Exists", "DoesNotExist"],
+            }),
+            values: optional(array(string(), { doc: "What it is compared with.", listType: "atomic" })),
+          },
+          { doc: "One requirement on a label." },
+        ),
         { doc: "Further requirements.", listType: "atomic" },
       ),
     ),

@@ -74,17 +74,29 @@ export interface TemplateOptions<O extends Fields> {
   beside?: O;
 }
 
-const conditions = array(condition, { listType: "map", keys: ["type"], maxItems: 32 });
+const conditions = array(condition, {
+  doc: "Conditions of the object.",
+  listType: "map",
+  keys: ["type"],
+  maxItems: 32,
+});
 const initialization = object(
   { provisioned: optional(boolean({ doc: "True once everything was there; never goes back." })) },
-  { minProperties: 1 },
+  { doc: "Milestones of the first provisioning.", minProperties: 1 },
 );
 
 const clusterFields = { controlPlaneEndpoint: optional(controlPlaneEndpoint) };
 const clusterStatus = {
   conditions: optional(conditions),
   initialization: optional(initialization),
-  failureDomains: optional(array(failureDomain, { listType: "map", keys: ["name"], maxItems: 100 })),
+  failureDomains: optional(
+    array(failureDomain, {
+      doc: "Failure domains that the provider offers.",
+      listType: "map",
+      keys: ["name"],
+      maxItems: 100,
+    }),
+  ),
 };
 
 const machineFields = {
@@ -97,9 +109,12 @@ const machineStatus = {
   failureDomain: optional(string({ doc: "Where the machine really is.", minLength: 1, maxLength: 256 })),
 };
 
-const templateStatus = object({
-  capacity: optional(map(string(), { doc: "What a machine of this template offers, for scaling up from zero." })),
-});
+const templateStatus = object(
+  {
+    capacity: optional(map(string(), { doc: "What a machine of this template offers, for scaling up from zero." })),
+  },
+  { doc: "Observed state of the template." },
+);
 
 /** What the contracts call differently in status. */
 const OLD_STATUS: readonly Rule[] = [move("status.ready", "status.initialization.provisioned"), ...OLD_CONDITIONS];
@@ -126,8 +141,10 @@ export function infraClusterKind<F extends Fields, S extends Fields = Record<nev
   options: InfraKindOptions<F> & InfraStatusOptions<S>,
 ) {
   const schema = object({
-    spec: optional(object({ ...clusterFields, ...options.spec })),
-    status: optional(object({ ...clusterStatus, ...(options.status as S) })),
+    spec: optional(object({ ...clusterFields, ...options.spec }, { doc: `Desired state of the ${options.kind}.` })),
+    status: optional(
+      object({ ...clusterStatus, ...(options.status as S) }, { doc: `Observed state of the ${options.kind}.` }),
+    ),
   });
   return defineKind({
     ...common(options),
@@ -144,8 +161,10 @@ export function infraMachineKind<F extends Fields, S extends Fields = Record<nev
 ) {
   const mutable = new Set<string>(["providerID", ...(options.mutable ?? [])]);
   const schema = object({
-    spec: optional(object({ ...machineFields, ...options.spec })),
-    status: optional(object({ ...machineStatus, ...(options.status as S) })),
+    spec: optional(object({ ...machineFields, ...options.spec }, { doc: `Desired state of the ${options.kind}.` })),
+    status: optional(
+      object({ ...machineStatus, ...(options.status as S) }, { doc: `Observed state of the ${options.kind}.` }),
+    ),
   });
   return defineKind({
     ...common(options),
@@ -178,10 +197,19 @@ export function templateKind<F extends Fields, O extends Fields = Record<never, 
 ) {
   const mutable = new Set<string>(options.mutable ?? []);
   const schema = object({
-    spec: object({
-      template: object({ metadata: optional(templateMetadata), spec: object(options.spec) }),
-      ...(options.beside as O),
-    }),
+    spec: object(
+      {
+        template: object(
+          {
+            metadata: optional(templateMetadata),
+            spec: object(options.spec, { doc: "Desired state of the objects." }),
+          },
+          { doc: "Template that objects are created from." },
+        ),
+        ...(options.beside as O),
+      },
+      { doc: `Desired state of the ${options.kind}.` },
+    ),
     status: optional(templateStatus),
   });
   return defineKind({

@@ -3,6 +3,7 @@ import {
   boolean,
   condition,
   defineKind,
+  documented,
   INFRASTRUCTURE_GROUP,
   integer,
   map,
@@ -16,100 +17,153 @@ import {
 } from "@capstan/capi";
 import { BYO_HOST_V1BETA1 } from "./byo-host-v1beta1.ts";
 
-const machineRef = object({
-  apiVersion: string({ maxLength: 253 }),
-  kind: string({ maxLength: 63 }),
-  namespace: string({ maxLength: 63 }),
-  name: string({ maxLength: 253 }),
-  uid: string({ maxLength: 64 }),
-});
+const machineRef = object(
+  {
+    apiVersion: string({ doc: "API version of the machine.", maxLength: 253 }),
+    kind: string({ doc: "Kind of the machine.", maxLength: 63 }),
+    namespace: string({ doc: "Namespace of the machine.", maxLength: 63 }),
+    name: string({ doc: "Name of the machine.", maxLength: 253 }),
+    uid: string({ doc: "UID of the machine.", maxLength: 64 }),
+  },
+  { doc: "Reference to the ByoMachine that has claimed the host; absent while the host is free." },
+);
 
 const secretRef = (doc: string) =>
-  object({ name: string({ doc, maxLength: 253 }), namespace: string({ maxLength: 63 }) });
+  object({
+    name: string({ doc, maxLength: 253 }),
+    namespace: string({ doc: "Namespace of the Secret.", maxLength: 63 }),
+  });
 
-const spec = object({
-  labels: optional(map(string(), { doc: "Free facts about the host for selectors; labels of the object serve too." })),
-  machineRef: optional(machineRef),
-  bootstrapSecret: optional(secretRef("Secret with the bootstrap data.")),
-  installationSecret: optional(secretRef("Secret that says how Kubernetes is installed on the host first.")),
-  providerID: optional(string({ doc: "What the Node must be registered with.", maxLength: 512 })),
-  release: optional(
-    object({
-      machineUID: string({ doc: "The machine that is to be taken off this host.", maxLength: 64 }),
-      requestedAt: time(),
-      clusterName: optional(string({ doc: "The Cluster it was a node of.", maxLength: 63 })),
-      providerID: optional(string({ doc: "The Node that must be gone before the host is free.", maxLength: 512 })),
-    }),
-  ),
-  unschedulable: optional(boolean({ doc: "true: not given to new machines." })),
-});
-
-const step = object({
-  name: string({ maxLength: 256 }),
-  startedAt: optional(time()),
-  exitCode: optional(integer()),
-  seconds: optional(integer({ minimum: 0 })),
-  output: optional(string({ doc: "The end of what it printed, secrets left out.", maxLength: 4096 })),
-});
-
-const status = object({
-  conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
-  hostinfo: optional(
-    object({
-      osname: optional(string({ maxLength: 64 })),
-      osimage: optional(string({ maxLength: 256 })),
-      architecture: optional(string({ maxLength: 32 })),
-      hostname: optional(string({ maxLength: 253 })),
-      kernel: optional(string({ maxLength: 256 })),
-      cpus: optional(integer({ minimum: 0 })),
-      memoryMiB: optional(integer({ minimum: 0 })),
-      disks: optional(
-        array(
-          object({
-            name: string({ maxLength: 64 }),
-            sizeGiB: optional(integer({ minimum: 0 })),
-            rotational: optional(boolean()),
-            model: optional(string({ maxLength: 256 })),
-          }),
-          { maxItems: 64 },
-        ),
-      ),
-      kubeletVersion: optional(string({ doc: "Version of the kubelet on the host, if there is one.", maxLength: 64 })),
-      swap: optional(boolean({ doc: "Whether the host swaps." })),
-    }),
-  ),
-  network: optional(
-    array(
-      object({
-        networkInterfaceName: string({ maxLength: 64 }),
-        isDefault: optional(boolean()),
-        connected: optional(boolean()),
-        macAddr: optional(string({ maxLength: 64 })),
-        ipAddrs: optional(array(string({ maxLength: 64 }), { maxItems: 64 })),
-      }),
-      { maxItems: 64 },
+const spec = object(
+  {
+    labels: optional(
+      map(string(), { doc: "Free facts about the host for selectors; labels of the object serve too." }),
     ),
-  ),
-  agentVersion: optional(string({ maxLength: 64 })),
-  machineID: optional(string({ maxLength: 64 })),
-  lastHeartbeatTime: optional(time()),
-  certificateExpiresAt: optional(time({ doc: "When the agent's certificate ends; it is renewed long before." })),
-  bootstrap: optional(
-    object({
-      machineUID: string({ maxLength: 64 }),
-      phase: string({ enum: ["Running", "Succeeded", "Failed"] }),
-      message: optional(string({ maxLength: 4096 })),
-      steps: optional(array(step, { maxItems: 64 })),
-    }),
-  ),
-  release: optional(
-    object({
-      machineUID: string({ maxLength: 64 }),
-      phase: string({ enum: ["Running", "Released", "Failed"] }),
-      message: optional(string({ maxLength: 4096 })),
-    }),
-  ),
-});
+    machineRef: optional(machineRef),
+    bootstrapSecret: optional(
+      documented(
+        secretRef("Secret with the bootstrap data."),
+        "Reference to the Secret with the bootstrap data of the claiming machine.",
+      ),
+    ),
+    installationSecret: optional(
+      documented(
+        secretRef("Secret that says how Kubernetes is installed on the host first."),
+        "Reference to the Secret that says how to install Kubernetes on the host.",
+      ),
+    ),
+    providerID: optional(string({ doc: "What the Node must be registered with.", maxLength: 512 })),
+    release: optional(
+      object(
+        {
+          machineUID: string({ doc: "The machine that is to be taken off this host.", maxLength: 64 }),
+          requestedAt: time({ doc: "Time when the release was requested." }),
+          clusterName: optional(string({ doc: "The Cluster it was a node of.", maxLength: 63 })),
+          providerID: optional(string({ doc: "The Node that must be gone before the host is free.", maxLength: 512 })),
+        },
+        { doc: "Request to the agent to remove a machine from the host." },
+      ),
+    ),
+    unschedulable: optional(boolean({ doc: "true: not given to new machines." })),
+  },
+  { doc: "Desired state of the ByoHost." },
+);
+
+const step = object(
+  {
+    name: string({ doc: "Name of the step.", maxLength: 256 }),
+    startedAt: optional(time({ doc: "Time when the step started." })),
+    exitCode: optional(integer({ doc: "Exit code of the step; absent while it runs." })),
+    seconds: optional(integer({ doc: "Duration of the step in seconds; absent while it runs.", minimum: 0 })),
+    output: optional(string({ doc: "The end of what it printed, secrets left out.", maxLength: 4096 })),
+  },
+  { doc: "One command that the agent ran." },
+);
+
+const status = object(
+  {
+    conditions: optional(
+      array(condition, { doc: "Conditions of the ByoHost.", listType: "map", keys: ["type"], maxItems: 32 }),
+    ),
+    hostinfo: optional(
+      object(
+        {
+          osname: optional(string({ doc: "Operating system of the host, such as linux.", maxLength: 64 })),
+          osimage: optional(string({ doc: "Name and release of the operating system.", maxLength: 256 })),
+          architecture: optional(string({ doc: "CPU architecture of the host.", maxLength: 32 })),
+          hostname: optional(string({ doc: "Host name of the host.", maxLength: 253 })),
+          kernel: optional(string({ doc: "Version of the kernel.", maxLength: 256 })),
+          cpus: optional(integer({ doc: "Number of logical CPUs.", minimum: 0 })),
+          memoryMiB: optional(integer({ doc: "Size of the memory in MiB.", minimum: 0 })),
+          disks: optional(
+            array(
+              object(
+                {
+                  name: string({ doc: "Name of the device.", maxLength: 64 }),
+                  sizeGiB: optional(integer({ doc: "Size of the disk in GiB.", minimum: 0 })),
+                  rotational: optional(boolean({ doc: "Whether the disk is a rotating disk." })),
+                  model: optional(string({ doc: "Model of the disk.", maxLength: 256 })),
+                },
+                { doc: "One disk." },
+              ),
+              { doc: "Disks of the host.", maxItems: 64 },
+            ),
+          ),
+          kubeletVersion: optional(
+            string({ doc: "Version of the kubelet on the host, if there is one.", maxLength: 64 }),
+          ),
+          swap: optional(boolean({ doc: "Whether the host swaps." })),
+        },
+        { doc: "Facts about the host." },
+      ),
+    ),
+    network: optional(
+      array(
+        object(
+          {
+            networkInterfaceName: string({ doc: "Name of the interface.", maxLength: 64 }),
+            isDefault: optional(boolean({ doc: "Whether the default route uses the interface." })),
+            connected: optional(boolean({ doc: "Whether the interface is connected." })),
+            macAddr: optional(string({ doc: "MAC address of the interface.", maxLength: 64 })),
+            ipAddrs: optional(
+              array(string({ maxLength: 64 }), { doc: "IP addresses of the interface.", maxItems: 64 }),
+            ),
+          },
+          { doc: "One network interface." },
+        ),
+        { doc: "Network interfaces of the host.", maxItems: 64 },
+      ),
+    ),
+    agentVersion: optional(string({ doc: "Version of the agent.", maxLength: 64 })),
+    machineID: optional(
+      string({ doc: "Machine ID of the operating system; it identifies the host across restarts.", maxLength: 64 }),
+    ),
+    lastHeartbeatTime: optional(time({ doc: "Time when the agent last reported." })),
+    certificateExpiresAt: optional(time({ doc: "When the agent's certificate ends; it is renewed long before." })),
+    bootstrap: optional(
+      object(
+        {
+          machineUID: string({ doc: "UID of the machine that is bootstrapped.", maxLength: 64 }),
+          phase: string({ doc: "Phase of the bootstrap.", enum: ["Running", "Succeeded", "Failed"] }),
+          message: optional(string({ doc: "Human-readable details of a failure.", maxLength: 4096 })),
+          steps: optional(array(step, { doc: "Steps of the bootstrap, oldest first.", maxItems: 64 })),
+        },
+        { doc: "Progress of the bootstrap of the claiming machine." },
+      ),
+    ),
+    release: optional(
+      object(
+        {
+          machineUID: string({ doc: "UID of the machine that is removed from the host.", maxLength: 64 }),
+          phase: string({ doc: "Phase of the release.", enum: ["Running", "Released", "Failed"] }),
+          message: optional(string({ doc: "Human-readable details of a failure.", maxLength: 4096 })),
+        },
+        { doc: "Progress of the requested release." },
+      ),
+    ),
+  },
+  { doc: "Observed state of the ByoHost, written by its agent." },
+);
 
 const schema = object({ spec: optional(spec), status: optional(status) });
 

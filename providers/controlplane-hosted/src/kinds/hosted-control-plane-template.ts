@@ -3,9 +3,15 @@ import { classSpec } from "./hosted-control-plane.ts";
 import { hostedControlPlaneTemplateV1Beta1 } from "./v1beta1.ts";
 
 const schema = object({
-  spec: object({
-    template: object({ metadata: optional(templateMetadata), spec: optional(classSpec) }),
-  }),
+  spec: object(
+    {
+      template: object(
+        { metadata: optional(templateMetadata), spec: optional(classSpec) },
+        { doc: "Template that HostedControlPlanes are created from." },
+      ),
+    },
+    { doc: "Desired state of the HostedControlPlaneTemplate." },
+  ),
 });
 
 /** Template that a ClusterClass creates HostedControlPlanes from; version and replicas come from the Cluster's topology. */

@@ -3,6 +3,7 @@ import {
   boolean,
   condition,
   defineKind,
+  documented,
   type Infer,
   integer,
   map,
@@ -13,14 +14,12 @@ import {
   string,
   v1beta1,
 } from "@capstan/capi";
-import { OWN_FILES } from "../components/own-files.ts";
+import { apiServer, component, OBJECT_NAME } from "./component-settings.ts";
+import { etcd } from "./etcd-settings.ts";
 import { hostedControlPlaneV1Beta1 } from "./v1beta1.ts";
 
 /** Pattern of a Kubernetes version: `vX.Y.Z` with an optional pre-release. */
 export const KUBERNETES_VERSION_PATTERN = String.raw`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$`;
-
-/** A name without a slash: what is named lies in the same namespace and nowhere else. */
-const OBJECT_NAME = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 
 const endpoint = object(
   {
@@ -28,6 +27,7 @@ const endpoint = object(
     port: integer({ doc: "Port of the API.", minimum: 1, maximum: 65535 }),
   },
   {
+    doc: "Endpoint at which clients and nodes reach the API server; immutable once it is set.",
     rules: [
       {
         rule: "self == oldSelf",
@@ -37,260 +37,52 @@ const endpoint = object(
   },
 );
 
-const argument = object({
-  name: string({ doc: "Flag without leading dashes.", pattern: "^[a-z0-9][a-z0-9-]*$", maxLength: 128 }),
-  value: optional(string({ doc: "Its value. `$FILES/NAME` stands for a file of `files`.", maxLength: 1024 })),
-});
-
-const file = object({
-  name: string({
-    doc: "File name; arguments refer to it as `$FILES/NAME`.",
-    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-    maxLength: 128,
-    rules: [
-      {
-        rule: `!(self in ${JSON.stringify(OWN_FILES).replaceAll('"', "'")})`,
-        message: "this is a file of the control plane itself; choose another name",
-      },
-    ],
-  }),
-  content: optional(string({ doc: "Its content, when it is no secret.", maxLength: 10240 })),
-  contentFrom: optional(
-    object({
-      secret: object({ name: string({ pattern: OBJECT_NAME, maxLength: 253 }), key: string({ maxLength: 253 }) }),
+const rotation = object(
+  {
+    phase: string({
+      doc: "How far to rotate: `Trust` makes new authorities and has them trusted beside the old, `Issue` has everything issued by the new, `Retire` ends the trust in the old. One after the other; condition AuthoritiesCurrent says what to do between them.",
+      enum: ["Trust", "Issue", "Retire"],
     }),
-  ),
-});
-
-const amounts = map(string({ maxLength: 32 }), {
-  doc: "Kubernetes quantities, such as `cpu: 250m` and `memory: 512Mi`.",
-});
-
-/** What a component's container is given, where it is one. */
-const containerFields = {
-  image: optional(
-    string({ doc: "Pods: image of the component; by default that of the version.", minLength: 1, maxLength: 512 }),
-  ),
-  resources: optional(
-    object(
-      { requests: optional(amounts), limits: optional(amounts) },
-      { doc: "Pods: what the container asks for and may use; by default kubeadm's requests and no limits." },
+    authorities: optional(
+      array(string({ enum: ["Cluster", "Etcd", "FrontProxy", "ServiceAccount"] }), {
+        doc: "Which ones; all when empty.",
+        listType: "set",
+        maxItems: 4,
+      }),
     ),
-  ),
-};
-
-const fileName = (doc: string) => optional(string({ doc, pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$", maxLength: 128 }));
-
-const componentFields = {
-  ...containerFields,
-  featureGates: optional(map(boolean({}), { doc: "Feature gates by name." })),
-  extraArgs: optional(
-    array(argument, { doc: "More flags. Flags that the placement owns are refused.", maxItems: 100 }),
-  ),
-  files: optional(
-    array(file, {
-      doc: "Files the flags refer to, such as an audit policy.",
-      maxItems: 20,
-      listType: "map",
-      keys: ["name"],
-    }),
-  ),
-  memoryBytes: optional(integer({ doc: "Soft memory limit in bytes.", minimum: 0, format: "int64" })),
-};
-
-const component = object(componentFields);
-
-const pluginNames = array(string({ pattern: "^[A-Za-z0-9]+$", maxLength: 128 }), { listType: "set", maxItems: 50 });
-
-const apiServer = object({
-  ...componentFields,
-  oidc: optional(
-    object(
-      {
-        issuerURL: string({ doc: "Of the tokens.", pattern: "^https://", maxLength: 512 }),
-        clientID: string({ doc: "Tokens must be issued for it.", minLength: 1, maxLength: 512 }),
-        usernameClaim: optional(string({ maxLength: 128 })),
-        usernamePrefix: optional(string({ maxLength: 128 })),
-        groupsClaim: optional(string({ maxLength: 128 })),
-        groupsPrefix: optional(string({ maxLength: 128 })),
-        caFile: fileName("Entry of `files` with the CA of the issuer."),
-      },
-      { doc: "Users that log in elsewhere." },
-    ),
-  ),
-  audit: optional(
-    object(
-      {
-        policyFile: string({
-          doc: "Entry of `files` with the audit policy.",
-          pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-          maxLength: 128,
-        }),
-        maxAgeDays: optional(integer({ doc: "How long old logs are kept; 30 unless set.", minimum: 0, maximum: 3650 })),
-        maxBackups: optional(integer({ doc: "How many old logs are kept; 10 unless set.", minimum: 0, maximum: 1000 })),
-        maxSizeMiB: optional(integer({ doc: "When a new log is begun; 100 unless set.", minimum: 1, maximum: 10_000 })),
-      },
-      { doc: "An audit log: Process `kube-apiserver/data/audit.log`, Pods the container's log." },
-    ),
-  ),
-  encryption: optional(
-    object(
-      {
-        resources: optional(
-          array(string({ maxLength: 253 }), {
-            doc: "What is encrypted in etcd, such as `secrets` and `configmaps`; secrets unless set.",
-            listType: "set",
-            maxItems: 50,
-          }),
-        ),
-      },
-      { doc: "Encryption at rest with a key of its own, in Secret `CLUSTER-encryption`." },
-    ),
-  ),
-  admission: optional(
-    object(
-      {
-        enable: optional(pluginNames),
-        disable: optional(pluginNames),
-        configFile: fileName("Entry of `files` with an AdmissionConfiguration."),
-      },
-      { doc: "Admission plugins beside the default ones." },
-    ),
-  ),
-});
-
-/** Parts with a letter or a digit: `.` and `..` would be taken out of the address. */
-const S3_PREFIX = "^[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)*$";
-
-const s3 = object({
-  endpoint: string({
-    doc: "Address of an S3-compatible store, such as `https://s3.eu-central-1.amazonaws.com`.",
-    pattern: "^https?://[^/?#@\\\\]+/?$",
-    maxLength: 512,
-  }),
-  bucket: string({ pattern: "^[a-z0-9][a-z0-9.-]*$", maxLength: 63 }),
-  prefix: optional(string({ doc: "Put before the keys.", pattern: S3_PREFIX, maxLength: 512 })),
-  region: optional(string({ pattern: "^[a-z0-9-]+$", maxLength: 64 })),
-  secretName: string({
-    doc: "Secret with the keys `accessKeyId` and `secretAccessKey`.",
-    pattern: OBJECT_NAME,
-    maxLength: 253,
-  }),
-});
-
-const etcd = object({
-  ...containerFields,
-  toolsImage: optional(
-    string({
-      doc: "Pods: image with sh, head and sha256sum that receives a backup which is restored; busybox of `imageRepository` unless set.",
-      minLength: 1,
-      maxLength: 512,
-    }),
-  ),
-  replicas: optional(
-    integer({
-      doc: "Members: 1, 3 or 5.",
-      default: 1,
-      rules: [{ rule: "self in [1, 3, 5]", message: "etcd needs an odd number of members: 1, 3 or 5" }],
-    }),
-  ),
-  shared: optional(
-    object(
-      {
-        name: string({
-          doc: "All that name the same one share it.",
-          pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
-          maxLength: 63,
-          rules: [{ rule: "self == oldSelf", message: "the shared etcd that holds the data cannot be changed" }],
-        }),
-      },
-      {
-        doc: "Process: keeps the data in an etcd that control planes of this machine share, below a prefix that only this one can read and write. `quotaBytes` is then what its objects may take, 256 MiB unless set.",
-      },
-    ),
-  ),
-  storage: optional(
-    object({
-      type: optional(string({ enum: ["PersistentVolumeClaim", "EmptyDir"] })),
-      size: optional(string({ doc: "Of each member's volume, 8Gi unless set.", maxLength: 32 })),
-      storageClassName: optional(string({ doc: "The host cluster's default class unless set.", maxLength: 253 })),
-    }),
-  ),
-  backup: optional(
-    object({
-      schedule: optional(
-        string({ doc: "When to back up: five fields of cron, in UTC, such as `0 3 * * *`.", maxLength: 64 }),
-      ),
-      keep: optional(integer({ doc: "How many are kept.", minimum: 1, maximum: 1000, default: 7 })),
-      s3: optional(s3),
-    }),
-  ),
-  quotaBytes: optional(
-    integer({
-      doc: "How large the data may grow before etcd takes no more writes; 2 GiB unless set.",
-      minimum: 16_777_216,
-      maximum: 8_589_934_592,
-      format: "int64",
-    }),
-  ),
-  defragment: optional(
-    object({
-      schedule: optional(
-        string({ doc: "When to give unused space back: five fields of cron, in UTC.", maxLength: 64 }),
-      ),
-      unusedPercent: optional(
-        integer({
-          doc: "Also when this much of the data's files is unused; 50 unless set.",
-          minimum: 10,
-          maximum: 100,
-        }),
-      ),
-    }),
-  ),
-  restoreFrom: optional(
-    object({
-      backup: string({ doc: "Name of the backup, such as `20261116T030000Z`.", maxLength: 128 }),
-      controlPlane: optional(
-        string({
-          doc: "The HostedControlPlane of this namespace that the backup was made of, when it is another one.",
-          pattern: OBJECT_NAME,
-          maxLength: 253,
-        }),
-      ),
-    }),
-  ),
-  extraArgs: optional(array(argument, { maxItems: 100 })),
-});
-
-const rotation = object({
-  phase: string({
-    doc: "How far to rotate: `Trust` makes new authorities and has them trusted beside the old, `Issue` has everything issued by the new, `Retire` ends the trust in the old. One after the other; condition AuthoritiesCurrent says what to do between them.",
-    enum: ["Trust", "Issue", "Retire"],
-  }),
-  authorities: optional(
-    array(string({ enum: ["Cluster", "Etcd", "FrontProxy", "ServiceAccount"] }), {
-      doc: "Which ones; all when empty.",
-      listType: "set",
-      maxItems: 4,
-    }),
-  ),
-});
+  },
+  { doc: "Rotation of the certificate authorities and of the service account key." },
+);
 
 const addon = object({ enabled: optional(boolean({ doc: "false leaves it out.", default: true })) });
 
-const toleration = object({
-  key: optional(string({ maxLength: 316 })),
-  operator: optional(string({ enum: ["Exists", "Equal"] })),
-  value: optional(string({ maxLength: 63 })),
-  effect: optional(string({ enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"] })),
-  tolerationSeconds: optional(integer({ format: "int64" })),
-});
+const toleration = object(
+  {
+    key: optional(string({ doc: "Key of the taint; empty with Exists tolerates all taints.", maxLength: 316 })),
+    operator: optional(string({ doc: "How the value is compared; Equal by default.", enum: ["Exists", "Equal"] })),
+    value: optional(string({ doc: "Value of the taint; empty with Exists.", maxLength: 63 })),
+    effect: optional(
+      string({
+        doc: "Effect of the taint; all effects by default.",
+        enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"],
+      }),
+    ),
+    tolerationSeconds: optional(
+      integer({ doc: "How long a NoExecute taint is tolerated, in seconds; forever by default.", format: "int64" }),
+    ),
+  },
+  { doc: "A toleration of the pods." },
+);
 
 const pods = object(
   {
-    nodeSelector: optional(map(string({ maxLength: 63 }))),
-    tolerations: optional(array(toleration, { maxItems: 50 })),
-    priorityClassName: optional(string({ maxLength: 253 })),
+    nodeSelector: optional(
+      map(string({ maxLength: 63 }), { doc: "Labels that a node of the host cluster must have." }),
+    ),
+    tolerations: optional(array(toleration, { doc: "Taints of nodes that the pods tolerate.", maxItems: 50 })),
+    priorityClassName: optional(
+      string({ doc: "Priority class of the pods; the host cluster's default class unless set.", maxLength: 253 }),
+    ),
     imagePullSecrets: optional(
       array(string({ maxLength: 253 }), { doc: "Names of Secrets in the host cluster.", maxItems: 20 }),
     ),
@@ -315,48 +107,87 @@ const sharedFields = {
     ),
   ),
   hostCluster: optional(
-    object({
-      secretName: string({
-        doc: "Secret with the kubeconfig (key `value`) of the cluster that runs the pods.",
-        pattern: OBJECT_NAME,
-        maxLength: 253,
-      }),
-    }),
+    object(
+      {
+        secretName: string({
+          doc: "Secret with the kubeconfig (key `value`) of the cluster that runs the pods.",
+          pattern: OBJECT_NAME,
+          maxLength: 253,
+        }),
+      },
+      { doc: "Pods: the cluster that runs the pods; the management cluster by default." },
+    ),
   ),
   pods: optional(pods),
   expose: optional(
-    object({
-      type: optional(string({ doc: "Pods: how the API is reached.", enum: ["LoadBalancer", "NodePort", "ClusterIP"] })),
-      bindAddress: optional(string({ doc: "Process: address to listen on.", maxLength: 64 })),
-      certSANs: optional(
-        array(string({ maxLength: 253 }), {
-          doc: "More names and addresses for the serving certificate.",
-          maxItems: 100,
-        }),
-      ),
-    }),
+    object(
+      {
+        type: optional(
+          string({ doc: "Pods: how the API is reached.", enum: ["LoadBalancer", "NodePort", "ClusterIP"] }),
+        ),
+        bindAddress: optional(string({ doc: "Process: address to listen on.", maxLength: 64 })),
+        certSANs: optional(
+          array(string({ maxLength: 253 }), {
+            doc: "More names and addresses for the serving certificate.",
+            maxItems: 100,
+          }),
+        ),
+      },
+      { doc: "How the API server is exposed." },
+    ),
   ),
   etcd: optional(etcd),
   apiServer: optional(apiServer),
-  controllerManager: optional(component),
-  scheduler: optional(component),
+  controllerManager: optional(documented(component, "Settings of kube-controller-manager.")),
+  scheduler: optional(documented(component, "Settings of kube-scheduler.")),
   certificates: optional(
-    object({
-      encryptionAlgorithm: optional(string({ enum: ["ECDSA-P256", "ECDSA-P384", "RSA-2048", "RSA-3072", "RSA-4096"] })),
-      rotation: optional(rotation),
-    }),
+    object(
+      {
+        encryptionAlgorithm: optional(
+          string({
+            doc: "Algorithm of new private keys; ECDSA-P256 by default.",
+            enum: ["ECDSA-P256", "ECDSA-P384", "RSA-2048", "RSA-3072", "RSA-4096"],
+          }),
+        ),
+        rotation: optional(rotation),
+      },
+      { doc: "Settings of keys and certificates." },
+    ),
   ),
   addons: optional(
-    object({
-      coreDNS: optional(addon),
-      kubeProxy: optional(
-        object({
-          enabled: optional(boolean({ default: true })),
-          mode: optional(string({ enum: ["iptables", "nftables"] })),
-        }),
-      ),
-      konnectivity: optional(object({ mode: optional(string({ enum: ["Auto", "On", "Off"] })) })),
-    }),
+    object(
+      {
+        coreDNS: optional(documented(addon, "The DNS add-on, CoreDNS.")),
+        kubeProxy: optional(
+          object(
+            {
+              enabled: optional(boolean({ doc: "Whether kube-proxy is installed.", default: true })),
+              mode: optional(
+                string({
+                  doc: "Proxy mode of kube-proxy; by default kube-proxy's own.",
+                  enum: ["iptables", "nftables"],
+                }),
+              ),
+            },
+            { doc: "The kube-proxy add-on." },
+          ),
+        ),
+        konnectivity: optional(
+          object(
+            {
+              mode: optional(
+                string({
+                  doc: "Whether the tunnel is used: Auto, the default, uses it only with placement Pods; On is refused with any other placement.",
+                  enum: ["Auto", "On", "Off"],
+                }),
+              ),
+            },
+            { doc: "The tunnel through which the API server reaches nodes and pods." },
+          ),
+        ),
+      },
+      { doc: "Add-ons that are installed in the workload cluster." },
+    ),
   ),
   imageRepository: optional(
     string({ doc: "Where images of add-ons (and of Pods) come from.", default: "registry.k8s.io", maxLength: 255 }),
@@ -382,6 +213,7 @@ const spec = object(
     ...sharedFields,
   },
   {
+    doc: "Desired state of the HostedControlPlane.",
     rules: [
       {
         rule: "(has(self.etcd) && has(self.etcd.shared)) == (has(oldSelf.etcd) && has(oldSelf.etcd.shared))",
@@ -391,42 +223,65 @@ const spec = object(
   },
 );
 
-const versionCount = object({ version: string({ maxLength: 64 }), replicas: integer({ minimum: 0 }) });
+const versionCount = object(
+  {
+    version: string({ doc: "Kubernetes version.", maxLength: 64 }),
+    replicas: integer({ doc: "Number of replicas that run this version.", minimum: 0 }),
+  },
+  { doc: "How many replicas run one version." },
+);
 
-const status = object({
-  conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
-  initialization: optional(
-    object({ controlPlaneInitialized: optional(boolean({ doc: "True once workers may join; never goes back." })) }),
-  ),
-  externalManagedControlPlane: optional(
-    boolean({ doc: "Always true: there are no control plane Machines nor Nodes." }),
-  ),
-  version: optional(string({ maxLength: 64 })),
-  versions: optional(array(versionCount, { maxItems: 10 })),
-  selector: optional(string({ maxLength: 4096 })),
-  replicas: optional(integer({ minimum: 0 })),
-  readyReplicas: optional(integer({ minimum: 0 })),
-  availableReplicas: optional(integer({ minimum: 0 })),
-  upToDateReplicas: optional(integer({ minimum: 0 })),
-  backup: optional(
-    object({
-      lastName: optional(string({ doc: "Name for `spec.etcd.restoreFrom.backup`.", maxLength: 128 })),
-      lastTime: optional(string({ maxLength: 64 })),
-      lastSizeBytes: optional(integer({ minimum: 0, format: "int64" })),
-      count: optional(integer({ minimum: 0 })),
-      location: optional(string({ maxLength: 1024 })),
-      nextTime: optional(string({ maxLength: 64 })),
-    }),
-  ),
-  observedGeneration: optional(integer({ minimum: 1, format: "int64" })),
-});
+const status = object(
+  {
+    conditions: optional(
+      array(condition, { doc: "Conditions of the HostedControlPlane.", listType: "map", keys: ["type"], maxItems: 32 }),
+    ),
+    initialization: optional(
+      object(
+        { controlPlaneInitialized: optional(boolean({ doc: "True once workers may join; never goes back." })) },
+        { doc: "Milestones of the first provisioning of the control plane." },
+      ),
+    ),
+    externalManagedControlPlane: optional(
+      boolean({ doc: "Always true: there are no control plane Machines nor Nodes." }),
+    ),
+    version: optional(string({ doc: "Kubernetes version that the control plane runs.", maxLength: 64 })),
+    versions: optional(array(versionCount, { doc: "Kubernetes versions in use.", maxItems: 10 })),
+    selector: optional(
+      string({ doc: "Label selector of the replicas as text, for the scale subresource.", maxLength: 4096 }),
+    ),
+    replicas: optional(integer({ doc: "Number of kube-apiservers that exist.", minimum: 0 })),
+    readyReplicas: optional(integer({ doc: "Number of kube-apiservers that are ready.", minimum: 0 })),
+    availableReplicas: optional(integer({ doc: "Number of kube-apiservers that are available.", minimum: 0 })),
+    upToDateReplicas: optional(integer({ doc: "Number of kube-apiservers that run spec.version.", minimum: 0 })),
+    backup: optional(
+      object(
+        {
+          lastName: optional(string({ doc: "Name for `spec.etcd.restoreFrom.backup`.", maxLength: 128 })),
+          lastTime: optional(string({ doc: "Time of the last backup.", maxLength: 64 })),
+          lastSizeBytes: optional(integer({ doc: "Size of the last backup in bytes.", minimum: 0, format: "int64" })),
+          count: optional(integer({ doc: "Number of backups that are kept.", minimum: 0 })),
+          location: optional(string({ doc: "Where the backups are kept.", maxLength: 1024 })),
+          nextTime: optional(string({ doc: "Time when the next backup is due.", maxLength: 64 })),
+        },
+        { doc: "The backups of etcd." },
+      ),
+    ),
+    observedGeneration: optional(
+      integer({ doc: "Generation of the spec that the status was computed from.", minimum: 1, format: "int64" }),
+    ),
+  },
+  { doc: "Observed state of the HostedControlPlane." },
+);
 
 /** Desired state of a HostedControlPlane. */
 export type HostedControlPlaneSpec = Infer<typeof spec>;
 
-/** Schema of the part of the spec that a HostedControlPlaneTemplate can set. */
-export const classSpec: Schema<Omit<HostedControlPlaneSpec, "version" | "replicas" | "controlPlaneEndpoint">> =
-  object(sharedFields);
+/** The part of a spec that a class of control planes can say. */
+export const classSpec: Schema<Omit<HostedControlPlaneSpec, "version" | "replicas" | "controlPlaneEndpoint">> = object(
+  sharedFields,
+  { doc: "Desired state of the HostedControlPlanes that are created from the template." },
+);
 
 const schema = object({ spec: spec as Schema<HostedControlPlaneSpec>, status: optional(status) });
 

@@ -14,38 +14,51 @@ import {
 } from "@capstan/capi";
 
 const schema = object({
-  spec: object({
-    apiserver: string({
-      doc: "Address of the management API as the host reaches it, with its port.",
-      pattern: "^https://[^/]+:[0-9]+/?$",
-      maxLength: 512,
-    }),
-    "certificate-authority-data": string({
-      doc: "Base64 of the PEM that the host trusts.",
-      minLength: 1,
-      maxLength: 65536,
-    }),
-    "insecure-skip-tls-verify": optional(boolean({ doc: "Only false: a host must know whom it talks to." })),
-    hostName: optional(
-      string({
-        doc: "The one host it is good for; the name of this object unless said.",
-        pattern: "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
-        maxLength: 253,
+  spec: object(
+    {
+      apiserver: string({
+        doc: "Address of the management API as the host reaches it, with its port.",
+        pattern: "^https://[^/]+:[0-9]+/?$",
+        maxLength: 512,
       }),
-    ),
-  }),
-  status: optional(
-    object({
-      bootstrapKubeconfigData: optional(
+      "certificate-authority-data": string({
+        doc: "Base64 of the PEM that the host trusts.",
+        minLength: 1,
+        maxLength: 65536,
+      }),
+      "insecure-skip-tls-verify": optional(boolean({ doc: "Only false: a host must know whom it talks to." })),
+      hostName: optional(
         string({
-          doc: "For capstan-host-agent --bootstrap-kubeconfig; gone once it was used or is too old.",
-          maxLength: 262144,
+          doc: "The one host it is good for; the name of this object unless said.",
+          pattern: "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
+          maxLength: 253,
         }),
       ),
-      expiresAt: optional(time()),
-      tokenID: optional(string({ doc: "Name of its token, without the secret part.", maxLength: 6 })),
-      conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
-    }),
+    },
+    { doc: "Desired state of the BootstrapKubeconfig." },
+  ),
+  status: optional(
+    object(
+      {
+        bootstrapKubeconfigData: optional(
+          string({
+            doc: "For capstan-host-agent --bootstrap-kubeconfig; gone once it was used or is too old.",
+            maxLength: 262144,
+          }),
+        ),
+        expiresAt: optional(time({ doc: "Time when the token expires." })),
+        tokenID: optional(string({ doc: "Name of its token, without the secret part.", maxLength: 6 })),
+        conditions: optional(
+          array(condition, {
+            doc: "Conditions of the BootstrapKubeconfig.",
+            listType: "map",
+            keys: ["type"],
+            maxItems: 32,
+          }),
+        ),
+      },
+      { doc: "Observed state of the BootstrapKubeconfig." },
+    ),
   ),
 });
 

@@ -2,15 +2,26 @@ import { array, infraMachineKind, map, type ObjectOf, object, optional, string, 
 
 const selector = object(
   {
-    matchLabels: optional(map(string())),
+    matchLabels: optional(map(string(), { doc: "Labels that a ByoHost must have." })),
     matchExpressions: optional(
       array(
-        object({
-          key: string({ maxLength: 317 }),
-          operator: string({ enum: ["In", "NotIn", "Exists", "DoesNotExist"] }),
-          values: optional(array(string({ maxLength: 63 }), { maxItems: 100 })),
-        }),
-        { maxItems: 32 },
+        object(
+          {
+            key: string({ doc: "Key of the label.", maxLength: 317 }),
+            operator: string({
+              doc: "How the label is compared with the values.",
+              enum: ["In", "NotIn", "Exists", "DoesNotExist"],
+            }),
+            values: optional(
+              array(string({ maxLength: 63 }), {
+                doc: "Values to compare with; empty for Exists and DoesNotExist.",
+                maxItems: 100,
+              }),
+            ),
+          },
+          { doc: "One requirement on a label." },
+        ),
+        { doc: "Further requirements on the labels of a ByoHost.", maxItems: 32 },
       ),
     ),
   },
@@ -19,10 +30,12 @@ const selector = object(
 
 const installerRef = object(
   {
-    apiVersion: string({ maxLength: 253 }),
-    kind: string({ maxLength: 63 }),
-    name: string({ maxLength: 253 }),
-    namespace: optional(string({ maxLength: 63 })),
+    apiVersion: string({ doc: "API version of the installer template.", maxLength: 253 }),
+    kind: string({ doc: "Kind of the installer template.", maxLength: 63 }),
+    name: string({ doc: "Name of the installer template.", maxLength: 253 }),
+    namespace: optional(
+      string({ doc: "Namespace of the installer template; that of the machine by default.", maxLength: 63 }),
+    ),
   },
   {
     doc: "A template such as K8sInstallerConfigTemplate: Kubernetes is installed on the host by it. Without it the host brings its own.",

@@ -22,17 +22,20 @@ const fields = {
   bundleType: optional(string({ doc: "Always k8s.", maxLength: 63 })),
   files: optional(
     array(
-      object({
-        name: string({ doc: "Path below bundleRepo.", minLength: 1, maxLength: 1024 }),
-        path: string({
-          doc: "Where it goes on the host; a folder when it is unpacked.",
-          pattern: "^/",
-          maxLength: 1024,
-        }),
-        sha256: string({ doc: "Its checksum.", pattern: "^[0-9a-f]{64}$" }),
-        mode: optional(string({ doc: "Octal; 0755 unless said.", pattern: "^0?[0-7]{3}$" })),
-        unpack: optional(boolean({ doc: "true: a .tar.gz whose contents go into the folder." })),
-      }),
+      object(
+        {
+          name: string({ doc: "Path below bundleRepo.", minLength: 1, maxLength: 1024 }),
+          path: string({
+            doc: "Where it goes on the host; a folder when it is unpacked.",
+            pattern: "^/",
+            maxLength: 1024,
+          }),
+          sha256: string({ doc: "Its checksum.", pattern: "^[0-9a-f]{64}$" }),
+          mode: optional(string({ doc: "Octal; 0755 unless said.", pattern: "^0?[0-7]{3}$" })),
+          unpack: optional(boolean({ doc: "true: a .tar.gz whose contents go into the folder." })),
+        },
+        { doc: "One file that is installed on the host." },
+      ),
       {
         doc: "What is installed instead of kubeadm, kubelet and kubectl of the machine's version.",
         maxItems: 64,
@@ -41,21 +44,34 @@ const fields = {
   ),
 };
 
-const secretRef = object({
-  name: string({ maxLength: 253 }),
-  namespace: optional(string({ maxLength: 63 })),
-  kind: optional(string({ maxLength: 63 })),
-  apiVersion: optional(string({ maxLength: 253 })),
-});
+const secretRef = object(
+  {
+    name: string({ doc: "Name of the Secret.", maxLength: 253 }),
+    namespace: optional(string({ doc: "Namespace of the Secret.", maxLength: 63 })),
+    kind: optional(string({ doc: "Kind of the object, Secret.", maxLength: 63 })),
+    apiVersion: optional(string({ doc: "API version of the Secret.", maxLength: 253 })),
+  },
+  { doc: "Reference to the Secret with the instructions for the installation." },
+);
 
 const schema = object({
-  spec: object(fields),
+  spec: object(fields, { doc: "Desired state of the K8sInstallerConfig." }),
   status: optional(
-    object({
-      ready: optional(boolean()),
-      installationSecret: optional(secretRef),
-      conditions: optional(array(condition, { listType: "map", keys: ["type"], maxItems: 32 })),
-    }),
+    object(
+      {
+        ready: optional(boolean({ doc: "Whether the Secret with the instructions exists." })),
+        installationSecret: optional(secretRef),
+        conditions: optional(
+          array(condition, {
+            doc: "Conditions of the K8sInstallerConfig.",
+            listType: "map",
+            keys: ["type"],
+            maxItems: 32,
+          }),
+        ),
+      },
+      { doc: "Observed state of the K8sInstallerConfig." },
+    ),
   ),
 });
 

@@ -16,10 +16,13 @@ const fields = {
   ),
   failureDomains: optional(
     array(
-      object({
-        name: string({ doc: "Name of the failure domain.", minLength: 1, maxLength: 256 }),
-        controlPlane: optional(boolean({ doc: "Whether control plane machines may be placed here." })),
-      }),
+      object(
+        {
+          name: string({ doc: "Name of the failure domain.", minLength: 1, maxLength: 256 }),
+          controlPlane: optional(boolean({ doc: "Whether control plane machines may be placed here." })),
+        },
+        { doc: "A failure domain that the cluster offers." },
+      ),
       { doc: "Failure domains to offer.", maxItems: 100, listType: "map", keys: ["name"] },
     ),
   ),

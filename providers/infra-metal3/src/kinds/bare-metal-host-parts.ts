@@ -13,8 +13,8 @@ export const rootDeviceHints = object(
     serialNumber: optional(string({ doc: "Serial number.", maxLength: 256 })),
     minSizeGigabytes: optional(integer({ doc: "Smallest size in GB.", minimum: 0 })),
     wwn: optional(string({ doc: "World wide name.", maxLength: 256 })),
-    wwnWithExtension: optional(string({ maxLength: 256 })),
-    wwnVendorExtension: optional(string({ maxLength: 256 })),
+    wwnWithExtension: optional(string({ doc: "World wide name with the vendor extension.", maxLength: 256 })),
+    wwnVendorExtension: optional(string({ doc: "Vendor extension of the world wide name.", maxLength: 256 })),
     rotational: optional(boolean({ doc: "Whether the disk turns." })),
   },
   { doc: "Which disk the operating system goes to; all given hints must fit." },
@@ -44,21 +44,45 @@ export const hostImage = object(
   { doc: "What the host runs." },
 );
 
-const hardwareVolume = object({
-  sizeGibibytes: optional(integer({ minimum: 0 })),
-  level: string({ enum: ["0", "1", "2", "5", "6", "1+0", "5+0", "6+0"] }),
-  name: optional(string({ maxLength: 64 })),
-  rotational: optional(boolean()),
-  numberOfPhysicalDisks: optional(integer({ minimum: 1 })),
-  controller: optional(string({ maxLength: 256 })),
-  physicalDisks: optional(array(string({ maxLength: 256 }))),
-});
+const hardwareVolume = object(
+  {
+    sizeGibibytes: optional(
+      integer({ doc: "Size of the volume in GiB; by default all space of its disks.", minimum: 0 }),
+    ),
+    level: string({ doc: "RAID level of the volume.", enum: ["0", "1", "2", "5", "6", "1+0", "5+0", "6+0"] }),
+    name: optional(string({ doc: "Name of the volume; by default the driver chooses one.", maxLength: 64 })),
+    rotational: optional(boolean({ doc: "Whether the volume uses rotating disks; any disks by default." })),
+    numberOfPhysicalDisks: optional(
+      integer({
+        doc: "Number of disks of the volume; by default the smallest number that the level needs.",
+        minimum: 1,
+      }),
+    ),
+    controller: optional(string({ doc: "Name of the RAID controller.", maxLength: 256 })),
+    physicalDisks: optional(
+      array(string({ maxLength: 256 }), {
+        doc: "Names of the disks of the volume; their number must match numberOfPhysicalDisks.",
+      }),
+    ),
+  },
+  { doc: "A volume of the RAID controller." },
+);
 
-const softwareVolume = object({
-  sizeGibibytes: optional(integer({ minimum: 0 })),
-  level: string({ enum: ["0", "1", "1+0"] }),
-  physicalDisks: optional(array(rootDeviceHints, { minItems: 2 })),
-});
+const softwareVolume = object(
+  {
+    sizeGibibytes: optional(
+      integer({ doc: "Size of the volume in GiB; by default all space of its disks.", minimum: 0 }),
+    ),
+    level: string({ doc: "RAID level of the volume; the first volume must have level 1.", enum: ["0", "1", "1+0"] }),
+    physicalDisks: optional(
+      array(rootDeviceHints, {
+        doc: "Hints that select the disks of the volume, one entry for each disk.",
+        minItems: 2,
+      }),
+    ),
+  },
+  { doc: "A software RAID volume." },
+);
 
 /** Schema of the RAID volumes of a host. */
 export const raidConfig = object(
@@ -77,12 +101,15 @@ export const customDeploy = object(
   { doc: "A deploy step of the agent instead of writing an image." },
 );
 
-/** Schema of firmware settings, which upstream no longer accepts. */
-export const firmwareConfig = object({
-  virtualizationEnabled: optional(boolean()),
-  simultaneousMultithreadingEnabled: optional(boolean()),
-  sriovEnabled: optional(boolean()),
-});
+/** Settings of the firmware, no longer accepted by upstream. */
+export const firmwareConfig = object(
+  {
+    virtualizationEnabled: optional(boolean({ doc: "Whether hardware virtualization is enabled." })),
+    simultaneousMultithreadingEnabled: optional(boolean({ doc: "Whether each core runs several hardware threads." })),
+    sriovEnabled: optional(boolean({ doc: "Whether SR-IOV is enabled." })),
+  },
+  { doc: "Firmware settings; deprecated, use HostFirmwareSettings instead." },
+);
 
 /** Returns the schema of a reference to a Secret by name and namespace. */
 export const secretReference = (doc: string) =>
@@ -98,13 +125,20 @@ export const secretReference = (doc: string) =>
 export const objectReference = (doc: string) =>
   object(
     {
-      apiVersion: optional(string({ maxLength: 317 })),
-      kind: optional(string({ maxLength: 63 })),
-      namespace: optional(string({ maxLength: 63 })),
-      name: optional(string({ maxLength: 253 })),
-      uid: optional(string({ maxLength: 128 })),
-      resourceVersion: optional(string({ maxLength: 128 })),
-      fieldPath: optional(string({ maxLength: 1024 })),
+      apiVersion: optional(string({ doc: "API version of the object.", maxLength: 317 })),
+      kind: optional(string({ doc: "Kind of the object.", maxLength: 63 })),
+      namespace: optional(string({ doc: "Namespace of the object.", maxLength: 63 })),
+      name: optional(string({ doc: "Name of the object.", maxLength: 253 })),
+      uid: optional(string({ doc: "UID of the object.", maxLength: 128 })),
+      resourceVersion: optional(
+        string({
+          doc: "Resource version of the object that the reference is made to; usually absent.",
+          maxLength: 128,
+        }),
+      ),
+      fieldPath: optional(
+        string({ doc: "Path of a part of the object that is referred to; usually absent.", maxLength: 1024 }),
+      ),
     },
     { doc, mapType: "atomic" },
   );

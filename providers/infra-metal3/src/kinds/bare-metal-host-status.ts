@@ -1,4 +1,4 @@
-import { boolean, conditions, type Infer, integer, object, optional, string, time } from "@capstan/capi";
+import { boolean, conditions, documented, type Infer, integer, object, optional, string, time } from "@capstan/capi";
 import {
   BOOT_MODES,
   customDeploy,
@@ -53,65 +53,80 @@ const credentials = (doc: string) =>
     { doc },
   );
 
-const operation = object({ start: optional(time()), end: optional(time()) });
+const operation = object(
+  {
+    start: optional(time({ doc: "Time when the operation started." })),
+    end: optional(time({ doc: "Time when the operation ended; absent while it runs." })),
+  },
+  { doc: "Times of the last run of one operation." },
+);
 
 /** What was last applied; compared with spec to see changes. */
-const provisioning = object({
-  state: string({ doc: "Where the host is on its way.", maxLength: 64 }),
-  ID: string({ doc: "What the driver calls the host.", maxLength: 1024 }),
-  image: optional(
-    // Upstream writes an empty image where none was written.
-    object({ ...imageFields(), url: optional(string({ maxLength: 4096 })) }),
-  ),
-  rootDeviceHints: optional(rootDeviceHints),
-  bootMode: optional(string({ enum: BOOT_MODES })),
-  raid: optional(raidConfig),
-  firmware: optional(firmwareConfig),
-  customDeploy: optional(customDeploy),
-});
+const provisioning = object(
+  {
+    state: string({ doc: "Where the host is on its way.", maxLength: 64 }),
+    ID: string({ doc: "What the driver calls the host.", maxLength: 1024 }),
+    image: optional(
+      // Upstream writes an empty image where none was written.
+      object(
+        { ...imageFields(), url: optional(string({ doc: "URL of the image.", maxLength: 4096 })) },
+        { doc: "Image that was last written to the host." },
+      ),
+    ),
+    rootDeviceHints: optional(rootDeviceHints),
+    bootMode: optional(string({ doc: "Boot mode that was last applied.", enum: BOOT_MODES })),
+    raid: optional(raidConfig),
+    firmware: optional(firmwareConfig),
+    customDeploy: optional(customDeploy),
+  },
+  { doc: "Settings that were last applied to the host, and its place in the provisioning process." },
+);
 
 function imageFields() {
   return {
-    checksum: optional(string({ maxLength: 4096 })),
-    checksumType: optional(string({ maxLength: 16 })),
-    format: optional(string({ maxLength: 16 })),
-    ociAuthSecretName: optional(string({ maxLength: 253 })),
+    checksum: optional(string({ doc: "Digest of the image, or the URL of a file with digests.", maxLength: 4096 })),
+    checksumType: optional(string({ doc: "Algorithm of the digest.", maxLength: 16 })),
+    format: optional(string({ doc: "Format of the image.", maxLength: 16 })),
+    ociAuthSecretName: optional(string({ doc: "Secret with the credentials of the registry.", maxLength: 253 })),
   };
 }
 
-/** Schema of BareMetalHost.status. */
-export const hostStatus = object({
-  operationalStatus: string({
-    doc: "Whether the host is well: OK, discovered, error, delayed, detached, servicing, or empty.",
-    maxLength: 32,
-  }),
-  errorType: optional(string({ doc: "What went wrong.", enum: ERROR_TYPES })),
-  errorMessage: string({
-    doc: "What was tried, what the other side said and what to do; empty when all is well.",
-    maxLength: 32768,
-  }),
-  errorCount: integer({ doc: "How often it went wrong in a row.", default: 0 }),
-  provisioningFailCount: optional(integer({ doc: "How often provisioning of the same image failed.", minimum: 0 })),
-  lastAttemptedImage: optional(hostImage),
-  provisioning,
-  goodCredentials: optional(credentials("The last credentials that worked.")),
-  triedCredentials: optional(credentials("The last credentials that were tried.")),
-  poweredOn: boolean({ doc: "Whether the host is powered on, as its management controller says." }),
-  hardwareProfile: optional(string({ maxLength: 64 })),
-  hardware: optional(hardwareDetails),
-  lastUpdated: optional(time({ doc: "When the status last changed." })),
-  operationHistory: optional(
-    object(
-      {
-        register: optional(operation),
-        inspect: optional(operation),
-        provision: optional(operation),
-        deprovision: optional(operation),
-      },
-      { doc: "When each operation last ran." },
+/** What is known of a host. */
+export const hostStatus = object(
+  {
+    operationalStatus: string({
+      doc: "Whether the host is well: OK, discovered, error, delayed, detached, servicing, or empty.",
+      maxLength: 32,
+    }),
+    errorType: optional(string({ doc: "What went wrong.", enum: ERROR_TYPES })),
+    errorMessage: string({
+      doc: "What was tried, what the other side said and what to do; empty when all is well.",
+      maxLength: 32768,
+    }),
+    errorCount: integer({ doc: "How often it went wrong in a row.", default: 0 }),
+    provisioningFailCount: optional(integer({ doc: "How often provisioning of the same image failed.", minimum: 0 })),
+    lastAttemptedImage: optional(hostImage),
+    provisioning,
+    goodCredentials: optional(credentials("The last credentials that worked.")),
+    triedCredentials: optional(credentials("The last credentials that were tried.")),
+    poweredOn: boolean({ doc: "Whether the host is powered on, as its management controller says." }),
+    hardwareProfile: optional(string({ doc: "Name of the hardware profile in use; deprecated.", maxLength: 64 })),
+    hardware: optional(hardwareDetails),
+    lastUpdated: optional(time({ doc: "When the status last changed." })),
+    operationHistory: optional(
+      object(
+        {
+          register: optional(documented(operation, "The last registration.")),
+          inspect: optional(documented(operation, "The last inspection.")),
+          provision: optional(documented(operation, "The last provisioning.")),
+          deprovision: optional(documented(operation, "The last deprovisioning.")),
+        },
+        { doc: "When each operation last ran." },
+      ),
     ),
-  ),
-  conditions: optional(conditions),
-});
+    conditions: optional(conditions),
+  },
+  { doc: "Observed state of the BareMetalHost." },
+);
 /** Observed state of a BareMetalHost. */
 export type BareMetalHostStatus = Infer<typeof hostStatus>;

@@ -15,7 +15,9 @@ export const HardwareData = defineKind({
   labels: { "clusterctl.cluster.x-k8s.io": "", "cluster.x-k8s.io/provider": "infrastructure-metal3" },
   doc: "What inspection found of the BareMetalHost of the same name.",
   status: false,
-  schema: object({ spec: optional(object({ hardware: optional(hardwareDetails) })) }),
+  schema: object({
+    spec: optional(object({ hardware: optional(hardwareDetails) }, { doc: "Facts about the hardware." })),
+  }),
   columns: [{ name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }],
 });
 export type HardwareData = ObjectOf<typeof HardwareData>;

@@ -25,7 +25,10 @@ export const Metal3IPAddress = defineKind({
         gateway: optional(address("The network's gateway.")),
         dnsServers: optional(array(address("A server."), { doc: "DNS servers.", maxItems: 32 })),
       },
-      { rules: [{ rule: "self == oldSelf", message: "an address cannot change" }] },
+      {
+        doc: "Desired state of the IPAddress.",
+        rules: [{ rule: "self == oldSelf", message: "an address cannot change" }],
+      },
     ),
   }),
   columns: [{ name: "Address", type: "string", jsonPath: ".spec.address" }, CLUSTER_COLUMN, AGE_COLUMN],

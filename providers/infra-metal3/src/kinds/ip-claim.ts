@@ -21,13 +21,19 @@ export const IPClaim = defineKind({
   schema: object({
     spec: object(
       { pool: objectReference("The IPPool; never changes.") },
-      { rules: [{ rule: "self.pool == oldSelf.pool", message: "pool cannot change; make another claim" }] },
+      {
+        doc: "Desired state of the IPClaim.",
+        rules: [{ rule: "self.pool == oldSelf.pool", message: "pool cannot change; make another claim" }],
+      },
     ),
     status: optional(
-      object({
-        address: optional(objectReference("The IPAddress.")),
-        errorMessage: optional(string({ doc: "Why there is none (yet).", maxLength: 32768 })),
-      }),
+      object(
+        {
+          address: optional(objectReference("The IPAddress.")),
+          errorMessage: optional(string({ doc: "Why there is none (yet).", maxLength: 32768 })),
+        },
+        { doc: "Observed state of the IPClaim." },
+      ),
     ),
   }),
   columns: [CLUSTER_COLUMN, AGE_COLUMN],

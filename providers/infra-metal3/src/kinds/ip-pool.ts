@@ -23,31 +23,37 @@ const network = {
   dnsServers: optional(array(address("A server."), { doc: "DNS servers.", maxItems: 32 })),
 };
 
-const spec = object({
-  clusterName: optional(string({ doc: "Cluster it belongs to.", minLength: 1, maxLength: 63 })),
-  pools: optional(
-    array(
-      object({
-        start: optional(address("First address.")),
-        end: optional(address("Last address.")),
-        subnet: optional(string({ doc: "Network that bounds the addresses.", minLength: 1, maxLength: 49 })),
-        ...network,
-      }),
-      { doc: "Where addresses come from, in this order.", maxItems: 256 },
+const spec = object(
+  {
+    clusterName: optional(string({ doc: "Cluster it belongs to.", minLength: 1, maxLength: 63 })),
+    pools: optional(
+      array(
+        object(
+          {
+            start: optional(address("First address.")),
+            end: optional(address("Last address.")),
+            subnet: optional(string({ doc: "Network that bounds the addresses.", minLength: 1, maxLength: 49 })),
+            ...network,
+          },
+          { doc: "One range of addresses." },
+        ),
+        { doc: "Where addresses come from, in this order.", maxItems: 256 },
+      ),
     ),
-  ),
-  allocationStrategy: optional(
-    string({ doc: "Lowest free address, or any.", enum: ["sequential", "random"], default: "sequential" }),
-  ),
-  preAllocations: optional(map(address("An address."), { doc: "Addresses kept for claims of these names." })),
-  ...network,
-  namePrefix: string({
-    doc: "What the names of its IPAddresses begin with.",
-    minLength: 1,
-    maxLength: 200,
-    rules: [{ rule: "self == oldSelf", message: "namePrefix cannot change" }],
-  }),
-});
+    allocationStrategy: optional(
+      string({ doc: "Lowest free address, or any.", enum: ["sequential", "random"], default: "sequential" }),
+    ),
+    preAllocations: optional(map(address("An address."), { doc: "Addresses kept for claims of these names." })),
+    ...network,
+    namePrefix: string({
+      doc: "What the names of its IPAddresses begin with.",
+      minLength: 1,
+      maxLength: 200,
+      rules: [{ rule: "self == oldSelf", message: "namePrefix cannot change" }],
+    }),
+  },
+  { doc: "Desired state of the IPPool." },
+);
 
 /** Desired state of an IPPool. */
 export type IPPoolSpec = Infer<typeof spec>;
@@ -64,16 +70,19 @@ export const IPPool = defineKind({
   schema: object({
     spec,
     status: optional(
-      object({
-        lastUpdated: optional(time({ doc: "When addresses were last given away or returned." })),
-        // One writer, and thousands of entries: each alone would be a field of its own to keep track of.
-        indexes: optional(
-          map(address("An address."), {
-            doc: "Which claim has which address; the first 10,000 by the name of the claim.",
-            mapType: "atomic",
-          }),
-        ),
-      }),
+      object(
+        {
+          lastUpdated: optional(time({ doc: "When addresses were last given away or returned." })),
+          // One writer, and thousands of entries: each alone would be a field of its own to keep track of.
+          indexes: optional(
+            map(address("An address."), {
+              doc: "Which claim has which address; the first 10,000 by the name of the claim.",
+              mapType: "atomic",
+            }),
+          ),
+        },
+        { doc: "Observed state of the IPPool." },
+      ),
     ),
   }),
   columns: [CLUSTER_COLUMN, AGE_COLUMN],

@@ -31,6 +31,7 @@ const template = object({
       networkData: optional(networkData),
     },
     {
+      doc: "Desired state of the Metal3DataTemplate.",
       rules: [
         {
           rule: "has(self.metaData) == has(oldSelf.metaData)",
@@ -44,18 +45,24 @@ const template = object({
     },
   ),
   status: optional(
-    object({
-      lastUpdated: optional(time({ doc: "When the indexes last changed." })),
-      indexes: optional(
-        array(
-          object({
-            name: string({ doc: "Name of the Metal3DataClaim.", minLength: 1, maxLength: 253 }),
-            index: optional(integer({ doc: "Its index.", minimum: 0 })),
-          }),
-          { doc: "Which claim has which index.", listType: "map", keys: ["name"] },
+    object(
+      {
+        lastUpdated: optional(time({ doc: "When the indexes last changed." })),
+        indexes: optional(
+          array(
+            object(
+              {
+                name: string({ doc: "Name of the Metal3DataClaim.", minLength: 1, maxLength: 253 }),
+                index: optional(integer({ doc: "Its index.", minimum: 0 })),
+              },
+              { doc: "Index of one claim." },
+            ),
+            { doc: "Which claim has which index.", listType: "map", keys: ["name"] },
+          ),
         ),
-      ),
-    }),
+      },
+      { doc: "Observed state of the Metal3DataTemplate." },
+    ),
   ),
 });
 
@@ -84,8 +91,16 @@ export const Metal3DataTemplate = defineKind({
 export type Metal3DataTemplate = ObjectOf<typeof Metal3DataTemplate>;
 
 const claim = object({
-  spec: object({ template: metal3Reference("The Metal3DataTemplate.") }),
-  status: optional(object({ renderedData: optional(metal3Reference("The Metal3Data.")), errorMessage })),
+  spec: object(
+    { template: metal3Reference("The Metal3DataTemplate.") },
+    { doc: "Desired state of the Metal3DataClaim." },
+  ),
+  status: optional(
+    object(
+      { renderedData: optional(metal3Reference("The Metal3Data.")), errorMessage },
+      { doc: "Observed state of the Metal3DataClaim." },
+    ),
+  ),
 });
 
 /** Requests data that is rendered from a Metal3DataTemplate. */
@@ -107,14 +122,22 @@ export const Metal3DataClaim = defineKind({
 export type Metal3DataClaim = ObjectOf<typeof Metal3DataClaim>;
 
 const data = object({
-  spec: object({
-    index: optional(integer({ doc: "Its place among those of the same template, from 0.", minimum: 0 })),
-    template: metal3Reference("The Metal3DataTemplate it is rendered from."),
-    claim: metal3Reference("The Metal3DataClaim it is for."),
-    metaData: optional(secretReference("Secret with the meta data.")),
-    networkData: optional(secretReference("Secret with the network data.")),
-  }),
-  status: optional(object({ ready: optional(boolean({ doc: "Whether the Secrets are there." })), errorMessage })),
+  spec: object(
+    {
+      index: optional(integer({ doc: "Its place among those of the same template, from 0.", minimum: 0 })),
+      template: metal3Reference("The Metal3DataTemplate it is rendered from."),
+      claim: metal3Reference("The Metal3DataClaim it is for."),
+      metaData: optional(secretReference("Secret with the meta data.")),
+      networkData: optional(secretReference("Secret with the network data.")),
+    },
+    { doc: "Desired state of the Metal3Data." },
+  ),
+  status: optional(
+    object(
+      { ready: optional(boolean({ doc: "Whether the Secrets are there." })), errorMessage },
+      { doc: "Observed state of the Metal3Data." },
+    ),
+  ),
 });
 
 /** The data that was rendered for one machine. */

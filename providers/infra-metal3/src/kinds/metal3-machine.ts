@@ -26,11 +26,17 @@ const hostSelector = object(
     matchLabels: optional(map(string({ maxLength: 63 }), { doc: "Labels that a BareMetalHost must have." })),
     matchExpressions: optional(
       array(
-        object({
-          key: string({ doc: "Key of the label.", minLength: 1, maxLength: 317 }),
-          operator: string({ doc: "How the label is compared: in, notin, =, !=, exists, !, gt, lt.", enum: OPERATORS }),
-          values: optional(array(string({ maxLength: 63 }), { doc: "What it is compared with.", maxItems: 512 })),
-        }),
+        object(
+          {
+            key: string({ doc: "Key of the label.", minLength: 1, maxLength: 317 }),
+            operator: string({
+              doc: "How the label is compared: in, notin, =, !=, exists, !, gt, lt.",
+              enum: OPERATORS,
+            }),
+            values: optional(array(string({ maxLength: 63 }), { doc: "What it is compared with.", maxItems: 512 })),
+          },
+          { doc: "One requirement on a label." },
+        ),
         { doc: "Further requirements.", maxItems: 512 },
       ),
     ),

@@ -8,29 +8,44 @@ const key = text("Key of the value.");
 const byKey = <T>(item: Schema<T>, doc: string) =>
   optional(array(item, { doc, listType: "map", keys: ["key"], minItems: 1, maxItems: 512 }));
 
-const fromPool = object({
-  key,
-  name: text("Name of the pool."),
-  apiGroup: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 253 })),
-  kind: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 63 })),
-});
+const fromPool = object(
+  {
+    key,
+    name: text("Name of the pool."),
+    apiGroup: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 253 })),
+    kind: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 63 })),
+  },
+  { doc: "A value that is taken from the address that a pool gives." },
+);
 
 /** Schema of a template's meta data, which renders to a flat map of strings. */
 export const metaData = object(
   {
-    strings: byKey(object({ key, value: string({ doc: "The value.", maxLength: 4096 }) }), "Values as they are."),
-    objectNames: byKey(object({ key, object: sourceObject }), "Names of objects."),
+    strings: byKey(
+      object(
+        { key, value: string({ doc: "The value.", maxLength: 4096 }) },
+        { doc: "A value that is written as it is." },
+      ),
+      "Values as they are.",
+    ),
+    objectNames: byKey(
+      object({ key, object: sourceObject }, { doc: "A value that is the name of an object." }),
+      "Names of objects.",
+    ),
     indexes: byKey(
-      object({
-        key,
-        offset: optional(integer({ doc: "Added to the index.", minimum: 0, default: 0 })),
-        step: optional(integer({ doc: "What the index is multiplied by.", minimum: 1, default: 1 })),
-        prefix: optional(text("Put before.")),
-        suffix: optional(text("Put after.")),
-      }),
+      object(
+        {
+          key,
+          offset: optional(integer({ doc: "Added to the index.", minimum: 0, default: 0 })),
+          step: optional(integer({ doc: "What the index is multiplied by.", minimum: 1, default: 1 })),
+          prefix: optional(text("Put before.")),
+          suffix: optional(text("Put after.")),
+        },
+        { doc: "A value that is computed from the index." },
+      ),
       "Numbers computed from the index of the data.",
     ),
-    namespaces: byKey(object({ key }), "The namespace."),
+    namespaces: byKey(object({ key }, { doc: "A value that is the namespace of the machine." }), "The namespace."),
     ipAddressesFromPool: byKey(fromPool, "Addresses given by pools."),
     prefixesFromPool: byKey(fromPool, "Lengths of the prefixes of such addresses."),
     gatewaysFromPool: byKey(fromPool, "Gateways of such addresses."),
@@ -42,13 +57,25 @@ export const metaData = object(
           interface: optional(text("Name of the interface.")),
           fromBootMAC: optional(boolean({ doc: "The interface that boots." })),
         },
-        { rules: [{ rule: "has(self.interface) || has(self.fromBootMAC)", message: "give interface or fromBootMAC" }] },
+        {
+          doc: "A value that is the MAC address of an interface.",
+          rules: [{ rule: "has(self.interface) || has(self.fromBootMAC)", message: "give interface or fromBootMAC" }],
+        },
       ),
       "MAC addresses of interfaces of the host.",
     ),
-    fromLabels: byKey(object({ key, object: sourceObject, label: text("Key of the label.") }), "Labels of objects."),
+    fromLabels: byKey(
+      object(
+        { key, object: sourceObject, label: text("Key of the label.") },
+        { doc: "A value that is read from a label." },
+      ),
+      "Labels of objects.",
+    ),
     fromAnnotations: byKey(
-      object({ key, object: sourceObject, annotation: text("Key of the annotation.") }),
+      object(
+        { key, object: sourceObject, annotation: text("Key of the annotation.") },
+        { doc: "A value that is read from an annotation." },
+      ),
       "Annotations of objects.",
     ),
   },
