@@ -12,7 +12,7 @@ import type { AlsoOnNodes } from "./machine/node-keys.ts";
 import { addSupportingIndexes, supportingControllers } from "./supporting-controllers.ts";
 import { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker-pool.controller.ts";
 
-/** What a manager decides about the core controllers. */
+/** Dependencies and settings of the core provider. */
 export interface CoreProviderDeps extends ProviderDeps {
   /** Further labels and annotations of Machines that their Nodes get. */
   readonly alsoOnNodes?: AlsoOnNodes | undefined;
@@ -20,7 +20,7 @@ export interface CoreProviderDeps extends ProviderDeps {
 
 const BOOTSTRAP: readonly { kind: string }[] = [KubeadmConfig, KubeadmConfigTemplate];
 
-/** The core of Cluster API and WorkerPools, as a manager loads them. */
+/** The core provider: the controllers of Cluster API's core kinds and of WorkerPools. */
 export const core: Provider<CoreProviderDeps> = {
   name: "core",
   title: "Cluster API",

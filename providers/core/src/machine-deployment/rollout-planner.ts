@@ -12,6 +12,7 @@ export interface PlannedSet {
   readonly createdAt: number;
 }
 
+/** The state of a MachineDeployment that a rollout step depends on. */
 export interface RolloutInput {
   readonly strategy: "RollingUpdate" | "OnDelete";
   readonly paused: boolean;
@@ -22,13 +23,13 @@ export interface RolloutInput {
   readonly sets: readonly PlannedSet[];
 }
 
-/** How many replicas each set should have now, and why something changes. */
+/** How many replicas each MachineSet should have now, and the reason for changes. */
 export interface RolloutPlan {
   readonly replicas: ReadonlyMap<string, number>;
   readonly notes: readonly string[];
 }
 
-/** The next step of a rollout. Pure: the same state always gives the same step, and a step is safe to repeat. */
+/** Computes the next step of a rollout. Pure and idempotent: the same state always results in the same step. */
 export function planRollout(input: RolloutInput): RolloutPlan {
   const draft = new Draft(input);
   if (input.paused) scaleProportionally(draft);

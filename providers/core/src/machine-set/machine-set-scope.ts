@@ -14,7 +14,7 @@ import { BY_CONTROLLER, BY_ORPHAN, controllerKey } from "../shared/indexes.ts";
 import { type Referenced, readReference, referrersKey } from "../shared/referenced.ts";
 import { clonedKind } from "./clone-template.ts";
 
-/** A template and where the objects made from it are found. */
+/** A template, and how to find the objects created from it. */
 export interface TemplateScope {
   template: Referenced;
   /** Looks up an object made from the template; undefined when it does not exist. */
@@ -23,7 +23,7 @@ export interface TemplateScope {
   problem: string | undefined;
 }
 
-/** Everything one pass over a MachineSet reads. */
+/** Everything that one reconcile of a MachineSet reads. */
 export interface MachineSetScope {
   set: MachineSet;
   cluster: Cluster | undefined;
@@ -39,6 +39,7 @@ export interface MachineSetScope {
   selectorProblem: string | undefined;
 }
 
+/** Reads a MachineSet's Machines, templates, Cluster and owner. */
 export async function readMachineSet(set: MachineSet, context: ReconcileContext): Promise<MachineSetScope> {
   const { cache } = context;
   const namespace = set.metadata.namespace ?? "";

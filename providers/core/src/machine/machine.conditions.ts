@@ -16,6 +16,7 @@ import { type Referenced, referenceText } from "../shared/referenced.ts";
 import { nodeConditions } from "./machine.node-conditions.ts";
 import type { MachineScope } from "./machine-scope.ts";
 
+/** Everything that the conditions of a Machine are computed from. */
 export interface MachineConditionsInput {
   scope: MachineScope;
   paused: ConditionInput;
@@ -26,7 +27,7 @@ export interface MachineConditionsInput {
   nowMs: number;
 }
 
-/** Every condition the Machine controller writes but Available, which depends on when Ready last changed. */
+/** Computes all conditions of a Machine except Available, which depends on when Ready last changed. */
 export function machineConditions(input: MachineConditionsInput): ConditionInput[] {
   const { scope } = input;
   const deleting: ConditionInput =

@@ -3,7 +3,7 @@ import semver from "semver";
 /** Workers may be this many minor versions behind the control plane. */
 const MAX_SKEW = 3;
 
-/** What is known of a group of workers. */
+/** Observed version and upgrade state of a MachineDeployment or MachinePool. */
 export interface WorkerVersion {
   name: string;
   /** The version its Machines should have; undefined when it does not exist yet. */
@@ -14,7 +14,7 @@ export interface WorkerVersion {
   deferred: boolean;
 }
 
-/** What is known of a cluster's versions. */
+/** The observed versions of a cluster. */
 export interface VersionInput {
   wanted: string;
   /** undefined when it does not exist yet. */
@@ -28,7 +28,7 @@ export interface VersionInput {
   hooks: readonly string[];
 }
 
-/** Which version every part should have now, and why that is not the wanted one everywhere. */
+/** Which version each part should have now, and why some do not have the desired one yet. */
 export interface VersionPlan {
   controlPlane: string;
   /** Versions of workers by name; absent: not to be created yet. */
@@ -44,8 +44,8 @@ export interface VersionPlan {
 }
 
 /**
- * Upgrades in order: the control plane first, step by step, only while everything is at rest; then workers group by group, as many
- * at a time as allowed. New groups wait until the control plane has settled. Pure.
+ * Plans an upgrade in order: first the control plane, step by step while nothing else changes, then workers with limited concurrency. New
+ * workers wait until the control plane is stable. Pure.
  */
 export function planVersions(input: VersionInput): VersionPlan {
   const { wanted, controlPlane, workers } = input;
@@ -115,7 +115,7 @@ function sameMinor(a: string, b: string): boolean {
   return x !== null && y !== null ? x.major === y.major && x.minor === y.minor : a === b;
 }
 
-/** The oldest of some versions; undefined when there are none. */
+/** Returns the oldest version; undefined if there are none. */
 export function lowestVersion(versions: readonly string[]): string | undefined {
   return versions.reduce<string | undefined>(
     (lowest, version) => (lowest === undefined || compare(version, lowest) < 0 ? version : lowest),

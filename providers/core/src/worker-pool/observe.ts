@@ -14,6 +14,7 @@ const DEFAULT_AFTER_MS = 600_000;
 
 type Member = WorkerPool["spec"]["members"][number];
 
+/** Observed state of a member. */
 export interface MemberObservation extends MemberView {
   /** Why it is not Good, for people. */
   reason: string;
@@ -28,7 +29,7 @@ export interface MemberObservation extends MemberView {
   nextDeadlineMs?: number;
 }
 
-/** How a member is doing, from its MachineDeployment and Machines. */
+/** Computes the state of a member from its MachineDeployment and Machines. */
 export function observeMember(
   member: Member,
   deployment: MachineDeployment | undefined,
@@ -88,11 +89,12 @@ export function observeMember(
   return Number.isFinite(next) ? { ...base, nextDeadlineMs: next } : base;
 }
 
+/** Reports whether a Machine's Available condition is True. */
 export function isAvailable(machine: Machine): boolean {
   return findCondition(conditionsOf(machine), "Available")?.status === "True";
 }
 
-/** How many machines are up to date, as they say themselves. */
+/** Counts the Machines whose UpToDate condition is True. */
 export function countUpToDate(machines: readonly Machine[]): number {
   return machines.filter((machine) => findCondition(conditionsOf(machine), "UpToDate")?.status === "True").length;
 }

@@ -1,9 +1,9 @@
 import { movesTowards } from "./moves.ts";
 
-/** How replicas are spread: by price, by list order, or in proportion. */
+/** How replicas are distributed: by cost, in list order, or in proportion to weights. */
 export type Strategy = "Cheapest" | "Ordered" | "Weighted";
 
-/** What is known of one member when a plan is made. */
+/** A member as the planner sees it. */
 export interface MemberView {
   name: string;
   min: number;
@@ -25,6 +25,7 @@ export interface MemberView {
   leaving?: boolean;
 }
 
+/** Everything that the distribution of replicas depends on. */
 export interface PoolView {
   replicas: number;
   strategy: Strategy;
@@ -38,14 +39,17 @@ export interface PoolView {
   recoveredAt: ReadonlyMap<string, number>;
 }
 
+/** Whether a member gets replicas, has no capacity, has failing Machines, or is recovering. */
 export type MemberState = "Active" | "Full" | "Unhealthy" | "CoolingDown";
 
+/** Planned replicas and state of a member. */
 export interface MemberPlan {
   name: string;
   desired: number;
   state: MemberState;
 }
 
+/** Planned replicas of all members. */
 export interface PoolPlan {
   members: MemberPlan[];
   /** Replicas that no member can take. */
@@ -53,9 +57,8 @@ export interface PoolPlan {
 }
 
 /**
- * Spreads replicas over members: first everybody's minimum, then the rest in the strategy's order, never above a member's maximum nor
- * above what a member in trouble has available. Replicas come back to a better member slowly, and no machine that works is given up
- * before its replacement works: whether a member that was full has room again is found out without disturbing anybody.
+ * Distributes replicas: every member's minimum first, then by strategy, up to its maximum and, if it is in trouble, up to its working
+ * Machines. Replicas return to a recovered member slowly; no working Machine is deleted before its replacement works.
  */
 export function planPool(pool: PoolView): PoolPlan {
   const states = new Map(pool.members.map((member) => [member.name, stateOf(member, pool)]));
