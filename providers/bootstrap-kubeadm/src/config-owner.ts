@@ -11,7 +11,7 @@ export interface ConfigOwner {
   controlPlane: boolean;
   /** What the owner's spec says already; set after a move, when statuses are lost. */
   dataSecretName: string | undefined;
-  /** Whether somebody used the data to join. */
+  /** Whether a node has joined with the data. */
   joined: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface BootstrapState {
   workload: WorkloadClusters;
   tokenTtlMs?: number;
   calls: WorkloadCalls;
-  /** When a config's token is to be looked at next, by the config's uid. */
+  /** When each config's token is checked next, by the config's uid. */
   checks: Map<string, number>;
   /** Clusters (by uid) whose init lock is known to be gone. */
   unlocked: Set<string>;
