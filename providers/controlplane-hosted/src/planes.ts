@@ -16,7 +16,7 @@ export interface HostedControlPlanes {
   defaultPlacement: PlacementType;
   /** Digest of the objects last written into each workload cluster. */
   prepared: Map<string, string>;
-  /** What each control plane was when it last was as wanted: taken care of while another description is refused. */
+  /** The last plan of each control plane that was fully applied; used while the current spec is rejected. */
   settled?: Map<string, ControlPlanePlan>;
   /** The clusters' Nodes, whose kubelets an upgrade must not leave behind. */
   workload?: WorkloadClusters;

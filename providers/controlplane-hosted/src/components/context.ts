@@ -20,7 +20,7 @@ export interface ComponentContext {
   healthAddress?: string;
   /** Whether two of a kind may run at a time, so that they must agree on one that works. */
   leaderElect?: boolean;
-  /** How long a kube-apiserver that stops goes on answering, so that no Service leads to it any more when it ends. */
+  /** How long a stopping kube-apiserver keeps serving, so that no Service routes to it any more when it exits. */
   drainSeconds?: number;
   /** Name of the file that leads kube-apiserver's calls into the cluster through konnectivity. */
   egressSelectorFile?: string;
@@ -30,7 +30,7 @@ export interface ComponentContext {
   encrypted?: boolean;
   /** The members of etcd, by index. */
   etcd: readonly EtcdMember[];
-  /** Where this control plane's data lies in an etcd that others use too. */
+  /** Location of this control plane's data in a shared etcd. */
   etcdPrefix?: string;
 }
 

@@ -10,7 +10,7 @@ export interface Placement {
    * nodes all need it. The same answer every time.
    */
   reserve(request: ReserveRequest): Promise<Reservation>;
-  /** Makes the components run as planned and tells how they are. */
+  /** Runs the components as planned and returns their state. */
   ensure(plan: ControlPlanePlan): Promise<PlacementState>;
   /** How the components are that run, whatever they should be: nothing is changed. */
   observe(owner: string, placed: PlacedObject): Promise<PlacementState>;
@@ -32,7 +32,7 @@ export interface Placement {
 export interface PlacementAccess {
   /** Path of the API. */
   path: string;
-  /** Name in its certificate, which clients ask for instead of the endpoint's host. */
+  /** Name in its certificate, which clients verify instead of the endpoint's host. */
   serverName: string;
   /** A connection as administrator, in process. */
   connect(): Transport;
@@ -44,7 +44,7 @@ export interface PlacementAccess {
 export interface PlacedObject {
   spec: HostedControlPlaneSpec;
   objectUid?: string;
-  /** When its deletion was asked for: what does not answer is not waited for without end. */
+  /** When its deletion was requested; the placement gives up on an unresponsive cluster some time after. */
   deletingSinceMs?: number;
 }
 
@@ -83,7 +83,7 @@ export interface ControlPlanePlan {
   restore?: { name: string; snapshotFile(): Promise<string> };
   /** Asked once before an upgrade begins: what keeps it from that, with the cure. */
   upgradeRefusal?(): { reason: string; message: string } | undefined;
-  /** Keeps a backup before an upgrade changes anything, and tells its name. */
+  /** Takes a backup before an upgrade changes anything, and returns its name. */
   backUp?(label: string): Promise<string>;
   /** A backup of this control plane as a local file. */
   openBackup?(name: string): Promise<string>;
@@ -97,14 +97,14 @@ export interface ControlPlanePlan {
 export interface ComponentState {
   name: string;
   ready: boolean;
-  /** Why it is not ready, in its own words where it has any. */
+  /** Why it is not ready, as reported by the component if possible. */
   message: string;
   restarts: number;
 }
 
 /** Observed state of a control plane in its placement. */
 export interface PlacementState {
-  /** Set when nothing can run until a person acts. */
+  /** Set if nothing can run until the user acts. */
   problem?: { reason: string; message: string };
   components: ComponentState[];
   /** Whether kube-apiserver answers. */
@@ -117,7 +117,7 @@ export interface PlacementState {
   readyReplicas?: number;
   /** What is wrong with etcd although its members answer. */
   etcd?: { reason: string; message: string };
-  /** Set while what runs is not what is wanted. */
+  /** Set while the running version or configuration is not the desired one. */
   upgrade?: { reason: string; message: string };
   /** When to look again although nothing has changed, milliseconds since the epoch. */
   recheckAtMs?: number;

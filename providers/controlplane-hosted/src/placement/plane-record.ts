@@ -26,7 +26,7 @@ export interface PlaneRecord extends EtcdChangeState {
   /** The backup that was restored last. */
   restored?: string;
   upgrade?: UpgradeRecord;
-  /** An upgrade that did not work; not tried again by itself. */
+  /** An upgrade that failed; it is not retried automatically. */
   refused?: { version: string; message: string; configuration?: string };
 }
 

@@ -16,10 +16,10 @@ export interface EtcdDescription {
 
 /** Persistent state of changes to etcd, stored next to its data. */
 export interface EtcdChangeState {
-  /** The etcd that has served last: what another one that fails is taken back to. */
+  /** The etcd that served last, to which a failed change is rolled back. */
   etcdServes?: EtcdDescription;
   etcdChange?: EtcdChangeRecord;
-  /** One that did not work; not tried again by itself. */
+  /** An etcd that failed; it is not retried automatically. */
   etcdRefused?: { to: EtcdDescription; message: string };
 }
 
@@ -36,11 +36,11 @@ export interface EtcdChangeRecord {
   restartsBefore?: number;
   /** The data as it was is kept, since the other etcd may make it unreadable for this one. */
   kept?: boolean;
-  /** The backup that it is kept as, where it is no copy beside it. */
+  /** The name of the backup that holds the saved data, if it is not a copy next to it. */
   backup?: string;
   /** Members do not run with the data they have: the backup takes its place. */
   restores?: boolean;
-  /** Why it is taken back, in etcd's words; nothing when it is not wanted any more. */
+  /** Why it is rolled back, as reported by etcd; undefined if the change is no longer requested. */
   failure?: string;
 }
 

@@ -30,9 +30,9 @@ export interface EtcdChoice {
 /** What a change of etcd needs from its placement. All functions must be idempotent. */
 export interface EtcdGround {
   readonly record: EtcdChangeState;
-  /** Writes the record, before what it tells is done. */
+  /** Writes the record; called before the action that it records. */
   save(): Promise<void>;
-  /** Runs an etcd without data as described, beside the members. */
+  /** Runs an etcd without data as described, next to the members. */
   tryOut(to: EtcdDescription): Promise<ProgramState>;
   /** Takes it away; nothing when there is none. */
   endTrial(): Promise<void>;
@@ -46,7 +46,7 @@ export interface EtcdGround {
   putBack(change: EtcdChangeRecord, serves: EtcdDescription): Promise<Waiting | undefined>;
   /** Remembers that one did not work. */
   refuse(to: EtcdDescription, failure: string, serves: EtcdDescription): void;
-  /** What another etcd is called, for people. */
+  /** Name of another etcd for messages. */
   nameOf(to: EtcdDescription): string;
 }
 

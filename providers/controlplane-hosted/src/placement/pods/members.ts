@@ -27,7 +27,7 @@ export interface MemberSight extends MemberView {
   settled: boolean;
   /** Its pod is of the description that its StatefulSet has now. */
   podCurrent: boolean;
-  /** Its volume itself is gone, not only what was on it. */
+  /** Its volume was deleted, not only the data on it. */
   claimLost: boolean;
 }
 

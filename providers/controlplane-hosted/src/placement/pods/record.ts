@@ -7,7 +7,7 @@ import type { EtcdChangeState } from "../etcd/change.ts";
 export interface PodsRecord extends EtcdChangeState {
   /** Of the HostedControlPlane the data belongs to. */
   objectUid?: string;
-  /** Fingerprint of the cluster's authority: it tells the same control plane after a move gave it another uid. */
+  /** Fingerprint of the cluster's CA, which identifies the same control plane after a move gave it another uid. */
   authority: string;
   members: PodsMember[];
   storage: NonNullable<NonNullable<HostedControlPlaneSpec["etcd"]>["storage"]>;

@@ -30,7 +30,7 @@ export interface TemplateInput {
   env?: readonly object[];
   volumeMounts?: readonly object[];
   volumes?: readonly object[];
-  /** Containers beside the component's own. */
+  /** Containers in addition to the component's own. */
   beside?: readonly object[];
   stopSeconds: number;
   capabilities?: readonly string[];

@@ -55,7 +55,7 @@ export interface EtcdReport {
   states: ProgramState[];
   /** What is wrong with etcd although its members answer. */
   trouble?: Trouble;
-  /** Set while its members are not those that are wanted. */
+  /** Set while its members are not the desired ones. */
   pending?: Trouble;
   recheckAtMs: number;
 }

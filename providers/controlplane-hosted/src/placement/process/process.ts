@@ -47,7 +47,7 @@ export interface ProcessPlacementOptions {
   binaries: Binaries;
   /** Address the API listens on and nodes use, when the HostedControlPlane does not say. */
   defaultAddress: string;
-  /** Told where control planes listen: the manager dials those on its own machine too. */
+  /** Notified of the addresses that control planes listen on, because the manager dials them on its own machine too. */
   gate?: Pick<DialGate, "serves">;
   clock: Clock;
   random: Random;

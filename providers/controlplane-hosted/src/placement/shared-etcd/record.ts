@@ -21,7 +21,7 @@ export interface TenantRecord {
 export interface SharedEtcdRecord {
   /** Signs for etcd and for those who may talk to it. */
   authority: CertificateAndKey;
-  /** Of the administrator, who is nobody but the manager. */
+  /** Of the administrator, which only the manager is. */
   rootPassword: string;
   /** By owner: `NAMESPACE/NAME`. */
   tenants: Record<string, TenantRecord>;
