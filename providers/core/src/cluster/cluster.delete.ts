@@ -8,7 +8,7 @@ import type { ClusterScope, Referenced } from "./cluster-scope.ts";
 export interface ClusterDeletion {
   gone: boolean;
   waitingFor: { reason: string; message: string };
-  /** When to look again at what no event tells of. */
+  /** When to check again what no event reports. */
   retryMs?: number;
 }
 

@@ -51,7 +51,7 @@ export function findCurrentSet(
 /** Name and template hash of a MachineSet. */
 export interface SetIdentity {
   name: string;
-  /** Value of the label that tells this set's Machines from those of others. */
+  /** Value of the label that distinguishes this set's Machines from those of other sets. */
   hash: string;
 }
 

@@ -3,7 +3,7 @@ export interface PlannedSet {
   readonly name: string;
   /** Whether it has the template Machines should have. */
   readonly current: boolean;
-  /** Replicas asked for. */
+  /** Desired replicas of the set. */
   readonly replicas: number;
   /** Machines that exist, those being deleted included. */
   readonly machines: number;

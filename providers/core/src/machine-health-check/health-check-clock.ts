@@ -12,7 +12,7 @@ export class HealthCheckClock {
     return this.#seen.awakeSinceMs;
   }
 
-  /** Goes on looking at the clock for as long as `needed` says so. */
+  /** Keeps reading the clocks for as long as `needed` returns true. */
   keepWatching(
     clock: Clock,
     signal: AbortSignal,

@@ -2,7 +2,7 @@
 export interface Wakefulness {
   readonly nowMs: number;
   readonly monotonicMs: number;
-  /** Time before this moment was not watched, so it counts against nobody. */
+  /** Time before this moment was not observed, so no timeout counts it. */
   readonly awakeSinceMs: number;
 }
 

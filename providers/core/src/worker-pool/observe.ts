@@ -16,10 +16,10 @@ type Member = WorkerPool["spec"]["members"][number];
 
 /** Observed state of a member. */
 export interface MemberObservation extends MemberView {
-  /** Why it is not Good, for people. */
+  /** Why its health is not Good, for messages. */
   reason: string;
   message: string;
-  /** Machines that are not available, in the order they go in: those that got nothing, those that are late, those that come up. */
+  /** Machines that are not available, in deletion order: without infrastructure, overdue, still starting. */
   expendable: readonly Machine[];
   /** Machines that are up to date, as they say themselves. */
   upToDate: number;

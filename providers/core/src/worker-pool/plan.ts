@@ -11,7 +11,7 @@ export interface MemberView {
   /** Price of one machine, for Cheapest. */
   cost: number;
   weight: number;
-  /** Replicas the member is asked for now. */
+  /** Replicas of the member's MachineDeployment now. */
   current: number;
   /** Machines that are available now. */
   available: number;
@@ -19,7 +19,7 @@ export interface MemberView {
   working?: number;
   /** `Full`: it said that it has nothing left; `Unhealthy`: too many of its machines fail or take too long. */
   health: "Good" | "Full" | "Unhealthy";
-  /** Machines that its provider can give now beyond those asked for: given to it also while it cools down. None unless said. */
+  /** Machines that its provider can create now in addition to those requested; used even while it cools down. Default 0. */
   room?: number;
   /** No member any more: what works there stays until it is replaced. */
   leaving?: boolean;

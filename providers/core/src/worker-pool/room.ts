@@ -8,7 +8,7 @@ export interface RoomInput {
   member: Member;
   pool: WorkerPool;
   cluster: Cluster;
-  /** Replicas the member is asked for now. */
+  /** Replicas of the member's MachineDeployment now. */
   current: number;
   /** Its machines that are not being deleted. */
   living: readonly Machine[];
