@@ -24,7 +24,7 @@ export interface Wanted {
 export interface HostLists {
   /** Those that nothing in their objects keeps from being claimed; others may be among them. */
   readonly free: readonly ByoHost[];
-  /** All there are, asked for when none can be had. */
+  /** All hosts; called only if none can be claimed, to explain why. */
   all(): readonly ByoHost[];
 }
 
