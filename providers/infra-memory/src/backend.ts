@@ -55,7 +55,7 @@ export class MemoryBackend {
     this.options = options;
   }
 
-  /** Calls back when a machine changed by itself. */
+  /** Calls back when a machine changes outside of a reconcile, for example when it has booted. */
   subscribe(listener: (machine: Request) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
