@@ -16,7 +16,7 @@ export interface Turn {
   readonly status: HostStatus;
   readonly memory: HostMemory;
   readonly events: readonly HostEvent[];
-  /** When to go on; undefined: when something changes. */
+  /** When to continue; undefined means on the next change. */
   readonly againMs: number | undefined;
   readonly dropAnnotations?: readonly string[];
   /** Goes into HardwareData. */

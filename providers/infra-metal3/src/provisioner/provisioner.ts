@@ -21,7 +21,7 @@ export interface HostIdentity {
   readonly disableCertificateVerification: boolean;
   readonly bootMACAddress: string | undefined;
   readonly bootMode: "UEFI" | "UEFISecureBoot" | "legacy";
-  /** Whether it was on when it was last looked at. */
+  /** Whether it was powered on when it was last polled. */
   readonly poweredOn: boolean;
   /** For drivers whose behaviour can be set there. */
   readonly annotations: Readonly<Record<string, string>>;
@@ -77,7 +77,7 @@ export interface Provisioner {
   powerOff(host: HostIdentity, mode: PowerOffMode, signal: AbortSignal): Promise<StepResult>;
   /** Restarts a host that must never be off. */
   reboot(host: HostIdentity, mode: PowerOffMode, signal: AbortSignal): Promise<StepResult>;
-  /** Brings disks and firmware into the wanted shape before the host becomes available. */
+  /** Prepares disks and firmware as requested before the host becomes available. */
   prepare(host: HostIdentity, spec: BareMetalHostSpec, signal: AbortSignal): Promise<StepResult>;
   provision(host: HostIdentity, request: ProvisionRequest, signal: AbortSignal): Promise<StepResult>;
   deprovision(host: HostIdentity, cleaning: "metadata" | "disabled", signal: AbortSignal): Promise<StepResult>;

@@ -60,7 +60,7 @@ export class MemoryBmcs implements Provisioner {
     return machine === undefined ? undefined : { on: machine.on, media: machine.media };
   }
 
-  /** Somebody pressed the button. */
+  /** Simulates a press of the power button. */
   press(address: string, on: boolean): void {
     this.#machine({ address, poweredOn: false }).setPower(on, 0);
   }
