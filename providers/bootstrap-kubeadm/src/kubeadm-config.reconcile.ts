@@ -20,7 +20,7 @@ export interface BootstrapState {
   calls: WorkloadCalls;
   /** When each config's token is checked next, by the config's uid. */
   checks: Map<string, number>;
-  /** Clusters (by uid) whose init lock is known to be gone. */
+  /** Clusters (by uid) whose init lock is known to be deleted. */
   unlocked: Set<string>;
 }
 
