@@ -25,7 +25,7 @@ export interface MemberSight extends MemberView {
   live: PodController | undefined;
   pod: Pod | undefined;
   settled: boolean;
-  /** Its pod is of the description that its StatefulSet has now. */
+  /** Whether its pod matches the current template of its StatefulSet. */
   podCurrent: boolean;
   /** Its volume was deleted, not only the data on it. */
   claimLost: boolean;

@@ -12,7 +12,7 @@ export interface ProcessApiserversOptions {
   workloads: LocalWorkloads;
   clock: Clock;
   inputs: ProcessInputs;
-  /** Folder of a version's programs. */
+  /** Returns the folder with the binaries of a version. */
   binDir(version: string): Promise<string>;
 }
 

@@ -41,7 +41,7 @@ export interface SharedEtcdsOptions {
   clock: Clock;
   random: Random;
   inputs: ProcessInputs;
-  /** Folder of a version's programs. */
+  /** Returns the folder with the binaries of a version. */
   binDir(version: string): Promise<string>;
   /** Other clients of etcd, in tests. */
   client?: (credentials: EtcdCredentials) => EtcdClient;
@@ -56,16 +56,16 @@ interface Trouble {
 /** Address, user and CA with which a control plane's kube-apiservers access a shared etcd. */
 export interface TenantAccess extends EtcdTenant {
   clientUrl: string;
-  /** Signs for the shared etcd and for its tenants. */
+  /** CA of the shared etcd and its tenants. */
   authority: CertificateAndKey;
 }
 
 /** State of a shared etcd for one tenant. */
 export interface SharedEtcdReport {
   states: ProgramState[];
-  /** Whether etcd answers. */
+  /** Whether etcd responds. */
   ready: boolean;
-  /** Not before the tenant was let in for the first time. */
+  /** Set once the tenant has been granted access. */
   access?: TenantAccess;
   trouble?: Trouble;
   recheckAtMs: number;
