@@ -14,7 +14,7 @@ export interface CoreDeps {
   cache: Cache;
   workload: WorkloadClusters;
   clock: Clock;
-  /** Further labels and annotations of Machines that their Nodes get. */
+  /** Additional labels and annotations of Machines to copy to their Nodes. */
   alsoOnNodes?: AlsoOnNodes;
 }
 

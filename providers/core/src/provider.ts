@@ -14,7 +14,7 @@ import { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker
 
 /** Dependencies and settings of the core provider. */
 export interface CoreProviderDeps extends ProviderDeps {
-  /** Further labels and annotations of Machines that their Nodes get. */
+  /** Additional labels and annotations of Machines to copy to their Nodes. */
   readonly alsoOnNodes?: AlsoOnNodes | undefined;
 }
 

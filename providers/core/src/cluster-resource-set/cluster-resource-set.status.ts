@@ -6,7 +6,7 @@ export interface ClusterOutcome {
   cluster: string;
   state: "applied" | "waiting" | "failed";
   message?: string;
-  /** Whether only time can change the outcome. */
+  /** Whether the outcome can change without an event, so that it has to be retried. */
   retry: boolean;
 }
 

@@ -24,7 +24,7 @@ const MAX_BYTES = 3 * 1024 * 1024;
 /** The decoded manifests of a Secret or ConfigMap, in the order of their keys. */
 export interface Payload {
   readonly texts: readonly { key: string; text: string }[];
-  /** Changes with the content. */
+  /** Digest of the content. */
   readonly hash: string;
 }
 

@@ -31,7 +31,7 @@ export type Referenced =
 export interface ClusterScope {
   cluster: Cluster;
   infrastructure: Referenced;
-  /** Further infrastructure clusters that belong to the Cluster. */
+  /** Additional infrastructure clusters that belong to the Cluster. */
   secondaries: SecondaryInfrastructure[];
   controlPlane: Referenced;
   machineDeployments: MachineDeployment[];

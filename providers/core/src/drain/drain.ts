@@ -17,9 +17,9 @@ import {
 export interface DrainInput {
   scope: MachineScope;
   node: Node;
-  /** Of the workload cluster. */
+  /** Client of the workload cluster. */
   client: Client;
-  /** Of the management cluster: drain rules. */
+  /** Cache of the management cluster, for drain rules. */
   cache: Cache;
   nowMs: number;
   signal: AbortSignal;

@@ -21,7 +21,7 @@ export interface DrainRule {
 /** What the decision about a Pod depends on. */
 export interface PodContext {
   node: Node;
-  /** Rules that apply to the Machine, in the order they count. */
+  /** Rules that apply to the Machine, in order of precedence. */
   rules: readonly DrainRule[];
   namespaces: ReadonlyMap<string, KubeObject>;
   /** Whether a DaemonSet exists, by `namespace/name`. */

@@ -1,14 +1,14 @@
 /** A MachineSet as the planner sees it. */
 export interface PlannedSet {
   readonly name: string;
-  /** Whether it has the template Machines should have. */
+  /** Whether it has the deployment's current template. */
   readonly current: boolean;
   /** Desired replicas of the set. */
   readonly replicas: number;
-  /** Machines that exist, those being deleted included. */
+  /** Existing Machines, including those being deleted. */
   readonly machines: number;
   readonly available: number;
-  /** Order of creation: the oldest shrinks first. */
+  /** Creation time; the oldest set is scaled down first. */
   readonly createdAt: number;
 }
 
@@ -17,7 +17,7 @@ export interface RolloutInput {
   readonly strategy: "RollingUpdate" | "OnDelete";
   readonly paused: boolean;
   readonly desired: number;
-  /** Resolved numbers: how many more, and how many fewer than desired there may be meanwhile. */
+  /** How many Machines may exist above the desired number, and be unavailable below it, during the rollout. */
   readonly maxSurge: number;
   readonly maxUnavailable: number;
   readonly sets: readonly PlannedSet[];

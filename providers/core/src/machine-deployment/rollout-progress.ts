@@ -17,7 +17,7 @@ export interface RolloutInput {
   deleting: boolean;
   /** Why no Machines can be created now. */
   blocked: readonly string[];
-  /** The deployment's conditions of this pass, with their times. */
+  /** The deployment's conditions of this reconcile, with transition times. */
   conditions: readonly Condition[];
 }
 

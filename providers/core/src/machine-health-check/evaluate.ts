@@ -34,7 +34,7 @@ export interface HealthChecks {
 /** The Node of a Machine as far as it is known. */
 export type NodeState =
   | { state: "none" }
-  /** `sinceMs`: from when on the Nodes of its cluster have been followed. */
+  /** `sinceMs` is when the cluster's Nodes began to be observed. */
   | { state: "deleted"; name: string; sinceMs: number }
   | { state: "found"; node: Node }
   | { state: "unknown" };
@@ -48,9 +48,9 @@ export interface Target {
 /** Result of checking one Machine. */
 export type Verdict =
   | { state: "unhealthy"; condition: ConditionInput }
-  /** A Machine that has a Node and nothing against it. */
+  /** The Machine has a Node and passes all checks. */
   | { state: "healthy"; condition: ConditionInput }
-  /** Not (yet) judged; after `recheckMs` time alone may change that. */
+  /** Not decided yet; after `recheckMs` time alone may change that. */
   | { state: "undecided"; recheckMs?: number };
 
 /** Everything that the check of one Machine depends on. */
@@ -59,7 +59,7 @@ export interface EvaluationInput {
   cluster: Cluster;
   target: Target;
   nowMs: number;
-  /** Time before this was not watched: all timeouts count from here at the earliest. */
+  /** Time before this was not observed: timeouts start here at the earliest. */
   awakeSinceMs: number;
 }
 

@@ -15,7 +15,7 @@ export interface MachinePoolStatusInput {
   infrastructure: Referenced;
   bootstrapReady: boolean;
   infrastructureProvisioned: boolean;
-  /** Instances as the provider counts them. */
+  /** Number of instances that the provider reports. */
   replicas: number | undefined;
   counts: Pick<PoolNodes, "ready" | "available" | "upToDate"> | undefined;
   references: PoolNodes["references"] | undefined;

@@ -12,7 +12,7 @@ export interface PoolNodes {
   ready: number;
   available: number;
   upToDate: number;
-  /** When a Node that is ready counts as available at the earliest, in milliseconds from now. */
+  /** Milliseconds until the next ready Node counts as available. */
   recheckMs?: number;
 }
 

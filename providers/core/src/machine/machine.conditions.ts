@@ -22,7 +22,7 @@ export interface MachineConditionsInput {
   paused: ConditionInput;
   /** Set while the Machine is being deleted. */
   deleting: { reason: string; message: string } | undefined;
-  /** A call to the workload cluster failed in this pass. */
+  /** Error of a call to the workload cluster in this reconcile. */
   nodeProblem: string | undefined;
   nowMs: number;
 }

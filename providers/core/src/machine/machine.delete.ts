@@ -19,7 +19,7 @@ export interface MachineDeletion {
   gone: boolean;
   reason: string;
   message: string;
-  /** When its steps began; goes into the status. */
+  /** When its steps started; written to the status. */
   times: Times;
   retryMs?: number;
 }

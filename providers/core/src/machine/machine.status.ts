@@ -22,10 +22,10 @@ export interface Initialization {
 
 /** Everything that the status of a Machine is computed from. */
 export interface MachineStatusInput extends MachineConditionsInput {
-  /** The Machine with what this pass wrote to its spec. */
+  /** The Machine with the changes to its spec that this reconcile wrote. */
   machine: Machine;
   initialization: Initialization;
-  /** When the steps of a deletion began. */
+  /** When the steps of a deletion started. */
   deletion: Status["deletion"];
 }
 

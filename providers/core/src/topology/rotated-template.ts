@@ -14,7 +14,7 @@ export interface RotatedTemplateInput {
   cluster: Cluster;
   /** The class's template after patches. */
   template: ContractObject;
-  /** What names begin with. */
+  /** Prefix of the name. */
   prefix: string;
   /** The template in use now. */
   current: ContractObject | undefined;

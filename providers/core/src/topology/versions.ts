@@ -6,36 +6,36 @@ const MAX_SKEW = 3;
 /** Observed version and upgrade state of a MachineDeployment or MachinePool. */
 export interface WorkerVersion {
   name: string;
-  /** The version its Machines should have; undefined when it does not exist yet. */
+  /** The version in its spec; undefined if it does not exist yet. */
   current: string | undefined;
-  /** Whether some of its Machines have another version still. */
+  /** Whether some of its Machines still have another version. */
   upgrading: boolean;
-  /** Whether the user put its upgrade off. */
+  /** Whether an annotation defers its upgrade. */
   deferred: boolean;
 }
 
 /** The observed versions of a cluster. */
 export interface VersionInput {
   wanted: string;
-  /** undefined when it does not exist yet. */
+  /** Undefined if it does not exist yet. */
   controlPlane: { spec: string; status: string | undefined } | undefined;
   workers: readonly WorkerVersion[];
-  /** Versions that upgrades go through, if the class lists them. */
+  /** Intermediate versions of upgrades, if the class lists them. */
   steps: readonly string[];
-  /** How many groups of workers are upgraded at a time. */
+  /** How many MachineDeployments and MachinePools are upgraded at the same time. */
   concurrency: number;
-  /** Annotations that hold back every upgrade of the control plane. */
+  /** Annotations that block upgrades of the control plane. */
   hooks: readonly string[];
 }
 
 /** Which version each part should have now, and why some do not have the desired one yet. */
 export interface VersionPlan {
   controlPlane: string;
-  /** Versions of workers by name; absent: not to be created yet. */
+  /** Versions of workers by name; those that are absent are not created yet. */
   workers: Map<string, string>;
   controlPlaneUpgrading: boolean;
   controlPlanePending: boolean;
-  /** Annotations without which the control plane's upgrade would begin now. */
+  /** Annotations that keep the control plane's upgrade from starting now. */
   heldBy: readonly string[];
   upgrading: string[];
   pending: string[];

@@ -4,7 +4,7 @@ import type { MemberObservation } from "./observe.ts";
 /** A member that has recovered but does not get more replicas yet. */
 export interface CoolDown {
   sinceMs: number;
-  /** What was wrong. */
+  /** The state from which it recovered. */
   cause: "Full" | "Broken" | "Unhealthy";
 }
 

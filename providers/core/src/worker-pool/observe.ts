@@ -21,11 +21,11 @@ export interface MemberObservation extends MemberView {
   message: string;
   /** Machines that are not available, in deletion order: without infrastructure, overdue, still starting. */
   expendable: readonly Machine[];
-  /** Machines that are up to date, as they say themselves. */
+  /** Machines whose UpToDate condition is True. */
   upToDate: number;
-  /** Progressing of its MachineDeployment. */
+  /** The Progressing condition of its MachineDeployment. */
   progress?: Condition | undefined;
-  /** When the next machine would count as too slow; undefined when none could. */
+  /** When the next Machine would count as too slow; undefined if none is waiting. */
   nextDeadlineMs?: number;
 }
 

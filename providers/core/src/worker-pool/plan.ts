@@ -15,13 +15,13 @@ export interface MemberView {
   current: number;
   /** Machines that are available now. */
   available: number;
-  /** Machines that are available or well on their way: what a member in trouble keeps. As many as available unless said. */
+  /** Machines that are available or starting normally, which a member in trouble keeps. Defaults to `available`. */
   working?: number;
-  /** `Full`: it said that it has nothing left; `Unhealthy`: too many of its machines fail or take too long. */
+  /** `Full`: its provider reports no capacity; `Unhealthy`: Machines fail or take too long to become available. */
   health: "Good" | "Full" | "Unhealthy";
   /** Machines that its provider can create now in addition to those requested; used even while it cools down. Default 0. */
   room?: number;
-  /** No member any more: what works there stays until it is replaced. */
+  /** Whether the member was removed from the spec; its working Machines stay until they are replaced. */
   leaving?: boolean;
 }
 
@@ -30,12 +30,12 @@ export interface PoolView {
   replicas: number;
   strategy: Strategy;
   members: readonly MemberView[];
-  /** How many machines move between members at a time; 0 counts as 1, since none is missing meanwhile. */
+  /** How many Machines move between members at the same time; 0 counts as 1, because a move creates the new Machine first. */
   maxUnavailable: number;
-  /** How long a member must be well before replicas return to it. */
+  /** How long a member must be healthy before replicas return to it. */
   returnAfterMs: number;
   nowMs: number;
-  /** Members whose trouble ended, and when; they cool down before they get more. */
+  /** When members recovered; they cool down before they get more replicas. */
   recoveredAt: ReadonlyMap<string, number>;
 }
 
@@ -52,7 +52,7 @@ export interface MemberPlan {
 /** Planned replicas of all members. */
 export interface PoolPlan {
   members: MemberPlan[];
-  /** Replicas that no member can take. */
+  /** Replicas that fit on no member. */
   unplaced: number;
 }
 
