@@ -9,9 +9,9 @@ export interface BackendOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Decides everything that differs between machines. */
+  /** Determines everything that differs between machines. */
   readonly seed: number;
-  /** How machines reach the API they join. */
+  /** Connects machines to the API that they join. */
   readonly connect: Connect;
 }
 
@@ -20,7 +20,7 @@ export interface MachineOrder {
   readonly key: Request;
   /** `NAMESPACE/NAME` of the Cluster whose capacity it takes. */
   readonly cluster: string;
-  /** How many machines that Cluster may have. */
+  /** Maximum number of machines of that Cluster. */
   readonly limit: number | undefined;
   readonly bootMs: number;
   readonly program: GuestProgram;
