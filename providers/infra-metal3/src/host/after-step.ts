@@ -19,9 +19,9 @@ export interface Turn {
   /** When to continue; undefined means on the next change. */
   readonly againMs: number | undefined;
   readonly dropAnnotations?: readonly string[];
-  /** Goes into HardwareData. */
+  /** To be stored in HardwareData. */
   readonly hardware?: HardwareDetails;
-  /** All is done: finalizers come off. */
+  /** Whether deletion is complete and finalizers can be removed. */
   readonly forget?: boolean;
 }
 

@@ -2,9 +2,9 @@ import type { Clock } from "@capstan/apimachinery";
 
 /** An operating system that runs on a simulated machine. */
 export interface RunningSystem {
-  /** Whether it has power. */
+  /** Called when the power changes. */
   powered(on: boolean): void;
-  /** It is taken off the machine. */
+  /** Called when the system is removed from the machine. */
   stop(): void;
 }
 
