@@ -18,7 +18,7 @@ export interface DeprecatedCondition {
   message?: string;
 }
 
-/** Converts conditions to v1beta1: with severity instead of generation, and with reason and message only if not True. */
+/** Returns the conditions that v1beta1 also has, in its form: with severity, and with reason and message only if not True. */
 export function deprecatedConditions(conditions: readonly Condition[]): DeprecatedCondition[] {
   return conditions.flatMap(({ type, status, reason, message, lastTransitionTime }) => {
     const old = MIRRORED[type];

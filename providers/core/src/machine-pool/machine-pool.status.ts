@@ -56,7 +56,7 @@ export function machinePoolStatus(input: MachinePoolStatusInput): Status {
   };
 }
 
-/** Returns the phase of a MachinePool; as upstream, later rules override earlier ones. */
+/** Returns the phase of a MachinePool, with upstream's precedence. */
 export function phaseOf(input: MachinePoolStatusInput, ready: number, nodes: number): NonNullable<Status["phase"]> {
   const { pool } = input;
   if (pool.metadata.deletionTimestamp !== undefined) return "Deleting";
