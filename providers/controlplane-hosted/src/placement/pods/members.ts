@@ -27,7 +27,7 @@ export interface MemberSight extends MemberView {
   settled: boolean;
   /** Whether its pod matches the current template of its StatefulSet. */
   podCurrent: boolean;
-  /** Its volume was deleted, not only the data on it. */
+  /** Whether its PersistentVolumeClaim is Lost: the volume itself no longer exists. */
   claimLost: boolean;
 }
 
