@@ -19,7 +19,7 @@ export interface TokenScope {
   clock: Clock;
   random: Random;
   ttlMs: number;
-  /** The KubeadmConfig: its uid fixes the token's ID, so that a repeated attempt finds the first one's token. */
+  /** The KubeadmConfig; the token's ID is derived from its uid, so that a retry finds the token of the first attempt. */
   config: { namespace: string; name: string; uid: string };
   signal: AbortSignal;
 }

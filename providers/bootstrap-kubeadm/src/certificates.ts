@@ -22,9 +22,9 @@ const DEFAULT_VALIDITY_DAYS = 3650;
 export interface KeyPair {
   purpose: SecretPurpose;
   certFile: string;
-  /** Absent: only the certificate goes to the node. */
+  /** If absent, only the certificate is written to the node. */
   keyFile?: string;
-  /** Brought by the user, never made here. */
+  /** Provided by the user, never generated. */
   external: boolean;
   crt: string;
   key: string;
@@ -76,7 +76,7 @@ export function certificateFiles(pairs: readonly KeyPair[]): UserDataFile[] {
 export interface CertificatesRequest {
   cluster: ClusterKey;
   wanted: readonly Wanted[];
-  /** Makes what is missing, owned by this; without it a missing one ends the pass. */
+  /** Generates missing key pairs with this owner; without it, a missing one ends the reconcile. */
   generate?: { owner: OwnerReference; config: ClusterConfiguration | undefined };
 }
 

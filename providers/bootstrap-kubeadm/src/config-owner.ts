@@ -9,9 +9,9 @@ export interface ConfigOwner {
   clusterName: string;
   version: string | undefined;
   controlPlane: boolean;
-  /** What the owner's spec says already; set after a move, when statuses are lost. */
+  /** The data Secret that the owner's spec already names; needed after a move, when the config's status is lost. */
   dataSecretName: string | undefined;
-  /** Whether somebody used the data to join. */
+  /** Whether a node has joined with the data. */
   joined: boolean;
 }
 

@@ -10,7 +10,7 @@ const TOKEN_KEY = "token";
 export interface BootstrapData {
   value: string;
   format: "cloud-config" | "ignition";
-  /** A token that was made for it. */
+  /** The token that was created for this data. */
   token: string | undefined;
 }
 

@@ -20,11 +20,11 @@ const BY_CLUSTER = "kubeadm-config-cluster";
 
 /** Dependencies and settings of the KubeadmConfig controller. */
 export interface BootstrapKubeadmDeps {
-  /** Where join tokens are made. */
+  /** Connections to the workload clusters, in which join tokens are created. */
   workload: WorkloadClusters;
   /** The cache the controllers run on. */
   cache: Cache;
-  /** How long a join token lives; 15 minutes if not said. */
+  /** Lifetime of a join token; 15 minutes by default. */
   tokenTtlMs?: number;
 }
 

@@ -18,9 +18,9 @@ export interface BootstrapState {
   workload: WorkloadClusters;
   tokenTtlMs?: number;
   calls: WorkloadCalls;
-  /** When a config's token is to be looked at next, by the config's uid. */
+  /** When each config's token is checked next, by the config's uid. */
   checks: Map<string, number>;
-  /** Clusters (by uid) whose init lock is known to be gone. */
+  /** Clusters (by uid) whose init lock is known to be deleted. */
   unlocked: Set<string>;
 }
 

@@ -1,14 +1,14 @@
 /** The result of one reconcile of a KubeadmConfig. */
 export type Progress =
-  /** Something else has to happen first; a watch brings us back. */
+  /** Something else has to happen first; a watch requeues the config. */
   | { step: "waiting"; message: string; certificates?: boolean }
-  /** A person has to change something. `retryAfterMs` where no watch tells that it was done. */
+  /** The user has to change something. `retryAfterMs` is set if no watch reports the change. */
   | { step: "failed"; message: string; certificates?: boolean; retryAfterMs?: number }
-  /** Not this config's turn: nothing to report, come back soon. */
+  /** Too many calls are in flight: nothing to report, requeue soon. */
   | { step: "later"; afterMs: number }
   /** There is no usable CA or key. */
   | { step: "no-certificates"; message: string }
-  /** Data exists; `checkAfterMs` when its token has to be looked at again. */
+  /** Data exists; `checkAfterMs` is when its token has to be checked again. */
   | { step: "created"; dataSecretName: string; checkAfterMs?: number };
 
 /** Thrown by a step to end the reconcile early; carries the resulting Progress. */

@@ -11,7 +11,7 @@ type Encryption = NonNullable<HostedControlPlaneSpec["apiServer"]>["encryption"]
 export interface EncryptionKey {
   /** 32 bytes in base64. */
   key: string;
-  /** What was encrypted at any time: it must stay readable. */
+  /** All resources that were ever encrypted; they must remain readable. */
   resources: string[];
 }
 

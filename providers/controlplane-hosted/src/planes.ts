@@ -14,20 +14,20 @@ export type PlacementType = "Pods" | "Process" | "Embedded";
 export interface HostedControlPlanes {
   placements: Partial<Record<PlacementType, Placement>>;
   defaultPlacement: PlacementType;
-  /** Digest of the objects last written into each workload cluster. */
+  /** Digest of the objects last applied to each workload cluster. */
   prepared: Map<string, string>;
-  /** What each control plane was when it last was as wanted: taken care of while another description is refused. */
+  /** The last plan of each control plane that was fully applied; used while the current spec is rejected. */
   settled?: Map<string, ControlPlanePlan>;
-  /** The clusters' Nodes, whose kubelets an upgrade must not leave behind. */
+  /** The clusters' Nodes; an upgrade must not exceed the version skew of their kubelets. */
   workload?: WorkloadClusters;
-  /** Where backups are kept on this machine; without it there are none. */
+  /** Folder of backups on this machine; without it there are no backups. */
   backupDir?: string;
-  /** Which addresses are dialled for endpoints and stores that objects name. */
+  /** Decides which addresses of endpoints and backup stores may be dialled. */
   gate: DialGate;
-  /** Another way to reach a new API than over the network, where there is one. */
+  /** Reaches a new API by other means than the network, if possible. */
   dial?: (config: ClientConfig) => Transport | undefined;
-  /** The addresses behind a name, for endpoints that are one. */
+  /** Resolves host names of endpoints. */
   resolve?: (host: string) => Promise<readonly string[]>;
-  /** Signs cluster-info for tokens as they appear. */
+  /** Signs cluster-info for new tokens. */
   signer?: { start(signal: AbortSignal): void };
 }

@@ -16,9 +16,9 @@ const ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"
 
 /** Dependencies and settings of the hosted control plane provider. */
 export interface HostedDeps extends ProviderDeps, ProcessOptions {
-  /** Control planes inside this process. */
+  /** API servers of control planes inside this process. */
   readonly embedded: EmbeddedClusters;
-  /** Whether the management API is a cluster that runs pods; the embedded one does not. */
+  /** Whether the management cluster runs pods; the embedded one does not. */
   readonly runsPods?: boolean | undefined;
 }
 

@@ -18,7 +18,7 @@ export type Progress =
       prepared: boolean;
       backup?: BackupReport;
       authorities?: ConditionInput;
-      /** Which Nodes the version that serves does not support. */
+      /** Nodes that the serving version does not support. */
       nodes?: { reason: string; message: string };
     }
   | { step: "deleting"; message: string };

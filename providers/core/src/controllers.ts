@@ -9,16 +9,16 @@ import { machineDeploymentController } from "./machine-deployment/machine-deploy
 import { machineSetController } from "./machine-set/machine-set.controller.ts";
 import { addMachineIndexes } from "./shared/indexes.ts";
 
-/** What the core controllers need beside what every controller gets. */
+/** Dependencies of the core controllers. */
 export interface CoreDeps {
   cache: Cache;
   workload: WorkloadClusters;
   clock: Clock;
-  /** Further labels and annotations of Machines that their Nodes get. */
+  /** Additional labels and annotations of Machines to copy to their Nodes. */
   alsoOnNodes?: AlsoOnNodes;
 }
 
-/** The controllers of Cluster, Machine, MachineSet and MachineDeployment. */
+/** Returns the controllers of Cluster, Machine, MachineSet and MachineDeployment. */
 export function coreControllers({ cache, workload, clock, alsoOnNodes }: CoreDeps): Controller[] {
   return [
     clusterController(workload),
@@ -28,7 +28,7 @@ export function coreControllers({ cache, workload, clock, alsoOnNodes }: CoreDep
   ];
 }
 
-/** Adds the indexes that the core controllers look things up by; before the cache starts. */
+/** Adds the cache indexes that the core controllers read; call it before the cache starts. */
 export function addCoreIndexes(cache: Cache): void {
   addClusterIndexes(cache);
   addMachineIndexes(cache);

@@ -3,10 +3,7 @@ import { type Controller, controller, done } from "@capstan/runtime";
 
 const CONCURRENCY = 10;
 
-/**
- * Says on every KubeadmControlPlane that nobody works on it, and what to use instead: a person who applied one must not
- * wait in vain.
- */
+/** Sets a condition on every KubeadmControlPlane that says that the kind is not supported, and what to use instead. */
 export function kubeadmControlPlaneNotice(): Controller {
   return controller("kubeadm-control-plane-notice")
     .for(KubeadmControlPlane)

@@ -12,15 +12,15 @@ import type { AlsoOnNodes } from "./machine/node-keys.ts";
 import { addSupportingIndexes, supportingControllers } from "./supporting-controllers.ts";
 import { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker-pool.controller.ts";
 
-/** What a manager decides about the core controllers. */
+/** Dependencies and settings of the core provider. */
 export interface CoreProviderDeps extends ProviderDeps {
-  /** Further labels and annotations of Machines that their Nodes get. */
+  /** Additional labels and annotations of Machines to copy to their Nodes. */
   readonly alsoOnNodes?: AlsoOnNodes | undefined;
 }
 
 const BOOTSTRAP: readonly { kind: string }[] = [KubeadmConfig, KubeadmConfigTemplate];
 
-/** The core of Cluster API and WorkerPools, as a manager loads them. */
+/** The core provider: the controllers of Cluster API's core kinds and of WorkerPools. */
 export const core: Provider<CoreProviderDeps> = {
   name: "core",
   title: "Cluster API",

@@ -15,13 +15,13 @@ import { addMachineIndexes } from "./shared/indexes.ts";
 import { addTopologyIndexes } from "./topology/indexes.ts";
 import { topologyControllers } from "./topology/topology.controllers.ts";
 
-/** What the controllers beside Cluster and its Machines need. */
+/** Dependencies of the supporting controllers. */
 export interface SupportingDeps {
   workload: WorkloadClusters;
   clock: Clock;
 }
 
-/** The controllers beside Cluster and its Machines: what repairs, adds to and describes clusters. */
+/** Returns the controllers of health checks, resource sets, IPAM, MachinePools and topologies. */
 export function supportingControllers({ workload, clock }: SupportingDeps): Controller[] {
   return [
     machineHealthCheckController(workload),
@@ -34,7 +34,7 @@ export function supportingControllers({ workload, clock }: SupportingDeps): Cont
   ];
 }
 
-/** Adds their indexes; before the cache starts. */
+/** Adds the cache indexes that the supporting controllers read; call it before the cache starts. */
 export function addSupportingIndexes(cache: Cache): void {
   addMachineIndexes(cache);
   addMachineHealthCheckIndexes(cache);

@@ -40,7 +40,7 @@ export class AgentRights {
     if (host.metadata.deletionTimestamp === undefined) await this.ensure(host, signal);
   }
 
-  /** A host that has not enrolled must not be acted for by the agent of an earlier one of its name, whose rights were left behind. */
+  /** Deletes the binding of an earlier host of this name, so that its agent cannot act for a host that has not enrolled. */
   async dropForeign(host: ByoHost, signal: AbortSignal): Promise<void> {
     const { uid = "", namespace } = host.metadata;
     if (agentUser(host) !== undefined || this.#given.has(uid) || this.#cleared.has(uid)) return;

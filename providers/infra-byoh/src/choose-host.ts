@@ -16,25 +16,25 @@ export const SKEW_MS = 60_000;
 export interface Wanted {
   readonly selector?: LabelSelectorObject | undefined;
   readonly failureDomain?: string | undefined;
-  /** The kubelet that the host must bring along; absent when it is installed. */
+  /** The kubelet that must already be on the host; absent if an installer installs it. */
   readonly kubelet?: WantedKubelet | undefined;
 }
 
 /** The ByoHosts of a namespace. */
 export interface HostLists {
-  /** Those that nothing in their objects keeps from being claimed; others may be among them. */
+  /** Hosts that can be claimed according to their objects; may include others. */
   readonly free: readonly ByoHost[];
-  /** All there are, asked for when none can be had. */
+  /** All hosts; called only if none can be claimed, to explain why. */
   all(): readonly ByoHost[];
 }
 
 /** What the manager knows about hosts in addition to their objects. */
 export interface Knowledge {
-  /** Whether a host is being claimed right now, which its object does not show yet. */
+  /** Whether a claim of the host is in flight, which its object does not show yet. */
   isTaken?(host: ByoHost): boolean;
-  /** When a heartbeat was last seen to arrive, by our own clock. */
+  /** When the last heartbeat arrived, by the manager's clock. */
   heardAt?(host: ByoHost): number | undefined;
-  /** The host that had the same machine-id before. */
+  /** Another host that had the same machine-id first. */
   twinOf?(host: ByoHost): ByoHost | undefined;
 }
 

@@ -17,7 +17,7 @@ export class HostReports {
     this.#hosts = hosts;
   }
 
-  /** Whatever was known of a host that is gone. */
+  /** Removes what is kept in memory of a deleted host. */
   forget(uid: string): void {
     this.#skews.delete(uid);
     this.#told.delete(uid);

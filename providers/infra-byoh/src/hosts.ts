@@ -52,7 +52,7 @@ export class Hosts {
     twinOf: (host) => this.twinOf(host),
   };
 
-  /** Tells where hosts are read and written; before the cache starts. */
+  /** Sets the cache and client for ByoHosts and adds indexes; call it before the cache starts. */
   bind(cache: Cache): void {
     this.#bound = { cache, client: cache.client.withFieldManager("capstan-byoh") };
     // A claim counts in the host's own namespace only: whoever writes a host must not speak for the machines of others.
@@ -149,7 +149,7 @@ export class Hosts {
     return id === undefined ? [] : this.#cache.byIndex(ByoHost, BY_MACHINE_ID, `${host.metadata.namespace}/${id}`);
   }
 
-  /** Writes down the machine-id that a host has had for a while, so that it stays the first also for the next manager. */
+  /** Records a machine-id that a host has had for some time, so that the next manager also treats it as the first. */
   async recordMachineID(host: ByoHost, nowMs: number, signal: AbortSignal): Promise<void> {
     const ageMs = this.#machineIds.observe(host, nowMs);
     const id = host.status?.machineID;
@@ -217,7 +217,7 @@ export class Hosts {
     return this.#claiming.has(keyOf(host));
   }
 
-  /** Takes a host; false when somebody else was faster. One update guarded by resourceVersion: two never get the same. */
+  /** Claims a host; false if another machine was faster. One update guarded by resourceVersion, so only one can succeed. */
   async claim(
     host: ByoHost,
     machine: KubeObject,

@@ -24,8 +24,8 @@ export class MachineIds {
   }
 
   /**
-   * Of hosts that report the same machine-id, the one that had it first. Whoever copies another's id, by cloning a disk or
-   * on purpose, must not put that host out of service.
+   * Returns the host that was first to report a machine-id that several hosts have. A copied ID, by a cloned disk or on purpose, must not
+   * put the original host out of service.
    */
   first(hosts: readonly ByoHost[]): ByoHost | undefined {
     return [...hosts].sort((a, b) => compare(this.#rank(a), this.#rank(b)))[0];

@@ -9,7 +9,7 @@ import { MACHINE_ID_ANNOTATION } from "./machine-ids.ts";
 export interface NodeOfHost {
   readonly name: string;
   readonly node?: Node;
-  /** Whose it is instead and what to do, after `Node NAME `. */
+  /** Which machine it belongs to instead and what to do; follows `Node NAME ` in messages. */
   readonly foreign?: string;
 }
 

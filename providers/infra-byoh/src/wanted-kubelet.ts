@@ -4,7 +4,7 @@ import type { ByoHost } from "@capstan/host-agent";
 /** The kubelet version that must already be on a host if no installer installs it. */
 export interface WantedKubelet {
   readonly version: string;
-  /** The Machine's minor exactly, so that an upgrade ends; or, for a Machine that names no version, none newer than the control plane. */
+  /** `minor`: the Machine's minor version, so that an upgrade completes; `not-newer`: at most the control plane's version. */
   readonly match: "minor" | "not-newer";
 }
 

@@ -9,9 +9,9 @@ export interface BackendOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Decides everything that differs between machines. */
+  /** Determines everything that differs between machines. */
   readonly seed: number;
-  /** How machines reach the API they join. */
+  /** Connects machines to the API that they join. */
   readonly connect: Connect;
 }
 
@@ -20,7 +20,7 @@ export interface MachineOrder {
   readonly key: Request;
   /** `NAMESPACE/NAME` of the Cluster whose capacity it takes. */
   readonly cluster: string;
-  /** How many machines that Cluster may have. */
+  /** Maximum number of machines of that Cluster. */
   readonly limit: number | undefined;
   readonly bootMs: number;
   readonly program: GuestProgram;
@@ -55,7 +55,7 @@ export class MemoryBackend {
     this.options = options;
   }
 
-  /** Calls back when a machine changed by itself. */
+  /** Calls back when a machine changes outside of a reconcile, for example when it has booted. */
   subscribe(listener: (machine: Request) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

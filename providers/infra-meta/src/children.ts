@@ -15,13 +15,13 @@ import type { InfrastructureReference, MetaCluster } from "./kinds/meta-cluster.
 /** The observed state of an infrastructure cluster that a MetaCluster lists. */
 export interface Child {
   reference: InfrastructureReference;
-  /** Why it cannot be read, when it cannot. */
+  /** Why it cannot be used, if so. */
   problem?: { reason: string; message: string };
   kind?: Kind<ContractObject>;
   object?: ContractObject;
   provisioned: boolean;
   endpoint?: { host: string; port: number };
-  /** Whether its kind has an endpoint at all. */
+  /** Whether its kind has an endpoint field. */
   takesEndpoint: boolean;
 }
 

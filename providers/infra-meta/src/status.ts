@@ -10,9 +10,9 @@ export interface StatusInput {
   children: readonly Child[];
   endpoint: Endpoint | undefined;
   paused: ConditionInput;
-  /** What deletion waits for, while it does. */
+  /** What deletion is waiting for; undefined if the object is not being deleted. */
   deleting: string | undefined;
-  /** Why nothing can be done yet, e.g. no owner. */
+  /** Why nothing can be done yet, such as a missing owner. */
   waiting?: { reason: string; message: string };
   nowMs: number;
 }

@@ -29,7 +29,7 @@ import { ensureMachine, pauseMachine, removeMachine } from "./machine.ts";
 
 /** Dependencies and settings of the Metal3 provider. */
 export interface Metal3Deps extends ProviderDeps {
-  /** Whether BareMetalHosts are driven from here; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
+  /** Whether to manage BareMetalHosts; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
   readonly bareMetalHosts?: "auto" | "off" | undefined;
 }
 

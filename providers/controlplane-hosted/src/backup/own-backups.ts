@@ -9,7 +9,7 @@ import { backupStore, takeBackup } from "./backups.ts";
 export interface OwnBackups {
   backUp: NonNullable<ControlPlanePlan["backUp"]>;
   open: NonNullable<ControlPlanePlan["openBackup"]>;
-  /** Lets go of the files that were opened. */
+  /** Releases the files that were opened. */
   release(): Promise<void>;
 }
 

@@ -18,19 +18,19 @@ export interface ComponentContext {
   ports: { controllerManager: number; scheduler: number };
   /** Address that kube-controller-manager and kube-scheduler serve health and metrics on; loopback unless others must reach it. */
   healthAddress?: string;
-  /** Whether two of a kind may run at a time, so that they must agree on one that works. */
+  /** Whether two replicas may run at the same time, so that leader election is needed. */
   leaderElect?: boolean;
-  /** How long a kube-apiserver that stops goes on answering, so that no Service leads to it any more when it ends. */
+  /** How long a stopping kube-apiserver keeps serving, so that no Service routes to it any more when it exits. */
   drainSeconds?: number;
-  /** Name of the file that leads kube-apiserver's calls into the cluster through konnectivity. */
+  /** Name of the file that routes kube-apiserver's calls into the cluster through konnectivity. */
   egressSelectorFile?: string;
-  /** Where kube-apiserver's audit log goes; its output unless set. */
+  /** Path of kube-apiserver's audit log; standard output by default. */
   auditLog?: string;
-  /** Whether kube-apiserver finds a file of encryption keys. */
+  /** Whether kube-apiserver has a file with encryption keys. */
   encrypted?: boolean;
   /** The members of etcd, by index. */
   etcd: readonly EtcdMember[];
-  /** Where this control plane's data lies in an etcd that others use too. */
+  /** Location of this control plane's data in a shared etcd. */
   etcdPrefix?: string;
 }
 

@@ -11,7 +11,7 @@ export interface Surroundings {
   read(text: string): unknown;
   /** The folder of `files` as the component sees it. */
   readonly folder: string;
-  /** The name of a file of `files`, which from now on must be of that type; refuses all others. */
+  /** Resolves a path to a name in `files` and requires that file to have this type; rejects other paths. */
   refer(path: string, at: string, type: string): string;
 }
 

@@ -6,7 +6,7 @@ const RECHECK_MS = 60_000;
 /** The IP addresses of an API endpoint; the endpoints of `kubernetes.default` cannot be host names. */
 export interface ApiAddresses {
   readonly addresses: readonly string[];
-  /** When to look again. */
+  /** When to resolve again. */
   readonly recheckMs?: number;
 }
 

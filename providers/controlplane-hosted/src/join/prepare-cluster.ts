@@ -13,11 +13,11 @@ import { joinRbac } from "./rbac.ts";
 export interface PrepareInput extends NodeConfigurationInput {
   caPem: string;
   spec: HostedControlPlaneSpec;
-  /** Where the API is behind its endpoint, when it shares that with others. */
+  /** How to reach the API if it shares its endpoint with others. */
   access?: { path: string; serverName: string };
-  /** Addresses of the endpoint, when its host is a name. */
+  /** Addresses of the endpoint if its host is a name. */
   addresses?: readonly string[];
-  /** Where agents of konnectivity find their server, when there is one. */
+  /** Address of the konnectivity server for agents, if there is one. */
   konnectivity?: { host: string; port: number };
 }
 

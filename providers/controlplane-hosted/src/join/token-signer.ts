@@ -9,7 +9,7 @@ const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
 /** Dependencies of the TokenSigner. */
 export interface TokenSignerDeps {
   workload: WorkloadClusters;
-  /** Whether a cluster's control plane is one of ours. */
+  /** Reports whether a cluster's control plane is a hosted one that needs signing. */
   isHosted(cluster: ClusterKey): boolean;
   clock: Clock;
   random: Random;

@@ -9,7 +9,7 @@ import { type CertificateSpec, issue } from "../certificates.ts";
 
 /** Persistent storage of certificates: a file for processes, a Secret for pods. */
 export interface LeafStorage {
-  /** What was saved last; undefined when nothing was. */
+  /** Returns what was saved last; undefined if nothing was. */
   load(): Promise<string | undefined>;
   save(text: string): Promise<void>;
 }

@@ -6,25 +6,25 @@ import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 /** Runs the components of a control plane in one kind of place. All functions must be idempotent. */
 export interface Placement {
   /**
-   * The address of the API, reserved before anything starts, so that nobody waits for anybody: certificates, infrastructure and
-   * nodes all need it. The same answer every time.
+   * Reserves the API endpoint before anything starts, because certificates, infrastructure and nodes all need it. Repeated calls return
+   * the same endpoint.
    */
   reserve(request: ReserveRequest): Promise<Reservation>;
-  /** Makes the components run as planned and tells how they are. */
+  /** Runs the components as planned and returns their state. */
   ensure(plan: ControlPlanePlan): Promise<PlacementState>;
-  /** How the components are that run, whatever they should be: nothing is changed. */
+  /** Returns the state of the running components without changing anything. */
   observe(owner: string, placed: PlacedObject): Promise<PlacementState>;
   /** Stops the components and keeps the data. */
   hibernate(owner: string, placed: PlacedObject): Promise<PlacementState>;
-  /** Takes everything away. Returns what is still there, nothing when done. */
+  /** Deletes everything. Returns what still exists; empty when done. */
   remove(owner: string, placed: PlacedObject): Promise<string[]>;
-  /** Saves a snapshot of etcd's data to a file, where the placement can. */
+  /** Saves a snapshot of etcd's data to a file, if the placement supports it. */
   snapshot?(plan: ControlPlanePlan, file: string): Promise<void>;
   /** Calls back when a component of an owner changes. Returns a function that unsubscribes. */
   subscribe(listener: (owner: string) => void): () => void;
-  /** How an API is reached that is not simply at its endpoint. */
+  /** Returns how to reach an API that shares its endpoint with others. */
   access?(owner: string): PlacementAccess;
-  /** The cluster's own authority signs everything: no others are made. */
+  /** Whether the cluster CA signs everything, so that no other CAs are created. */
   readonly singleAuthority?: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface Placement {
 export interface PlacementAccess {
   /** Path of the API. */
   path: string;
-  /** Name in its certificate, which clients ask for instead of the endpoint's host. */
+  /** Name in its certificate, which clients verify instead of the endpoint's host. */
   serverName: string;
-  /** A connection as administrator, in process. */
+  /** Opens a connection as administrator, in process. */
   connect(): Transport;
-  /** Stores what is missing of these objects in a new API. */
+  /** Creates those of these objects that are missing in a new API. */
   fill(objects: readonly Unstructured[]): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface PlacementAccess {
 export interface PlacedObject {
   spec: HostedControlPlaneSpec;
   objectUid?: string;
-  /** When its deletion was asked for: what does not answer is not waited for without end. */
+  /** When its deletion was requested; the placement gives up on an unresponsive cluster some time after. */
   deletingSinceMs?: number;
 }
 
@@ -52,12 +52,12 @@ export interface PlacedObject {
 export interface ReserveRequest {
   /** `NAMESPACE/NAME` of the HostedControlPlane. */
   owner: string;
-  /** Of the HostedControlPlane: data of an earlier one of that name is not taken for its own. */
+  /** UID of the HostedControlPlane, so that data of an earlier one of the same name is not used. */
   objectUid?: string;
-  /** Whether such data may be thrown away. */
+  /** Whether data of an earlier one may be deleted. */
   discardLeftovers?: boolean;
   spec: HostedControlPlaneSpec;
-  /** An endpoint that is already fixed, by the user or by an earlier pass. */
+  /** An endpoint that is already set, by the user or by an earlier reconcile. */
   endpoint: { host: string; port: number } | undefined;
 }
 
@@ -77,17 +77,17 @@ export interface ControlPlanePlan {
   endpoint: { host: string; port: number };
   network: ClusterNetwork;
   authorities: Authorities;
-  /** It has served before: where no data is found, some was lost. */
+  /** Whether it has served before; missing data then means data loss. */
   initialized?: boolean;
-  /** A backup that the data is to come from. */
+  /** A backup to restore the data from. */
   restore?: { name: string; snapshotFile(): Promise<string> };
-  /** Asked once before an upgrade begins: what keeps it from that, with the cure. */
+  /** Called once before an upgrade starts; returns why it must not, and what to do. */
   upgradeRefusal?(): { reason: string; message: string } | undefined;
-  /** Keeps a backup before an upgrade changes anything, and tells its name. */
+  /** Takes a backup before an upgrade changes anything, and returns its name. */
   backUp?(label: string): Promise<string>;
-  /** A backup of this control plane as a local file. */
+  /** Returns a backup of this control plane as a local file. */
   openBackup?(name: string): Promise<string>;
-  /** With what data is encrypted at rest, when it is or once was. */
+  /** The key for encryption at rest, if it is or was enabled. */
   encryption?: EncryptionKey;
   /** Files of `spec.<component>.files`, read from their Secrets, and the encryption keys of kube-apiserver. */
   userFiles: Record<"apiServer" | "controllerManager" | "scheduler", Record<string, string>>;
@@ -97,28 +97,28 @@ export interface ControlPlanePlan {
 export interface ComponentState {
   name: string;
   ready: boolean;
-  /** Why it is not ready, in its own words where it has any. */
+  /** Why it is not ready, as reported by the component if possible. */
   message: string;
   restarts: number;
 }
 
 /** Observed state of a control plane in its placement. */
 export interface PlacementState {
-  /** Set when nothing can run until a person acts. */
+  /** Set if nothing can run until the user acts. */
   problem?: { reason: string; message: string };
   components: ComponentState[];
-  /** Whether kube-apiserver answers. */
+  /** Whether kube-apiserver responds. */
   apiReady: boolean;
-  /** The version that serves. */
+  /** The serving version. */
   version?: string;
-  /** Where agents of konnectivity find their servers, when there are some. */
+  /** Address of the konnectivity servers for agents, if there are any. */
   konnectivity?: { host: string; port: number };
-  /** kube-apiservers that answer. */
+  /** Number of kube-apiservers that respond. */
   readyReplicas?: number;
-  /** What is wrong with etcd although its members answer. */
+  /** A problem of etcd although its members respond. */
   etcd?: { reason: string; message: string };
-  /** Set while what runs is not what is wanted. */
+  /** Set while the running version or configuration is not the desired one. */
   upgrade?: { reason: string; message: string };
-  /** When to look again although nothing has changed, milliseconds since the epoch. */
+  /** When to check again even if nothing has changed, in milliseconds since the epoch. */
   recheckAtMs?: number;
 }

@@ -7,26 +7,26 @@ import type { UpgradeRecord } from "./upgrade.ts";
 
 /** Persistent state of a control plane that is not in etcd; stored in its folder. */
 export interface PlaneRecord extends EtcdChangeState {
-  /** Of the HostedControlPlane object the data belongs to: another object of the same name must not get it by accident. */
+  /** UID of the HostedControlPlane that owns the data, so that another one of the same name does not get it by accident. */
   objectUid?: string;
-  /** Where kube-apiserver listens: found free, or its own. */
+  /** Address that kube-apiserver listens on; it was free or already its own. */
   listens?: { host: string; port: number };
-  /** The version that serves; another one is reached by an upgrade only. */
+  /** The serving version; only an upgrade changes it. */
   version?: string;
-  /** The version whose etcd runs: it stays when an upgrade brings the same etcd. */
+  /** The Kubernetes version whose etcd runs; unchanged by an upgrade with the same etcd. */
   etcdVersion?: string;
   /** The shared etcd that holds the data, if one does; such a control plane has no members of its own. */
   shared?: string;
   /** Members of etcd. */
   members?: EtcdMemberRecord[];
-  /** When etcd was last defragmented, or its data begun. */
+  /** When etcd was last defragmented or its data was created. */
   lastDefragmentMs?: number;
-  /** True once etcd has held data: from then on an empty folder means loss, not a beginning. */
+  /** Whether etcd has ever held data; an empty folder then means data loss. */
   hadData?: boolean;
   /** The backup that was restored last. */
   restored?: string;
   upgrade?: UpgradeRecord;
-  /** An upgrade that did not work; not tried again by itself. */
+  /** An upgrade that failed; it is not retried automatically. */
   refused?: { version: string; message: string; configuration?: string };
 }
 

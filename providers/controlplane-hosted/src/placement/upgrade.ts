@@ -9,9 +9,9 @@ export interface UpgradeRecord {
   stage: "etcd" | "trial" | "surge" | "roll";
   /** When the stage began. */
   sinceMs: number;
-  /** How many kube-apiservers run the new version or are on the way there. */
+  /** How many kube-apiservers run the new version or are changing to it. */
   rolled: number;
-  /** Set when the version stays and what changes is the configuration: its digest. */
+  /** Digest of the new configuration, if only the configuration changes and not the version. */
   configuration?: string;
 }
 

@@ -7,7 +7,7 @@ import { type WorkloadCalls, WorkloadUnavailable } from "../shared/workload-call
 const FIELD_MANAGER = "capstan-cluster-resource-set";
 const MAX_PROBLEMS = 3;
 
-/** How objects reach the workload cluster. */
+/** Where and with which strategy objects are applied. */
 export interface ApplyTarget {
   cluster: ClusterKey;
   client: Client;
@@ -16,8 +16,8 @@ export interface ApplyTarget {
 }
 
 /**
- * Brings objects into a workload cluster, all of them even if some fail; gives back what failed. ApplyOnce creates what is missing
- * and never touches what exists; Reconcile applies, so that fields which left the manifest go and fields of others stay.
+ * Applies all objects to a workload cluster, even if some fail, and returns what failed. ApplyOnce only creates missing objects; Reconcile
+ * uses server-side apply, which prunes fields that left the manifest and keeps fields of other managers.
  */
 export async function applyObjects(objects: readonly Unstructured[], target: ApplyTarget): Promise<string | undefined> {
   const problems: string[] = [];

@@ -7,8 +7,8 @@ const goes: Predicate<Cluster> = {
 };
 
 /**
- * What was applied is forgotten with its Cluster: one that is made later under the same name is another cluster, and would otherwise never
- * get its pod network.
+ * Deletes a ClusterResourceSetBinding with its Cluster. Otherwise a new Cluster of the same name would never get its resources, such as the
+ * pod network.
  */
 export function clusterResourceSetBindingController(): Controller {
   return controller("cluster-resource-set-binding")

@@ -10,23 +10,23 @@ import { type Cluster, type ClusterResourceSet, ClusterResourceSetBinding } from
 import type { ReconcileContext } from "@capstan/runtime";
 
 type Entry = NonNullable<ClusterResourceSetBinding["spec"]["bindings"]>[number];
-/** What is remembered of one Secret or ConfigMap. */
+/** Record of one Secret or ConfigMap that was applied. */
 export type ResourceRecord = NonNullable<Entry["resources"]>[number];
 
-/** What a ClusterResourceSet has applied to a Cluster so far. */
+/** Returns what a ClusterResourceSet has applied to a Cluster so far. */
 export function recordsOf(binding: ClusterResourceSetBinding | undefined, set: ClusterResourceSet): ResourceRecord[] {
   return binding?.spec.bindings?.find((entry) => entry.clusterResourceSetName === set.metadata.name)?.resources ?? [];
 }
 
-/** The binding of a Cluster as last seen. */
+/** Returns the ClusterResourceSetBinding of a Cluster from the cache. */
 export function bindingOf(cluster: KubeObject, context: ReconcileContext): ClusterResourceSetBinding | undefined {
   const { namespace, name } = cluster.metadata;
   return context.cache.get(ClusterResourceSetBinding, { namespace, name: name ?? "" });
 }
 
 /**
- * Remembers what was applied. Several ClusterResourceSets share the binding of a Cluster, so the write is guarded by the revision:
- * a conflict is tried again at once and loses nothing, since what was applied can be applied again.
+ * Records what was applied. Several ClusterResourceSets share a binding, so the update is guarded by its resourceVersion; after a conflict
+ * the reconcile is retried, which is safe because applying is idempotent.
  */
 export async function writeRecords(
   set: ClusterResourceSet,
@@ -61,7 +61,7 @@ export async function writeRecords(
   });
 }
 
-/** Forgets what a ClusterResourceSet applied; a binding that remembers nothing more goes. */
+/** Removes the records of a ClusterResourceSet, and deletes the binding if no other records are left. */
 export async function removeRecords(
   set: ClusterResourceSet,
   binding: ClusterResourceSetBinding,

@@ -13,7 +13,7 @@ import { PayloadSecrets } from "./payload-secrets.ts";
 
 const CONCURRENCY = 10;
 
-/** Puts manifests into Clusters by label. */
+/** Returns the controller that applies manifests to Clusters selected by label. */
 export function clusterResourceSetController(workload: WorkloadClusters, clock: Clock): Controller {
   const deps = { workload, calls: new WorkloadCalls(clock), secrets: new PayloadSecrets() };
   let cache: Cache | undefined;

@@ -38,14 +38,14 @@ const FINALIZER = "addons.cluster.x-k8s.io";
 /** Clusters served at the same time: one that is slow does not hold up the others. */
 const CLUSTERS_AT_ONCE = 16;
 
-/** What the controller keeps between passes. */
+/** Dependencies of the ClusterResourceSet reconciler. */
 export interface ClusterResourceSetDeps {
   workload: WorkloadClusters;
   calls: WorkloadCalls;
   secrets: PayloadSecrets;
 }
 
-/** Applies the manifests of a ClusterResourceSet to all Clusters that match and are ready for them. */
+/** Reconciles a ClusterResourceSet: applies its manifests to all matching Clusters that are ready for them. */
 export async function reconcileClusterResourceSet(
   request: Request,
   context: ReconcileContext,
@@ -117,7 +117,7 @@ async function readPayloads(
   return { payloads, problems };
 }
 
-/** The ClusterResourceSets that name a Secret or ConfigMap. */
+/** Returns the ClusterResourceSets that reference a Secret or ConfigMap. */
 export function usersOf(
   kind: "Secret" | "ConfigMap",
   object: Secret | ConfigMap,

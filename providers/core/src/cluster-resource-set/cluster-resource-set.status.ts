@@ -1,16 +1,16 @@
 import { type Condition, findCondition } from "@capstan/apimachinery";
 import { type ClusterResourceSet, type ConditionInput, conditionsOf, withTransitionTimes } from "@capstan/capi";
 
-/** How one Cluster was served. */
+/** Result of applying a ClusterResourceSet to one Cluster. */
 export interface ClusterOutcome {
   cluster: string;
   state: "applied" | "waiting" | "failed";
   message?: string;
-  /** Whether only time can change the outcome. */
+  /** Whether the outcome can change without an event, so that it has to be retried. */
   retry: boolean;
 }
 
-/** Something wrong with what is to be applied. */
+/** A problem with a Secret or ConfigMap of a ClusterResourceSet. */
 export interface SetProblem {
   reason: "InternalError" | "WrongSecretType" | "InvalidSelector";
   message: string;
@@ -20,7 +20,7 @@ const MAX_LINES = 10;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 300_000;
 
-/** The whole status of a ClusterResourceSet. Without outcomes (paused) what was known stays. */
+/** Computes the status of a ClusterResourceSet. Without outcomes (paused) the previous result is kept. */
 export function setStatus(
   set: ClusterResourceSet,
   input: { paused: ConditionInput; problems?: readonly SetProblem[]; outcomes?: readonly ClusterOutcome[] },
@@ -58,7 +58,7 @@ function resourcesApplied(problems: readonly SetProblem[], outcomes: readonly Cl
   return { type, status: "False", reason, message: [...lines.slice(0, MAX_LINES), ...more].join("\n") };
 }
 
-/** When to try again what failed: soon at first, then ever more rarely the longer it has been failing. */
+/** Returns the delay until failed resources are retried; it grows with the time since the failure. */
 export function retryDelay(conditions: readonly Condition[], nowMs: number): number {
   const known = findCondition(conditions, "ResourcesApplied");
   const since = known?.status === "False" ? Date.parse(known.lastTransitionTime) : nowMs;

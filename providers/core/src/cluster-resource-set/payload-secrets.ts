@@ -2,12 +2,12 @@ import { Secret } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import { Cache, type Request } from "@capstan/runtime";
 
-/** The type Secrets must have so that their content may be sent to workload clusters. */
+/** Type that a Secret must have to be applied to workload clusters. */
 export const PAYLOAD_SECRET_TYPE = "addons.cluster.x-k8s.io/resource-set";
 
 /**
- * Secrets with manifests. The manager's cache holds only Secrets that belong to clusters; these are watched apart by their type,
- * so that no other Secret of the management cluster is ever held in memory.
+ * Caches Secrets with manifests. They are watched by type, separately from the manager's cache, so that unrelated Secrets of the management
+ * cluster are never held in memory.
  */
 export class PayloadSecrets {
   #cache: Cache | undefined;

@@ -21,14 +21,14 @@ const FIRST = [
 /** As much as an object of Kubernetes holds. */
 const MAX_BYTES = 3 * 1024 * 1024;
 
-/** The manifests in one Secret or ConfigMap, decoded, in the order of their keys. */
+/** The decoded manifests of a Secret or ConfigMap, in the order of their keys. */
 export interface Payload {
   readonly texts: readonly { key: string; text: string }[];
-  /** Changes with the content. */
+  /** Digest of the content. */
   readonly hash: string;
 }
 
-/** Reads the data of a Secret (base64) or ConfigMap. */
+/** Decodes the data of a Secret (base64) or ConfigMap. */
 export function payloadOf(object: { kind: string; data?: Record<string, string> | undefined }): Payload {
   const hash = createHash("sha256");
   const texts = Object.keys(object.data ?? {})
@@ -42,7 +42,7 @@ export function payloadOf(object: { kind: string; data?: Record<string, string> 
   return { texts, hash: `sha256:${hash.digest("hex")}` };
 }
 
-/** The objects of a payload in the order to create them, or the key and the reason why it cannot be read. */
+/** Parses the objects of a payload in creation order, or returns the key that cannot be parsed and why. */
 export async function objectsOf(
   payload: Payload,
   clock: Clock,

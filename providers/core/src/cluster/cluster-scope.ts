@@ -14,7 +14,7 @@ import type { Kind, ReconcileContext } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "./indexes.ts";
 import { clustersOfInfrastructure, readSecondaries, type SecondaryInfrastructure } from "./secondary-infrastructure.ts";
 
-/** An object behind a reference of the Cluster: found, missing, or not readable. */
+/** An object that the Cluster references: found, missing, or not readable. */
 export type Referenced =
   | { state: "none" }
   | { state: "unresolved"; reference: ContractReference; message: string }
@@ -27,11 +27,11 @@ export type Referenced =
       contract: ContractVersion;
     };
 
-/** Everything one pass over a Cluster reads. */
+/** Everything that one reconcile of a Cluster reads. */
 export interface ClusterScope {
   cluster: Cluster;
   infrastructure: Referenced;
-  /** Further infrastructure clusters that belong to the Cluster. */
+  /** Additional infrastructure clusters that belong to the Cluster. */
   secondaries: SecondaryInfrastructure[];
   controlPlane: Referenced;
   machineDeployments: MachineDeployment[];
@@ -42,6 +42,7 @@ export interface ClusterScope {
   machines: Machine[];
 }
 
+/** Reads everything that a Cluster refers to and consists of. */
 export async function readCluster(cluster: Cluster, context: ReconcileContext): Promise<ClusterScope> {
   const key = clusterKey(cluster.metadata.namespace ?? "", cluster.metadata.name ?? "");
   const owned = (object: MachineSet): boolean =>

@@ -10,7 +10,7 @@ import {
 import { isControlPlaneMachine, machineAggregates } from "../shared/machine-aggregates.ts";
 import type { ClusterScope } from "./cluster-scope.ts";
 
-/** Whether the groups of workers are available; a cluster without workers is not waited for. */
+/** Computes WorkersAvailable from MachineDeployments and MachinePools; True if the cluster has no workers. */
 export function workersAvailable({ machineDeployments, machinePools }: ClusterScope): ConditionInput {
   const groups = [...machinePools, ...machineDeployments];
   if (groups.length === 0) return { type: "WorkersAvailable", status: "True", reason: "NoWorkers", message: "" };
@@ -24,7 +24,7 @@ export function workersAvailable({ machineDeployments, machinePools }: ClusterSc
   );
 }
 
-/** What is said of the Machines of a cluster; without Machines, as of a hosted control plane, there is nothing to wait for. */
+/** Computes the conditions that aggregate a cluster's Machines, except those of MachinePools. */
 export function clusterMachineConditions({ machines }: ClusterScope): ConditionInput[] {
   const own = machines.filter((machine) => !isPoolMachine(machine));
   return [
@@ -42,7 +42,7 @@ function isPoolMachine(machine: Machine): boolean {
   return machine.metadata.labels?.[POOL_NAME_LABEL] !== undefined;
 }
 
-/** What moves in a cluster: nothing of this is a fault. */
+/** Computes RollingOut, ScalingUp and ScalingDown of a cluster, which do not indicate a fault. */
 export function movementConditions(scope: ClusterScope): ConditionInput[] {
   return [
     movement(scope, "RollingOut", false),

@@ -15,7 +15,7 @@ import { mayBeInfraCluster } from "./secondary-infrastructure.ts";
 
 const CONCURRENCY = 20;
 
-/** Watches Clusters and all that belongs to them. */
+/** Returns the Cluster controller, which also watches everything that belongs to a Cluster. */
 export function clusterController(workload: WorkloadClusters): Controller {
   const byName = (object: { metadata: { namespace?: string }; spec: { clusterName: string } }): Request[] => [
     { namespace: object.metadata.namespace ?? "", name: object.spec.clusterName },

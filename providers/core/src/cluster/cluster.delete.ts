@@ -4,17 +4,18 @@ import type { ReconcileContext } from "@capstan/runtime";
 import { hasDefinition, referenceText } from "../shared/referenced.ts";
 import type { ClusterScope, Referenced } from "./cluster-scope.ts";
 
+/** Progress of the deletion of a Cluster. */
 export interface ClusterDeletion {
   gone: boolean;
   waitingFor: { reason: string; message: string };
-  /** When to look again at what no event tells of. */
+  /** When to check again what no event reports. */
   retryMs?: number;
 }
 
 /** How soon what could not be read is looked for again. */
 const RETRY_MS = 10_000;
 
-/** Deletes in the order that lets each part still use what it stands on: workers, control plane, infrastructure. */
+/** Deletes the parts of a Cluster in order of dependency: workers, control plane, infrastructure. */
 export async function deleteCluster(
   scope: ClusterScope,
   context: ReconcileContext,

@@ -21,7 +21,7 @@ import { clusterStatus, type Initialization } from "./cluster.status.ts";
 import { type ClusterScope, type Referenced, readCluster } from "./cluster-scope.ts";
 import { BY_CLUSTER, clusterKey } from "./indexes.ts";
 
-/** Brings a Cluster one step forward: owns its parts, copies what they offer, reports how they are. */
+/** Reconciles a Cluster: owns its parts, copies what they provide (such as the endpoint), and reports their state. */
 export async function reconcileCluster(
   request: Request,
   context: ReconcileContext,

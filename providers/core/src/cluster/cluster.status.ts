@@ -20,11 +20,13 @@ import type { ClusterScope, Referenced } from "./cluster-scope.ts";
 import { deprecatedConditions } from "./deprecated-conditions.ts";
 import { secondaryCondition } from "./secondary-infrastructure.ts";
 
+/** Initialization flags of the contract; once true, they stay true. */
 export interface Initialization {
   infrastructureProvisioned: boolean;
   controlPlaneInitialized: boolean;
 }
 
+/** Everything that the status of a Cluster is computed from. */
 export interface ClusterStatusInput {
   scope: ClusterScope;
   initialization: Initialization;
@@ -35,7 +37,7 @@ export interface ClusterStatusInput {
   nowMs: number;
 }
 
-/** The whole status, computed from what was read. */
+/** Computes the complete status of a Cluster. */
 export function clusterStatus(input: ClusterStatusInput): NonNullable<Cluster["status"]> {
   const { scope, initialization } = input;
   const computed = clusterConditions(input);
@@ -78,7 +80,7 @@ function phaseOf({
     : "Pending";
 }
 
-/** Every condition of a Cluster; Available sums up the others. */
+/** Computes all conditions of a Cluster; Available summarizes the others. */
 export function clusterConditions(input: ClusterStatusInput): ConditionInput[] {
   const { scope } = input;
   const deleting: ConditionInput =

@@ -8,7 +8,7 @@ const MIRRORED: Record<string, string> = {
   ControlPlaneAvailable: "ControlPlaneReady",
 };
 
-/** A condition of v1beta1. */
+/** A condition in the form of v1beta1. */
 export interface DeprecatedCondition {
   type: string;
   status: string;
@@ -18,7 +18,7 @@ export interface DeprecatedCondition {
   message?: string;
 }
 
-/** The conditions in v1beta1's form: a severity instead of a generation, reason and message only where something is wrong. */
+/** Returns the conditions that v1beta1 also has, in its form: with severity, and with reason and message only if not True. */
 export function deprecatedConditions(conditions: readonly Condition[]): DeprecatedCondition[] {
   return conditions.flatMap(({ type, status, reason, message, lastTransitionTime }) => {
     const old = MIRRORED[type];

@@ -9,12 +9,14 @@ import {
 } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
 
-/** Index names over the cache. */
+/** Name of the index of Clusters by the infrastructure and control plane objects that they reference. */
 export const BY_REFERENCE = "reference";
+/** Name of the index of objects by the Cluster that they belong to. */
 export const BY_CLUSTER = "cluster";
-/** Clusters by the name of their infrastructure object, whatever its kind. */
+/** Name of the index of Clusters by the name of their infrastructure object, whatever its kind. */
 export const BY_INFRASTRUCTURE_NAME = "infrastructure-name";
 
+/** Returns the key of a referenced object in the BY_REFERENCE index. */
 export function referenceKey(
   namespace: string,
   reference: Pick<ContractReference, "apiGroup" | "kind" | "name">,
@@ -22,11 +24,12 @@ export function referenceKey(
   return `${namespace}/${reference.apiGroup}/${reference.kind}/${reference.name}`;
 }
 
+/** Returns the key of a Cluster, `NAMESPACE/NAME`, in the BY_CLUSTER index. */
 export function clusterKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** Adds the indexes that the Cluster controller looks things up by; before the cache starts. */
+/** Adds the cache indexes that the Cluster controller reads; call it before the cache starts. */
 export function addClusterIndexes(cache: Cache): void {
   cache.addIndex(Cluster, BY_REFERENCE, (cluster) =>
     [cluster.spec?.infrastructureRef, cluster.spec?.controlPlaneRef]

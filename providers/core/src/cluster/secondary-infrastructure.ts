@@ -20,14 +20,14 @@ const GROUP = "infrastructure.cluster.x-k8s.io";
 /** Candidates by the cluster they name, or by their own name if they name none. */
 const BY_CLUSTER_OR_NAME = "secondary";
 
-/** An infrastructure cluster beside the one that Cluster.spec.infrastructureRef names. */
+/** An infrastructure cluster in addition to the one in Cluster.spec.infrastructureRef. */
 export interface SecondaryInfrastructure {
   kind: Kind<ContractObject>;
   object: ContractObject;
   contract: ContractVersion;
 }
 
-/** The other infrastructure clusters of a Cluster, by the rule in docs/architecture.md, "One cluster, many providers". */
+/** Finds the infrastructure clusters that belong to a Cluster in addition to its infrastructureRef. */
 export async function readSecondaries(cluster: Cluster, context: ReconcileContext): Promise<SecondaryInfrastructure[]> {
   const found: SecondaryInfrastructure[] = [];
   for (const { kind, contract } of infraClusterKinds(context.cache)) {
@@ -64,7 +64,7 @@ function infraClusterKinds(cache: Cache): InfraClusterKind[] {
   });
 }
 
-/** Whether a CRD describes infrastructure clusters. */
+/** Reports whether a CRD may define infrastructure clusters. */
 export function mayBeInfraCluster(crd: CustomResourceDefinition): boolean {
   if (crd.spec.group !== GROUP || crd.spec.scope !== "Namespaced") return false;
   return crd.spec.versions.some(
@@ -88,7 +88,7 @@ function candidates(cluster: Cluster, kind: Kind<ContractObject>, cache: Cache):
   return [...labelled, ...cache.byIndex(kind, BY_CLUSTER_OR_NAME, `name/${namespace}/${primary.name}`)];
 }
 
-/** Pure rule: which of the candidates belong to the Cluster as secondaries. */
+/** Reports whether an infrastructure cluster belongs to a Cluster as a secondary: by label, or by the name of the primary one. */
 export function isSecondary(cluster: Cluster, object: ContractObject): boolean {
   const primary = cluster.spec?.infrastructureRef;
   const { metadata, kind, apiVersion } = object;
@@ -107,7 +107,7 @@ export function isSecondary(cluster: Cluster, object: ContractObject): boolean {
   return primary !== undefined && metadata.name === primary.name && !ofAnother;
 }
 
-/** The Clusters an infrastructure object may belong to: by reference, by label, or by its name. */
+/** Returns the Clusters that an infrastructure object may belong to: by reference, by label, or by its name. */
 export function clustersOfInfrastructure(object: ContractObject, cache: Cache): Request[] {
   if (!cache.synced(Cluster)) return [];
   const { namespace = "", name = "", labels } = object.metadata;
@@ -126,7 +126,7 @@ export function clustersOfInfrastructure(object: ContractObject, cache: Cache): 
   ];
 }
 
-/** How one secondary infrastructure is doing, as a condition named after it. */
+/** Computes a condition with the readiness of a secondary infrastructure, named after it. */
 export function secondaryCondition({ object, contract }: SecondaryInfrastructure): ConditionInput {
   const type = `${object.kind} ${object.metadata.name}`;
   const ready = findCondition(conditionsOf(object), "Ready");

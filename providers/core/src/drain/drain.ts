@@ -13,17 +13,19 @@ import {
   type Verdict,
 } from "./pod-rules.ts";
 
+/** Everything that one pass of draining a Node needs. */
 export interface DrainInput {
   scope: MachineScope;
   node: Node;
-  /** Of the workload cluster. */
+  /** Client of the workload cluster. */
   client: Client;
-  /** Of the management cluster: drain rules. */
+  /** Cache of the management cluster, for drain rules. */
   cache: Cache;
   nowMs: number;
   signal: AbortSignal;
 }
 
+/** Whether a Node is drained, or what it is waiting for. */
 export interface DrainOutcome {
   done: boolean;
   message: string;
@@ -34,7 +36,7 @@ interface Judged {
   verdict: Verdict;
 }
 
-/** One pass of draining: cordon, then evict the Pods whose turn it is. Repeats until none is left. */
+/** Performs one pass of draining: cordons the Node and evicts the Pods that are next in order. Call it until it reports done. */
 export async function drainNode(input: DrainInput): Promise<DrainOutcome> {
   const { node, client, signal } = input;
   const name = node.metadata.name ?? "";
@@ -65,12 +67,12 @@ function drainRules({ scope, cache }: Pick<DrainInput, "scope" | "cache">): read
   return cache.list(MachineDrainRule, { namespace: scope.machine.metadata.namespace ?? "" }) as readonly DrainRule[];
 }
 
-/** What is wrong with the rules, for whoever wonders why they do nothing. */
+/** Describes invalid MachineDrainRules of the Machine's namespace, which would otherwise silently match nothing. */
 export function drainRuleProblems(input: Pick<DrainInput, "scope" | "cache">): string[] {
   return ruleProblems(drainRules(input)).sort();
 }
 
-/** The Pods of a Node with what is to become of each. */
+/** Returns the Pods of a Node and what draining does with each. */
 export async function judgedPods(input: DrainInput): Promise<Judged[]> {
   const { scope, node, client, signal } = input;
   const { items: pods } = await client.list(

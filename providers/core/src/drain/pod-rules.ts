@@ -2,13 +2,13 @@ import { controllerOf, type KubeObject, type LabelSelectorObject, selectorOrProb
 import type { Cluster, Machine, Node } from "@capstan/capi";
 import type { Pod } from "./kinds.ts";
 
-/** What to do about one Pod. */
+/** What draining does with a Pod. */
 export type Verdict =
   | { do: "skip"; reason: string }
   | { do: "wait"; reason: string }
   | { do: "evict"; order: number; warning?: string };
 
-/** What draining reads of a MachineDrainRule. */
+/** The fields of a MachineDrainRule that draining reads. */
 export interface DrainRule {
   metadata: { name?: string; namespace?: string };
   spec: {
@@ -18,9 +18,10 @@ export interface DrainRule {
   };
 }
 
+/** What the decision about a Pod depends on. */
 export interface PodContext {
   node: Node;
-  /** Rules that apply to the Machine, in the order they count. */
+  /** Rules that apply to the Machine, in order of precedence. */
   rules: readonly DrainRule[];
   namespaces: ReadonlyMap<string, KubeObject>;
   /** Whether a DaemonSet exists, by `namespace/name`. */
@@ -33,12 +34,12 @@ const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 /** On an unreachable Node nobody confirms deletions: Pods deleted for longer than this count as gone. */
 const UNREACHABLE_GRACE_MS = 1000;
 
-/** Whether the Node has lost its kubelet, as the node controller marks it. */
+/** Reports whether the Node has the unreachable taint of the node lifecycle controller. */
 export function isUnreachable(node: Node): boolean {
   return node.spec?.taints?.some((taint) => taint.key === "node.kubernetes.io/unreachable") === true;
 }
 
-/** Rules of a Machine: those whose machines entry matches, by name; without entries a rule is for all. */
+/** Returns the rules that apply to a Machine, sorted by name; a rule without `machines` applies to all. */
 export function rulesFor(rules: readonly DrainRule[], machine: Machine, cluster: Cluster): DrainRule[] {
   return rules
     .filter(({ spec }) => {
@@ -56,7 +57,7 @@ function matches(selector: LabelSelectorObject | undefined, labels: Record<strin
   return selector === undefined || selectorOrProblem(selector, "").matches(labels);
 }
 
-/** What is wrong with the selectors of rules, each in a sentence for the owner of the rule. */
+/** Describes invalid selectors of rules, one sentence each. */
 export function ruleProblems(rules: readonly DrainRule[]): string[] {
   return rules.flatMap(({ metadata, spec }) => {
     const entries = [
@@ -76,7 +77,7 @@ export function ruleProblems(rules: readonly DrainRule[]): string[] {
   });
 }
 
-/** Judges one Pod; the first that has something to say decides, in upstream's order. */
+/** Decides what draining does with a Pod; the first rule that applies decides, in upstream's order. */
 export function judgePod(pod: Pod, context: PodContext): Verdict {
   return (
     deletedOnUnreachable(pod, context) ??

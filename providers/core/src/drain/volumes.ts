@@ -2,8 +2,8 @@ import { type DrainInput, judgedPods } from "./drain.ts";
 import { PersistentVolumeClaimKind, PersistentVolumeKind, VolumeAttachmentKind } from "./kinds.ts";
 
 /**
- * Volumes still attached to a Node, as the Node and VolumeAttachments tell; but not those of Pods that draining leaves alone,
- * which stay attached until the machine is gone.
+ * Returns the volumes that are still attached to a Node according to the Node and its VolumeAttachments, except those of Pods that draining
+ * skips, which stay attached until the machine is deleted.
  */
 export async function attachedVolumes(input: DrainInput): Promise<string[]> {
   const { node, client, signal } = input;

@@ -2,7 +2,7 @@ import { addOwnerReference, ownerReference } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, type IPAddress, type IPAddressClaim } from "@capstan/capi";
 import { type Pool, PROTECT_ADDRESS_FINALIZER } from "./pools.ts";
 
-/** Metadata of an address with all that ties it to its claim and its pool. */
+/** Returns the metadata of an address with its finalizer, cluster label, and its claim and pool as owners. */
 export function ownedMetadata(
   metadata: IPAddress["metadata"],
   claim: IPAddressClaim,

@@ -35,13 +35,13 @@ import {
   unitOf,
 } from "./pools.ts";
 
-/** What the controller keeps between passes. */
+/** State that the claim controller keeps between reconciles. */
 export interface ClaimDeps {
   book: PoolBook;
   waiters: Waiters;
 }
 
-/** Gives a claim its address, or takes it back. */
+/** Reconciles an IPAddressClaim: allocates an address, or releases it. */
 export async function reconcileClaim(request: Request, context: ReconcileContext, deps: ClaimDeps): Promise<Result> {
   const claim = context.cache.get(IPAddressClaim, request);
   const key = keyText(request.namespace, request.name);
@@ -189,7 +189,7 @@ function hasTwin(object: IPAddress, context: ReconcileContext): boolean {
     .some((other) => other.metadata.uid !== object.metadata.uid && age(other) < age(object));
 }
 
-/** Value of the index of addresses within their pools. */
+/** Returns the key of an IPAddress in the BY_ADDRESS index. */
 export function addressKey(object: IPAddress): string {
   const { kind, name } = object.spec.poolRef;
   const pool = poolKeyOf({ kind, metadata: { namespace: object.metadata.namespace, name } });

@@ -17,7 +17,7 @@ import { BY_ADDRESS, BY_POOL, isOurs, POOL_KINDS, type Pool, poolKeyOf } from ".
 
 const CONCURRENCY = 20;
 
-/** Adds the indexes of these controllers; before the cache starts. */
+/** Adds the cache indexes that the IPAM controllers read; call it before the cache starts. */
 export function addIpamIndexes(cache: Cache): void {
   // Other providers may have pools of the same kind and name: theirs say nothing about ours, and anybody can name them.
   cache.addIndex(IPAddress, BY_ADDRESS, (address) => (isOurs(address.spec.poolRef) ? [addressKey(address)] : []));
@@ -32,7 +32,7 @@ export function addIpamIndexes(cache: Cache): void {
   });
 }
 
-/** Gives addresses and prefixes of in-cluster pools to claims. */
+/** Returns the controllers that allocate addresses and prefixes of in-cluster pools to claims. */
 export function ipamControllers(): Controller[] {
   const waiters = new Waiters();
   const written = new Map<string, number>();

@@ -12,10 +12,10 @@ import { isOurs, isPrefixPool, POOL_KINDS, type Pool, poolKeyOf, unitOf } from "
 /** What a pool has to give: addresses or prefixes. */
 type Given = PoolAddresses | (PoolPrefixes & { oneSlotEach?: boolean });
 
-/** Who holds which address or prefix of the in-cluster pools. */
+/** Tracks which claim holds which address or prefix of the in-cluster pools. */
 export type PoolBook = AddressBook<Pool, Given>;
 
-/** Opens the book over all IPAddresses there are. */
+/** Creates the book and keeps it current from all IPAddresses. */
 export function openPoolBook(cache: Cache, signal: AbortSignal, onReturn: (pool: string) => void): PoolBook {
   const book: PoolBook = new AddressBook<Pool, Given>(
     {

@@ -16,7 +16,7 @@ import { type Pool, PROTECT_POOL_FINALIZER, poolKeyOf, unitOf } from "./pools.ts
 /** Numbers that change with every claim are written at most this often. */
 const STATUS_PAUSE_MS = 1000;
 
-/** What the controllers of pools keep between passes. */
+/** State that the pool controllers keep between reconciles. */
 export interface PoolDeps {
   book: PoolBook;
   waiters: Waiters;
@@ -24,7 +24,7 @@ export interface PoolDeps {
   written: Map<string, number>;
 }
 
-/** Counts what a pool has and holds the pool while some are in use. */
+/** Reconciles a pool: reports its usage, and keeps it while addresses are in use. */
 export async function reconcilePool(
   kind: Kind<Pool>,
   request: Request,

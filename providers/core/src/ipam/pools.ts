@@ -21,28 +21,29 @@ export const POOL_KINDS: ReadonlyMap<string, Kind<Pool>> = new Map(
   ),
 );
 
-/** What pools of a kind give away. */
+/** Returns what pools of a kind allocate. */
 export function unitOf(kind: string): "address" | "prefix" {
   return kind === InClusterPrefixPool.kind || kind === GlobalInClusterPrefixPool.kind ? "prefix" : "address";
 }
 
-/** Whether a pool gives away prefixes. */
+/** Reports whether a pool allocates prefixes. */
 export function isPrefixPool(pool: Pool): pool is PrefixPool {
   return unitOf(pool.kind) === "prefix";
 }
 
-/** Kept on a pool while addresses of it are in use. */
+/** Finalizer of a pool while addresses of it are in use. */
 export const PROTECT_POOL_FINALIZER = "ipam.cluster.x-k8s.io/ProtectPool";
-/** Kept on an address while its claim exists. */
+/** Finalizer of an address while its claim exists. */
 export const PROTECT_ADDRESS_FINALIZER = "ipam.cluster.x-k8s.io/ProtectAddress";
-/** Kept on a claim until its address is released. */
+/** Finalizer of a claim until its address is released. */
 export const RELEASE_ADDRESS_FINALIZER = "ipam.cluster.x-k8s.io/ReleaseAddress";
 
-/** Indexes: IPAddresses by pool and text, claims by pool and by cluster. */
+/** Name of the index of IPAddresses and claims by their pool. */
 export const BY_POOL = "pool";
+/** Name of the index of IPAddresses by pool and address. */
 export const BY_ADDRESS = "address";
 
-/** One name per pool, whatever its scope. */
+/** Returns a key that is unique among pools of all kinds and scopes. */
 export function poolKeyOf(pool: {
   kind: string;
   metadata: { namespace?: string | undefined; name?: string | undefined };
@@ -51,12 +52,12 @@ export function poolKeyOf(pool: {
   return `${pool.kind}/${keyText(namespace, pool.metadata.name ?? "")}`;
 }
 
-/** Whether a claim is ours: other providers have pools of their own. */
+/** Reports whether a reference names an in-cluster pool; pools of other providers are ignored. */
 export function isOurs(reference: IPAddressClaim["spec"]["poolRef"]): boolean {
   return reference.apiGroup === InClusterIPPool.group && POOL_KINDS.has(reference.kind);
 }
 
-/** The pool a claim asks. */
+/** Returns the pool that a claim refers to. */
 export function poolOfClaim(cache: Cache, claim: IPAddressClaim): Pool | undefined {
   const { kind: name, name: pool } = claim.spec.poolRef;
   const kind = POOL_KINDS.get(name);

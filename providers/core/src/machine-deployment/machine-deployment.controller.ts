@@ -15,7 +15,7 @@ import { reconcileMachineDeployment } from "./machine-deployment.reconcile.ts";
 
 const CONCURRENCY = 50;
 
-/** Watches MachineDeployments and their MachineSets. */
+/** Returns the MachineDeployment controller, which also watches MachineSets. */
 export function machineDeploymentController(): Controller {
   const coalescer = new Coalescer();
   return controller("machinedeployment")

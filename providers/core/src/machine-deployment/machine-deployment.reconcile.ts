@@ -45,7 +45,7 @@ import { untilRollout } from "./template-diff.ts";
 
 const FINALIZER = "cluster.x-k8s.io/machinedeployment";
 
-/** Brings a MachineDeployment one step forward: a MachineSet for its template, scaled against the older ones. */
+/** Reconciles a MachineDeployment: ensures a MachineSet for its template and scales it against the older ones. */
 export async function reconcileMachineDeployment(
   request: Request,
   context: ReconcileContext,

@@ -16,6 +16,7 @@ import { openRollout } from "./rollout-progress.ts";
 
 type Status = NonNullable<MachineDeployment["status"]>;
 
+/** Everything that the status of a MachineDeployment is computed from. */
 export interface MachineDeploymentStatusInput {
   deployment: MachineDeployment;
   sets: readonly MachineSet[];
@@ -29,7 +30,7 @@ export interface MachineDeploymentStatusInput {
 
 type Counts = Required<Pick<Status, "replicas" | "readyReplicas" | "availableReplicas" | "upToDateReplicas">>;
 
-/** The whole status of a deployment, computed from its sets and Machines, and when it changes without any event. */
+/** Computes the complete status from MachineSets and Machines, and when it changes without an event. */
 export function machineDeploymentStatus(input: MachineDeploymentStatusInput): {
   status: Status;
   recheckMs: number | undefined;

@@ -12,7 +12,7 @@ import { DESIRED_REPLICAS_ANNOTATION, MAX_REPLICAS_ANNOTATION, REVISION_ANNOTATI
 import { HISTORY_LIMIT_ANNOTATION, ROLLBACK_ANNOTATION } from "./rollback.ts";
 import { isExpired, rolloutFields, sameRollout } from "./template-diff.ts";
 
-/** Under which name fields of MachineSets are owned; upstream's. */
+/** Field manager of MachineSets; the same as upstream's. */
 export const SET_FIELD_MANAGER = "capi-machinedeployment";
 
 /** Annotations of a deployment that are about itself. */
@@ -27,7 +27,7 @@ const OWN_ANNOTATIONS = new Set([
 
 const createdAt = (set: MachineSet): number => Date.parse(set.metadata.creationTimestamp ?? "") || 0;
 
-/** The set whose Machines are as the deployment wants them: of several the one with most replicas, then the oldest. */
+/** Returns the MachineSet that matches the deployment's template; of several the one with the most replicas, then the oldest. */
 export function findCurrentSet(
   deployment: MachineDeployment,
   sets: readonly MachineSet[],
@@ -48,19 +48,21 @@ export function findCurrentSet(
     )[0];
 }
 
+/** Name and template hash of a MachineSet. */
 export interface SetIdentity {
   name: string;
-  /** Value of the label that tells this set's Machines from those of others. */
+  /** Value of the label that distinguishes this set's Machines from those of other sets. */
   hash: string;
 }
 
-/** Name and hash of a set to be created. The random part keeps sets of equal templates apart. */
+/** Returns the name and hash of a new MachineSet. A random part distinguishes sets with equal templates. */
 export function newSetIdentity(deployment: MachineDeployment, random: Random): SetIdentity {
   const suffix = randomSuffix(random);
   const hash = fnv32a(stableStringify(rolloutFields(deployment.spec.template)));
   return { name: `${(deployment.metadata.name ?? "").slice(0, 57)}-${suffix}`, hash: `${hash}-${suffix}` };
 }
 
+/** Everything that the desired state of a MachineSet is computed from. */
 export interface DesiredSetInput {
   deployment: MachineDeployment;
   identity: SetIdentity;
@@ -73,7 +75,7 @@ export interface DesiredSetInput {
   maxSurge: number;
 }
 
-/** A set as its deployment wants it: the fields that need new Machines stay, all others follow the deployment. */
+/** Computes the desired state of a MachineSet: fields that require new Machines are kept, all others follow the deployment. */
 export function desiredMachineSet(input: DesiredSetInput): MachineSet {
   const { deployment, identity, existing } = input;
   const { spec } = deployment;
@@ -137,14 +139,14 @@ function handedOn(deployment: MachineDeployment): Record<string, string> {
   );
 }
 
-/** The revision of the current set: kept while it is the newest, counted up when it becomes current (again). */
+/** Returns the revision of the current set: unchanged while it is the newest, incremented when a set becomes current (again). */
 export function currentRevision(current: MachineSet | undefined, sets: readonly MachineSet[]): number {
   const newest = Math.max(0, ...sets.filter((set) => set !== current).map(revisionOf));
   const own = current === undefined ? 0 : revisionOf(current);
   return own > newest ? own : newest + 1;
 }
 
-/** Surge and unavailability as numbers, rounded as upstream does; at least one of them lets the rollout move. */
+/** Returns maxSurge and maxUnavailable as numbers, rounded like upstream; at least one is positive. */
 export function rolloutLimits(deployment: MachineDeployment): { maxSurge: number; maxUnavailable: number } {
   const rolling = deployment.spec.rollout?.strategy?.rollingUpdate;
   const desired = deployment.spec.replicas ?? 0;

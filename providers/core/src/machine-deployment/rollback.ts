@@ -4,21 +4,21 @@ import type { ReconcileContext } from "@capstan/runtime";
 import { revisionOf } from "./revision.ts";
 
 /**
- * Set on a MachineDeployment to go back to an earlier revision: its number, or "" or "0" for the one before the current. The
- * template of that revision becomes the deployment's, and the annotation is removed in the same write.
+ * Annotation on a MachineDeployment that restores the template of an earlier revision: its number, or "" or "0" for the previous one. The
+ * controller removes it in the same update.
  */
 export const ROLLBACK_ANNOTATION = "capstan.dev/rollback-to";
-/** How many old revisions are kept to go back to; upstream keeps none. */
+/** Annotation on a MachineDeployment: how many old revisions are kept for rollbacks. Upstream keeps none. */
 export const HISTORY_LIMIT_ANNOTATION = "capstan.dev/revision-history-limit";
 const DEFAULT_HISTORY_LIMIT = 3;
 
-/** How many old MachineSets without replicas stay. */
+/** Returns how many old MachineSets without replicas are kept. */
 export function historyLimit(deployment: MachineDeployment): number {
   const limit = Number(deployment.metadata.annotations?.[HISTORY_LIMIT_ANNOTATION] ?? DEFAULT_HISTORY_LIMIT);
   return Number.isSafeInteger(limit) && limit >= 0 ? limit : DEFAULT_HISTORY_LIMIT;
 }
 
-/** The set a rollback leads to, or undefined when there is none of that revision. */
+/** Returns the MachineSet of the requested revision, or undefined if there is none. */
 export function rollbackTarget(
   request: string,
   sets: readonly MachineSet[],
@@ -29,7 +29,7 @@ export function rollbackTarget(
   return sets.find((set) => String(revisionOf(set)) === request);
 }
 
-/** Obeys the annotation; true when it was there and the deployment has been written. */
+/** Performs the rollback that the annotation requests; returns true if it was set and the deployment was updated. */
 export async function rollBack(
   deployment: MachineDeployment,
   sets: readonly MachineSet[],

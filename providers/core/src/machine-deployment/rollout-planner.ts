@@ -1,34 +1,35 @@
 /** A MachineSet as the planner sees it. */
 export interface PlannedSet {
   readonly name: string;
-  /** Whether it has the template Machines should have. */
+  /** Whether it has the deployment's current template. */
   readonly current: boolean;
-  /** Replicas asked for. */
+  /** Desired replicas of the set. */
   readonly replicas: number;
-  /** Machines that exist, those being deleted included. */
+  /** Existing Machines, including those being deleted. */
   readonly machines: number;
   readonly available: number;
-  /** Order of creation: the oldest shrinks first. */
+  /** Creation time; the oldest set is scaled down first. */
   readonly createdAt: number;
 }
 
+/** The state of a MachineDeployment that a rollout step depends on. */
 export interface RolloutInput {
   readonly strategy: "RollingUpdate" | "OnDelete";
   readonly paused: boolean;
   readonly desired: number;
-  /** Resolved numbers: how many more, and how many fewer than desired there may be meanwhile. */
+  /** How many Machines may exist above the desired number, and be unavailable below it, during the rollout. */
   readonly maxSurge: number;
   readonly maxUnavailable: number;
   readonly sets: readonly PlannedSet[];
 }
 
-/** How many replicas each set should have now, and why something changes. */
+/** How many replicas each MachineSet should have now, and the reason for changes. */
 export interface RolloutPlan {
   readonly replicas: ReadonlyMap<string, number>;
   readonly notes: readonly string[];
 }
 
-/** The next step of a rollout. Pure: the same state always gives the same step, and a step is safe to repeat. */
+/** Computes the next step of a rollout. Pure and idempotent: the same state always results in the same step. */
 export function planRollout(input: RolloutInput): RolloutPlan {
   const draft = new Draft(input);
   if (input.paused) scaleProportionally(draft);

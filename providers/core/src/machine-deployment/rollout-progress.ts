@@ -9,6 +9,7 @@ import {
   type OpenWork,
 } from "@capstan/capi";
 
+/** Everything that the progress of a rollout is computed from. */
 export interface RolloutInput {
   deployment: MachineDeployment;
   sets: readonly MachineSet[];
@@ -16,13 +17,13 @@ export interface RolloutInput {
   deleting: boolean;
   /** Why no Machines can be created now. */
   blocked: readonly string[];
-  /** The deployment's conditions of this pass, with their times. */
+  /** The deployment's conditions of this reconcile, with transition times. */
   conditions: readonly Condition[];
 }
 
 /**
- * What a deployment still has to do: create or delete Machines, replace those of an older template, wait for Nodes to join. A Machine whose
- * Node breaks later is no rollout. Undefined when it is complete, and while nothing is to be done.
+ * Returns what a rollout still has to do: create, delete or replace Machines, or wait for Nodes to join. Undefined if it is complete,
+ * paused or deleting; a Node that breaks after joining does not count.
  */
 export function openRollout(input: RolloutInput): OpenWork | undefined {
   const { deployment, machines } = input;

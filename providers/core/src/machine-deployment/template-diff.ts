@@ -3,7 +3,7 @@ import type { MachineDeployment } from "@capstan/capi";
 
 type Template = MachineDeployment["spec"]["template"];
 
-/** The part of a template that Machines cannot change in place: a difference means new Machines. */
+/** Returns the part of a template that cannot change in place; a difference requires new Machines. */
 export function rolloutFields(template: Template): object {
   const { version, failureDomain, bootstrap, infrastructureRef } = template.spec;
   return {
@@ -14,12 +14,12 @@ export function rolloutFields(template: Template): object {
   };
 }
 
-/** Whether Machines of one template are as good as those of the other. */
+/** Reports whether two templates differ only in fields that can change in place. */
 export function sameRollout(a: Template, b: Template): boolean {
   return deepEqual(rolloutFields(a), rolloutFields(b));
 }
 
-/** What differs, one sentence each, as it is shown in UpToDate and RollingOut. */
+/** Describes the differences, one sentence each, for UpToDate and RollingOut. */
 export function rolloutDifferences(current: Template, wanted: Template): string[] {
   const differences: string[] = [];
   const a = current.spec;
@@ -42,7 +42,7 @@ export function rolloutDifferences(current: Template, wanted: Template): string[
   return differences;
 }
 
-/** Milliseconds until `rollout.after`: 0 when it has passed, undefined when there is none. */
+/** Returns the milliseconds until `rollout.after`: 0 if it has passed, undefined if it is not set. */
 export function untilRollout(deployment: MachineDeployment, nowMs: number): number | undefined {
   const after = deployment.spec.rollout?.after;
   if (after === undefined) return undefined;
@@ -50,7 +50,7 @@ export function untilRollout(deployment: MachineDeployment, nowMs: number): numb
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/** Whether something made at this time is too old: `rollout.after` has passed and it was made before. */
+/** Reports whether an object was created before `rollout.after` and that time has passed. */
 export function isExpired(deployment: MachineDeployment, createdAt: string | undefined, nowMs: number): boolean {
   const after = deployment.spec.rollout?.after;
   if (after === undefined || untilRollout(deployment, nowMs) !== 0) return false;

@@ -8,23 +8,23 @@ import {
   type Node,
 } from "@capstan/capi";
 
-/** Present on a Machine: it is replaced whatever its state. */
+/** Annotation on a Machine that triggers remediation whatever its state. */
 export const REMEDIATE_ANNOTATION = "cluster.x-k8s.io/remediate-machine";
-/** Present on a Machine: health checks leave it alone. */
+/** Annotation on a Machine that excludes it from health checks. */
 export const SKIP_REMEDIATION_ANNOTATION = "cluster.x-k8s.io/skip-remediation";
 
 const DEFAULT_NODE_STARTUP_SECONDS = 600;
 /** A Node counts as deleted when it has been missing for as long as Nodes have been followed without a gap, and for this long at least. */
 const NODE_GONE_MS = 60_000;
 
-/** A condition that may last only so long. */
+/** A condition status that makes a Machine or Node unhealthy after a timeout. */
 export interface UnhealthyCondition {
   type: string;
   status: string;
   timeoutSeconds?: number;
 }
 
-/** What is checked. */
+/** The checks that a MachineHealthCheck performs. */
 export interface HealthChecks {
   nodeStartupTimeoutSeconds?: number;
   unhealthyNodeConditions?: readonly UnhealthyCondition[];
@@ -34,34 +34,36 @@ export interface HealthChecks {
 /** The Node of a Machine as far as it is known. */
 export type NodeState =
   | { state: "none" }
-  /** `sinceMs`: from when on the Nodes of its cluster have been followed. */
+  /** `sinceMs` is when the cluster's Nodes began to be observed. */
   | { state: "deleted"; name: string; sinceMs: number }
   | { state: "found"; node: Node }
   | { state: "unknown" };
 
+/** A Machine with its Node, as the subject of a check. */
 export interface Target {
   machine: Machine;
   node: NodeState;
 }
 
-/** What a check says of one Machine. */
+/** Result of checking one Machine. */
 export type Verdict =
   | { state: "unhealthy"; condition: ConditionInput }
-  /** A Machine that has a Node and nothing against it. */
+  /** The Machine has a Node and passes all checks. */
   | { state: "healthy"; condition: ConditionInput }
-  /** Not (yet) judged; after `recheckMs` time alone may change that. */
+  /** Not decided yet; after `recheckMs` time alone may change that. */
   | { state: "undecided"; recheckMs?: number };
 
+/** Everything that the check of one Machine depends on. */
 export interface EvaluationInput {
   checks: HealthChecks;
   cluster: Cluster;
   target: Target;
   nowMs: number;
-  /** Time before this was not watched: all timeouts count from here at the earliest. */
+  /** Time before this was not observed: timeouts start here at the earliest. */
   awakeSinceMs: number;
 }
 
-/** Judges one Machine, in the order upstream does. Pure: time comes in as a value. */
+/** Checks one Machine, in upstream's order. Pure: the time is an input. */
 export function evaluate(input: EvaluationInput): Verdict {
   const { cluster, target } = input;
   const { machine } = target;

@@ -14,15 +14,15 @@ import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 /** Reasons why no repair was asked for. */
 const HINDERED = ["RemediationTemplateNotFound", "RemediationRequestCreationFailed"];
 
-/** Whether somebody outside repairs the Machines of a check, and what to say on the Machine. */
+/** Whether an external controller remediates the Machines of a check, and the condition to set on the Machine. */
 export interface ExternalRemediation {
   used: boolean;
   condition?: ConditionInput;
 }
 
 /**
- * With a template, a repair is asked for by an object made from it that is named like the Machine; it is deleted when the Machine
- * is well again. Who acts on it is the infrastructure provider.
+ * Requests remediation by creating an object from the check's template, named like the Machine, for the infrastructure provider. Deletes it
+ * once the Machine is healthy again.
  */
 export async function externalRemediation(
   check: MachineHealthCheck,

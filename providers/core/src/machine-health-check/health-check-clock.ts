@@ -1,7 +1,7 @@
 import type { Clock } from "@capstan/apimachinery";
 import { HEARTBEAT_MS, look, type Wakefulness } from "./wakefulness.ts";
 
-/** Keeps an eye on the clock while there are Machines to judge, so that time nobody watched is noticed. */
+/** Tracks the time while there are Machines to check, so that periods in which the process did not run are detected. */
 export class HealthCheckClock {
   #seen: Wakefulness | undefined;
   #beating = false;
@@ -12,7 +12,7 @@ export class HealthCheckClock {
     return this.#seen.awakeSinceMs;
   }
 
-  /** Goes on looking at the clock for as long as `needed` says so. */
+  /** Keeps reading the clocks for as long as `needed` returns true. */
   keepWatching(
     clock: Clock,
     signal: AbortSignal,

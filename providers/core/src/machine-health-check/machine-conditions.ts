@@ -5,7 +5,7 @@ import type { ReconcileContext } from "@capstan/runtime";
 /** Who writes OwnerRemediated and ExternallyRemediated: apart, so that what the health check says next does not take them away. */
 const REMEDIATION_MANAGER = "capstan-machine-health-check-remediation";
 
-/** Writes the outcome of a check and, if given, the request for repair; nothing when both are there already. */
+/** Writes the result of a check and, if given, the remediation request to a Machine; does nothing if both are already set. */
 export async function writeMachineConditions(
   machine: Machine,
   health: ConditionInput,

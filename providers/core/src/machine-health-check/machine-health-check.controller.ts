@@ -8,14 +8,14 @@ import { reconcileMachineHealthCheck } from "./machine-health-check.reconcile.ts
 
 const CONCURRENCY = 10;
 
-/** Adds the indexes of this controller; before the cache starts. */
+/** Adds the cache indexes that the MachineHealthCheck controller reads; call it before the cache starts. */
 export function addMachineHealthCheckIndexes(cache: Cache): void {
   cache.addIndex(MachineHealthCheck, BY_CLUSTER, (check) => [
     clusterKey(check.metadata.namespace ?? "", check.spec.clusterName),
   ]);
 }
 
-/** Watches Machines and their Nodes and has the unhealthy ones repaired. */
+/** Returns the MachineHealthCheck controller, which also watches Machines and their Nodes. */
 export function machineHealthCheckController(workload: WorkloadClusters): Controller {
   const clocks = new HealthCheckClock();
   let cache: Cache | undefined;

@@ -28,7 +28,7 @@ import type { HealthCheckClock } from "./health-check-clock.ts";
 import { writeMachineConditions } from "./machine-conditions.ts";
 import { remediationPermission } from "./remediation-limit.ts";
 
-/** Judges the Machines of one MachineHealthCheck, reports on them and hands the unhealthy ones over for repair. */
+/** Reconciles a MachineHealthCheck: checks its Machines, reports their health and requests remediation of unhealthy ones. */
 export async function reconcileMachineHealthCheck(
   request: Request,
   context: ReconcileContext,

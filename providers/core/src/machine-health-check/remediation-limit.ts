@@ -3,13 +3,13 @@ import type { ConditionInput } from "@capstan/capi";
 
 const DEFAULT_LIMIT = "100%";
 
-/** When repairing is allowed, as the spec says it. */
+/** The limits in the spec within which remediation is allowed. */
 export interface RemediationTrigger {
   unhealthyLessThanOrEqualTo?: number | string;
   unhealthyInRange?: string;
 }
 
-/** Whether unhealthy Machines may be repaired now, and how many more. */
+/** Whether remediation is allowed now, and for how many more Machines. */
 export interface RemediationPermission {
   allowed: boolean;
   remaining: number;
@@ -17,8 +17,8 @@ export interface RemediationPermission {
 }
 
 /**
- * Machines that are not known to be healthy count against the limit, those that have not started included: when much is wrong at
- * once the cause is probably not in the machines, and replacing them would make it worse.
+ * Decides whether remediation is allowed. All Machines that are not known to be healthy count, also those still starting: many failures at
+ * once rarely come from the machines, and replacing them would make it worse.
  */
 export function remediationPermission(
   trigger: RemediationTrigger | undefined,

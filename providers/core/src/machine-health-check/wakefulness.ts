@@ -1,12 +1,12 @@
-/** Since when time has been watched without a gap. */
+/** Since when the process has observed the time without a gap. */
 export interface Wakefulness {
   readonly nowMs: number;
   readonly monotonicMs: number;
-  /** Time before this moment was not watched, so it counts against nobody. */
+  /** Time before this moment was not observed, so no timeout counts it. */
   readonly awakeSinceMs: number;
 }
 
-/** How often to look at the clock while there is something to judge. */
+/** How often the clocks are read while there are Machines to check. */
 export const HEARTBEAT_MS = 15_000;
 
 /** A gap longer than this between two looks means that the process did not run. */
@@ -16,8 +16,8 @@ const LONGEST_GAP_MS = 3 * HEARTBEAT_MS;
 const LARGEST_CORRECTION_MS = 10_000;
 
 /**
- * Notes a look at both clocks. Some systems stop the monotonic clock during sleep and others do not, so both signs count: the two
- * clocks drift apart, or nobody looked for longer than the heartbeat allows. The first look is a start and counts as waking up.
+ * Records a reading of both clocks and detects whether the process slept: the clocks drifted apart, or too much time passed since the last
+ * reading. (Some systems stop the monotonic clock during sleep.) The first reading counts as waking up.
  */
 export function look(before: Wakefulness | undefined, nowMs: number, monotonicMs: number): Wakefulness {
   const seen = { nowMs, monotonicMs };

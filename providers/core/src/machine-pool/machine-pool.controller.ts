@@ -7,7 +7,7 @@ import { reconcileMachinePool } from "./machine-pool.reconcile.ts";
 
 const CONCURRENCY = 10;
 
-/** Adds the indexes of this controller; before the cache starts. */
+/** Adds the cache indexes that the MachinePool controller reads; call it before the cache starts. */
 export function addMachinePoolIndexes(cache: Cache): void {
   cache.addIndex(MachinePool, BY_REFERENCE, ({ metadata, spec }) =>
     [spec.template.spec.bootstrap.configRef, spec.template.spec.infrastructureRef]
@@ -16,7 +16,7 @@ export function addMachinePoolIndexes(cache: Cache): void {
   );
 }
 
-/** Follows groups of machines that their provider keeps. */
+/** Returns the controller of MachinePools, whose machines the infrastructure provider manages. */
 export function machinePoolController(workload: WorkloadClusters, clock: Clock): Controller {
   const deps = { workload, calls: new WorkloadCalls(clock) };
   let cache: Cache | undefined;

@@ -36,7 +36,7 @@ const CALLS_AT_ONCE = 5;
 /** How soon what could not be read is looked for again. */
 const UNREAD_RETRY_MS = 10_000;
 
-/** What the controller works with. */
+/** Dependencies of the MachinePool reconciler. */
 export interface MachinePoolDeps {
   workload: WorkloadClusters;
   calls: WorkloadCalls;
@@ -50,7 +50,7 @@ interface Scope {
   connection: WorkloadConnection;
 }
 
-/** Brings a MachinePool one step forward: owns its parts, copies what the provider reports, finds its Nodes. */
+/** Reconciles a MachinePool: owns its parts, copies what the provider reports, and finds its Nodes. */
 export async function reconcileMachinePool(
   request: Request,
   context: ReconcileContext,

@@ -8,14 +8,14 @@ const REPLICAS_MANAGED_ANNOTATION = "cluster.x-k8s.io/replicas-managed-by";
 
 type Status = NonNullable<MachinePool["status"]>;
 
-/** What a pass over a MachinePool found. */
+/** Everything that the status of a MachinePool is computed from. */
 export interface MachinePoolStatusInput {
   pool: MachinePool;
   bootstrap: Referenced;
   infrastructure: Referenced;
   bootstrapReady: boolean;
   infrastructureProvisioned: boolean;
-  /** Instances as the provider counts them. */
+  /** Number of instances that the provider reports. */
   replicas: number | undefined;
   counts: Pick<PoolNodes, "ready" | "available" | "upToDate"> | undefined;
   references: PoolNodes["references"] | undefined;
@@ -24,7 +24,7 @@ export interface MachinePoolStatusInput {
   nowMs: number;
 }
 
-/** The whole status, computed from what was read. */
+/** Computes the complete status of a MachinePool. */
 export function machinePoolStatus(input: MachinePoolStatusInput): Status {
   const { pool, counts } = input;
   const before = pool.status;
@@ -56,7 +56,7 @@ export function machinePoolStatus(input: MachinePoolStatusInput): Status {
   };
 }
 
-/** One word for people, by upstream's order: later rules win. */
+/** Returns the phase of a MachinePool, with upstream's precedence. */
 export function phaseOf(input: MachinePoolStatusInput, ready: number, nodes: number): NonNullable<Status["phase"]> {
   const { pool } = input;
   if (pool.metadata.deletionTimestamp !== undefined) return "Deleting";

@@ -17,7 +17,7 @@ import { labelValue } from "../shared/label-value.ts";
 
 const WRITES_AT_ONCE = 10;
 
-/** The Machines of a pool, or undefined when its provider has no machines of its own. */
+/** Ensures a Machine for each infrastructure machine of the pool and returns them; undefined if the provider has none. */
 export async function ensurePoolMachines(
   pool: MachinePool,
   infrastructure: ContractObject,
@@ -49,7 +49,7 @@ export async function ensurePoolMachines(
   return context.cache.byIndex(Machine, BY_CONTROLLER, controllerKey(pool));
 }
 
-/** How many Machines of a pool have a condition. */
+/** Counts the Machines for which a condition is True. */
 export function countMachines(machines: readonly Machine[], type: string): number {
   return machines.filter((machine) => findCondition(conditionsOf(machine), type)?.status === "True").length;
 }

@@ -5,18 +5,18 @@ const UNINITIALIZED_TAINT = "node.cluster.x-k8s.io/uninitialized";
 
 type NodeReference = NonNullable<NonNullable<MachinePool["status"]>["nodeRefs"]>[number];
 
-/** The Nodes of a pool and what they say of it. */
+/** The Nodes of a pool and their aggregated state. */
 export interface PoolNodes {
   nodes: Node[];
   references: NodeReference[];
   ready: number;
   available: number;
   upToDate: number;
-  /** When a Node that is ready counts as available at the earliest, in milliseconds from now. */
+  /** Milliseconds until the next ready Node counts as available. */
   recheckMs?: number;
 }
 
-/** Finds a pool's Nodes by their provider IDs. */
+/** Finds the Nodes of a pool by their provider IDs. */
 export function poolNodes(
   pool: MachinePool,
   providerIDs: readonly string[],
@@ -53,7 +53,7 @@ function readySince(node: Node): number | undefined {
   return Number.isNaN(since) ? 0 : since;
 }
 
-/** Nodes that the pool had and whose instances are gone. Only a complete list of instances may retire Nodes. */
+/** Returns Nodes of the pool whose instances no longer exist. Requires a complete list of instances. */
 export function retiredNodes(
   before: readonly NodeReference[],
   providerIDs: readonly string[],
@@ -69,7 +69,7 @@ export function retiredNodes(
   });
 }
 
-/** What a Node of a pool without Machines must carry; undefined when it does. */
+/** Returns the patch that sets the annotations and removes the uninitialized taint of a pool's Node; undefined if nothing changes. */
 export function nodePatch(node: Node, pool: MachinePool): object | undefined {
   const wanted: Record<string, string> = {
     "cluster.x-k8s.io/cluster-name": pool.spec.clusterName,

@@ -11,7 +11,7 @@ import type { MachineSetScope, TemplateScope } from "./machine-set-scope.ts";
 const PARALLEL = 50;
 const DEFAULT_NAMING = "{{ .machineSet.name }}-{{ .random }}";
 
-/** Why no Machine can be made from the templates, if so. */
+/** Returns why no Machine can be created from the templates, or undefined. */
 export function templateProblem(scope: MachineSetScope): string | undefined {
   for (const part of [scope.bootstrap, scope.infrastructure]) {
     if (part === undefined) continue;
@@ -26,8 +26,8 @@ export function templateProblem(scope: MachineSetScope): string | undefined {
 }
 
 /**
- * Creates Machines. The Machine comes first and is the record of what is meant, the objects it refers to follow with the Machine as
- * their owner: a crash in between leaves a Machine to complete and never anything that nobody owns.
+ * Creates Machines. The Machine is created before the objects that it references, which it owns: a crash in between leaves a Machine to
+ * complete, never an orphan.
  */
 export async function createMachines(scope: MachineSetScope, count: number, context: ReconcileContext): Promise<void> {
   const names = Array.from({ length: count }, () => newName(scope, context));
@@ -65,7 +65,7 @@ async function createMachine(scope: MachineSetScope, name: string, context: Reco
   context.recorder.event(set, "Normal", "SuccessfulCreate", "CreateMachine", `Created Machine ${name}`);
 }
 
-/** Creates what a Machine refers to and does not exist yet. */
+/** Creates the missing objects that a Machine references. */
 export async function completeMachine(
   scope: MachineSetScope,
   machine: Machine,
@@ -79,7 +79,7 @@ export async function completeMachine(
   ]);
 }
 
-/** Whether a Machine of this set still lacks what its creation should have made. */
+/** Reports whether objects that a Machine of this set references still have to be created. */
 export function isIncomplete(scope: MachineSetScope, machine: Machine): boolean {
   if (machine.metadata.deletionTimestamp !== undefined) return false;
   const flags = machine.status?.initialization;

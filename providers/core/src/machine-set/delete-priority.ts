@@ -1,6 +1,7 @@
 import { findCondition } from "@capstan/apimachinery";
 import { conditionsOf, DELETE_MACHINE_ANNOTATION, type Machine } from "@capstan/capi";
 
+/** Which Machines are deleted first when a MachineSet scales down. */
 export type DeletionOrder = "Random" | "Newest" | "Oldest";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -9,7 +10,7 @@ const ANNOTATED = 80;
 const UNHEALTHY = 50;
 const RANDOM = 20;
 
-/** How soon a Machine goes when there are too many; higher is sooner. The numbers are upstream's. */
+/** Returns the deletion priority of a Machine; higher is deleted sooner. The values are upstream's. */
 export function deletePriority(machine: Machine, order: DeletionOrder, nowMs: number): number {
   if (machine.metadata.deletionTimestamp !== undefined) return DELETING;
   if (machine.metadata.annotations?.[DELETE_MACHINE_ANNOTATION] !== undefined) return ANNOTATED;
@@ -32,7 +33,7 @@ function oldestScore(machine: Machine, nowMs: number): number {
   return UNHEALTHY * (1 - Math.exp(-age / (10 * DAY_MS)));
 }
 
-/** The Machines to delete, in order; those being deleted already come first and so count. Ties go by name. */
+/** Returns the Machines to delete, in order. Those already being deleted come first and count; ties are broken by name. */
 export function machinesToDelete(
   machines: readonly Machine[],
   count: number,

@@ -11,11 +11,12 @@ import {
 import { labelValue } from "../shared/label-value.ts";
 import { clonedReference } from "./clone-template.ts";
 
-/** Under which name the fields of Machines are owned; upstream's, so that a takeover of its objects is seamless. */
+/** Field manager of Machines; the same as upstream's, so that its objects can be adopted. */
 export const MACHINE_FIELD_MANAGER = "capi-machineset";
+/** Field manager of labels and annotations on the objects that Machines reference; the same as upstream's. */
 export const METADATA_FIELD_MANAGER = "capi-machineset-metadata";
 
-/** The Machine as its set wants it. References and version of an existing one stay as they are: those never change in place. */
+/** Computes the desired state of a Machine. References and version of an existing one are kept, because they cannot change in place. */
 export function desiredMachine(set: MachineSet, name: string, existing: Machine | undefined): Machine {
   const { template } = set.spec;
   const { bootstrap, infrastructureRef, version, failureDomain, minReadySeconds, readinessGates, deletion, taints } =
@@ -61,7 +62,7 @@ function ownBootstrap({ spec }: Machine): Bootstrap {
   return spec.bootstrap.configRef === undefined ? spec.bootstrap : { configRef: spec.bootstrap.configRef };
 }
 
-/** Labels of a set's Machines: of the template, and where they come from. */
+/** Returns the labels of a MachineSet's Machines: those of the template, and the names of cluster, set and deployment. */
 export function machineLabels(set: MachineSet): Record<string, string> {
   const deployment = set.metadata.labels?.[DEPLOYMENT_NAME_LABEL];
   return {
@@ -75,8 +76,8 @@ export function machineLabels(set: MachineSet): Record<string, string> {
 const FIXED = new Set([CLUSTER_NAME_LABEL, SET_NAME_LABEL, DEPLOYMENT_NAME_LABEL, TEMPLATE_HASH_LABEL]);
 
 /**
- * Labels that never change while a set exists, so that the objects made for a Machine can carry them from the beginning; all
- * others, and annotations, may change in place and are applied.
+ * Returns the labels that never change while a MachineSet exists, so that a Machine's objects get them on creation. Other labels and
+ * annotations can change in place and are applied.
  */
 export function fixedLabels(set: MachineSet): Record<string, string> {
   const selected = set.spec.selector.matchLabels ?? {};
@@ -85,7 +86,7 @@ export function fixedLabels(set: MachineSet): Record<string, string> {
   );
 }
 
-/** What of a template's metadata may change in place. */
+/** Returns the labels and annotations of a template that can change in place. */
 export function changeableMetadata(set: MachineSet): {
   labels: Record<string, string>;
   annotations: Record<string, string>;

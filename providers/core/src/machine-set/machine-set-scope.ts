@@ -14,31 +14,32 @@ import { BY_CONTROLLER, BY_ORPHAN, controllerKey } from "../shared/indexes.ts";
 import { type Referenced, readReference, referrersKey } from "../shared/referenced.ts";
 import { clonedKind } from "./clone-template.ts";
 
-/** A template and where the objects made from it are found. */
+/** A template, and how to find the objects created from it. */
 export interface TemplateScope {
   template: Referenced;
-  /** Looks up an object made from the template; undefined when it does not exist. */
+  /** Returns an object created from the template; undefined if it does not exist. */
   clone(name: string): ContractObject | undefined;
-  /** Why objects of the cloned kind cannot be read, if so. */
+  /** Why objects of the cloned kind cannot be read, or undefined. */
   problem: string | undefined;
 }
 
-/** Everything one pass over a MachineSet reads. */
+/** Everything that one reconcile of a MachineSet reads. */
 export interface MachineSetScope {
   set: MachineSet;
   cluster: Cluster | undefined;
   deployment: MachineDeployment | undefined;
   controlPlane: Referenced;
   infrastructure: TemplateScope;
-  /** Undefined when bootstrap data is given as a Secret. */
+  /** Undefined if bootstrap data is provided as a Secret. */
   bootstrap: TemplateScope | undefined;
   machines: Machine[];
-  /** Machines without controller that the selector matches. */
+  /** Machines without a controller that match the selector. */
   orphans: Machine[];
-  /** What is wrong with the selector, if anything. */
+  /** What is invalid in the selector, or undefined. */
   selectorProblem: string | undefined;
 }
 
+/** Reads a MachineSet's Machines, templates, Cluster and owner. */
 export async function readMachineSet(set: MachineSet, context: ReconcileContext): Promise<MachineSetScope> {
   const { cache } = context;
   const namespace = set.metadata.namespace ?? "";

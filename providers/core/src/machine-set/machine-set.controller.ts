@@ -18,7 +18,7 @@ import { MachineSync } from "./sync-machines.ts";
 
 const CONCURRENCY = 50;
 
-/** Watches MachineSets, their Machines, and what decides whether Machines may be created. */
+/** Returns the MachineSet controller, which also watches Machines and what decides whether Machines may be created. */
 export function machineSetController(): Controller {
   const deps = { sync: new MachineSync(), coalescer: new Coalescer() };
   return controller("machineset")

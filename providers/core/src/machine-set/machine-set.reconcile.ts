@@ -21,17 +21,20 @@ import { preflightProblems } from "./preflight.ts";
 import { remediate } from "./remediate.ts";
 import type { MachineSync } from "./sync-machines.ts";
 
+/** Finalizer of a MachineSet; removed once its Machines are deleted. */
 export const MACHINE_SET_FINALIZER = "cluster.x-k8s.io/machineset";
+/** Annotation on a MachineSet that keeps it from creating Machines. */
 export const DISABLE_CREATE_ANNOTATION = "cluster.x-k8s.io/disable-machine-create";
 const PARALLEL = 50;
 const PREFLIGHT_RETRY_MS = 15_000;
 
+/** State that the MachineSet controller keeps between reconciles. */
 export interface MachineSetDeps {
   sync: MachineSync;
   coalescer: Coalescer;
 }
 
-/** Brings a MachineSet one step forward: as many Machines as wanted, each as its template says. */
+/** Reconciles a MachineSet: creates or deletes Machines until there are as many as desired, and updates them in place. */
 export async function reconcileMachineSet(
   request: Request,
   context: ReconcileContext,

@@ -7,6 +7,7 @@ import { machinesToRemediate } from "./remediate.ts";
 
 type Status = NonNullable<MachineSet["status"]>;
 
+/** Everything that the status of a MachineSet is computed from. */
 export interface MachineSetStatusInput {
   set: MachineSet;
   machines: readonly Machine[];
@@ -17,7 +18,7 @@ export interface MachineSetStatusInput {
   nowMs: number;
 }
 
-/** The whole status of a set, computed from its Machines. */
+/** Computes the complete status of a MachineSet from its Machines. */
 export function machineSetStatus(input: MachineSetStatusInput): Status {
   const { set, machines, nowMs } = input;
   const counts = countMachines(machines);
@@ -36,7 +37,7 @@ export function machineSetStatus(input: MachineSetStatusInput): Status {
   };
 }
 
-/** How many Machines there are, and of them ready, available and up to date. */
+/** Counts Machines: all, ready, available and up to date. */
 export function countMachines(
   machines: readonly Machine[],
 ): Required<Pick<Status, "replicas" | "readyReplicas" | "availableReplicas" | "upToDateReplicas">> {
@@ -54,7 +55,7 @@ export function countMachines(
   return { replicas: machines.length, readyReplicas, availableReplicas, upToDateReplicas };
 }
 
-/** Versions in use, oldest first. */
+/** Counts Machines by version, oldest version first. */
 export function countVersions(machines: readonly Machine[]): NonNullable<Status["versions"]> {
   const counts = new Map<string, number>();
   for (const machine of machines) {
@@ -64,7 +65,7 @@ export function countVersions(machines: readonly Machine[]): NonNullable<Status[
   return [...counts].sort(([a], [b]) => compareVersions(a, b)).map(([version, replicas]) => ({ version, replicas }));
 }
 
-/** Versions that are none come first. */
+/** Compares versions; invalid ones sort first. */
 export function compareVersions(a: string, b: string): number {
   const left = semver.parse(a);
   const right = semver.parse(b);

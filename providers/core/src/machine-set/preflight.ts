@@ -7,7 +7,7 @@ const MAX_MINORS_BEHIND = 3;
 
 type Check = "KubeadmVersionSkew" | "KubernetesVersionSkew" | "ControlPlaneIsStable" | "ControlPlaneVersionSkew";
 
-/** Reasons not to create Machines now, each a sentence; none when the control plane is ready for more. */
+/** Returns why no Machines should be created now, one sentence each; empty if the control plane is ready for more. */
 export function preflightProblems(scope: MachineSetScope): string[] {
   const skipped = skippedChecks(scope.set);
   if (skipped.has("All")) return [];
@@ -35,7 +35,7 @@ function skippedChecks(set: MachineSet): Set<string> {
   return new Set(text.split(",").map((name) => name.trim()));
 }
 
-/** The versions a control plane runs: the list of the newer contract, or the one of the older. */
+/** Returns the versions that a control plane runs: a list in v1beta2 of the contract, a single version in v1beta1. */
 export function runningVersions(controlPlane: ContractObject): string[] {
   const list = field(controlPlane, "status", "versions");
   const versions = Array.isArray(list) ? list.map((entry) => field(entry, "version")) : [];

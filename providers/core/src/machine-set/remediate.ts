@@ -7,7 +7,7 @@ import { preflightProblems } from "./preflight.ts";
 
 const REMEDIATE_ANNOTATION = "cluster.x-k8s.io/remediate-machine";
 
-/** Machines that a health check has found bad and leaves to their owner to replace. */
+/** Returns the Machines that a health check marked for remediation by their owner. */
 export function machinesToRemediate(machines: readonly Machine[]): Machine[] {
   return machines.filter((machine) => {
     const conditions = conditionsOf(machine);
@@ -19,7 +19,7 @@ export function machinesToRemediate(machines: readonly Machine[]): Machine[] {
   });
 }
 
-/** Replaces unhealthy Machines by deleting them, no more at a time than allowed. */
+/** Replaces unhealthy Machines by deleting them, at most as many at a time as allowed. */
 export async function remediate(scope: MachineSetScope, context: ReconcileContext): Promise<void> {
   const { set, deployment, machines } = scope;
   for (const machine of machines.filter(hasRecovered)) await letGo(machine, context);

@@ -13,8 +13,8 @@ import type { MachineSetScope } from "./machine-set-scope.ts";
 const PARALLEL = 20;
 
 /**
- * Brings in-place fields of a set's template to its Machines and what they refer to, by server-side apply. Remembers by identity
- * which revision of an object has been looked at, so that a pass costs only what has changed since the last.
+ * Applies in-place changes of a MachineSet's template to its Machines and their objects. It remembers which object versions it has checked,
+ * so that a reconcile only processes what changed.
  */
 export class MachineSync {
   readonly #seen = new WeakMap<KubeObject, string>();

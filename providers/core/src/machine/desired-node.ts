@@ -12,6 +12,7 @@ const UNINITIALIZED_TAINT = "node.cluster.x-k8s.io/uninitialized";
 /** Makes pods prefer Nodes that will not be replaced next. */
 const OUTDATED_TAINT = "node.cluster.x-k8s.io/outdated-revision";
 
+/** Everything that the desired state of a Node depends on. */
 export interface DesiredNodeInput {
   machine: Machine;
   interruptible: boolean;
@@ -20,7 +21,7 @@ export interface DesiredNodeInput {
   keys: NodeKeys;
 }
 
-/** The desired Node: what the Machine sets, in addition to what other managers have set. */
+/** Returns the Node with the labels, annotations and taints of its Machine; those of other managers are kept. */
 export function desiredNode(node: Node, input: DesiredNodeInput): Node {
   const { machine, keys } = input;
   const annotations = { ...node.metadata.annotations };

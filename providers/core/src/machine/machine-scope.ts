@@ -13,7 +13,7 @@ import { type Cache, type ReconcileContext, type Request, requestFor } from "@ca
 import { BY_REFERENCE } from "../cluster/indexes.ts";
 import { type Referenced, readReference, referenceText, referrersKey } from "../shared/referenced.ts";
 
-/** Everything one pass over a Machine reads. */
+/** Everything that one reconcile of a Machine reads. */
 export interface MachineScope {
   machine: Machine;
   cluster: Cluster | undefined;
@@ -26,7 +26,7 @@ export interface MachineScope {
   node: Node | undefined;
 }
 
-/** Reads a Machine's surroundings from the cache; watches the kinds it refers to. */
+/** Reads everything that a Machine refers to from the cache, and starts watches of the referenced kinds. */
 export async function readMachine(
   machine: Machine,
   context: ReconcileContext,

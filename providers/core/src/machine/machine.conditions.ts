@@ -16,17 +16,18 @@ import { type Referenced, referenceText } from "../shared/referenced.ts";
 import { nodeConditions } from "./machine.node-conditions.ts";
 import type { MachineScope } from "./machine-scope.ts";
 
+/** Everything that the conditions of a Machine are computed from. */
 export interface MachineConditionsInput {
   scope: MachineScope;
   paused: ConditionInput;
   /** Set while the Machine is being deleted. */
   deleting: { reason: string; message: string } | undefined;
-  /** A call to the workload cluster failed in this pass. */
+  /** Error of a call to the workload cluster in this reconcile. */
   nodeProblem: string | undefined;
   nowMs: number;
 }
 
-/** Every condition the Machine controller writes but Available, which depends on when Ready last changed. */
+/** Computes all conditions of a Machine except Available, which depends on when Ready last changed. */
 export function machineConditions(input: MachineConditionsInput): ConditionInput[] {
   const { scope } = input;
   const deleting: ConditionInput =

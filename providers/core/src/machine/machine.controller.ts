@@ -26,7 +26,7 @@ import type { NodeKeys } from "./node-keys.ts";
 
 const CONCURRENCY = 100;
 
-/** Watches Machines, what they refer to, and their Nodes. */
+/** Returns the Machine controller, which also watches the objects that Machines reference, and their Nodes. */
 export function machineController(workload: WorkloadClusters, cache: Cache, clock: Clock, keys: NodeKeys): Controller {
   const calls = new WorkloadCalls(clock);
   return (

@@ -14,12 +14,12 @@ import type { MachineScope } from "./machine-scope.ts";
 
 type Times = NonNullable<Machine["status"]>["deletion"];
 
-/** How far a deletion has come. */
+/** Progress of the deletion of a Machine. */
 export interface MachineDeletion {
   gone: boolean;
   reason: string;
   message: string;
-  /** When its steps began; goes into the status. */
+  /** When its steps started; written to the status. */
   times: Times;
   retryMs?: number;
 }
@@ -31,7 +31,10 @@ const EXCLUDE_VOLUMES = "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-d
 const DEFAULT_NODE_DELETION_SECONDS = 10;
 const POLL_MS = 2000;
 
-/** Deletes in the order that lets pods, volumes and the provider end what they do; the last step removes the finalizer. */
+/**
+ * Deletes a Machine step by step: drains the Node, waits for volumes, deletes infrastructure, bootstrap config and Node, and removes the
+ * finalizer.
+ */
 export async function deleteMachine(
   scope: MachineScope,
   context: ReconcileContext,

@@ -5,7 +5,7 @@ import type { MachineConditionsInput } from "./machine.conditions.ts";
 /** How long the last word about a Node is believed after the workload cluster fell silent. */
 const CONNECTION_GRACE_MS = 5 * 60_000;
 
-/** NodeHealthy and NodeReady: what the Node says of itself, or why it cannot be asked. */
+/** Computes NodeHealthy and NodeReady from the Node's conditions, or why they are unknown. */
 export function nodeConditions(input: MachineConditionsInput): { healthy: ConditionInput; ready: ConditionInput } {
   const { node } = input.scope;
   if (node !== undefined) return { healthy: nodeHealthy(node), ready: nodeReady(node) };

@@ -36,13 +36,14 @@ import { type Initialization, machineStatus } from "./machine.status.ts";
 import { type MachineScope, readMachine } from "./machine-scope.ts";
 import type { NodeKeys } from "./node-keys.ts";
 
+/** Dependencies of the Machine reconciler. */
 export interface MachineDeps {
   workload: WorkloadClusters;
   calls: WorkloadCalls;
   keys: NodeKeys;
 }
 
-/** Brings a Machine one step forward: bootstrap data, infrastructure, Node; or, when deleted, back. */
+/** Reconciles a Machine: waits for bootstrap data, infrastructure and Node, or deletes them. */
 export async function reconcileMachine(
   request: Request,
   context: ReconcileContext,

@@ -14,21 +14,22 @@ import type { MachineScope } from "./machine-scope.ts";
 type Status = NonNullable<Machine["status"]>;
 type Phase = NonNullable<Status["phase"]>;
 
-/** Flags of the contract: once true, always true. */
+/** Initialization flags of the contract; once true, they stay true. */
 export interface Initialization {
   infrastructureProvisioned: boolean;
   bootstrapDataSecretCreated: boolean;
 }
 
+/** Everything that the status of a Machine is computed from. */
 export interface MachineStatusInput extends MachineConditionsInput {
-  /** The Machine with what this pass wrote to its spec. */
+  /** The Machine with the changes to its spec that this reconcile wrote. */
   machine: Machine;
   initialization: Initialization;
-  /** When the steps of a deletion began. */
+  /** When the steps of a deletion started. */
   deletion: Status["deletion"];
 }
 
-/** The whole status, computed from what was read; with when to look again because time alone changes it. */
+/** Computes the complete status of a Machine, and when it changes by time alone. */
 export function machineStatus(input: MachineStatusInput): { status: Status; recheckMs: number | undefined } {
   const { scope, machine, nowMs, initialization } = input;
   const generation = machine.metadata.generation;

@@ -1,18 +1,18 @@
 import { compileRe2 } from "@capstan/apimachinery";
 
-/** Which further labels and annotations of Machines go to their Nodes: patterns of keys, as Go's regexp reads them. */
+/** Additional labels and annotations of Machines to copy to their Nodes: patterns of keys in Go's regexp syntax. */
 export interface AlsoOnNodes {
   labels?: readonly string[];
   annotations?: readonly string[];
 }
 
-/** Which labels and annotations of a Machine its Node gets. */
+/** Decides which labels and annotations of a Machine are copied to its Node. */
 export interface NodeKeys {
   label(key: string): boolean;
   annotation(key: string): boolean;
 }
 
-/** Upstream's choice and what is asked for beside it. Throws for a pattern that is none. */
+/** Returns upstream's selection plus the additional patterns; throws if a pattern is invalid. */
 export function nodeKeys(also: AlsoOnNodes = {}): NodeKeys {
   const [label, annotation] = [matcher(also.labels), matcher(also.annotations)];
   return {

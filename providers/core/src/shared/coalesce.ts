@@ -5,9 +5,8 @@ const FEW = 50;
 const MS_PER_PART = 0.4;
 
 /**
- * A pass over an object costs in proportion to its parts, and each part's change asks for a pass: together the square. Large
- * objects therefore take a short pause between passes (a fifth of a second at 500 Machines) and see many changes at once; small
- * ones none.
+ * Delays reconciles of large objects (0.2 s at 500 Machines) so that one handles many changes. Their cost grows with the number of parts,
+ * and each part's change triggers one. Small objects are not delayed.
  */
 export class Coalescer {
   readonly #last = new Map<string, number>();

@@ -3,8 +3,8 @@ import { CLUSTER_NAME_LABEL, type Cluster } from "@capstan/capi";
 import { type ReconcileContext, writeChanges } from "@capstan/runtime";
 
 /**
- * Finalizer, cluster label and, for objects without a controller, the Cluster as owner. At most one write, guarded by the revision
- * since lists are replaced; objects that came with all of it cost nothing.
+ * Ensures the finalizer, the cluster label and, for objects without a controller, the Cluster as owner. Writes at most once, guarded by the
+ * resourceVersion because lists are replaced.
  */
 export async function ensureMetadata<T extends KubeObject>(
   context: ReconcileContext,

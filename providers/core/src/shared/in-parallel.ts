@@ -1,4 +1,4 @@
-/** Runs a function for each item, at most so many at a time. Begins no more after the first failure, which is thrown at the end. */
+/** Runs a function for each item with limited concurrency. After the first failure it starts no more, and throws that error at the end. */
 export async function inParallel<T>(
   items: readonly T[],
   limit: number,

@@ -3,30 +3,33 @@ import { CONTROL_PLANE_LABEL, DEPLOYMENT_NAME_LABEL, Machine, MachineSet } from 
 import type { Cache } from "@capstan/runtime";
 import { BY_REFERENCE, clusterKey, referenceKey } from "../cluster/indexes.ts";
 
-/** Objects by their controlling owner. */
+/** Name of the index of objects by their controlling owner. */
 export const BY_CONTROLLER = "controller";
-/** Objects without a controlling owner, by cluster: those a MachineSet or MachineDeployment may adopt. */
+/** Name of the index of objects without a controlling owner by cluster, which MachineSets and MachineDeployments may adopt. */
 export const BY_ORPHAN = "orphan";
-/** Machines by cluster and provider ID. */
+/** Name of the index of Machines by cluster and provider ID. */
 export const BY_PROVIDER_ID = "provider-id";
-/** Machines by cluster and Node name. */
+/** Name of the index of Machines by cluster and Node name. */
 export const BY_NODE = "node";
-/** Control plane Machines by cluster. */
+/** Name of the index of control plane Machines by cluster. */
 export const BY_CONTROL_PLANE = "control-plane";
-/** Machines by MachineDeployment. */
+/** Name of the index of Machines by MachineDeployment. */
 export const BY_DEPLOYMENT = "deployment";
 
-/** The value of BY_PROVIDER_ID, BY_NODE and the like: something within one cluster. */
+/** Returns the key of a value within one cluster, as in BY_PROVIDER_ID and BY_NODE. */
 export function inCluster(namespace: string, cluster: string, value: string): string {
   return `${clusterKey(namespace, cluster)}/${value}`;
 }
 
-/** The value of BY_CONTROLLER. Owners are of the same namespace: an object elsewhere that names the uid is not owned, whatever it says. */
+/** Returns a key of BY_CONTROLLER. It includes the namespace: an object elsewhere that names the owner's uid is not owned by it. */
 export function controllerKey({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ""}/${metadata.uid ?? ""}`;
 }
 
-/** Indexes of the Machine, MachineSet and MachineDeployment controllers, so that no event costs more with more clusters. */
+/**
+ * Adds the cache indexes of the Machine, MachineSet and MachineDeployment controllers, so that the cost of an event does not grow with the
+ * number of clusters.
+ */
 export function addMachineIndexes(cache: Cache): void {
   const controller = (object: KubeObject): string[] => {
     const owner = controllerOf(object);

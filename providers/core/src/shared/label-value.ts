@@ -1,6 +1,6 @@
 import { isLabelValue } from "@capstan/apimachinery";
 
-/** 32-bit FNV-1a, the hash Cluster API uses for names and templates. */
+/** Computes the 32-bit FNV-1a hash, which Cluster API uses for names and templates. */
 export function fnv32a(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text, "utf8")) {
@@ -10,7 +10,7 @@ export function fnv32a(text: string): number {
   return hash >>> 0;
 }
 
-/** A name as a label value: itself, or `hash_…_z` when it is too long for one, as upstream writes it. */
+/** Returns a name as a label value: unchanged, or `hash_…_z` if it is too long, like upstream. */
 export function labelValue(name: string): string {
   if (isLabelValue(name).length === 0) return name;
   const bytes = Buffer.alloc(4);

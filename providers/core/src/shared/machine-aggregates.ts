@@ -1,12 +1,12 @@
 import { findCondition } from "@capstan/apimachinery";
 import { aggregate, CONTROL_PLANE_LABEL, type ConditionInput, conditionsOf, type Machine } from "@capstan/capi";
 
-/** Whether a Machine is part of a control plane. */
+/** Reports whether a Machine is part of a control plane. */
 export function isControlPlaneMachine(machine: Machine): boolean {
   return machine.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined;
 }
 
-/** Ready and UpToDate over a number of Machines, under the names that `prefix` begins. */
+/** Aggregates Ready and UpToDate of Machines into conditions whose types start with `prefix`. */
 export function machineAggregates(machines: readonly Machine[], prefix = "Machines"): ConditionInput[] {
   return [over(machines, `${prefix}Ready`, "Ready"), over(machines, `${prefix}UpToDate`, "UpToDate")];
 }

@@ -4,12 +4,12 @@ import { renderTemplate } from "@capstan/capi";
 const MAX_LENGTH = 63;
 const CUT_LENGTH = 58;
 
-/** What a name template may refer to, such as `{ machineSet: { name } }`. */
+/** The values that a name template may refer to, such as `{ machineSet: { name } }`. */
 export type NameValues = Readonly<Record<string, unknown>>;
 
 /**
- * A name from a Go template such as `{{ .machineSet.name }}-{{ .random }}`. Results that are too long are cut and made unique again,
- * as upstream does. Throws with the cause when the template does not give a valid name.
+ * Renders a name from a Go template such as `{{ .machineSet.name }}-{{ .random }}`. Long results are truncated and get a new random suffix,
+ * like upstream. Throws if the result is not a valid name.
  */
 export function generateName(template: string, values: NameValues, random: Random): string {
   const name = renderTemplate(template, { ...values, random: randomSuffix(random) });

@@ -6,7 +6,7 @@ import { referenceKey } from "../cluster/indexes.ts";
 
 export type { Referenced } from "../cluster/cluster-scope.ts";
 
-/** Reads what a reference names and watches its kind from now on. */
+/** Reads a referenced object and starts a watch of its kind. */
 export async function readReference(
   context: ReconcileContext,
   namespace: string,
@@ -21,7 +21,7 @@ export async function readReference(
   return { state: "found", reference, kind: watched.kind, object, contract: watched.contract };
 }
 
-/** The index value under which those who refer to an object are filed. */
+/** Returns the index key under which objects that reference this one are found. */
 export function referrersKey(object: ContractObject): string {
   return referenceKey(object.metadata.namespace ?? "", {
     apiGroup: parseGroupVersion(object.apiVersion).group,
@@ -30,14 +30,14 @@ export function referrersKey(object: ContractObject): string {
   });
 }
 
-/** Whether a kind is served at all: objects of a kind without CRD cannot exist any more. */
+/** Reports whether the CRD of a referenced kind exists; without it, objects of that kind cannot exist. */
 export function hasDefinition(cache: Cache, reference: ContractReference): boolean {
   return cache
     .list(CustomResourceDefinition)
     .some((crd) => crd.spec.group === reference.apiGroup && crd.spec.names.kind === reference.kind);
 }
 
-/** `MemoryMachine c1-abcde`, for messages. */
+/** Formats a reference for messages, such as `MemoryMachine c1-abcde`. */
 export function referenceText(reference: ContractReference): string {
   return `${reference.kind} ${reference.name}`;
 }

@@ -9,7 +9,7 @@ interface Counts {
 
 const text = (desired: number): string => `${desired} replica${desired === 1 ? "" : "s"}`;
 
-/** ScalingUp of sets and deployments. */
+/** Computes the ScalingUp condition of MachineSets and MachineDeployments. */
 export function scalingUp({
   desired,
   current,
@@ -36,7 +36,7 @@ export function scalingUp({
   };
 }
 
-/** ScalingDown of sets and deployments. */
+/** Computes the ScalingDown condition of MachineSets and MachineDeployments. */
 export function scalingDown({ desired, current, stale }: Counts & { stale?: string | undefined }): ConditionInput {
   const type = "ScalingDown";
   if (desired === undefined)

@@ -6,7 +6,7 @@ const MAX_IN_FLIGHT = 20;
 const BUSY_MS = 100;
 const REST_MS = 10_000;
 
-/** The workload cluster does not answer, or has enough to do; try again later. */
+/** Thrown if a workload cluster does not respond or has too many calls in flight; retry later. */
 export class WorkloadUnavailable extends Error {
   readonly retryMs: number;
 
@@ -23,8 +23,8 @@ interface State {
 }
 
 /**
- * Bounds what calls to one workload cluster can cost the others: each ends after ten seconds, twenty may run at a time, and a cluster
- * that did not answer is left alone for a while, so that its Machines never hold all workers of a controller.
+ * Limits calls to each workload cluster: ten seconds per call, twenty at a time, and a pause after a cluster did not respond, so that its
+ * Machines never block all workers of a controller.
  */
 export class WorkloadCalls {
   readonly #clock: Clock;

@@ -15,7 +15,7 @@ import { TOPOLOGY_OWNED_LABEL } from "./constants.ts";
 import { referenceTo } from "./desired-control-plane.ts";
 import type { DesiredState } from "./desired-state.ts";
 
-/** Applies everything in the order in which parts refer to each other, so that no reference ever leads nowhere. */
+/** Applies all objects of a topology, referenced ones first, so that no reference is ever dangling. */
 export async function applyState(cluster: Cluster, desired: DesiredState, context: ReconcileContext): Promise<void> {
   await apply(desired.infrastructure, context);
   if (desired.controlPlaneMachine !== undefined) await apply(desired.controlPlaneMachine, context);
@@ -59,7 +59,7 @@ async function applyReferences(cluster: Cluster, desired: DesiredState, context:
   await context.client.ensure(object, context.cache.get(Cluster, { namespace, name }));
 }
 
-/** Deletes what the topology no longer has: groups of workers, health checks, and templates that nobody uses. */
+/** Deletes what the topology no longer contains: workers, health checks and unused templates. */
 export async function removeLeftovers(
   blueprint: Blueprint,
   current: CurrentState,

@@ -13,19 +13,23 @@ import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { TOPOLOGY_DEPLOYMENT_LABEL, TOPOLOGY_OWNED_LABEL, TOPOLOGY_POOL_LABEL } from "./constants.ts";
 import { clustersOfTemplate } from "./indexes.ts";
 
+/** The `spec.topology` section of a Cluster. */
 export type Topology = NonNullable<NonNullable<Cluster["spec"]>["topology"]>;
+/** A MachineDeployment class of a ClusterClass. */
 export type DeploymentClass = NonNullable<NonNullable<ClusterClass["spec"]["workers"]>["machineDeployments"]>[number];
+/** A MachinePool class of a ClusterClass. */
 export type PoolClass = NonNullable<NonNullable<ClusterClass["spec"]["workers"]>["machinePools"]>[number];
+/** A reference from a ClusterClass to a template. */
 export type TemplateReference = ClusterClass["spec"]["infrastructure"]["templateRef"];
 
-/** A template with how to address objects of its kind and of the kind it makes. */
+/** A template, its kind and its contract version. */
 export interface Template {
   object: ContractObject;
   kind: Kind<ContractObject>;
   contract: ContractVersion;
 }
 
-/** All that a topology is computed from. */
+/** Everything that the desired state of a topology is computed from. */
 export interface Blueprint {
   cluster: Cluster;
   topology: Topology;
@@ -37,7 +41,7 @@ export interface Blueprint {
   pools: Map<string, { class: PoolClass; bootstrap: Template; infrastructure: Template }>;
 }
 
-/** What exists of a topology. */
+/** The existing objects of a topology. */
 export interface CurrentState {
   controlPlane: { object: ContractObject; contract: ContractVersion } | undefined;
   infrastructure: ContractObject | undefined;
@@ -46,7 +50,7 @@ export interface CurrentState {
   pools: Map<string, MachinePool>;
 }
 
-/** Something in a class or topology that a person has to correct; not a failure of the controller. */
+/** Thrown for an error in a ClusterClass or topology that the user has to fix. */
 export class TopologyProblem extends Error {
   constructor(message: string) {
     super(message);
@@ -54,7 +58,7 @@ export class TopologyProblem extends Error {
   }
 }
 
-/** Reads every template the class names; they are watched from now on. */
+/** Reads all templates that the ClusterClass references and starts watches of their kinds. */
 export async function readBlueprint(
   cluster: Cluster,
   topology: Topology,
@@ -128,7 +132,7 @@ function inVersion({ kind, contract, crd }: Resolved, version: string): Pick<Tem
   };
 }
 
-/** Reads what exists of a cluster's topology. */
+/** Reads the existing objects of a Cluster's topology. */
 export async function readCurrent(cluster: Cluster, context: ReconcileContext): Promise<CurrentState> {
   const { namespace = "", name = "" } = cluster.metadata;
   const key = clusterKey(namespace, name);

@@ -2,7 +2,7 @@ import type { Cluster, MachineDeployment, MachinePool } from "@capstan/capi";
 import { field } from "@capstan/capi";
 import type { Topology } from "./blueprint.ts";
 
-/** The variables every patch has of its cluster. */
+/** Returns the builtin variables of the cluster, which all patches can use. */
 export function clusterBuiltins(cluster: Cluster, topology: Topology): Record<string, unknown> {
   const { name, namespace, uid, labels, annotations } = cluster.metadata;
   const network = cluster.spec?.clusterNetwork;
@@ -38,7 +38,7 @@ function visible(annotations: Record<string, string>): Record<string, string> {
   );
 }
 
-/** The variables that templates of the control plane have. */
+/** Returns the builtin variables for templates of the control plane. */
 export function controlPlaneBuiltins(
   controlPlane: { name: string; version: string; replicas: number | undefined; machineTemplate: string | undefined },
   metadata: object,
@@ -55,7 +55,7 @@ export function controlPlaneBuiltins(
   };
 }
 
-/** The variables that templates of a group of workers have. */
+/** Returns the builtin variables for templates of a MachineDeployment or MachinePool. */
 export function workerBuiltins(
   type: "machineDeployment" | "machinePool",
   worker: { name: string; topologyName: string; class: string; version: string; replicas: number | undefined },

@@ -11,7 +11,7 @@ import {
 import { type Cache, done, type ReconcileContext, type Request, type Result, requestFor } from "@capstan/runtime";
 import { classesOfTemplate, templateReferences } from "./indexes.ts";
 
-/** Checks a class, publishes its variables and owns the templates it names. */
+/** Reconciles a ClusterClass: validates it, publishes its variables and owns its templates. */
 export async function reconcileClusterClass(request: Request, context: ReconcileContext): Promise<Result> {
   const one = context.cache.get(ClusterClass, request);
   if (one === undefined || one.metadata.deletionTimestamp !== undefined) return done();

@@ -16,7 +16,7 @@ import {
 import { type Blueprint, TopologyProblem } from "./blueprint.ts";
 import { TOPOLOGY_OWNED_LABEL } from "./constants.ts";
 
-/** An object that the Cluster controls, made from a patched template. */
+/** Returns an object that the Cluster controls, created from a patched template. */
 export function controlledObject(
   { cluster }: Blueprint,
   template: ContractObject,
@@ -39,7 +39,7 @@ export function controlledObject(
   return object;
 }
 
-/** Class's metadata, overridden by the topology's. */
+/** Merges the metadata of the class and the topology; the topology takes precedence. */
 export function mergedMetadata(
   ofClass: { labels?: Record<string, string>; annotations?: Record<string, string> } | undefined,
   ofTopology: { labels?: Record<string, string>; annotations?: Record<string, string> } | undefined,
@@ -50,7 +50,7 @@ export function mergedMetadata(
   };
 }
 
-/** Sets what the topology alone decides: version, replicas, the template of machines and how they are handled. */
+/** Sets the fields of the control plane that the topology decides: version, replicas, and the template and settings of machines. */
 export function controlPlaneObject(
   blueprint: Blueprint,
   made: Unstructured,
@@ -104,7 +104,7 @@ export function controlPlaneObject(
   return { ...object, spec };
 }
 
-/** The name of an object within its kind and group. */
+/** Returns a reference to an object by group, kind and name. */
 export function referenceTo(object: Unstructured): ContractReference {
   return { apiGroup: parseGroupVersion(object.apiVersion).group, kind: object.kind, name: object.metadata.name ?? "" };
 }
@@ -122,12 +122,12 @@ function timeouts(deletion: object | undefined): Record<string, string> {
   );
 }
 
-/** A field, if it has a value. */
+/** Returns an object with the field, or an empty one if the value is undefined. */
 export function optionally<K extends string, V>(name: K, value: V | undefined): { [key in K]?: V } {
   return (value === undefined ? {} : { [name]: value }) as { [key in K]?: V };
 }
 
-/** Fields of the second win; undefined if neither has any. */
+/** Merges two objects; fields of the second take precedence. Undefined if both are. */
 export function merged<T extends object>(a: T | undefined, b: T | undefined): T | undefined {
   return a === undefined && b === undefined ? undefined : ({ ...a, ...b } as T);
 }

@@ -30,7 +30,7 @@ import { type Holder, patchTemplate } from "./patches.ts";
 import { clonedFrom, rotatedTemplate } from "./rotated-template.ts";
 import type { VersionPlan } from "./versions.ts";
 
-/** A group of workers as it should be. */
+/** Desired state of a MachineDeployment or MachinePool and its templates. */
 export interface DesiredWorker {
   object: MachineDeployment | MachinePool;
   bootstrap: Unstructured;
@@ -38,7 +38,7 @@ export interface DesiredWorker {
   healthCheck: MachineHealthCheck | undefined;
 }
 
-/** All objects of a topology as they should be. */
+/** Desired state of all objects of a topology. */
 export interface DesiredState {
   infrastructure: Unstructured;
   controlPlaneMachine: Unstructured | undefined;
@@ -47,7 +47,7 @@ export interface DesiredState {
   workers: DesiredWorker[];
 }
 
-/** What the computation needs beside the blueprint. */
+/** Everything that the desired state is computed from. */
 export interface DesiredStateInput {
   blueprint: Blueprint;
   current: CurrentState;
@@ -57,7 +57,7 @@ export interface DesiredStateInput {
   live(template: Template, name: string | undefined): ContractObject | undefined;
 }
 
-/** Computes a topology's objects from class, variables and patches. Pure; throws TopologyProblem for what users must correct. */
+/** Computes the objects of a topology from class, variables and patches. Pure; throws TopologyProblem for errors that users have to fix. */
 export async function desiredState(input: DesiredStateInput): Promise<DesiredState> {
   const { blueprint, current, versions } = input;
   const { topology, cluster, class: clusterClass } = blueprint;

@@ -16,7 +16,9 @@ import {
 } from "./constants.ts";
 import { merged, mergedMetadata, optionally } from "./desired-control-plane.ts";
 
+/** A MachineDeployment in the topology of a Cluster. */
 export type DeploymentTopology = NonNullable<NonNullable<Topology["workers"]>["machineDeployments"]>[number];
+/** A MachinePool in the topology of a Cluster. */
 export type PoolTopology = NonNullable<NonNullable<Topology["workers"]>["machinePools"]>[number];
 
 interface WorkerParts {
@@ -26,7 +28,7 @@ interface WorkerParts {
   infrastructure: ContractReference;
 }
 
-/** Labels and annotations of a group of workers and its Machines; what steers upgrades stays with the topology. */
+/** Returns the labels and annotations of workers and their Machines, without the annotations that control upgrades. */
 export function workerMetadata(
   blueprint: Blueprint,
   ofClass: DeploymentClass | PoolClass,
@@ -46,7 +48,7 @@ export function workerMetadata(
   };
 }
 
-/** The MachineDeployment of a topology: the class's settings, overridden by the topology's. */
+/** Computes the desired MachineDeployment: settings of the class, overridden by the topology. */
 export function desiredDeployment(
   blueprint: Blueprint,
   ofClass: DeploymentClass,
@@ -98,7 +100,7 @@ export function desiredDeployment(
   } as MachineDeployment;
 }
 
-/** The MachinePool of a topology. */
+/** Computes the desired MachinePool of a topology. */
 export function desiredPool(
   blueprint: Blueprint,
   ofClass: PoolClass,
@@ -138,7 +140,7 @@ export function desiredPool(
 
 type HealthCheck = NonNullable<DeploymentTopology["healthCheck"]>;
 
-/** The health check of a part of the topology; undefined when there is none or it is switched off. */
+/** Computes the desired MachineHealthCheck; undefined if there is none or it is disabled. */
 export function desiredHealthCheck(
   { cluster }: Blueprint,
   name: string,

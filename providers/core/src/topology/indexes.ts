@@ -1,17 +1,17 @@
 import { Cluster, ClusterClass, type ContractObject, namedTarget } from "@capstan/capi";
 import { type Cache, type Request, requestFor } from "@capstan/runtime";
 
-/** Clusters by the class they are made from. */
+/** Name of the index of Clusters by their ClusterClass. */
 export const BY_CLASS = "class";
 /** Classes by the templates they name. */
 const BY_TEMPLATE = "template";
 
-/** The value of BY_CLASS. */
+/** Returns a key of the BY_CLASS index. */
 export function classKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** Adds the indexes of the topology controllers; before the cache starts. */
+/** Adds the cache indexes that the topology controllers read; call it before the cache starts. */
 export function addTopologyIndexes(cache: Cache): void {
   // Also by a class that does not grant its use: the Cluster is reconciled again when that changes.
   cache.addIndex(Cluster, BY_CLASS, (cluster) => {
@@ -25,7 +25,7 @@ export function addTopologyIndexes(cache: Cache): void {
   );
 }
 
-/** All templates a class names. */
+/** Returns all templates that a ClusterClass references. */
 export function templateReferences({ spec }: ClusterClass): { apiVersion: string; kind: string; name: string }[] {
   const workers = [...(spec.workers?.machineDeployments ?? []), ...(spec.workers?.machinePools ?? [])];
   const machine = spec.controlPlane.machineInfrastructure?.templateRef;
@@ -37,21 +37,21 @@ export function templateReferences({ spec }: ClusterClass): { apiVersion: string
   ];
 }
 
-/** The classes that name a template. */
+/** Returns the ClusterClasses that reference a template. */
 export function classesOfTemplate(object: ContractObject, cache: Cache): ClusterClass[] {
   if (!cache.synced(ClusterClass)) return [];
   const { namespace = "", name = "" } = object.metadata;
   return cache.byIndex(ClusterClass, BY_TEMPLATE, `${namespace}/${object.kind}/${name}`);
 }
 
-/** The Clusters made from a class. */
+/** Returns the Clusters that use a ClusterClass. */
 export function clustersOfClass(one: ClusterClass, cache: Cache): Request[] {
   if (!cache.synced(Cluster)) return [];
   const key = classKey(one.metadata.namespace ?? "", one.metadata.name ?? "");
   return cache.byIndex(Cluster, BY_CLASS, key).flatMap(requestFor);
 }
 
-/** The Clusters a template matters to: through its class, or because it was made for one. */
+/** Returns the Clusters that depend on a template: through their class, or because it was created for them. */
 export function clustersOfTemplate(object: ContractObject, cache: Cache): Request[] {
   const own = object.metadata.labels?.["cluster.x-k8s.io/cluster-name"];
   return [

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { stableStringify } from "@capstan/apimachinery";
 import { generateName } from "../shared/name-template.ts";
 
-/** A short text that stands for some content. */
+/** Returns a digest of some content. */
 export function digestOf(...content: unknown[]): string {
   return createHash("sha256").update(stableStringify(content)).digest("hex");
 }
 
 /**
- * A name from a naming template. What upstream draws by chance is derived from the cluster and the part's role here: a manager
- * that is killed between creating an object and noting its name finds the same object again.
+ * Renders a name from a naming template. The part that is random upstream is derived from the seed, so that a manager that crashes before
+ * it records the name finds the same object again.
  */
 export function derivedName(template: string, values: Record<string, unknown>, ...seed: unknown[]): string {
   const bytes = createHash("sha256").update(stableStringify(seed)).digest();

@@ -46,7 +46,7 @@ class Rendering {
   }
 }
 
-/** A template as the class's patches make it for one use; throws with the patch's name when one cannot be applied. */
+/** Applies the patches of a class to a template; throws with the name of the patch if one cannot be applied. */
 export async function patchTemplate(
   template: ContractObject,
   holder: Holder,

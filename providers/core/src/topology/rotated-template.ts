@@ -9,12 +9,12 @@ import {
 import { CONTENT_ANNOTATION, TOPOLOGY_OWNED_LABEL } from "./constants.ts";
 import { derivedName, digestOf } from "./names.ts";
 
-/** How to make a cluster's own template from a class's. */
+/** Everything that a cluster's own copy of a template is created from. */
 export interface RotatedTemplateInput {
   cluster: Cluster;
   /** The class's template after patches. */
   template: ContractObject;
-  /** What names begin with. */
+  /** Prefix of the name. */
   prefix: string;
   /** The template in use now. */
   current: ContractObject | undefined;
@@ -22,8 +22,8 @@ export interface RotatedTemplateInput {
 }
 
 /**
- * A cluster's own copy of a template. Templates are never changed, since Machines were made from them: other content gets another
- * name, which makes whoever refers to it roll out. The name follows from the content, so a repeat finds the same template.
+ * Returns the cluster's own copy of a template. Templates are immutable: different content gets a new name, derived from the content, which
+ * triggers a rollout of whatever references it.
  */
 export function rotatedTemplate({ cluster, template, prefix, current, labels }: RotatedTemplateInput): Unstructured {
   const spec = template["spec"];
@@ -46,7 +46,7 @@ export function rotatedTemplate({ cluster, template, prefix, current, labels }: 
   };
 }
 
-/** Where an object comes from. */
+/** Returns the annotations that name the template of an object. */
 export function clonedFrom(template: ContractObject): Record<string, string> {
   return {
     [CLONED_FROM_NAME_ANNOTATION]: template.metadata.name ?? "",

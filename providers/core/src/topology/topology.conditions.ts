@@ -1,7 +1,7 @@
 import type { ConditionInput } from "@capstan/capi";
 import type { VersionPlan } from "./versions.ts";
 
-/** How a pass over a topology ended. */
+/** The result of one reconcile of a topology. */
 export type TopologyOutcome =
   | { state: "paused"; message: string }
   | { state: "deleting" }
@@ -10,7 +10,7 @@ export type TopologyOutcome =
 
 const MAX_NAMES = 3;
 
-/** TopologyReconciled: whether all objects are as the topology says, or what is still to come. */
+/** Computes TopologyReconciled: whether all objects match the topology, or what is still pending. */
 export function topologyReconciled(outcome: TopologyOutcome): ConditionInput {
   const type = "TopologyReconciled";
   switch (outcome.state) {

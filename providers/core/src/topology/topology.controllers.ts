@@ -16,7 +16,7 @@ import { reconcileTopology } from "./topology.reconcile.ts";
 
 const CONCURRENCY = 10;
 
-/** The controllers of ClusterClasses and of Clusters with a topology. */
+/** Returns the controllers of ClusterClasses and of Clusters with a topology. */
 export function topologyControllers(): Controller[] {
   const topologies = controller("topology")
     .fieldManager(TOPOLOGY_MANAGER)

@@ -34,7 +34,7 @@ import { desiredState } from "./desired-state.ts";
 import { type TopologyOutcome, topologyReconciled } from "./topology.conditions.ts";
 import { lowestVersion, planVersions, type VersionPlan, type WorkerVersion } from "./versions.ts";
 
-/** Makes a Cluster's objects what its topology and class say. */
+/** Reconciles the objects of a Cluster with its topology and ClusterClass. */
 export async function reconcileTopology(request: Request, context: ReconcileContext): Promise<Result> {
   const cluster = context.cache.get(Cluster, request);
   const topology = cluster?.spec?.topology;

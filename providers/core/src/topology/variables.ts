@@ -1,6 +1,6 @@
 import type { VariableValues } from "@capstan/capi";
 
-/** The value a path such as `nodes[0].name` leads to; throws when it leads nowhere. */
+/** Returns the value at a path such as `nodes[0].name`; throws if there is none. */
 export function variableAt(values: VariableValues, path: string): unknown {
   let current: unknown = values;
   for (const segment of path.split(".")) {

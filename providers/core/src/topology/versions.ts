@@ -3,39 +3,39 @@ import semver from "semver";
 /** Workers may be this many minor versions behind the control plane. */
 const MAX_SKEW = 3;
 
-/** What is known of a group of workers. */
+/** Observed version and upgrade state of a MachineDeployment or MachinePool. */
 export interface WorkerVersion {
   name: string;
-  /** The version its Machines should have; undefined when it does not exist yet. */
+  /** The version in its spec; undefined if it does not exist yet. */
   current: string | undefined;
-  /** Whether some of its Machines have another version still. */
+  /** Whether some of its Machines still have another version. */
   upgrading: boolean;
-  /** Whether the user put its upgrade off. */
+  /** Whether an annotation defers its upgrade. */
   deferred: boolean;
 }
 
-/** What is known of a cluster's versions. */
+/** The observed versions of a cluster. */
 export interface VersionInput {
   wanted: string;
-  /** undefined when it does not exist yet. */
+  /** Undefined if it does not exist yet. */
   controlPlane: { spec: string; status: string | undefined } | undefined;
   workers: readonly WorkerVersion[];
-  /** Versions that upgrades go through, if the class lists them. */
+  /** Intermediate versions of upgrades, if the class lists them. */
   steps: readonly string[];
-  /** How many groups of workers are upgraded at a time. */
+  /** How many MachineDeployments and MachinePools are upgraded at the same time. */
   concurrency: number;
-  /** Annotations that hold back every upgrade of the control plane. */
+  /** Annotations that block upgrades of the control plane. */
   hooks: readonly string[];
 }
 
-/** Which version every part should have now, and why that is not the wanted one everywhere. */
+/** Which version each part should have now, and why some do not have the desired one yet. */
 export interface VersionPlan {
   controlPlane: string;
-  /** Versions of workers by name; absent: not to be created yet. */
+  /** Versions of workers by name; those that are absent are not created yet. */
   workers: Map<string, string>;
   controlPlaneUpgrading: boolean;
   controlPlanePending: boolean;
-  /** Annotations without which the control plane's upgrade would begin now. */
+  /** Annotations that keep the control plane's upgrade from starting now. */
   heldBy: readonly string[];
   upgrading: string[];
   pending: string[];
@@ -44,8 +44,8 @@ export interface VersionPlan {
 }
 
 /**
- * Upgrades in order: the control plane first, step by step, only while everything is at rest; then workers group by group, as many
- * at a time as allowed. New groups wait until the control plane has settled. Pure.
+ * Plans an upgrade in order: first the control plane, step by step while nothing else changes, then workers with limited concurrency. New
+ * workers wait until the control plane is stable. Pure.
  */
 export function planVersions(input: VersionInput): VersionPlan {
   const { wanted, controlPlane, workers } = input;
@@ -115,7 +115,7 @@ function sameMinor(a: string, b: string): boolean {
   return x !== null && y !== null ? x.major === y.major && x.minor === y.minor : a === b;
 }
 
-/** The oldest of some versions; undefined when there are none. */
+/** Returns the oldest version; undefined if there are none. */
 export function lowestVersion(versions: readonly string[]): string | undefined {
   return versions.reduce<string | undefined>(
     (lowest, version) => (lowest === undefined || compare(version, lowest) < 0 ? version : lowest),

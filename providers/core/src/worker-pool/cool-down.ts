@@ -1,29 +1,31 @@
 import { RETRY_ANNOTATION, type WorkerPool } from "@capstan/capi";
 import type { MemberObservation } from "./observe.ts";
 
-/** A member that is well again and is not asked for more yet. */
+/** A member that has recovered but does not get more replicas yet. */
 export interface CoolDown {
   sinceMs: number;
-  /** What was wrong. */
+  /** The state from which it recovered. */
   cause: "Full" | "Broken" | "Unhealthy";
 }
 
-/** The reason of a member whose Machines joined and broke later: its provider did not fail when asked. */
+/** Reason of a member whose Machines joined and failed later, which is not a failure of its provider to create them. */
 export const BROKEN = "MachineBroken";
 
-/** Whether a member that cools down gets Machines as soon as its provider has room; one that failed when asked does not. */
+/**
+ * Reports whether a member that cools down gets Machines as soon as its provider has capacity; not if the provider failed to create them.
+ */
 export function usesRoom(cause: CoolDown["cause"] | undefined): boolean {
   return cause === "Full" || cause === "Broken";
 }
 
 const MAX_RETRY_LENGTH = 64;
 
-/** The request of a person to end all cool-downs. It is compared, not read as a time: clocks differ. */
+/** Returns the user's request to end all cool-downs. It is compared for equality and not parsed as a time, because clocks differ. */
 export function retryOf({ metadata }: WorkerPool): string | undefined {
   return metadata.annotations?.[RETRY_ANNOTATION]?.slice(0, MAX_RETRY_LENGTH);
 }
 
-/** Members that are well now and were not when the status was last written, or that still cool down. */
+/** Returns the members that have recovered since the last status update, or that still cool down. */
 export function coolDowns(
   pool: WorkerPool,
   observed: readonly MemberObservation[],

@@ -5,7 +5,7 @@ import { deploymentName, MACHINES_BY_DEPLOYMENT } from "./names.ts";
 import { countUpToDate, isAvailable, type MemberObservation } from "./observe.ts";
 import type { PoolPlan } from "./plan.ts";
 
-/** MachineDeployments of members that have left the list. */
+/** Returns the MachineDeployments of members that were removed from the spec. */
 export function formerMembers(pool: WorkerPool, cache: Cache): MachineDeployment[] {
   const wanted = new Set(pool.spec.members.map((member) => deploymentName(pool, member.name)));
   return cache
@@ -18,7 +18,7 @@ export function formerMembers(pool: WorkerPool, cache: Cache): MachineDeployment
     );
 }
 
-/** What a member that has left still carries; it gets nothing more. */
+/** Observes a removed member, which keeps its Machines for now and gets no more. */
 export function observeFormer(deployment: MachineDeployment, cache: Cache): MemberObservation {
   const { namespace = "", name = "" } = deployment.metadata;
   const living = cache
@@ -44,7 +44,7 @@ export function observeFormer(deployment: MachineDeployment, cache: Cache): Memb
   };
 }
 
-/** A member that has left gives up its machines as they are replaced, and goes with the last one. */
+/** Scales removed members down as their Machines are replaced, and deletes them with the last one. */
 export async function shrinkFormer(
   former: readonly MachineDeployment[],
   plan: PoolPlan,

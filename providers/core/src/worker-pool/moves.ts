@@ -3,10 +3,8 @@ import type { MemberView, PoolView } from "./plan.ts";
 type Counts = ReadonlyMap<string, number>;
 
 /**
- * The next step from what is towards `ideal`. A move grows the pool first: the member that gains is asked for a machine, and the member
- * that loses gives up one of its own when as many as are wanted are available without it. So a member that turns out to be still full
- * costs nobody anything. What a member in trouble does not get to work, what is above a maximum and what a smaller pool has too many of
- * goes at once.
+ * Computes the next step towards `ideal`. A move creates the new Machine first and deletes the old one once enough are available without
+ * it. Excess Machines, and those that a member in trouble cannot start, are removed at once.
  */
 export function movesTowards(
   ideal: Counts,

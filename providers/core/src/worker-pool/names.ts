@@ -1,12 +1,12 @@
 import type { WorkerPool } from "@capstan/capi";
 
-/** On everything of a pool: the pool's name. */
+/** Label on all objects of a WorkerPool: the name of the pool. */
 export const POOL_LABEL = "capstan.dev/worker-pool";
 
-/** Index of Machines by MachineDeployment. */
+/** Name of the index of Machines by MachineDeployment. */
 export const MACHINES_BY_DEPLOYMENT = "worker-pool-deployment";
 
-/** The MachineDeployment of one member. */
+/** Returns the name of a member's MachineDeployment. */
 export function deploymentName(pool: WorkerPool, member: string): string {
   return `${pool.metadata.name}-${member}`;
 }

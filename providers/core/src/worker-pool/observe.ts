@@ -14,21 +14,22 @@ const DEFAULT_AFTER_MS = 600_000;
 
 type Member = WorkerPool["spec"]["members"][number];
 
+/** Observed state of a member. */
 export interface MemberObservation extends MemberView {
-  /** Why it is not Good, for people. */
+  /** Why its health is not Good, for messages. */
   reason: string;
   message: string;
-  /** Machines that are not available, in the order they go in: those that got nothing, those that are late, those that come up. */
+  /** Machines that are not available, in deletion order: without infrastructure, overdue, still starting. */
   expendable: readonly Machine[];
-  /** Machines that are up to date, as they say themselves. */
+  /** Machines whose UpToDate condition is True. */
   upToDate: number;
-  /** Progressing of its MachineDeployment. */
+  /** The Progressing condition of its MachineDeployment. */
   progress?: Condition | undefined;
-  /** When the next machine would count as too slow; undefined when none could. */
+  /** When the next Machine would count as too slow; undefined if none is waiting. */
   nextDeadlineMs?: number;
 }
 
-/** How a member is doing, from its MachineDeployment and Machines. */
+/** Computes the state of a member from its MachineDeployment and Machines. */
 export function observeMember(
   member: Member,
   deployment: MachineDeployment | undefined,
@@ -88,11 +89,12 @@ export function observeMember(
   return Number.isFinite(next) ? { ...base, nextDeadlineMs: next } : base;
 }
 
+/** Reports whether a Machine's Available condition is True. */
 export function isAvailable(machine: Machine): boolean {
   return findCondition(conditionsOf(machine), "Available")?.status === "True";
 }
 
-/** How many machines are up to date, as they say themselves. */
+/** Counts the Machines whose UpToDate condition is True. */
 export function countUpToDate(machines: readonly Machine[]): number {
   return machines.filter((machine) => findCondition(conditionsOf(machine), "UpToDate")?.status === "True").length;
 }

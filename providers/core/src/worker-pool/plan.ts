@@ -1,9 +1,9 @@
 import { movesTowards } from "./moves.ts";
 
-/** How replicas are spread: by price, by list order, or in proportion. */
+/** How replicas are distributed: by cost, in list order, or in proportion to weights. */
 export type Strategy = "Cheapest" | "Ordered" | "Weighted";
 
-/** What is known of one member when a plan is made. */
+/** A member as the planner sees it. */
 export interface MemberView {
   name: string;
   min: number;
@@ -11,51 +11,54 @@ export interface MemberView {
   /** Price of one machine, for Cheapest. */
   cost: number;
   weight: number;
-  /** Replicas the member is asked for now. */
+  /** Replicas of the member's MachineDeployment now. */
   current: number;
   /** Machines that are available now. */
   available: number;
-  /** Machines that are available or well on their way: what a member in trouble keeps. As many as available unless said. */
+  /** Machines that are available or starting normally, which a member in trouble keeps. Defaults to `available`. */
   working?: number;
-  /** `Full`: it said that it has nothing left; `Unhealthy`: too many of its machines fail or take too long. */
+  /** `Full`: its provider reports no capacity; `Unhealthy`: Machines fail or take too long to become available. */
   health: "Good" | "Full" | "Unhealthy";
-  /** Machines that its provider can give now beyond those asked for: given to it also while it cools down. None unless said. */
+  /** Machines that its provider can create now in addition to those requested; used even while it cools down. Default 0. */
   room?: number;
-  /** No member any more: what works there stays until it is replaced. */
+  /** Whether the member was removed from the spec; its working Machines stay until they are replaced. */
   leaving?: boolean;
 }
 
+/** Everything that the distribution of replicas depends on. */
 export interface PoolView {
   replicas: number;
   strategy: Strategy;
   members: readonly MemberView[];
-  /** How many machines move between members at a time; 0 counts as 1, since none is missing meanwhile. */
+  /** How many Machines move between members at the same time; 0 counts as 1, because a move creates the new Machine first. */
   maxUnavailable: number;
-  /** How long a member must be well before replicas return to it. */
+  /** How long a member must be healthy before replicas return to it. */
   returnAfterMs: number;
   nowMs: number;
-  /** Members whose trouble ended, and when; they cool down before they get more. */
+  /** When members recovered; they cool down before they get more replicas. */
   recoveredAt: ReadonlyMap<string, number>;
 }
 
+/** Whether a member gets replicas, has no capacity, has failing Machines, or is recovering. */
 export type MemberState = "Active" | "Full" | "Unhealthy" | "CoolingDown";
 
+/** Planned replicas and state of a member. */
 export interface MemberPlan {
   name: string;
   desired: number;
   state: MemberState;
 }
 
+/** Planned replicas of all members. */
 export interface PoolPlan {
   members: MemberPlan[];
-  /** Replicas that no member can take. */
+  /** Replicas that fit on no member. */
   unplaced: number;
 }
 
 /**
- * Spreads replicas over members: first everybody's minimum, then the rest in the strategy's order, never above a member's maximum nor
- * above what a member in trouble has available. Replicas come back to a better member slowly, and no machine that works is given up
- * before its replacement works: whether a member that was full has room again is found out without disturbing anybody.
+ * Distributes replicas: every member's minimum first, then by strategy, up to its maximum and, if it is in trouble, up to its working
+ * Machines. Replicas return to a recovered member slowly; no working Machine is deleted before its replacement works.
  */
 export function planPool(pool: PoolView): PoolPlan {
   const states = new Map(pool.members.map((member) => [member.name, stateOf(member, pool)]));

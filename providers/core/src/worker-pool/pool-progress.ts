@@ -2,7 +2,7 @@ import type { Condition } from "@capstan/apimachinery";
 import { type ConditionInput, PROGRESS_DEADLINE_EXCEEDED, progressing, type WorkerPool } from "@capstan/capi";
 import type { MemberObservation } from "./observe.ts";
 
-/** Progressing of a pool: stuck when a member's rollout is, or when replicas have fitted nowhere for the deadline. */
+/** Computes Progressing of a pool: False if a member's rollout is stuck, or if replicas could not be placed within the deadline. */
 export function poolProgress(
   pool: WorkerPool,
   members: readonly MemberObservation[],

@@ -3,18 +3,18 @@ import type { Cache } from "@capstan/runtime";
 
 type Member = WorkerPool["spec"]["members"][number];
 
-/** What is known of one member when its room is asked for. */
+/** Everything that the free capacity of a member depends on. */
 export interface RoomInput {
   member: Member;
   pool: WorkerPool;
   cluster: Cluster;
-  /** Replicas the member is asked for now. */
+  /** Replicas of the member's MachineDeployment now. */
   current: number;
   /** Its machines that are not being deleted. */
   living: readonly Machine[];
 }
 
-/** How many machines a member's provider can give now, beyond those that have been asked for; 0 when it does not say. */
+/** Returns how many more Machines a member's provider can create, beyond those already requested; 0 if it does not report capacity. */
 export function roomOf(input: RoomInput, sources: readonly CapacitySource[], cache: Cache, nowMs: number): number {
   const { member, pool, cluster, current, living } = input;
   const { apiGroup, kind, name } = member.infrastructureRef;

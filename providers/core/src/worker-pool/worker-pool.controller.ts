@@ -15,7 +15,7 @@ import { reconcileWorkerPool } from "./worker-pool.reconcile.ts";
 
 const BY_CLUSTER = "worker-pool-cluster";
 
-/** Adds the indexes the WorkerPool controller looks things up by; before the cache starts. */
+/** Adds the cache indexes that the WorkerPool controller reads; call it before the cache starts. */
 export function addWorkerPoolIndexes(cache: Cache): void {
   cache.addIndex(Machine, MACHINES_BY_DEPLOYMENT, (machine) => {
     const name = machine.metadata.labels?.[DEPLOYMENT_NAME_LABEL];
@@ -24,7 +24,7 @@ export function addWorkerPoolIndexes(cache: Cache): void {
   cache.addIndex(WorkerPool, BY_CLUSTER, (pool) => [`${pool.metadata.namespace ?? ""}/${pool.spec.clusterName}`]);
 }
 
-/** Watches WorkerPools, their MachineDeployments and Machines, and what providers announce capacity by. */
+/** Returns the WorkerPool controller, which also watches MachineDeployments, Machines and the kinds that provide capacity. */
 export function workerPoolController(sources: readonly CapacitySource[] = []): Controller {
   const poolOf = (object: { metadata: { namespace?: string; labels?: Record<string, string> } }) => {
     const name = object.metadata.labels?.[POOL_LABEL];

@@ -32,7 +32,7 @@ import { poolStatus } from "./worker-pool.status.ts";
 
 const DEFAULT_RETURN_MS = 900_000;
 
-/** Spreads one WorkerPool's replicas over its members' MachineDeployments. */
+/** Reconciles a WorkerPool: distributes its replicas over the MachineDeployments of its members. */
 export async function reconcileWorkerPool(
   request: Request,
   context: ReconcileContext,

@@ -8,6 +8,7 @@ import { poolProgress } from "./pool-progress.ts";
 
 type MemberStatus = NonNullable<NonNullable<WorkerPool["status"]>["members"]>[number];
 
+/** Everything that the status of a WorkerPool is computed from. */
 export interface PoolStatusInput {
   pool: WorkerPool;
   observed: readonly MemberObservation[];
@@ -20,7 +21,7 @@ export interface PoolStatusInput {
   nowMs: number;
 }
 
-/** The whole status, computed from what was read and planned, and when it changes without any event. */
+/** Computes the complete status of a WorkerPool, and when it changes without an event. */
 export function poolStatus(input: PoolStatusInput): {
   status: NonNullable<WorkerPool["status"]>;
   recheckMs: number | undefined;

@@ -12,7 +12,7 @@ export interface PoolAddress {
 
 /** The objects and addresses that data is rendered from. */
 export interface RenderInput {
-  /** Place of the machine among those of its template. */
+  /** Index of the machine in its template. */
   index: number;
   namespace: string;
   machine: KubeObject;

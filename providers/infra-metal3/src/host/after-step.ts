@@ -16,12 +16,12 @@ export interface Turn {
   readonly status: HostStatus;
   readonly memory: HostMemory;
   readonly events: readonly HostEvent[];
-  /** When to go on; undefined: when something changes. */
+  /** When to continue; undefined means on the next change. */
   readonly againMs: number | undefined;
   readonly dropAnnotations?: readonly string[];
-  /** Goes into HardwareData. */
+  /** To be stored in HardwareData. */
   readonly hardware?: HardwareDetails;
-  /** All is done: finalizers come off. */
+  /** Whether deletion is complete and finalizers can be removed. */
   readonly forget?: boolean;
 }
 

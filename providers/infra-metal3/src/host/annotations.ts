@@ -9,9 +9,9 @@ import type { PowerOffMode } from "../provisioner/provisioner.ts";
 
 /** The reboot that a host's annotations request. */
 export interface RebootWish {
-  /** Reboot once: the annotation is removed when the host is off. */
+  /** Reboot once; the annotation is removed when the host is off. */
   readonly once: boolean;
-  /** Keys of those who want the host to stay off until they remove them. */
+  /** Annotation keys that keep the host off until they are removed. */
   readonly holders: readonly string[];
   readonly mode: PowerOffMode;
 }

@@ -40,7 +40,7 @@ export interface HostDeps {
   readonly drivers: Readonly<Partial<Record<"redfish" | "memory", Provisioner>>>;
   readonly secrets: BmcSecrets;
   readonly limits: HostLimits;
-  /** Absent: nobody else drives hosts here. */
+  /** Detects upstream's operator; undefined if no other controller manages hosts here. */
   readonly upstream?: UpstreamOperator | undefined;
 }
 

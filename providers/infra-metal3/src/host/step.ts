@@ -6,25 +6,25 @@ import type { HostStatus } from "./status.ts";
 /** Whether the management controller can be called, and with which credentials. */
 export type Access =
   | { readonly type: "none" }
-  /** The Secret is missing or not complete, or the address cannot be used. */
+  /** The Secret is missing or incomplete, or the address cannot be used. */
   | { readonly type: "bad"; readonly message: string }
   | { readonly type: "good"; readonly secret: string; readonly version: string };
 
 /** What the process remembers about a host between reconciles; all of it may be lost. */
 export interface HostMemory {
-  /** Changes when a person or another controller changed something: then back-off is over. */
+  /** Changes when a user or another controller changed something, which ends the back-off. */
   readonly fingerprint: string;
-  /** The call that failed, and when it may be repeated. */
+  /** The call that failed, and when to retry it. */
   readonly retry?: { readonly op: Operation; readonly atMs: number; readonly fingerprint: string };
-  /** The call under way. */
+  /** The call in progress. */
   readonly running?: { readonly op: string; readonly sinceMs: number };
   readonly softOffSinceMs?: number;
-  /** When the power was last asked for, and how things stood then. */
+  /** When the power state was last polled, and for which state of the host. */
   readonly polledAtMs?: number;
   readonly polledFor?: string;
-  /** What the hardware said of itself then. */
+  /** The hardware health that was reported then. */
   readonly health?: HardwareHealth;
-  /** Whether the driver was told of the host by this process. */
+  /** Whether this process has registered the host with the driver. */
   readonly adopted?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface HostView {
   readonly host: BareMetalHost;
   readonly status: HostStatus;
   readonly access: Access;
-  /** Another host that is the same machine, told to people. */
+  /** Description of another host for the same machine, for messages. */
   readonly conflict: string | undefined;
   readonly memory: HostMemory;
   readonly nowMs: number;
@@ -42,11 +42,11 @@ export interface HostView {
 
 /** Poll interval and retry limits of the host controller. */
 export interface HostLimits {
-  /** How often the power of a host at rest is looked at. */
+  /** How often the power state of an idle host is polled. */
   readonly pollMs: number;
-  /** After this many failures the same image is not tried again. */
+  /** After this many failures the same image is not retried. */
   readonly provisioningRetries: number;
-  /** After this many failures deletion goes on without the management controller. */
+  /** After this many failures deletion continues without the management controller. */
   readonly deletionRetries: number;
 }
 
@@ -63,17 +63,17 @@ export type Operation = DriverCall["op"];
 
 /** What to do with a host next. */
 export type Step =
-  /** Nothing: a watch wakes it, or time. */
+  /** Wait for a watch event, or for this long. */
   | { readonly type: "wait"; readonly afterMs?: number }
   | { readonly type: "enter"; readonly state: ProvisioningState; readonly gaveUp?: string }
   | { readonly type: "call"; readonly call: DriverCall }
-  /** Something is wrong that no call can mend. */
+  /** Report an error that no driver call can fix. */
   | { readonly type: "refuse"; readonly error: HostErrorType; readonly message: string; readonly op: Operation }
-  /** The one-time reboot has happened so far as to be forgotten. */
+  /** Finish a one-time reboot and remove its annotation. */
   | { readonly type: "rebooted" }
-  /** What failed is no longer wanted. */
+  /** What failed is no longer requested. */
   | { readonly type: "recover" }
-  /** The host is no longer detached. */
+  /** Attach a host that is no longer detached. */
   | { readonly type: "attach" }
-  /** Nothing is left to do for a host that is being deleted. */
+  /** Finish the deletion of a host. */
   | { readonly type: "forget" };

@@ -33,7 +33,7 @@ export class Hosts {
   readonly #doubts = new Map<string, string>();
   #workload: WorkloadClusters | undefined;
 
-  /** Tells where hosts are read and written; before the cache starts. */
+  /** Sets the cache and client for BareMetalHosts and adds indexes; call it before the cache starts. */
   bind(cache: Cache): void {
     this.#bound = { cache, client: cache.client.withFieldManager("capstan-metal3") };
     cache.addIndex(BareMetalHost, BY_CONSUMER, (host) => {
@@ -49,7 +49,7 @@ export class Hosts {
     );
   }
 
-  /** Tells where Nodes are seen. */
+  /** Sets the connections through which Nodes are observed. */
   follow(workload: WorkloadClusters): void {
     this.#workload = workload;
   }
@@ -136,7 +136,7 @@ export class Hosts {
     return this.#claiming.has(keyOf(host));
   }
 
-  /** Takes a host and gives it as it is then; undefined when somebody else was faster. One update guarded by resourceVersion: two never get the same. */
+  /** Claims a host and returns it; undefined if another machine was faster. The update is guarded by resourceVersion. */
   async claim(
     host: BareMetalHost,
     machine: Metal3Machine,

@@ -4,14 +4,14 @@ export interface BmcAddress {
   readonly driver: "redfish" | "memory" | "other";
   /** Scheme without transport, e.g. `redfish-virtualmedia`. */
   readonly scheme: string;
-  /** Where requests go, e.g. `https://10.0.0.5:8443`; empty for drivers that make none. */
+  /** Base URL of requests, e.g. `https://10.0.0.5:8443`; empty for drivers that send none. */
   readonly origin: string;
   readonly host: string;
-  /** Path of the System, without a slash at the end; empty: the only one there is. */
+  /** Path of the System without trailing slash; empty means the only one. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly needsBootMac: boolean;
-  /** Whether the boot loader can be made to verify what it boots. */
+  /** Whether the driver of this address supports secure boot. */
   readonly secureBoot: boolean;
 }
 

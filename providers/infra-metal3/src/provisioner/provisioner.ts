@@ -6,7 +6,7 @@ import type { HardwareDetails } from "../kinds/hardware-details.ts";
 export interface BmcCredentials {
   readonly username: string;
   readonly password: string;
-  /** Certificates that its TLS is verified with, as PEM; absent: the system's. */
+  /** CA certificates for its TLS as PEM; the system's by default. */
   readonly ca?: string;
 }
 
@@ -21,9 +21,9 @@ export interface HostIdentity {
   readonly disableCertificateVerification: boolean;
   readonly bootMACAddress: string | undefined;
   readonly bootMode: "UEFI" | "UEFISecureBoot" | "legacy";
-  /** Whether it was on when it was last looked at. */
+  /** Whether it was powered on when it was last polled. */
   readonly poweredOn: boolean;
-  /** For drivers whose behaviour can be set there. */
+  /** Annotations of the host, for drivers that read settings from them. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
@@ -31,9 +31,9 @@ export interface HostIdentity {
 export interface StepFailure {
   readonly type: "failed";
   readonly message: string;
-  /** The management controller does not answer or does not let us in. */
+  /** Set if the management controller does not respond or rejects the credentials. */
   readonly access?: "unreachable" | "refused";
-  /** Trying the same again cannot help. */
+  /** Whether a retry cannot succeed. */
   readonly fatal?: boolean;
 }
 
@@ -56,7 +56,7 @@ export type HardwareHealth = "OK" | "Warning" | "Critical";
 /** Power state and health of a host. */
 export interface PowerReport {
   readonly on: boolean;
-  /** Absent: it does not say. */
+  /** Absent if the management controller does not report it. */
   readonly health?: HardwareHealth;
 }
 
@@ -68,22 +68,22 @@ export type PowerOffMode = "soft" | "hard";
  * machine and performs the next step. It returns failures of the other side instead of throwing.
  */
 export interface Provisioner {
-  /** Makes sure that the host answers and that the credentials are right; gives the driver's name for it. */
+  /** Verifies that the host responds and the credentials are valid; returns the driver's ID for it. */
   register(host: HostIdentity, signal: AbortSignal): Promise<StepResult<{ id: string }>>;
   inspect(host: HostIdentity, signal: AbortSignal): Promise<StepResult<HardwareDetails>>;
-  /** Whether the host is powered on, and how its hardware is. */
+  /** Returns the power state and the health of the hardware. */
   power(host: HostIdentity, signal: AbortSignal): Promise<StepResult<PowerReport>>;
   powerOn(host: HostIdentity, signal: AbortSignal): Promise<StepResult>;
   powerOff(host: HostIdentity, mode: PowerOffMode, signal: AbortSignal): Promise<StepResult>;
-  /** Restarts a host that must never be off. */
+  /** Restarts a host that must never be powered off. */
   reboot(host: HostIdentity, mode: PowerOffMode, signal: AbortSignal): Promise<StepResult>;
-  /** Brings disks and firmware into the wanted shape before the host becomes available. */
+  /** Prepares disks and firmware as requested before the host becomes available. */
   prepare(host: HostIdentity, spec: BareMetalHostSpec, signal: AbortSignal): Promise<StepResult>;
   provision(host: HostIdentity, request: ProvisionRequest, signal: AbortSignal): Promise<StepResult>;
   deprovision(host: HostIdentity, cleaning: "metadata" | "disabled", signal: AbortSignal): Promise<StepResult>;
-  /** Takes a host over that already runs what it should; called once by every process. */
+  /** Takes over a host that already runs its image; each process calls it once. */
   adopt(host: HostIdentity, request: ProvisionRequest | undefined, signal: AbortSignal): Promise<StepResult>;
-  /** Forgets the host; its power stays as it is. */
+  /** Releases the host without changing its power state. */
   release(host: HostIdentity, signal: AbortSignal): Promise<StepResult>;
 }
 

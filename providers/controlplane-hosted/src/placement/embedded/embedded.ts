@@ -87,7 +87,7 @@ export class EmbeddedPlacement implements Placement {
     return [];
   }
 
-  /** Nothing changes here by itself. */
+  /** Never calls back, because nothing changes without a reconcile. */
   subscribe(): () => void {
     return () => undefined;
   }

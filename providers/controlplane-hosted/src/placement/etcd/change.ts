@@ -9,17 +9,17 @@ export type EtcdSettings = Pick<NonNullable<HostedControlPlaneSpec["etcd"]>, "ex
 
 /** The version and settings of an etcd. */
 export interface EtcdDescription {
-  /** The version whose programs it is of, or its image. */
+  /** The Kubernetes version whose etcd binary it runs, or its image. */
   version: string;
   settings: EtcdSettings;
 }
 
 /** Persistent state of changes to etcd, stored next to its data. */
 export interface EtcdChangeState {
-  /** The etcd that has served last: what another one that fails is taken back to. */
+  /** The etcd that served last, to which a failed change is rolled back. */
   etcdServes?: EtcdDescription;
   etcdChange?: EtcdChangeRecord;
-  /** One that did not work; not tried again by itself. */
+  /** An etcd that failed; it is not retried automatically. */
   etcdRefused?: { to: EtcdDescription; message: string };
 }
 
@@ -32,15 +32,15 @@ export interface EtcdChangeRecord {
   stage: "trial" | "keep" | "roll" | "back";
   /** When the stage began. */
   sinceMs: number;
-  /** How often the members had ended by themselves when they began to change. */
+  /** Restarts of the members before they began to change. */
   restartsBefore?: number;
-  /** The data as it was is kept, since the other etcd may make it unreadable for this one. */
+  /** Whether the data was saved, because the new etcd may make it unreadable for the old one. */
   kept?: boolean;
-  /** The backup that it is kept as, where it is no copy beside it. */
+  /** The name of the backup that holds the saved data, if it is not a copy next to it. */
   backup?: string;
-  /** Members do not run with the data they have: the backup takes its place. */
+  /** Whether the data is being replaced with the backup, because members do not run with it. */
   restores?: boolean;
-  /** Why it is taken back, in etcd's words; nothing when it is not wanted any more. */
+  /** Why it is rolled back, as reported by etcd; undefined if the change is no longer requested. */
   failure?: string;
 }
 

@@ -30,23 +30,23 @@ export interface EtcdChoice {
 /** What a change of etcd needs from its placement. All functions must be idempotent. */
 export interface EtcdGround {
   readonly record: EtcdChangeState;
-  /** Writes the record, before what it tells is done. */
+  /** Writes the record; called before the action that it records. */
   save(): Promise<void>;
-  /** Runs an etcd without data as described, beside the members. */
+  /** Runs an etcd without data as described, next to the members. */
   tryOut(to: EtcdDescription): Promise<ProgramState>;
-  /** Takes it away; nothing when there is none. */
+  /** Removes the trial; does nothing if there is none. */
   endTrial(): Promise<void>;
-  /** How often the members have ended by themselves so far. */
+  /** Returns how often the members have restarted so far. */
   restarts(): Promise<number>;
-  /** Keeps the data where the other etcd may make it unreadable; nothing when that is done, why when it cannot be. */
+  /** Saves the data if the new etcd may make it unreadable; returns what it waits for or why it failed, or undefined once done. */
   keep(change: EtcdChangeRecord, serves: EtcdDescription): Promise<Waiting | { failure: string } | undefined>;
-  /** Gives up what was kept: the other etcd serves. */
+  /** Deletes the saved data once the new etcd serves. */
   letGo(): Promise<void>;
-  /** Puts the data back as it was, where it must be; nothing when that is done. */
+  /** Restores the saved data if needed; returns what it waits for, or undefined once done. */
   putBack(change: EtcdChangeRecord, serves: EtcdDescription): Promise<Waiting | undefined>;
-  /** Remembers that one did not work. */
+  /** Records that an etcd failed. */
   refuse(to: EtcdDescription, failure: string, serves: EtcdDescription): void;
-  /** What another etcd is called, for people. */
+  /** Name of another etcd for messages. */
   nameOf(to: EtcdDescription): string;
 }
 

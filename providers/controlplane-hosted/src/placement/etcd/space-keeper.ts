@@ -24,7 +24,7 @@ export interface SpaceKeeping {
   /** Client addresses of all members. */
   endpoints: readonly string[];
   nowMs: number;
-  /** Where it is kept when etcd was last defragmented. */
+  /** Persistent record of when etcd was last defragmented. */
   record: { lastDefragmentMs?: number };
 }
 

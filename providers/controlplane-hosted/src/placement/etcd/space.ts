@@ -21,14 +21,14 @@ const CROWDED_CHECK_MS = 5_000;
 export interface SpaceView {
   statuses: readonly MemberStatus[];
   spec: EtcdSpec | undefined;
-  /** When etcd was last defragmented, or its data begun. */
+  /** When etcd was last defragmented or its data was created. */
   lastDefragmentMs: number;
   nowMs: number;
 }
 
 /** What to do about etcd's disk space, and when to check again. */
 export interface SpacePlan {
-  /** Throw away old revisions first: with the alarm on, kube-apiserver cannot. */
+  /** Compact first, because kube-apiserver cannot while the alarm is active. */
   compact: boolean;
   defragment: boolean;
   nextCheckMs: number;

@@ -15,7 +15,7 @@ export const BACKUP_AGAIN_MS = 60_000;
 export interface PodsGroundScope {
   host: HostCluster;
   input: PodsInput;
-  /** The version that kube-apiservers run, when there are some. */
+  /** The version that kube-apiservers run, if there are any. */
   serving: string | undefined;
   nowMs: number;
   save(): Promise<void>;

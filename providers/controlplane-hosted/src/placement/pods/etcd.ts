@@ -46,18 +46,18 @@ interface Trouble {
 
 /** Problems and pending changes of etcd in pods. */
 export interface PodsEtcdReport {
-  /** What is wrong with etcd although its members answer. */
+  /** A problem of etcd although its members respond. */
   trouble?: Trouble;
-  /** Set while its members are not those that are wanted. */
+  /** Set while its members are not the desired ones. */
   pending?: Trouble;
   recheckAtMs: number;
 }
 
 /** How the members of etcd currently run. */
 export interface PodsEtcdRun {
-  /** Why they do not run as wanted. */
+  /** Why they do not run as desired. */
   restarting?: Trouble;
-  /** kube-apiservers do not go to another version yet. */
+  /** Whether kube-apiservers must not change their version yet. */
   holdsUpgrade: boolean;
   recheckAtMs: number;
 }

@@ -55,7 +55,7 @@ export function apiService(
   };
 }
 
-/** Reports whether konnectivity is enabled, because pods can rarely reach the nodes of another cluster directly. */
+/** Reports whether konnectivity is enabled. It is by default, because pods can rarely reach the nodes of another cluster directly. */
 export function konnectivityOn(spec: HostedControlPlaneSpec): boolean {
   return (spec.addons?.konnectivity?.mode ?? "Auto") !== "Off";
 }

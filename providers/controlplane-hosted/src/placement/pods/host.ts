@@ -21,7 +21,7 @@ export class PodsProblem extends Error {
 export class PodHosts {
   readonly #hosts: HostClusters;
   readonly #management: Client;
-  /** Namespaces that were seen, so that they are not asked for in every pass. */
+  /** Namespaces known to exist, so that they are not read in every reconcile. */
   readonly #namespaces = new WeakMap<HostCluster, Set<string>>();
 
   constructor(hosts: HostClusters, management: Client) {

@@ -60,7 +60,7 @@ export class PodsInputs {
     return this.#leaves.get(owner)?.store.renewalMs() ?? Infinity;
   }
 
-  /** Forgets what is kept in memory of a control plane that is gone. */
+  /** Removes what is kept in memory of a deleted control plane. */
   forget(owner: string): void {
     this.#leaves.delete(owner);
   }

@@ -25,9 +25,9 @@ export interface MemberSight extends MemberView {
   live: PodController | undefined;
   pod: Pod | undefined;
   settled: boolean;
-  /** Its pod is of the description that its StatefulSet has now. */
+  /** Whether its pod matches the current template of its StatefulSet. */
   podCurrent: boolean;
-  /** Its volume itself is gone, not only what was on it. */
+  /** Whether its PersistentVolumeClaim is Lost: the volume itself no longer exists. */
   claimLost: boolean;
 }
 

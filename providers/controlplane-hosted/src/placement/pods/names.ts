@@ -9,7 +9,7 @@ export interface PodNames {
   /** `NAMESPACE/NAME` of the HostedControlPlane. */
   owner: string;
   namespace: string;
-  /** What all names begin with. */
+  /** Prefix of all names. */
   stem: string;
 }
 

@@ -47,7 +47,7 @@ import { VERSION_ANNOTATION } from "./template.ts";
 /** Dependencies of the pods placement. */
 export interface PodsPlacementOptions {
   hosts: HostClusters;
-  /** Of the management cluster: kubeconfigs of host clusters come from its Secrets. */
+  /** Client of the management cluster, whose Secrets hold kubeconfigs of host clusters. */
   management: Client;
   clock: Clock;
   random: Random;

@@ -5,27 +5,27 @@ import type { EtcdChangeState } from "../etcd/change.ts";
 
 /** Persistent state of etcd that is not in its data; stored in an annotation of etcd's Secret. */
 export interface PodsRecord extends EtcdChangeState {
-  /** Of the HostedControlPlane the data belongs to. */
+  /** UID of the HostedControlPlane that owns the data. */
   objectUid?: string;
-  /** Fingerprint of the cluster's authority: it tells the same control plane after a move gave it another uid. */
+  /** Fingerprint of the cluster's CA, which identifies the same control plane after a move gave it another uid. */
   authority: string;
   members: PodsMember[];
   storage: NonNullable<NonNullable<HostedControlPlaneSpec["etcd"]>["storage"]>;
-  /** Reference of the image that members of etcd run. */
+  /** Image of etcd's members. */
   etcdImage: string;
-  /** When etcd was last defragmented, or its data begun. */
+  /** When etcd was last defragmented or its data was created. */
   lastDefragmentMs?: number;
-  /** The backup that is being restored: nothing else runs meanwhile. */
+  /** The backup that is being restored; nothing else runs meanwhile. */
   restoring?: string;
   /** The backup that was restored last. */
   restored?: string;
-  /** The version that a backup was made for before going there. */
+  /** The version before whose upgrade a backup was taken. */
   backedUpFor?: string;
 }
 
 /** Persistent state of an etcd member in a pod. */
 export interface PodsMember extends EtcdMemberRecord {
-  /** It is stopped to be taken in again; `wipe`: its volume is given up. */
+  /** Why it is stopped and added again; with `wipe`, its volume is deleted. */
   replacing?: { why: string; wipe: boolean };
 }
 

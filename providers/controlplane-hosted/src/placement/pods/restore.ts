@@ -48,7 +48,7 @@ export class PodsRestore {
     this.#send = send ?? execInPod;
   }
 
-  /** Goes on with a restore, with nothing else running; tells what is waited for, or nothing when all volumes are filled. */
+  /** Continues a restore while nothing else runs; returns what it waits for, or nothing once all volumes are filled. */
   async step(
     host: HostCluster,
     input: PodsInput,

@@ -17,7 +17,7 @@ export interface ComponentView {
   live: PodController | undefined;
   pods: Pod[];
   ready: number;
-  /** All pods are of the current description and ready. */
+  /** Whether all pods are up to date and ready. */
   settled: boolean;
 }
 

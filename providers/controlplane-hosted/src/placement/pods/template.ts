@@ -16,21 +16,21 @@ const USER = 65532;
 export interface TemplateInput {
   names: PodNames;
   component: PodComponent;
-  /** Labels of the pods, where more than the component's are needed to select them. */
+  /** Labels of the pods, if the component's labels are not enough to select them. */
   labels?: Record<string, string>;
   spec: HostedControlPlaneSpec;
   version: string;
   args: readonly string[];
   /** Files by path below FILES_DIR. */
   files: Record<string, string>;
-  /** Changes when the pods must be replaced although their description is the same. */
+  /** Changes if the pods must be replaced although their template is the same. */
   digest: string;
   ports: readonly { name: string; containerPort: number }[];
   probes: object;
   env?: readonly object[];
   volumeMounts?: readonly object[];
   volumes?: readonly object[];
-  /** Containers beside the component's own. */
+  /** Containers in addition to the component's own. */
   beside?: readonly object[];
   stopSeconds: number;
   capabilities?: readonly string[];

@@ -12,14 +12,14 @@ export interface ProcessApiserversOptions {
   workloads: LocalWorkloads;
   clock: Clock;
   inputs: ProcessInputs;
-  /** Folder of a version's programs. */
+  /** Returns the folder with the binaries of a version. */
   binDir(version: string): Promise<string>;
 }
 
 /** State of the kube-apiservers, and of a pending change. */
 export interface ApiserversReport {
   apiservers: ProgramState[];
-  /** Set while what runs is not what is wanted. */
+  /** Set while the running version or configuration is not the desired one. */
   upgrade?: { reason: string; message: string };
   recheckMs?: number;
 }
@@ -32,7 +32,7 @@ export class ProcessApiservers {
     this.options = options;
   }
 
-  /** Lets them run, and takes as many steps of a change as can be taken now. `recordDir` is where the record lies. */
+  /** Runs them and performs as many steps of a change as possible now. `recordDir` is the folder of the record. */
   async run(
     plan: ControlPlanePlan,
     record: PlaneRecord,

@@ -17,7 +17,7 @@ export interface EtcdChangeScope {
   owner: string;
   record: PlaneRecord;
   input: ProgramInput;
-  /** Folder of a version's programs. */
+  /** Returns the folder with the binaries of a version. */
   binDir(version: string): Promise<string>;
   save(): Promise<void>;
 }

@@ -53,9 +53,9 @@ export interface EtcdRun {
 /** State, problems and pending changes of etcd as processes. */
 export interface EtcdReport {
   states: ProgramState[];
-  /** What is wrong with etcd although its members answer. */
+  /** A problem of etcd although its members respond. */
   trouble?: Trouble;
-  /** Set while its members are not those that are wanted. */
+  /** Set while its members are not the desired ones. */
   pending?: Trouble;
   recheckAtMs: number;
 }

@@ -89,7 +89,7 @@ export class ProcessInputs {
     return this.leafStore(owner).renewalMs();
   }
 
-  /** Forgets what is kept in memory of a control plane that is gone. */
+  /** Removes what is kept in memory of a deleted control plane. */
   forget(owner: string): void {
     this.leaves.delete(owner);
   }

@@ -7,11 +7,11 @@ import { ProcessPlacement } from "./process.ts";
 
 /** Settings of control planes that run as processes of this machine. */
 export interface ProcessOptions {
-  /** Finds the programs of a Kubernetes version. */
+  /** Finds the binaries of a Kubernetes version. */
   readonly binaries: Binaries;
-  /** Host control planes of several namespaces as processes although they cannot be isolated from each other. */
+  /** Hosts control planes of several namespaces as processes even if they cannot be isolated from each other. */
   readonly trustTenants?: boolean | undefined;
-  /** What the processes of one hosted control plane may use together. */
+  /** Resource limits for all processes of one hosted control plane together. */
   readonly controlPlaneLimits?: Partial<OwnerLimits> | undefined;
 }
 

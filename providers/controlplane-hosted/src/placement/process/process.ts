@@ -40,14 +40,14 @@ export interface ProcessPlacementOptions {
   root: string;
   workloads: LocalWorkloads;
   ports: PortAllocator;
-  /** Gives each control plane a user id of its own; only root can. */
+  /** Allocates a user ID for each control plane; requires root. */
   userIds?: UserIds;
-  /** Why processes cannot be isolated on this machine; then control planes of one namespace only are hosted. */
+  /** Why processes cannot be isolated on this machine; if set, control planes of only one namespace are hosted. */
   oneTenant?: string;
   binaries: Binaries;
-  /** Address the API listens on and nodes use, when the HostedControlPlane does not say. */
+  /** Address that the API listens on and nodes use, unless the HostedControlPlane sets one. */
   defaultAddress: string;
-  /** Told where control planes listen: the manager dials those on its own machine too. */
+  /** Notified of the addresses that control planes listen on, because the manager dials them on its own machine too. */
   gate?: Pick<DialGate, "serves">;
   clock: Clock;
   random: Random;

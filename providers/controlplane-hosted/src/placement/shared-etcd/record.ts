@@ -5,23 +5,23 @@ import type { CertificateAndKey } from "@capstan/pki";
 
 /** Persistent state of a tenant of a shared etcd. */
 export interface TenantRecord {
-  /** Of the HostedControlPlane the data belongs to. */
+  /** UID of the HostedControlPlane that owns the data. */
   objectUid?: string;
-  /** What its keys and values may take. */
+  /** Quota for its keys and values. */
   quotaBytes: number;
-  /** It has a user and may read and write. */
+  /** Whether it has a user with read and write permissions. */
   admitted?: boolean;
-  /** It has more than it may, and can only read until that has changed. */
+  /** Whether it exceeds its quota and can only read. */
   readOnly?: boolean;
-  /** Its control plane was deleted; its data goes as soon as etcd answers. */
+  /** Whether its control plane was deleted; its data is deleted as soon as etcd responds. */
   gone?: boolean;
 }
 
 /** Persistent state of a shared etcd that is not in its data; stored in its folder, readable only by the manager. */
 export interface SharedEtcdRecord {
-  /** Signs for etcd and for those who may talk to it. */
+  /** CA of etcd and its clients. */
   authority: CertificateAndKey;
-  /** Of the administrator, who is nobody but the manager. */
+  /** Password of the root user, which only the manager uses. */
   rootPassword: string;
   /** By owner: `NAMESPACE/NAME`. */
   tenants: Record<string, TenantRecord>;

@@ -41,7 +41,7 @@ export interface SharedEtcdsOptions {
   clock: Clock;
   random: Random;
   inputs: ProcessInputs;
-  /** Folder of a version's programs. */
+  /** Returns the folder with the binaries of a version. */
   binDir(version: string): Promise<string>;
   /** Other clients of etcd, in tests. */
   client?: (credentials: EtcdCredentials) => EtcdClient;
@@ -56,16 +56,16 @@ interface Trouble {
 /** Address, user and CA with which a control plane's kube-apiservers access a shared etcd. */
 export interface TenantAccess extends EtcdTenant {
   clientUrl: string;
-  /** Signs for the shared etcd and for its tenants. */
+  /** CA of the shared etcd and its tenants. */
   authority: CertificateAndKey;
 }
 
 /** State of a shared etcd for one tenant. */
 export interface SharedEtcdReport {
   states: ProgramState[];
-  /** Whether etcd answers. */
+  /** Whether etcd responds. */
   ready: boolean;
-  /** Not before the tenant was let in for the first time. */
+  /** Set once the tenant has been granted access. */
   access?: TenantAccess;
   trouble?: Trouble;
   recheckAtMs: number;
@@ -95,7 +95,7 @@ export class SharedEtcds {
     this.options = options;
   }
 
-  /** Makes the etcd run and lets the tenant in. `version` serves; `hadData` tells that there was some before. */
+  /** Runs the etcd and grants the tenant access. `version` serves; `hadData` means that data existed before. */
   ensure(name: string, plan: ControlPlanePlan, version: string, hadData: boolean): Promise<SharedEtcdReport> {
     return this.exclusive(name, async (store) => {
       const dir = this.dir(name);
@@ -131,7 +131,7 @@ export class SharedEtcds {
     });
   }
 
-  /** Replaces a tenant's part by that of a file; nobody may use it meanwhile. */
+  /** Replaces a tenant's data with that of a file; nothing may use it meanwhile. */
   restore(name: string, owner: string, file: string): Promise<void> {
     return this.exclusive(name, async (store) => {
       const admin = await this.admin(name, store);
@@ -141,7 +141,7 @@ export class SharedEtcds {
     });
   }
 
-  /** Whose data lies there under that name. */
+  /** Returns the uid of the object that owns the data under that name. */
   async uidOf(name: string, owner: string): Promise<string | undefined> {
     const tenant = (await readSharedRecord(this.dir(name)))?.tenants[owner];
     return tenant?.gone === true ? undefined : tenant?.objectUid;

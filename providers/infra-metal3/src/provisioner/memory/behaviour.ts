@@ -31,10 +31,10 @@ type BmcFault = (typeof BMC_FAULTS)[number];
 /** Latencies and faults of a simulated machine. */
 export interface Behaviour {
   readonly faults: ReadonlySet<BmcFault>;
-  /** Time of every answer. */
+  /** Latency of every response. */
   readonly latencyMs: number;
   readonly powerMs: number;
-  /** From power on to the operating system. */
+  /** Time from power on until the operating system runs. */
   readonly bootMs: number;
 }
 

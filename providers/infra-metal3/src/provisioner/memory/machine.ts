@@ -2,9 +2,9 @@ import type { Clock } from "@capstan/apimachinery";
 
 /** An operating system that runs on a simulated machine. */
 export interface RunningSystem {
-  /** Whether it has power. */
+  /** Called when the power changes. */
   powered(on: boolean): void;
-  /** It is taken off the machine. */
+  /** Called when the system is removed from the machine. */
   stop(): void;
 }
 
@@ -31,7 +31,7 @@ export class MemoryMachine {
     return this.#on;
   }
 
-  /** Asks for a power state; gives the time until it is reached. */
+  /** Requests a power state and returns the time until it is reached. */
   setPower(on: boolean, afterMs: number): number {
     this.#settle();
     if (this.#on === on) {
@@ -43,12 +43,12 @@ export class MemoryMachine {
     return this.#change === undefined ? 0 : this.#change.atMs - this.#clock.now();
   }
 
-  /** Goes on with what ran when the process before this one ended. */
+  /** Resumes what was running when the previous process exited. */
   resume(): void {
     this.#system = this.boot?.();
   }
 
-  /** Takes the media out; what ran from it is gone. */
+  /** Ejects the media; a system that ran from it stops. */
   eject(): void {
     this.media = undefined;
     this.boot = undefined;

@@ -26,15 +26,15 @@ export interface MemoryBmcOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Decides everything that differs between machines. */
+  /** Determines everything that differs between machines. */
   readonly seed: number;
-  /** How machines reach the API they join. */
+  /** Connects machines to the API that they join. */
   readonly connect: Connect;
-  /** The kubelet that a host needs; for images whose name says no version. */
+  /** Returns the kubelet version of a host, for images whose name has no version. */
   readonly kubeletOf?: (host: { readonly namespace: string; readonly name: string }) => string | undefined;
   /** The kubelet of a host that booted before this process started; throws while its cluster cannot be reached. */
   readonly resumed?: (host: HostIdentity) => Kubelet;
-  /** Requests at a time; default 2 for each management controller and 512 over all. */
+  /** Concurrent requests; by default 2 per management controller and 512 in total. */
   readonly limits?: { readonly perKey: number; readonly total: number };
 }
 
@@ -60,7 +60,7 @@ export class MemoryBmcs implements Provisioner {
     return machine === undefined ? undefined : { on: machine.on, media: machine.media };
   }
 
-  /** Somebody pressed the button. */
+  /** Simulates a press of the power button. */
   press(address: string, on: boolean): void {
     this.#machine({ address, poweredOn: false }).setPower(on, 0);
   }

@@ -36,13 +36,13 @@ import { chooseDrives, eject, imageIn, insert, isSecure, virtualMedia } from "./
 /** Dependencies of the Redfish driver. */
 export interface RedfishOptions {
   readonly clock: Clock;
-  /** Which addresses of management controllers are dialled. */
+  /** Decides which addresses of management controllers may be dialled. */
   readonly gate: DialGate;
   readonly media: Pick<MediaServer, "publish" | "renew" | "withdraw" | "canSecure">;
-  /** Reads an image in parts. */
+  /** Reads an image in ranges. */
   readonly open: (url: string, signal: AbortSignal) => Promise<MediaContent>;
   readonly images: Pick<ImageChecks, "check">;
-  /** Requests at a time; default 2 for each management controller and 64 over all. */
+  /** Concurrent requests; by default 2 per management controller and 64 in total. */
   readonly limits?: { readonly perKey: number; readonly total: number };
 }
 
