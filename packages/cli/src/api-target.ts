@@ -11,6 +11,7 @@ const CONNECTIONS = 2;
 /** From this level on `-v` tells of every request, as kubectl does. */
 const REQUESTS_LEVEL = 6;
 
+/** The management API that a command talks to, with an open client for it. */
 export interface ApiTarget {
   client: Client;
   /** Where commands go, in words. */
@@ -25,12 +26,12 @@ export interface ApiTarget {
   close(): Promise<void>;
 }
 
-/** The clock of a command. */
+/** Returns the clock that a command measures time with; tests inject their own. */
 export function clockOf(input: Pick<CommandInput, "io">): Clock {
   return input.io.clock ?? systemClock;
 }
 
-/** The API that is meant: --kubeconfig, else KUBECONFIG, else the standalone instance that runs here, else kubectl's own choice. */
+/** Connects to the management API: --kubeconfig, else KUBECONFIG, else the standalone instance on this machine, else kubectl's default. */
 export async function openTarget(input: CommandInput): Promise<ApiTarget> {
   const { io } = input;
   const timeout = textOption(input, "requestTimeout");

@@ -2,8 +2,8 @@ import type { Clock } from "@capstan/apimachinery";
 import type { ApiTarget } from "./api-target.ts";
 
 /**
- * Commands are data: parsing, help, completion and the reference are all made from these values. What carries a command out lives in
- * `NAME.run.ts` beside it and is loaded when it runs, so that help and completion load nothing else.
+ * Describes a command as data, from which parsing, help, completion and the reference are derived. The code that runs it lives next to it
+ * in `NAME.run.ts` and is imported only when it runs, so that help and completion stay fast.
  */
 export interface CommandDefinition {
   /** Words that name it, e.g. `describe cluster`. */
@@ -19,9 +19,10 @@ export interface CommandDefinition {
   run(input: CommandInput): Promise<number>;
 }
 
-/** What the words after a command or an option stand for, so that completion can offer them. */
+/** Says what a positional argument or the value of a flag refers to, so that shell completion can offer candidates. */
 export type Completes = "clusters" | "namespaces" | "types" | "names" | "files" | "directories";
 
+/** Describes one positional argument of a command for parsing, help and completion. */
 export interface ArgumentDefinition {
   name: string;
   summary: string;
@@ -32,6 +33,7 @@ export interface ArgumentDefinition {
   completes?: Completes;
 }
 
+/** Describes one flag of a command for parsing, help and completion. */
 export interface OptionDefinition {
   /** As commander writes it, e.g. `-n, --namespace <name>`. */
   flags: string;
@@ -43,6 +45,7 @@ export interface OptionDefinition {
   completes?: Completes;
 }
 
+/** The parsed command line that a command runs with, and the I/O it uses. */
 export interface CommandInput {
   arguments: string[];
   options: Record<string, string | boolean | undefined>;
@@ -51,7 +54,7 @@ export interface CommandInput {
   io: CommandIo;
 }
 
-/** Where a command reads and writes: the terminal, or a test. Data goes to `out`, everything else to `err`. */
+/** The terminal of a command, or a test's replacement for it. Data goes to `out`, everything else to `err`. */
 export interface CommandIo {
   out(text: string): void;
   err(text: string): void;
@@ -72,7 +75,7 @@ export interface CommandIo {
   target?: ApiTarget;
 }
 
-/** A mistake of the user's or of the world: printed without a stack, with the next step. */
+/** An error that the user can act on. It is printed with a hint and without a stack trace. */
 export class UserError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
@@ -88,10 +91,10 @@ export class UserError extends Error {
   }
 }
 
-/** A command line that cannot be meant: exit code 2. */
+/** Creates the error for an invalid command line, which exits with code 2. */
 export function usageError(message: string, hint?: string): UserError {
   return new UserError(message, { exitCode: 2, ...(hint === undefined ? {} : { hint }) });
 }
 
-/** Exit code of a command that the user interrupted. */
+/** Exit code of a command that the user interrupted with Ctrl-C (128 + SIGINT). */
 export const INTERRUPTED = 130;

@@ -3,6 +3,7 @@ import { isTroubled, summaryOf } from "@capstan/capi";
 import type { TreeNode } from "./tree.ts";
 import type { TreeObject } from "./tree-object.ts";
 
+/** Column headers of `capstan describe cluster`. */
 export const DESCRIBE_HEADERS = [
   "NAME",
   "REPLICAS",

@@ -9,6 +9,7 @@ const BUILT = fileURLToPath(new URL("../../../dist/agent/capstan-host-agent", im
 const UPLOADED = "/tmp/capstan-host-agent.new";
 const INSTALLED = "/usr/local/bin/capstan-host-agent";
 
+/** How to reach a host over SSH, and what to enrol there. */
 export interface SshOptions {
   /** `user@host`. */
   target: string;

@@ -27,6 +27,7 @@ const FALLBACK_VERSION = "v1.34.4";
 /** Flags that say how the cluster is to be; without any of them a second `create` means the first one's. */
 const PLAN_FLAGS = ["kubernetesVersion", "placement", "controlPlaneReplicas", "endpoint", "pool"];
 
+/** Runs `capstan create cluster`: prints or creates the objects of a cluster, and waits until all its machines are available. */
 export async function runCreateCluster(input: CommandInput): Promise<number> {
   const dryRun = dryRunMode(input);
   const folders = [join(dataDirOf(input), "kubernetes"), ...kubernetesCacheDirs(input.io.env)];

@@ -14,6 +14,7 @@ import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
 const LOOK_MS = 500;
 
+/** Runs `capstan delete cluster`: asks for confirmation, deletes the Cluster and waits until its objects are deleted. */
 export function runDeleteCluster(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);

@@ -9,6 +9,7 @@ import { fillTemplate, type LookUp, templateVariables } from "../template/proces
 import { variableValues } from "../template/variables.ts";
 import { withTarget } from "../with-cluster.ts";
 
+/** Runs `capstan generate yaml`: substitutes the variables of a template, or lists them. */
 export async function runGenerateYaml(input: CommandInput): Promise<number> {
   const template = await readSource(input, textOption(input, "from") ?? "-");
   if (input.options["listVariables"] === true) {
@@ -21,6 +22,7 @@ export async function runGenerateYaml(input: CommandInput): Promise<number> {
   return 0;
 }
 
+/** Runs `capstan generate cluster`: renders a cluster template from a provider, file, URL or ConfigMap, or lists its variables. */
 export async function runGenerateCluster(input: CommandInput): Promise<number> {
   const [name = ""] = input.arguments;
   const namespace = textOption(input, "targetNamespace") ?? "default";

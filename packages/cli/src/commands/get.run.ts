@@ -24,6 +24,7 @@ interface Wanted {
   query: Record<string, string>;
 }
 
+/** Runs `capstan get`: prints objects as server-side tables, JSON, YAML or another kubectl format, and can watch them. */
 export function runGet(input: CommandInput): Promise<number> {
   const format = parseOutput(textOption(input, "output"));
   return withTarget(input, async (target) => {

@@ -35,6 +35,7 @@ export function parseListen(text: string, option = "--listen"): { host: string; 
   return { host: host === "" ? "127.0.0.1" : host, port };
 }
 
+/** Runs `capstan up`: starts the standalone management plane and serves until SIGINT or SIGTERM. */
 export async function runUp(input: CommandInput): Promise<number> {
   const { options, io } = input;
   const dataDir = dataDirOf(input);
