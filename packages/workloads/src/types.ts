@@ -1,4 +1,4 @@
-/** Runs programs: as supervised local processes, as pods, or simulated (DESIGN §12). */
+/** Runs programs as supervised local processes, as pods, or simulated. */
 export interface Workloads {
   /** Makes the program run as described; safe to repeat. A changed description replaces the running one. */
   ensure(program: Program): Promise<ProgramState>;
@@ -10,6 +10,7 @@ export interface Workloads {
   subscribe(listener: (id: ProgramId) => void): () => void;
 }
 
+/** Identifies a program by its owner and a name that is unique within the owner. */
 export interface ProgramId {
   /** `NAMESPACE/NAME` of what it belongs to: its folder. */
   owner: string;
@@ -17,6 +18,7 @@ export interface ProgramId {
   name: string;
 }
 
+/** The desired state of a program: its command line, files, data directory, probe and limits. */
 export interface Program {
   id: ProgramId;
   command: string;
@@ -39,6 +41,7 @@ export interface Program {
   stopTimeoutMs?: number;
 }
 
+/** An HTTP(S) health check that decides whether a program is ready. */
 export interface Probe {
   /** https is not verified: it is a health check on an address we chose. */
   url: string;
@@ -55,6 +58,7 @@ export interface Probe {
   checkedOnce?: string;
 }
 
+/** The observed state of a program. */
 export interface ProgramState {
   id: ProgramId;
   phase: "Starting" | "Running" | "Ready" | "Failed" | "Stopped";

@@ -6,7 +6,7 @@ import type { ClientConfig } from "@capstan/runtime";
 import { inProcess } from "./in-process-dial.ts";
 import { type EmbeddedListener, startListener } from "./listener.ts";
 
-/** What all embedded clusters of a process share. */
+/** Settings that all embedded clusters of a process share. */
 export interface EmbeddedClustersOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -23,7 +23,7 @@ export interface EmbeddedClustersOptions {
   readonly stores?: () => Promise<SharedStores>;
 }
 
-/** What one cluster is made with. */
+/** Settings of one embedded cluster. */
 export interface EmbeddedClusterOptions {
   /** Signs the certificates of its nodes, and is published as kube-root-ca.crt. */
   readonly ca: CertificateAndKey;
@@ -33,7 +33,7 @@ export interface EmbeddedClusterOptions {
   readonly identity?: string;
 }
 
-/** An API server in this process that stands for a whole control plane. */
+/** An API server in this process that stands in for a whole control plane. */
 export interface EmbeddedCluster {
   readonly owner: string;
   readonly server: ApiServer;
@@ -50,7 +50,7 @@ export interface EmbeddedCluster {
 /** Stands for this process where nothing listens. */
 const NO_LISTENER = { host: "127.0.0.1", port: 6443 };
 
-/** Many API servers behind one HTTPS listener, each under a path of its own and with certificates of its own authority. */
+/** Runs many API servers behind one HTTPS listener, each under its own path and with its own certificate authority. */
 export class EmbeddedClusters {
   readonly #options: EmbeddedClustersOptions;
   readonly #clusters = new Map<string, Promise<EmbeddedCluster>>();

@@ -11,9 +11,9 @@ import {
   StatefulSet,
 } from "./kinds.ts";
 
-/** Marks what is ours in a cluster that runs pods; only such objects are watched. */
+/** Label on every object that we create in a host cluster; only objects with this label are watched. */
 export const HOSTED_LABEL = "capstan.dev/hosted";
-/** `NAMESPACE/NAME` of what an object belongs to. */
+/** Annotation on such an object with `NAMESPACE/NAME` of its owner. */
 export const OWNER_ANNOTATION = "capstan.dev/hosted-by";
 
 /** In the order in which they are taken away: what starts pods before the pods, data last. */
@@ -31,9 +31,10 @@ const BY_OWNER = "owner";
 /** What a pod of something that is removed gets to end. */
 const LEAVE_SECONDS = 1;
 
-/** Something of that name exists and is not ours. */
+/** Thrown when an object of the desired name exists and belongs to another owner. */
 export class NameTakenError extends Error {}
 
+/** What a HostCluster works with: a client of the cluster that runs the pods, and a callback for changes. */
 export interface HostClusterOptions {
   client: Client;
   clock: Clock;
@@ -45,7 +46,7 @@ export interface HostClusterOptions {
   close?(): Promise<void>;
 }
 
-/** A cluster that runs pods for us: a live view of our objects in it, and writes that leave foreign objects alone. */
+/** A cluster that runs pods for us: a cached view of our objects in it, and writes that leave foreign objects alone. */
 export class HostCluster {
   readonly client: Client;
   readonly #cache: Cache;

@@ -3,6 +3,7 @@ import type { DialGate } from "@capstan/apimachinery/foreign";
 import { Client, type ClientConfig, httpTransport, kubeconfigFromText, type Logger } from "@capstan/runtime";
 import { HostCluster } from "./host-cluster.ts";
 
+/** What HostClusters needs to connect to the clusters that run the pods of control planes. */
 export interface HostClustersOptions {
   /** The management cluster, when it runs pods. */
   management: Client | undefined;
@@ -27,7 +28,7 @@ interface Connection {
   owners: Set<string>;
 }
 
-/** One connection per cluster that runs pods, for as long as somebody's do: the management cluster, or others by their kubeconfigs. */
+/** Shares one connection per host cluster, the management cluster or one named by a kubeconfig, while any owner runs pods there. */
 export class HostClusters {
   readonly #options: HostClustersOptions;
   readonly #clusters = new Map<string, Connection>();

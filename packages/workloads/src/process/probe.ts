@@ -12,15 +12,16 @@ const SHARED_PORT_TRIES = 16;
 /** kube-apiserver's list of checks has some 3 KiB. */
 const LONGEST_BODY = 16 * 1024;
 
-/** A connection that stays open between attempts: most of what an attempt costs is the handshake. */
+/** A keep-alive connection that probes reuse, because the TLS handshake dominates the cost of a probe. */
 export type ProbeConnection = HttpAgent;
 
+/** Creates the keep-alive connection for the URL of a probe. */
 export function probeConnection(probe: Probe): ProbeConnection {
   const options = { keepAlive: true, maxSockets: 1 };
   return probe.url.startsWith("https:") ? new HttpsAgent(options) : new HttpAgent(options);
 }
 
-/** Why a program is not ready. */
+/** Explains why a program is not ready. */
 export interface ProbeProblem {
   text: string;
   /** The checks that it says fail, where it names them. */
@@ -31,7 +32,7 @@ export interface ProbeProblem {
   silent: boolean;
 }
 
-/** One attempt. Undefined when the program answered well, else what it said. Never throws. */
+/** Probes a program once. Returns undefined when it is ready, else the problem; never throws. */
 export async function attemptProbe(
   probe: Probe,
   expandPath: (text: string) => string,

@@ -9,7 +9,7 @@ import { ownerDir, programPaths } from "./layout.ts";
 import { readRecord } from "./record.ts";
 import { Supervisor } from "./supervisor.ts";
 
-/** Programs as supervised local processes below one root folder. */
+/** Implements Workloads with supervised local processes below one root folder. */
 export class ProcessWorkloads implements Workloads {
   private readonly root: string;
   private readonly clock: Clock;

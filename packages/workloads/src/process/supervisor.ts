@@ -30,9 +30,8 @@ const KILLED_WITHIN_MS = 10_000;
 const openFd = promisify(openCallback);
 
 /**
- * Keeps one program running: starts it, probes it, starts it again with back-off when it ends, adopts it when an earlier manager
- * started it. The process outlives the manager; end of file on a named pipe whose write end it holds tells when it is gone, so that
- * nothing is polled and an adopted process is watched like an own one.
+ * Keeps one program running: starts and probes it, restarts it with back-off when it exits, adopts it from an earlier manager. The process
+ * outlives the manager. It holds the write end of a named pipe, so end of file on it signals the exit of adopted processes too.
  */
 export class Supervisor {
   private program: Program;
