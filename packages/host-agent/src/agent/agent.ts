@@ -44,6 +44,7 @@ const INTERRUPTED_MS = 2_000;
 const LOOK_MS = 1_000;
 const INSTALL_TIMEOUT_MS = 30 * 60_000;
 
+/** What an agent runs with: its identity and state directory, and replacements for the host in tests. */
 export interface AgentOptions {
   identity: Enrolment & Credentials;
   stateDir: string;
@@ -61,7 +62,7 @@ export interface AgentOptions {
   root?: string;
 }
 
-/** The agent of one host: reports facts, runs the bootstrap data of the machine that claimed the host, cleans up after it. */
+/** Runs the agent of one host: reports facts, runs the bootstrap data of the Machine that claimed the host, and cleans up after it. */
 export function runAgent(options: AgentOptions, signal: AbortSignal): { finished: Promise<void> } {
   const agent = new HostAgent(options);
   return { finished: agent.run(signal) };

@@ -67,6 +67,7 @@ const COMMANDS: { name: string; command: string }[] = [
   },
 ];
 
+/** What releasing a host needs. */
 export interface ReleaseOptions {
   clock: Clock;
   stateDir: string;
@@ -79,7 +80,7 @@ export interface ReleaseOptions {
   uninstall?: string;
 }
 
-/** Takes the node off this host, so that the host is as it was and can be claimed again. Returns what went wrong. */
+/** Removes the node from this host and restores the host, so that it can be claimed again. Returns what failed. */
 export async function releaseHost(options: ReleaseOptions): Promise<string | undefined> {
   const { clock, root = "" } = options;
   const run = options.run ?? runCommand;
@@ -136,7 +137,7 @@ async function removeFiles(before: Before | undefined, root: string): Promise<vo
       await rm(`${root}${folder}/${name}`, { recursive: true, force: true });
 }
 
-/** What is on the host before a machine comes. */
+/** Records what is on the host before a Machine claims it. */
 export async function lookBefore(clock: Clock, root = "", run: RunCommand = runCommand): Promise<Before> {
   const listed = CNI_FOLDERS.map(async (folder) =>
     (await readdir(`${root}${folder}`).catch(() => [])).map((name) => join(folder, name)),

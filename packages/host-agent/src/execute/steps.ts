@@ -4,7 +4,7 @@ import { LiveOutput } from "./live-output.ts";
 import { lastLine, redact, tail } from "./redact.ts";
 import type { RunCommand, RunOptions } from "./run-command.ts";
 
-/** One step of what is done to a host, as people see it. */
+/** One step of a bootstrap or release, as users see it. */
 export interface StepReport {
   name: string;
   /** When it began, while it runs. */
@@ -14,7 +14,7 @@ export interface StepReport {
   output?: string;
 }
 
-/** What is told while steps are taken. */
+/** Receives the progress of steps. */
 export interface StepListener {
   /** After each step, and while one runs, at most every other second. */
   onStep?: (steps: readonly StepReport[]) => void;
@@ -29,7 +29,7 @@ const PAUSE_MS = 2_000;
 /** More of it than this is not read by anybody. */
 const MAX_WAITING = 256 * 1024;
 
-/** Takes steps one after the other and keeps what became of them. */
+/** Runs steps one after the other and records their outcomes. */
 export class Steps {
   readonly clock: Clock;
   readonly #listener: StepListener;
