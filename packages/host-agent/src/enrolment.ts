@@ -88,8 +88,8 @@ export function byoHost(namespace: string, name: string, labels: Record<string, 
 }
 
 /**
- * Builds the Role, RoleBinding and log ConfigMap of one agent, which may read its own ByoHost and the Secrets it currently needs. They are
- * deleted with the ByoHost.
+ * Builds the Role, RoleBinding and log ConfigMap of one agent, with access to its ByoHost, its log and the Secrets it currently needs. They
+ * are deleted with the ByoHost.
  */
 export function hostRights(host: ByoHost, secretNames: string[]): Unstructured[] {
   const { namespace = "", name = "", uid } = host.metadata;
