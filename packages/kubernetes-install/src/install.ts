@@ -19,6 +19,7 @@ const DEFAULT_ETCD_MIRROR = "https://github.com/etcd-io/etcd/releases/download";
 /** What Kubernetes 1.34 and later are tested with; older ones accept it too. */
 const DEFAULT_ETCD_VERSION = "v3.6.5";
 
+/** Which version to install where, and from which mirror or folder. */
 export interface InstallOptions {
   version: string;
   etcdVersion?: string;
@@ -37,7 +38,7 @@ export interface InstallOptions {
   signal?: AbortSignal;
 }
 
-/** Puts the programs of one Kubernetes version, and etcd, where hosted control planes look for them. Returns their folder. */
+/** Installs the control-plane binaries of one Kubernetes version and of etcd for hosted control planes. Returns their folder. */
 export async function installKubernetes(options: InstallOptions): Promise<string> {
   if (!VERSION.test(options.version))
     throw new InstallError(`${options.version} is not a version`, "write it like v1.34.4");
@@ -215,7 +216,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
 }
 
-/** Versions installed below a folder, with every program in place. */
+/** Returns the versions that are completely installed in a folder, oldest first. */
 export async function listKubernetes(into: string): Promise<string[]> {
   const entries = await readdir(into, { withFileTypes: true }).catch(() => []);
   const versions: string[] = [];
@@ -227,7 +228,7 @@ export async function listKubernetes(into: string): Promise<string[]> {
   return versions.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }
 
-/** Removes one version; false when it was not there. What control planes below `clusters` run with is not removed. */
+/** Removes one version; returns false when it is not installed. Throws when hosted control planes use it, as `usersOf` reports. */
 export async function removeKubernetes(
   into: string,
   version: string,

@@ -23,7 +23,7 @@ const LEASE_NAME = "capstan-manager";
 const DEFAULT_DURATION_MS = 15_000;
 const DEFAULT_DEADLINE_MS = 10_000;
 
-/** How one manager of several is chosen. */
+/** Settings of the leader election between managers. */
 export interface ElectionOptions {
   /** Where the Lease is, and with it the webhooks' authority. */
   readonly namespace: string;
@@ -36,7 +36,7 @@ export interface ElectionOptions {
   readonly retryPeriodMs?: number;
 }
 
-/** A manager on a management cluster that is a real Kubernetes. */
+/** Settings of a manager that runs against a real Kubernetes. */
 export interface ElectedOptions extends Omit<ManagerOptions, "servedBy" | "metrics"> {
   /** Without it the controllers run at once, whoever else runs them. */
   readonly election?: ElectionOptions;
@@ -52,8 +52,8 @@ export interface ElectedOptions extends Omit<ManagerOptions, "servedBy" | "metri
 }
 
 /**
- * Serves webhooks, probes and metrics, and runs the controllers while this process leads. Ends when the signal does, or with "lost"
- * when somebody else may lead: the process has to end then.
+ * Serves webhooks, probes and metrics, and runs the controllers while this process is the leader. Returns "stopped" when the signal aborts,
+ * or "lost" when it lost leadership; the process must exit then.
  */
 export async function runElected(options: ElectedOptions, signal: AbortSignal): Promise<"stopped" | "lost"> {
   const { clock, random, log, election } = options;

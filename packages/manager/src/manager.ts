@@ -31,6 +31,7 @@ import { openEmbeddedStores } from "./instance-store.ts";
 import { kindsOf, type ManagedProvider, type ManagerDeps, PROVIDERS } from "./providers.ts";
 import { type KindServing, type ServedBy, serveKinds } from "./webhooks.ts";
 
+/** What a manager runs with: the management API, the providers, and the resources of this machine. */
 export interface ManagerOptions {
   /** The management API: embedded or any Kubernetes. */
   transport: Transport;
@@ -67,7 +68,7 @@ export interface ManagerOptions {
   log: Logger;
 }
 
-/** A running set of controllers. */
+/** The running controllers of one manager. */
 export interface Manager {
   /** What the controllers see of the management API. */
   readonly cache: Cache;
@@ -78,7 +79,7 @@ export interface Manager {
   idle(): boolean;
 }
 
-/** Puts providers together and starts them over one cache. */
+/** Loads the providers and starts their controllers on one shared cache. */
 export async function startManager(options: ManagerOptions): Promise<Manager> {
   const { clock, random, log, metrics } = options;
   const client = new Client(options.transport, { fieldManager: "capstan", clock });

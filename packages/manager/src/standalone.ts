@@ -15,6 +15,7 @@ import { kindRules } from "./kind-rules.ts";
 import { type Manager, type ManagerOptions, startManager } from "./manager.ts";
 import { kindsOf, PROVIDERS } from "./providers.ts";
 
+/** Settings of a standalone management plane: data directory, listeners, encryption, authentication and limits. */
 export interface StandaloneOptions {
   dataDir: string;
   listen: { host: string; port: number };
@@ -45,7 +46,7 @@ export interface StandaloneOptions {
   log: Logger;
 }
 
-/** A management plane in one process: embedded API and all controllers. */
+/** A running management plane in one process: the embedded API and all controllers. */
 export interface Standalone {
   server: string;
   kubeconfig: string;
@@ -59,7 +60,7 @@ export interface Standalone {
 /** Whoever can read what this process prints can read the kubeconfig too: the link gives the same rights. */
 const ADMIN_USER = { name: "capstan-admin", groups: ["system:masters", "system:authenticated"] };
 
-/** Another instance already runs on the data directory. */
+/** Thrown when another instance is already running on the data directory. */
 export class AlreadyRunningError extends Error {
   readonly pid: number;
   readonly server: string;
@@ -72,7 +73,7 @@ export class AlreadyRunningError extends Error {
   }
 }
 
-/** Starts a management plane on a data directory. One that cannot start leaves nothing running: no listener, no lock. */
+/** Starts a management plane on a data directory. When the start fails, no listener or lock is left behind. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const started: (() => Promise<void>)[] = [];
   try {
