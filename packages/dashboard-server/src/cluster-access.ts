@@ -7,7 +7,7 @@ import type { ClusterAccess, Reach } from "./protocol.ts";
 const MAX_NAMESPACES = 200;
 const AT_ONCE = 20;
 
-/** Where a user may see and create clusters. `namespaces` names those that exist, whoever may list them. */
+/** Determines where a user may see and create clusters. `namespaces` lists the existing ones regardless of the user's permissions. */
 export async function clusterAccess(
   transport: Transport,
   namespaces: () => Promise<readonly string[]>,

@@ -7,7 +7,7 @@ interface Feed {
 
 const REGARDING = "regarding";
 
-/** Events by namespace, watched only while somebody looks at a cluster of that namespace: a fleet has far more of them than objects. */
+/** Watches the Events of a namespace only while a cluster in it is being viewed, because a fleet has far more Events than objects. */
 export class EventFeeds {
   readonly #deps: Omit<InformerDeps, "server">;
   readonly #feeds = new Map<string, Feed>();

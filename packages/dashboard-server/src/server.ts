@@ -28,7 +28,7 @@ import { loadStaticFiles, type StaticFile } from "./static-files.ts";
 import { serveStream } from "./stream.ts";
 import type { Views } from "./views.ts";
 
-/** How the dashboard reaches the management API in somebody's name. */
+/** Creates transports that reach the management API as a given user. */
 export interface ActingTransport {
   /** As a user that proved who it is. */
   asUser(user: UserInfo): Transport;
@@ -36,7 +36,7 @@ export interface ActingTransport {
   withToken(token: string): Transport;
 }
 
-/** What the dashboard's server needs. */
+/** What the dashboard's HTTP server needs. */
 export interface DashboardServerOptions {
   readonly host: string;
   readonly port: number;
@@ -60,7 +60,7 @@ export interface DashboardServerOptions {
   readonly log: Logger;
 }
 
-/** A running dashboard. */
+/** A running dashboard server. */
 export interface DashboardServer {
   readonly url: string;
   close(): Promise<void>;
@@ -71,12 +71,12 @@ const MAX_TOPICS = 20;
 /** After a few failed attempts an address has to wait; others do not. */
 const SIGN_IN_LIMIT = { max: 20, windowMs: 60_000, maxAddresses: 10_000 };
 
-/** Whether an address is only reachable from this machine. */
+/** Returns whether an address is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Serves the page, its sign-in, its stream and its way to the API. */
+/** Serves the dashboard's files, sign-in, event stream and API proxy. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
   if (options.tls === undefined && !isLoopback(options.host))
     throw new Error(`the dashboard is served in the clear on loopback only, not on ${options.host}`);

@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import type { Clock, Random, UserInfo } from "@capstan/apimachinery";
 import { writeFileAtomic } from "@capstan/os";
 
-/** As whom a session acts: a user that proved who it is, or whoever a token belongs to at the time of each request. */
+/** The identity behind a session: an authenticated user, or a token that the API authenticates on every request. */
 export type Identity =
   | { readonly type: "user"; readonly user: UserInfo }
   | { readonly type: "token"; readonly token: string };
 
-/** A signed-in browser. */
+/** A signed-in browser session. */
 export interface Session {
   readonly identity: Identity;
   readonly expiresMs: number;
@@ -20,7 +20,7 @@ const LINK_MS = 3600_000;
 const MAX_SESSIONS = 1000;
 const MAX_LINKS = 100;
 
-/** What sessions need. */
+/** What the session store needs. */
 export interface SessionsOptions {
   /** Sessions outlive a restart here; readable by the owner only, because a session is a credential. */
   readonly file: string;
@@ -28,7 +28,7 @@ export interface SessionsOptions {
   readonly random: Random;
 }
 
-/** Sessions and one-time sign-in codes. Only hashes of what the browser holds are kept. */
+/** Stores sessions and one-time sign-in codes. It keeps only hashes of the secrets that browsers hold. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, Session>();

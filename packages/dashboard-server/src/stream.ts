@@ -21,8 +21,8 @@ export interface StreamOptions {
 }
 
 /**
- * Sends what changes in several topics over one response, each item only to those who may list it. The only state is how far the
- * reader is; being new, being live and coming back after a lost connection or a restart are the same thing.
+ * Streams the changes of several topics over one response, each item only to users who may list it. The only state is the client's
+ * position, so that a first connection, live updates and a reconnect are handled alike.
  */
 export function serveStream(options: StreamOptions): void {
   const { response, sequence, access, clock } = options;

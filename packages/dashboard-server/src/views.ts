@@ -30,9 +30,8 @@ const KEEP_MS = 60_000;
 const MAX_CLUSTERS = 200;
 
 /**
- * Summaries of what the manager's cache holds, kept as topics: `fleet`, `hosts` and `cluster:NAMESPACE/NAME`. Built on first use and
- * then only from what changes, so that a thousand steady clusters cost nothing. States that depend on the time (a host that stops
- * reporting, a rollout without progress) are re-evaluated when their time comes, without any event.
+ * Keeps summaries of the manager's cache as topics: `fleet`, `hosts` and `cluster:NAMESPACE/NAME`. They are built on first use and updated
+ * per change, so that idle clusters cost nothing. States that depend on time (a silent host, a stuck rollout) are re-evaluated when due.
  */
 export class Views {
   readonly sequence: Sequence;
