@@ -13,7 +13,7 @@ import {
 } from "@capstan/apimachinery";
 import type { MediaContent } from "./content.ts";
 
-/** Where media are served. */
+/** Where media are served, and for how long. */
 export interface MediaServerOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -47,7 +47,7 @@ const CONNECTIONS = { maxConnections: 2048, maxUnauthenticatedPerAddress: 128, q
 /** Some management controllers insist on the ending. */
 const FILE_NAME = "media.iso";
 
-/** Serves images to management controllers: each under an unguessable address, for a while, and to its own only. */
+/** Serves images to management controllers, each at an unguessable URL for a limited time and only to its own controller. */
 export class MediaServer {
   readonly #options: MediaServerOptions;
   readonly #byKey = new Map<string, Grant>();
