@@ -15,7 +15,7 @@ import { hostPort } from "./network.ts";
 
 const YEAR_MS = 365 * 24 * 3600_000;
 
-/** Whose kubeconfig is wanted, and what it leads to. */
+/** Which cluster the kubeconfig is for, and the endpoint and CAs that go into it. */
 export interface KubeconfigRequest {
   cluster: ClusterKey;
   owner: OwnerReference;
@@ -30,8 +30,8 @@ export interface KubeconfigRequest {
 }
 
 /**
- * The admin kubeconfig in `<cluster>-kubeconfig`, made anew when half of its certificate's life is over or its authority was rotated.
- * Returns its text and when it is due again.
+ * Ensures the admin kubeconfig in the Secret `<cluster>-kubeconfig`, renewed at half of its certificate's lifetime or when the CA was
+ * rotated. Returns its text and when to renew it.
  */
 export async function ensureKubeconfigSecret(
   request: KubeconfigRequest,

@@ -12,21 +12,21 @@ const MOST_KEYS = 1000;
 const BATCH_KEYS = 100;
 const BATCH_BYTES = 512 * 1024;
 
-/** One key below a prefix, as bytes in base64. */
+/** One key below a prefix with its value, both in base64. */
 export interface EtcdEntry {
   /** Without the prefix. */
   key: string;
   value: string;
 }
 
-/** Whom data below a prefix belongs to: a user that etcd knows by the name in its certificate. */
+/** The owner of the data below a prefix, a user that etcd identifies by the common name of its certificate. */
 export interface EtcdTenant {
   user: string;
   /** With a slash at its end: `/a/b` would also cover `/a/bc`. */
   prefix: string;
 }
 
-/** An etcd that several share, as its administrator sees it. All calls are safe to repeat. */
+/** Administers an etcd that several tenants share. All calls are safe to repeat. */
 export interface EtcdTenants {
   /** Lets nobody in any more without a name, and the administrator with its password. */
   secure(): Promise<void>;
@@ -50,7 +50,7 @@ interface RawRange {
   more?: boolean;
 }
 
-/** The administrator's view over etcd's JSON gateway. */
+/** Creates the administrator's client over etcd's JSON gateway. */
 export function etcdTenants(
   endpoint: string,
   credentials: EtcdCredentials & { user: { name: string; password: string } },
