@@ -1,4 +1,6 @@
-/** What was made of the last texts seen: reading a key or a request costs as much as signing, and each is read several times in a row. */
+/**
+ * Caches what was parsed from recent texts: parsing a key or request costs as much as signing, and each is parsed several times in a row.
+ */
 export class Recent<T> {
   readonly #known = new Map<string, T>();
   readonly #limit: number;
