@@ -15,7 +15,7 @@ import type { IndexFunction } from "./indexed-store.ts";
 import { Informer, type InformerDeps } from "./informer.ts";
 import type { InformerScope } from "./reflector.ts";
 
-/** What a cache needs. */
+/** Settings of a cache. */
 export interface CacheOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -24,7 +24,7 @@ export interface CacheOptions {
   readonly watchList?: boolean | undefined;
 }
 
-/** Which cached objects. */
+/** Selects cached objects by namespace and labels. */
 export interface CacheListOptions {
   readonly namespace?: string | undefined;
   /** A selector text, or the metav1.LabelSelector of an object. */
@@ -38,7 +38,7 @@ interface Entry {
   live: boolean;
 }
 
-/** A kind was read whose first list is still under way: an ordinary moment of every start, to be waited for. */
+/** Thrown when a kind is read before its first list is complete, as happens at every start; the caller retries. */
 export class NotSyncedError extends Error {
   readonly kind: KindRef;
 
@@ -50,8 +50,8 @@ export class NotSyncedError extends Error {
 }
 
 /**
- * One informer per kind, shared by all controllers of the process. Reads are synchronous and give frozen, shared objects: copy
- * before changing. Writes of `cache.client` are seen by reads as soon as the write's promise resolves.
+ * Holds one informer per kind, shared by all controllers of the process. Reads are synchronous and return frozen, shared objects: copy
+ * before changing. Reads see the writes of `cache.client` as soon as the write's promise resolves.
  */
 export class Cache implements WriteObserver {
   /** A client whose writes this cache sees at once. */

@@ -7,7 +7,7 @@ import { type InformerHandler, InformerState } from "./informer-state.ts";
 import { type InformerScope, reflect } from "./reflector.ts";
 import { scopeFilter } from "./scope.ts";
 
-/** What informers of one cache share. */
+/** Dependencies that all informers of a cache share. */
 export interface InformerDeps {
   readonly client: Client;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface InformerDeps {
   readonly server: { watchList: boolean };
 }
 
-/** The live view of one kind, shared by everybody in the process who cares for it. */
+/** A live view of one kind, shared by all its users in the process. */
 export class Informer<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly scope: InformerScope;

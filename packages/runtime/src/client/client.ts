@@ -42,7 +42,7 @@ const PATCH_TYPES = {
   strategic: "application/strategic-merge-patch+json",
 } as const;
 
-/** What a client needs beside the transport. */
+/** Settings of a client in addition to its transport. */
 export interface ClientConfiguration {
   /** Who owns the fields this client writes: one name per controller. */
   readonly fieldManager: string;
@@ -59,7 +59,7 @@ export interface ClientConfiguration {
   readonly onWarning?: ((text: string, request: ApiRequest) => void) | undefined;
 }
 
-/** Reads and writes objects of one API server, always at the server; for reads from memory see Cache. */
+/** Reads and writes objects of one API server. Every read goes to the server; for cached reads use Cache. */
 export class Client {
   readonly transport: Transport;
   readonly mapper: RestMapper;
@@ -367,7 +367,7 @@ export class Client {
   }
 }
 
-/** Whether an error says that the object has changed since it was read; reading again and repeating helps. */
+/** Returns whether an error is a Conflict: the object has changed since it was read, so read it again and retry. */
 export function isConflict(error: unknown): error is ApiError {
   return isReason(error, "Conflict");
 }

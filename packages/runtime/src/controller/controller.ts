@@ -19,7 +19,7 @@ import type {
   WatchOptions,
 } from "./types.ts";
 
-/** A controller as the builder describes it; runs once started. */
+/** A controller as the builder defined it; `start` runs it. */
 export class Controller {
   readonly definition: ControllerDefinition;
 

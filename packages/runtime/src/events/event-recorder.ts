@@ -28,7 +28,7 @@ const RETRY_MS = 10_000;
 /** How long stopping may wait for what is being written. */
 const FLUSH_MS = 5_000;
 
-/** Who reports. */
+/** Settings of an event recorder: its client, and the names under which it reports. */
 export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -50,9 +50,9 @@ interface Known {
 }
 
 /**
- * Writes events.k8s.io/v1 events as client-go's events recorder: the first of a kind is created, the second turns it into a
- * series, further ones only count, and the count is written when the series ends or every half hour. Unlike there, another note is
- * another event, or the history of an object would repeat the first: scaling from 0 to 2 and then from 2 to 3 are two events.
+ * Writes events.k8s.io/v1 Events like client-go's recorder: the first one is created, the second turns it into a series, and further ones
+ * are counted until the series ends or every half hour. Unlike in client-go, a different note is a separate Event: scaling from 0 to 2 and
+ * then from 2 to 3 are two Events.
  */
 export class EventRecorder implements Recorder {
   readonly #options: EventRecorderOptions;

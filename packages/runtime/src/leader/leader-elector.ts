@@ -3,7 +3,7 @@ import type { Client } from "../client/client.ts";
 import { type Logger, silentLogger } from "../log/logger.ts";
 import { Lease, type LeaseObject, type LeaseSpec } from "./lease-kind.ts";
 
-/** Who competes for which Lease. Times are client-go's: 15 s, 10 s and 2 s. */
+/** Identity, Lease and times of a leader election. The defaults are client-go's: 15 s, 10 s and 2 s. */
 export interface LeaderElectionOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface LeaderElectionOptions {
 
 const JITTER = 1.2;
 
-/** Why the work of a leader ends: somebody else may lead now, so nothing more may be written. */
+/** Thrown when this process is no longer the leader and must not write any more. */
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
 }
@@ -30,7 +30,7 @@ export class LeadershipLostError extends Error {
 /** What became of one attempt at the Lease. */
 type Attempt = "held" | "other" | "failed";
 
-/** Makes sure that one process of several leads at a time, through a Lease, as client-go's leaderelection does. */
+/** Ensures through a Lease that one of several processes leads at a time, as client-go's leaderelection does. */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
   readonly #durationMs: number;

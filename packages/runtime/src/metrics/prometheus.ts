@@ -17,13 +17,13 @@ const RECONCILE_BUCKETS = [
 /** client-go's: ten nanoseconds, then times ten, twelve of them. */
 const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000];
 
-/** One value of a gauge. */
+/** One sample of a gauge. */
 export interface GaugeValue {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Figures of the runtime under the names that users of controller-runtime and client-go chart already. */
+/** Metrics of the runtime under the names that controller-runtime and client-go use. */
 export interface Metrics extends RuntimeMetrics {
   /** For figures of others. */
   readonly registry: Registry;
@@ -40,7 +40,7 @@ export interface Metrics extends RuntimeMetrics {
   text(): Promise<{ contentType: string; body: string }>;
 }
 
-/** Makes the registry; prom-client is loaded here and not before. `process` adds figures of the process itself. */
+/** Creates the metrics registry, loading prom-client on first use. `process` adds metrics of the process itself. */
 export async function createMetrics(options: { clock: Clock; process?: boolean }): Promise<Metrics> {
   const prom = await import("prom-client");
   const registry = new prom.Registry();

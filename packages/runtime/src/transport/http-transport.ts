@@ -25,7 +25,7 @@ const FOREIGN_TOTAL_MS = 120_000;
 /** Of an answer that says no. */
 const MAX_REFUSAL = 1024 * 1024;
 
-/** Reaches an API server over HTTP/1.1 and TLS. Connections are made when first needed, by undici unless told otherwise. */
+/** Creates a transport over HTTP/1.1 and TLS that connects on demand, with undici by default. */
 export function httpTransport(config: ClientConfig, deps: { clock: Clock; agents?: CreateAgents }): Transport {
   return new HttpTransport(config, deps.clock, deps.agents ?? createAgents);
 }
