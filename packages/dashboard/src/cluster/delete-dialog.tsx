@@ -11,7 +11,7 @@ interface DeleteDialogProps {
   readonly onClose: () => void;
 }
 
-/** Deletes a cluster whose name was typed. */
+/** Deletes a cluster after the user has typed its name. */
 export function DeleteDialog({ item, machines, onClose }: DeleteDialogProps): ReactNode {
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);

@@ -13,7 +13,7 @@ import { filterHosts, type HostSearch } from "./host-filter.ts";
 
 const route = getRouteApi("/shell/hosts");
 
-/** Hosts of your own and bare-metal hosts in one list. */
+/** The page of all bring-your-own and bare-metal hosts. */
 export function HostsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
