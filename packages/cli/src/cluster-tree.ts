@@ -13,7 +13,7 @@ import { Cluster, Machine, MachineDeployment, MachinePool, MachineSet, WorkerPoo
 import { groupedTypes } from "./resource-types.ts";
 import { clusterCounts, machineCounts, replicaCounts, type TreeObject, toNode } from "./tree-object.ts";
 
-/** How a tree is read. */
+/** Options of reading a cluster's tree. */
 export interface TreeOptions {
   /** The time, by which silent hosts are recognised. */
   nowMs: number;
@@ -29,7 +29,7 @@ interface Scope {
   nowMs: number;
 }
 
-/** Reads a Cluster and all that belongs to it; undefined when there is no such Cluster. */
+/** Reads a Cluster and the objects that belong to it; undefined when the Cluster does not exist. */
 export async function readClusterTree(
   client: Client,
   namespace: string,

@@ -16,7 +16,7 @@ export const DESCRIBE_HEADERS = [
   "MESSAGE",
 ];
 
-/** How much of a tree is shown. */
+/** How much of a tree `capstan describe cluster` shows. */
 export interface DescribeOptions {
   /** Parts of machines too when nothing is wrong with them. */
   echo?: boolean;
@@ -26,7 +26,7 @@ export interface DescribeOptions {
   showConditions?: readonly string[];
 }
 
-/** The tree that `describe` prints: workers gathered under one heading, parts of machines only where something is wrong. */
+/** Builds the tree that `describe` prints: workers under one heading, and the parts of a machine only when they have a problem. */
 export function describeTree(node: TreeObject, nowMs: number, options: DescribeOptions = {}): TreeNode {
   const shown = node.children.filter((child) => !isMachinePart(child) || options.echo === true || isTroubled(child));
   const workers = shown.filter((child) => child.role === "Workers");

@@ -21,7 +21,9 @@ export interface SshOptions {
   io: CommandIo;
 }
 
-/** Copies the agent to a host, enrols it there and makes it a service. The token goes through standard input, never as an argument. */
+/**
+ * Copies the agent to a host over SSH, enrols it and installs it as a service. The token is passed on standard input, not as an argument.
+ */
 export async function enrolOverSsh(options: SshOptions): Promise<void> {
   const { target, io } = options;
   const agent = options.agent ?? BUILT;
