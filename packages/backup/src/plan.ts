@@ -2,7 +2,7 @@ import { type Backup, backupTimeMs } from "./backup-store.ts";
 import { nextTime, parseCron } from "./cron.ts";
 
 const DEFAULT_KEEP = 7;
-/** Backups that upgrades made are kept beside the scheduled ones. */
+/** Backups that upgrades made are kept in addition to the scheduled ones. */
 const KEEP_BEFORE_UPGRADES = 2;
 
 /** What decides whether a backup is due. */

@@ -106,7 +106,7 @@ export async function readClusterTree(
   );
 }
 
-/** The infrastructure of a cluster: the one it names, with the parts of a MetaCluster below, and those that stand beside it. */
+/** The infrastructure of a cluster: the one it references, with the parts of a MetaCluster below it, and those next to it. */
 async function readInfrastructures(scope: Scope, cluster: Cluster): Promise<TreeObject[]> {
   const { client, namespace, types, nowMs } = scope;
   const labelSelector = `${CLUSTER_NAME_LABEL}=${cluster.metadata.name ?? ""}`;
@@ -219,7 +219,7 @@ async function readReference(
   return await scope.client.get(kind, { namespace: scope.namespace, name: reference.name });
 }
 
-/** Where a kind is served. A server that does not tell of all groups at once is asked for the one. */
+/** Where a kind is served. A server without aggregated discovery is asked for the single group. */
 async function kindOf({ client, types }: Scope, group: string, kind: string): Promise<Kind | undefined> {
   if (types.length > 0) return types.find((type) => type.group === group && type.kind === kind);
   return await client.mapper.preferred(group, kind).catch(() => undefined);

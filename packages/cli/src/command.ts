@@ -65,13 +65,13 @@ export interface CommandIo {
   ask?(question: string): Promise<string>;
   /** All of standard input. */
   stdin?(): Promise<string>;
-  /** Aborted when the user interrupts; only commands that wait ask for it. */
+  /** Aborted when the user interrupts; only commands that wait request it. */
   interrupted?(): AbortSignal;
   /** Whether `out` and `err` take colours, and whether `err` is a terminal whose lines may be drawn again. */
   terminal?: { outColors: boolean; errColors: boolean; redraw: boolean; columns: number };
   /** Real time unless a test says otherwise. */
   clock?: Clock;
-  /** Goes to this API whatever options and environment say: for tests. */
+  /** The API to use regardless of flags and environment, for tests. */
   target?: ApiTarget;
 }
 

@@ -39,7 +39,7 @@ function dataDirIn(entry: unknown): string | undefined {
   return dataDir !== undefined && isAbsolute(dataDir) ? dataDir : undefined;
 }
 
-/** The value of a kubeconfig that mentions an instance; what cannot be read is reported by whoever connects. */
+/** The content of a kubeconfig that mentions an instance; read errors are reported when a command connects. */
 async function read(file: string): Promise<unknown> {
   try {
     const handle = await open(file, "r");

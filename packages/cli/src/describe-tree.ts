@@ -63,7 +63,7 @@ function countCells({ counts }: TreeObject): string[] {
   return [counts.replicas, String(counts.available), String(counts.ready), String(counts.upToDate)];
 }
 
-/** The condition that speaks for an object in one line: of a machine Ready, as its counters tell the rest. */
+/** The condition that summarizes an object in one line: Ready for a Machine, as its counters show the rest. */
 function headline(node: TreeObject): Condition | undefined {
   const deleting = node.deleting
     ? node.conditions.find(({ type, status }) => type === "Deleting" && status === "True")

@@ -22,7 +22,7 @@ export async function withTarget<T>(input: CommandInput, use: (target: ApiTarget
   }
 }
 
-/** Whether what was asked for is missing because the API is none that manages clusters. */
+/** Whether the requested object is missing because the API is not a management cluster. */
 async function isForeign({ client }: ApiTarget, error: unknown): Promise<boolean> {
   const missing = error instanceof UserError || error instanceof NoMatchError || isReason(error, "NotFound");
   if (!missing) return false;

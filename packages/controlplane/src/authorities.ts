@@ -38,11 +38,11 @@ export interface AuthoritiesRequest {
   cluster: ClusterKey;
   owner: OwnerReference;
   algorithm: KeyAlgorithm;
-  /** Once nodes trust a CA it is never made anew: a missing one is a problem for a person. */
+  /** Whether missing CAs may be created. Once nodes trust a CA it is never replaced; a missing one must be restored by the user. */
   mayCreate: boolean;
-  /** What to create them from instead of making new ones: the authorities of a restored backup. */
+  /** The CAs of a restored backup, to create the Secrets from instead of new ones. */
   known?: Authorities;
-  /** The cluster's authority serves as all others, which are not made. */
+  /** Uses the cluster's CA for every purpose and creates no others. */
   single?: boolean;
   rotation?: Rotation | undefined;
 }

@@ -6,7 +6,7 @@ export interface Authorities {
   etcd: CertificateAndKey;
   frontProxy: CertificateAndKey;
   serviceAccount: { publicKeyPem: string; privateKeyPem: string };
-  /** During a rotation: what is trusted beside the above, as PEM. */
+  /** During a rotation: what is trusted in addition, as PEM. */
   also?: Partial<Record<AuthorityKey, string>>;
   /** During a rotation: what certificates of nodes are signed with already, so that each node is visited once. */
   nodeSigner?: CertificateAndKey;

@@ -22,7 +22,7 @@ export interface KubeconfigRequest {
   endpoint: { host: string; port: number };
   /** The path under which the API lives, for placements that serve many on one listener. */
   path?: string;
-  /** The name such an API is asked for by, when its listener has many certificates. */
+  /** The TLS server name of such an API, when its listener has many certificates. */
   serverName?: string;
   authorities: Authorities;
   /** Of the administrator's key. */
@@ -92,7 +92,7 @@ const known = new WeakMap<Secret, KubeconfigFacts>();
 
 const MAX_BYTES = 256 * 1024;
 
-/** Anybody who may write Secrets may have written it: what cannot be read is made anew. */
+/** Any user who may write Secrets may have written it, so an unreadable one is replaced. */
 async function factsOf(kubeconfig: string, clock: Clock): Promise<KubeconfigFacts> {
   const document = await readForeignYaml(kubeconfig, { clock, maxBytes: MAX_BYTES }).catch(() => undefined);
   const { clusters, users } = (isObject(document) ? document : {}) as KubeconfigDocument;

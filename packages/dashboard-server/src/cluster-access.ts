@@ -3,7 +3,7 @@ import { Cluster } from "@capstan/capi";
 import { mayDo } from "./access.ts";
 import type { ClusterAccess, Reach } from "./protocol.ts";
 
-/** So many namespaces are asked about; with more, the API decides when somebody tries. */
+/** How many namespaces are checked; with more, the API decides when a user tries. */
 const MAX_NAMESPACES = 200;
 const AT_ONCE = 20;
 

@@ -84,7 +84,7 @@ export class ClusterView {
     };
   }
 
-  /** For how long nobody has read this. */
+  /** How long this has had no readers. */
   unreadFor(now: number): number {
     if (this.topic.read) {
       this.#unreadSince = undefined;

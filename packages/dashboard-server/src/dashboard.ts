@@ -27,7 +27,7 @@ export interface DashboardOptions {
   readonly kinds: readonly KindRef[];
   /** Where control planes run that do not say where, if not as processes. */
   readonly defaultPlacement?: ControlPlaneHome["placement"];
-  /** Folders of Kubernetes programs beside the one in the data directory. */
+  /** Folders of Kubernetes binaries in addition to the one in the data directory. */
   readonly kubernetesDirs?: readonly string[];
   readonly version: string;
   readonly clock: Clock;

@@ -13,7 +13,7 @@ export class EventFeeds {
   readonly #feeds = new Map<string, Feed>();
   readonly #onEvent: (namespace: string, id: string) => void;
 
-  /** `onEvent` is told the object (`Kind/name`) each new Event is about. */
+  /** `onEvent` is called with the object (`Kind/name`) that each new Event is about. */
   constructor(deps: Omit<InformerDeps, "server">, onEvent: (namespace: string, id: string) => void) {
     this.#deps = deps;
     this.#onEvent = onEvent;

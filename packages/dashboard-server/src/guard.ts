@@ -9,7 +9,7 @@ export interface Refusal {
 /** The scheme and host names under which this server is reached. */
 export interface GuardOptions {
   readonly scheme: "http" | "https";
-  /** Names it is called by, beside localhost and addresses. */
+  /** Accepted host names, in addition to localhost and IP addresses. */
   readonly names: readonly string[];
 }
 

@@ -11,9 +11,9 @@ export type Counts = readonly [available: number, desired: number];
 
 /** Where new control planes run by default, and which Kubernetes versions the manager's machine can run. */
 export interface ControlPlaneHome {
-  /** Where one runs that does not say where. */
+  /** Placement of control planes that specify none. */
   readonly placement: "Process" | "Pods";
-  /** Versions of Kubernetes whose programs are on the manager's machine, old to new: what processes beside it can run. */
+  /** Kubernetes versions installed on the manager's machine, oldest first, which control planes as processes can run. */
   readonly versions: readonly string[];
 }
 

@@ -30,9 +30,9 @@ import type { Views } from "./views.ts";
 
 /** Creates transports that reach the management API as a given user. */
 export interface ActingTransport {
-  /** As a user that proved who it is. */
+  /** As an authenticated user. */
   asUser(user: UserInfo): Transport;
-  /** As whoever the token belongs to. */
+  /** As the user of the token. */
   withToken(token: string): Transport;
 }
 
@@ -42,7 +42,7 @@ export interface DashboardServerOptions {
   readonly port: number;
   /** Without it only loopback is served: passwords and cookies must not cross a network in the clear. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem: string } | undefined;
-  /** Names the server is called by, beside localhost and addresses. */
+  /** Accepted host names, in addition to localhost and IP addresses. */
   readonly names?: readonly string[] | undefined;
   /** The built page. */
   readonly pageDir: string;
@@ -68,7 +68,7 @@ export interface DashboardServer {
 
 const MAX_CREDENTIAL_BYTES = 64 * 1024;
 const MAX_TOPICS = 20;
-/** After a few failed attempts an address has to wait; others do not. */
+/** Rate limit of failed sign-ins, per client address. */
 const SIGN_IN_LIMIT = { max: 20, windowMs: 60_000, maxAddresses: 10_000 };
 
 /** Returns whether an address is reachable only from this machine. */

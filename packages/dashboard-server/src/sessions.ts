@@ -22,7 +22,7 @@ const MAX_LINKS = 100;
 
 /** What the session store needs. */
 export interface SessionsOptions {
-  /** Sessions outlive a restart here; readable by the owner only, because a session is a credential. */
+  /** Stores sessions across restarts; readable by the owner only, because a session is a credential. */
   readonly file: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -39,7 +39,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Reads what an earlier process left. A file that cannot be understood only means that everybody signs in again. */
+  /** Reads the sessions of an earlier process. If the file is unreadable, all users have to sign in again. */
   static async open(options: SessionsOptions): Promise<Sessions> {
     const sessions = new Sessions(options);
     try {
@@ -60,7 +60,7 @@ export class Sessions {
     return code;
   }
 
-  /** Uses a code up; undefined when it is unknown, used or too old. */
+  /** Redeems a code; undefined when it is unknown, used or expired. */
   redeem(code: string): Identity | undefined {
     const hash = hashOf(code);
     const link = this.#links.get(hash);

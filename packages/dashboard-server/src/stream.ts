@@ -3,9 +3,9 @@ import type { Clock } from "@capstan/apimachinery";
 import { type Access, SignedOutError } from "./access.ts";
 import type { Sequence, Topic } from "./topic.ts";
 
-/** A comment now and then tells both sides that the other is there. */
+/** A periodic comment shows both sides that the other is still connected. */
 const PING_MS = 20_000;
-/** Rights are asked for again this often, so that a right taken away ends what it gave. */
+/** How often permissions are re-checked, so that a revoked permission takes effect on open streams. */
 const RIGHTS_MS = 15_000;
 /** A reader that does not take what it is sent is cut off; it comes back and gets only what it missed. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;

@@ -24,7 +24,7 @@ import { CLAIM_INDEX, CLUSTER_INDEX, clusterKeyOf, type ViewsOptions } from "./v
 
 /** Changes within this time are one update: a cluster that comes up changes many objects at once. */
 const GATHER_MS = 40;
-/** A cluster's topic that nobody reads is kept for this long, so that a reader that comes back resumes. */
+/** How long a cluster's topic without readers is kept, so that a returning reader resumes. */
 const KEEP_MS = 60_000;
 /** At most this many clusters are kept in detail at a time. */
 const MAX_CLUSTERS = 200;

@@ -19,7 +19,7 @@ export class Deadline {
     return this.controller.signal;
   }
 
-  /** There was progress: the time begins anew. */
+  /** Restarts the timer after progress. */
   again(): void {
     this.cancel();
     this.cancel = this.clock.after(this.ms, () => this.controller.abort(this.error));

@@ -3,7 +3,7 @@ export interface EtcdMember {
   name: string;
   clientUrl: string;
   peerUrl: string;
-  /** What it listens on, where that is not what it tells others. */
+  /** Listen address, where it differs from the advertised one. */
   listenClientUrl?: string;
   listenPeerUrl?: string;
   metricsUrl: string;

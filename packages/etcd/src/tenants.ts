@@ -28,11 +28,11 @@ export interface EtcdTenant {
 
 /** Administers an etcd that several tenants share. All calls are safe to repeat. */
 export interface EtcdTenants {
-  /** Lets nobody in any more without a name, and the administrator with its password. */
+  /** Enables authentication, with the administrator's password. */
   secure(): Promise<void>;
-  /** Lets a tenant in; without the right to write it can only read what is its own. */
+  /** Grants a tenant access to its own prefix, read-only unless `writable`. */
   admit(tenant: EtcdTenant, writable: boolean): Promise<void>;
-  /** Takes away a tenant and all its data. */
+  /** Removes a tenant and all its data. */
   expel(tenant: EtcdTenant): Promise<void>;
   /** How much all data takes, history included. */
   bytesInUse(): Promise<number>;

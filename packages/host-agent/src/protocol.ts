@@ -1,4 +1,4 @@
-/** What the agent and the manager agree on beside the ByoHost kind. */
+/** What the agent and the manager agree on in addition to the ByoHost kind. */
 import type { ByoHost } from "./kinds/byo-host.ts";
 
 const HOST_USER_PREFIX = "byoh:host:";

@@ -30,7 +30,7 @@ export interface InstallOptions {
   etcdMirror?: string;
   /** Takes programs from a local folder instead. */
   from?: string;
-  /** As Node names it; that of this machine unless told. */
+  /** CPU architecture as Node.js names it; by default that of this machine. */
   architecture?: string;
   /** Names proxies. */
   env?: Readonly<Record<string, string | undefined>>;
@@ -181,7 +181,7 @@ function checksumIn(text: string, url: string): string {
   );
 }
 
-/** Fills a folder beside the target and gives it its name in one step: a half-filled one is never seen. */
+/** Fills a folder next to the target and renames it atomically, so that a partial one is never visible. */
 async function inPlace(target: string, fill: (dir: string) => Promise<void>): Promise<void> {
   const made = await mkdtemp(`${target}.new-`);
   const old = oldOf(target);
@@ -201,7 +201,7 @@ async function inPlace(target: string, fill: (dir: string) => Promise<void>): Pr
 
 const oldOf = (target: string): string => `${target}.old`;
 
-/** Executable for everybody, and on disk. */
+/** Makes a file executable for all users and flushes it to disk. */
 async function settle(path: string): Promise<void> {
   const file = await open(path, "r");
   try {

@@ -27,9 +27,9 @@ const DEFAULT_DEADLINE_MS = 10_000;
 export interface ElectionOptions {
   /** Where the Lease is, and with it the webhooks' authority. */
   readonly namespace: string;
-  /** Different for every process. */
+  /** Unique for every process. */
   readonly identity: string;
-  /** A way to the API of its own: renewals must not wait behind what the controllers do. */
+  /** A separate transport, so that renewals do not wait behind the controllers' requests. */
   readonly transport: Transport;
   readonly leaseDurationMs?: number;
   readonly renewDeadlineMs?: number;
@@ -38,16 +38,16 @@ export interface ElectionOptions {
 
 /** Settings of a manager that runs against a real Kubernetes. */
 export interface ElectedOptions extends Omit<ManagerOptions, "servedBy" | "metrics"> {
-  /** Without it the controllers run at once, whoever else runs them. */
+  /** Without it the controllers start at once, even if another manager runs them too. */
   readonly election?: ElectionOptions;
   /** Host of the management API, as metrics name it. */
   readonly apiHost: string;
   readonly health?: WantedAddress;
   readonly metricsAddress?: WantedAddress;
   readonly version: string;
-  /** Told when probes, metrics and webhooks are served: before leading. */
+  /** Called when probes, metrics and webhooks are served, before leading. */
   onServing?(endpoints: ManagerEndpoints): void;
-  /** Told when the controllers run; what it returns is called before they stop. */
+  /** Called when the controllers are running; the returned function is called before they stop. */
   onLead?(manager: Manager): Promise<() => Promise<void>>;
 }
 
@@ -146,7 +146,7 @@ async function runControllers(
   await manager.stop();
 }
 
-/** Leads; once leadership is lost, what does not stop before somebody else can begin is left behind. */
+/** Leads; once leadership is lost, what does not stop before another process can lead is abandoned. */
 async function withinGrace(
   elector: LeaderElector,
   lead: (ends: AbortSignal) => Promise<void>,

@@ -34,7 +34,7 @@ export interface StandaloneOptions {
   encryptionKeyFile?: string;
   /** Every request is recorded here, one JSON line each, without the contents of Secrets. */
   auditLog?: string;
-  /** Whose ID tokens are accepted too. */
+  /** An OIDC issuer whose ID tokens are accepted as well. */
   oidc?: OidcOptions;
   /** Serves the dashboard, if given. `anyPort`: another port if this one is in use. */
   dashboard?: { pageDir: string; listen: { host: string; port: number }; anyPort?: boolean };
@@ -51,13 +51,13 @@ export interface Standalone {
   server: string;
   kubeconfig: string;
   manager: Manager;
-  /** Its address, and one that signs in once with the rights of the kubeconfig. */
+  /** Its address, and a one-time sign-in link with the permissions of the kubeconfig. */
   dashboard?: { url: string; signInLink(): string };
-  /** Stops controllers and API; hosted control planes go on unless `withPrograms`. */
+  /** Stops controllers and API; hosted control planes keep running unless `withPrograms`. */
   close(withPrograms: boolean): Promise<void>;
 }
 
-/** Whoever can read what this process prints can read the kubeconfig too: the link gives the same rights. */
+/** The link grants the permissions of the kubeconfig, which anyone who can read this process's output can read as well. */
 const ADMIN_USER = { name: "capstan-admin", groups: ["system:masters", "system:authenticated"] };
 
 /** Thrown when another instance is already running on the data directory. */

@@ -49,7 +49,7 @@ export async function downloadFile(options: FileDownload): Promise<void> {
   await syncDirectory(dirname(file));
 }
 
-/** Fetches what is missing; false when the server does not go on where we ended. */
+/** Fetches the missing part; false when the server does not resume where the transfer stopped. */
 async function resume(options: FileDownload, part: string, have: number): Promise<boolean> {
   const response = await ask(options, { range: `bytes=${have}-` });
   if (response.statusCode !== 206) {
@@ -95,7 +95,7 @@ async function receive(response: Answer, part: string, start: number, options: F
     );
 }
 
-/** What the network does is told apart from what the disk does. */
+/** Distinguishes network errors from disk errors. */
 async function* chunksOf({ body }: Answer, message: () => string): AsyncGenerator<Uint8Array> {
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   try {

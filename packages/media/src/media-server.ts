@@ -64,7 +64,7 @@ export class MediaServer {
     return this.#options.tls !== undefined;
   }
 
-  /** Publishes an image for whoever has one of the addresses; the same image under the same key keeps its URL. */
+  /** Publishes an image to clients with one of these addresses; the same image under the same key keeps its URL. */
   async publish(
     key: string,
     content: MediaContent,
@@ -83,7 +83,7 @@ export class MediaServer {
     return this.#urlOf(grant, server);
   }
 
-  /** Makes an image that was not taken back good again, for as long as a new one. */
+  /** Extends the lifetime of an image that was not withdrawn, as for a new one. */
   renew(key: string): void {
     const grant = this.#byKey.get(key);
     if (grant !== undefined) grant.untilMs = this.#until();

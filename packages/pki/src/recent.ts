@@ -18,7 +18,7 @@ export class Recent<T> {
     return made;
   }
 
-  /** What a text stands for, from somebody who knows. */
+  /** Stores the value of a text that the caller has already parsed. */
   set(text: string, made: T): void {
     const [oldest] = this.#known.size < this.#limit ? [] : this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);

@@ -2,7 +2,7 @@
 export interface Workloads {
   /** Makes the program run as described; safe to repeat. A changed description replaces the running one. */
   ensure(program: Program): Promise<ProgramState>;
-  /** Stops it and forgets it; gone when the promise resolves. Safe to repeat. */
+  /** Stops and removes it; it has exited when the promise resolves. Safe to repeat. */
   remove(id: ProgramId): Promise<void>;
   /** Everything that belongs to an owner, also what an earlier manager started. */
   list(owner: string): Promise<ProgramState[]>;
@@ -12,7 +12,7 @@ export interface Workloads {
 
 /** Identifies a program by its owner and a name that is unique within the owner. */
 export interface ProgramId {
-  /** `NAMESPACE/NAME` of what it belongs to: its folder. */
+  /** `NAMESPACE/NAME` of its owner, which also names its folder. */
   owner: string;
   /** Unique within the owner, e.g. `etcd-0`, `kube-apiserver`. */
   name: string;
@@ -30,7 +30,7 @@ export interface Program {
   reloadedFiles?: string[];
   /** Directory that survives restarts and re-creation, `$DATA` in args. */
   dataDir?: boolean;
-  /** A path, such as `$DATA/member`, without which it is not started: it would begin anew what it must go on with. */
+  /** A path, such as `$DATA/member`, that must exist before a start, so that a program never starts over without its data. */
   requires?: string;
   probe?: Probe;
   /** User and group id to run as; only root can choose. It reaches its own folder and no other. */
@@ -53,7 +53,7 @@ export interface Probe {
   servedBy?: string;
   /**
    * A check that the program makes once, by calling its own address right after its start. Where several share a port the call may
-   * reach another one, and the check fails for good: if it alone fails, the program is started anew.
+   * reach another one, and the check fails for good: if it alone fails, the program is restarted.
    */
   checkedOnce?: string;
 }

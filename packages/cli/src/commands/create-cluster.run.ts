@@ -50,7 +50,7 @@ export async function runCreateCluster(input: CommandInput): Promise<number> {
   });
 }
 
-/** What stands in the way of the cluster as far as it is told; nothing where the API cannot say, which the end will tell. */
+/** The obstacles to the cluster as specified so far; none when the API cannot answer, as the create request will report that. */
 async function notesOn(soFar: CommandInput, newest: string, installed: InstalledHere): Promise<Notes> {
   const plan = parsePlan(soFar, newest);
   const look = async (target: ApiTarget): Promise<Notes> => ({

@@ -96,7 +96,7 @@ async function readSource(input: CommandInput, source: string): Promise<string> 
 
 const MAX_TEMPLATE = 16 * 1024 * 1024;
 
-/** A page of a GitHub file is not the file: what is behind it is asked for. */
+/** GitHub's page of a file is not the file, so the raw file is downloaded instead. */
 async function download(address: string): Promise<string> {
   const blob = /^https:\/\/github\.com\/([^/]+\/[^/]+)\/blob\/(.+)$/.exec(address);
   const url = blob === null ? address : `https://raw.githubusercontent.com/${blob[1]}/${blob[2]}`;

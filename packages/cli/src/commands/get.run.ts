@@ -16,7 +16,7 @@ interface Table {
   rows: { cells: unknown[]; object?: { metadata?: { namespace?: string; name?: string; resourceVersion?: string } } }[];
 }
 
-/** Which objects of one kind are asked for. */
+/** The requested objects of one kind. */
 interface Wanted {
   type: ResourceType;
   name: string | undefined;

@@ -45,7 +45,7 @@ async function print(input: CommandInput, sources: readonly LogSource[], tail: n
   }
 }
 
-/** The components that are asked for. */
+/** The components that the arguments select. */
 function chosen(input: CommandInput, sources: readonly LogSource[]): readonly LogSource[] {
   const [name = "", wanted] = input.arguments;
   if (wanted === undefined) return sources;

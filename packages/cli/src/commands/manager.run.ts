@@ -147,7 +147,7 @@ export function electionTimes(
   return { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }
 
-/** The dashboard beside the controllers, if it is asked for: on loopback, where `kubectl port-forward` ends. */
+/** Serves the dashboard next to the controllers if requested: on loopback, where `kubectl port-forward` connects. */
 async function dashboardOf(
   input: CommandInput,
   config: ClientConfig,

@@ -7,7 +7,7 @@ export interface GraphNode {
   readonly kind: string;
   /** Its whole name. */
   readonly name: string;
-  /** What of the name tells it from its neighbours. */
+  /** The part of the name that distinguishes it from its siblings. */
   readonly title: string;
   readonly provider?: string;
   readonly health: Tone;

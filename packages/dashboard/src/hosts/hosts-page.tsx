@@ -139,7 +139,7 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
   );
 }
 
-/** Agents report addresses with the size of their network, which nobody looks for here. */
+/** Agents report addresses with their prefix length, which is not shown here. */
 function plainAddress(address: string): string {
   return address.split("/")[0] ?? "";
 }

@@ -27,7 +27,7 @@ export class TopicStore {
     this.#tell(message.topic);
   }
 
-  /** Forgets a topic that nobody looks at. */
+  /** Drops a topic without readers. */
   drop(topic: string): void {
     if (this.#states.delete(topic)) this.#tell(topic);
   }

@@ -1,6 +1,6 @@
 import { toYaml, type Unstructured } from "@capstan/apimachinery";
 
-/** What the server keeps for itself; it is of no use to somebody who edits. */
+/** Server-side fields that are of no use when editing. */
 const HIDDEN = ["managedFields", "selfLink"];
 
 /** Renders an object as YAML for reading and editing. */

@@ -37,7 +37,7 @@ import type { Programs } from "./programs.ts";
 import { HEARTBEAT_MS, type Progress, Reporter } from "./reporter.ts";
 import { endLeftCommand, processId, readWork, type Work, writeWork } from "./work.ts";
 
-/** What failed is tried again after this long, then twice as long, up to the last. */
+/** Back-off of retries, doubling from the first to the last. */
 const RETRY_MS = { first: 30_000, last: 10 * 60_000 };
 const SECRET_RETRY_MS = 1_000;
 const INTERRUPTED_MS = 2_000;
@@ -53,9 +53,9 @@ export interface AgentOptions {
   log: Logger;
   /** Keeps containerd and the kubelet running where there is no systemd. */
   programs?: Programs;
-  /** The way to the management API; by the identity unless said. */
+  /** Transport to the management API; by default from the identity. */
   transport?: Transport;
-  /** What stands for the host in tests: its commands, facts, state, and the folder that is its `/`. */
+  /** Replacements for the host in tests: its commands, facts, state, and its root folder. */
   run?: RunCommand;
   facts?: () => Promise<Partial<ByoHostStatus>>;
   probe?: () => Promise<HostProbe>;
@@ -330,7 +330,7 @@ class HostAgent {
     return message === undefined ? requeueAfter(HEARTBEAT_MS) : this.#again(what);
   }
 
-  /** Notes that something failed; until it is tried again the host goes on reporting. */
+  /** Records a failure; the host keeps reporting until the retry. */
   #again(what: string): Result {
     const count = this.#failures.what === what ? this.#failures.count + 1 : 1;
     const waitMs = Math.min(RETRY_MS.first * 2 ** Math.min(count - 1, 10), RETRY_MS.last);
@@ -405,7 +405,7 @@ class HostAgent {
       });
   }
 
-  /** Runs something that is given up as soon as the machine lets go of the host; heartbeats go on meanwhile. */
+  /** Runs work that is aborted when the Machine releases the host; heartbeats continue meanwhile. */
   async #whileClaimed(
     machineUID: string,
     context: ReconcileContext,

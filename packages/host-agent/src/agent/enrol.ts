@@ -51,7 +51,7 @@ async function readOffer(options: EnrolOptions, clock: Clock): Promise<Offer | u
   return { server: config.server, caPem, namespace, name, token, tokenID: idOf(token) };
 }
 
-/** The line is base64url of JSON; one that was cut when it was copied is told apart from a wrong one. */
+/** The line is base64url of JSON; one that was truncated when copied is distinguished from an invalid one. */
 function parseLine(text: string): Offer {
   let line: unknown;
   try {

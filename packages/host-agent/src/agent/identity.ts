@@ -33,7 +33,7 @@ export interface Enrolment {
   caPem: string;
   namespace: string;
   name: string;
-  /** The token it enrolled with, without its secret part: another one means that the host is to enrol anew. */
+  /** ID of the token it enrolled with; a different one means that the host must enrol again. */
   tokenID?: string;
 }
 
@@ -108,7 +108,7 @@ export async function requestCertificate(
   }
 }
 
-/** A certificate that is being asked for: a token is good for one request, so that one that was interrupted must be found again. */
+/** A pending certificate request: a token is valid for one request, so an interrupted one must be found again. */
 interface PendingRequest {
   server: string;
   tokenID: string;

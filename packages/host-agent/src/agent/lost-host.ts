@@ -15,9 +15,9 @@ export interface LostHostOptions {
   log: Logger;
   /** Whether a node may be on this host. */
   hasNode: () => boolean;
-  /** Asks for a certificate, which is what a host that can see nothing may still do. */
+  /** Requests a certificate, which a host without any permissions may still do. */
   ask: () => Promise<void>;
-  /** Takes the node off; returns what went wrong. */
+  /** Removes the node; returns what failed. */
   clean: () => Promise<string | undefined>;
 }
 

@@ -58,7 +58,7 @@ export class Programs {
     this.#look();
   }
 
-  /** Ends the watching; what runs goes on running. */
+  /** Stops supervising; the programs keep running. */
   close(): void {
     this.#stopped = true;
   }

@@ -23,9 +23,9 @@ export interface BootstrapOptions {
   /** Facts that `{{ ds.meta_data.* }}` and `{{ .DefaultNetworkInterfaceName }}` stand for. */
   metadata: Record<string, string>;
   defaultInterface: string;
-  /** Notes what is changed on the host. */
+  /** Records what is changed on the host. */
   footprint: Footprint;
-  /** Where steps are told as they happen. */
+  /** Records the steps as they happen. */
   steps?: Steps;
   commandTimeoutMs?: number;
   signal?: AbortSignal;

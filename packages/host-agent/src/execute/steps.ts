@@ -24,9 +24,9 @@ export interface StepListener {
 
 /** As many as a status holds. */
 const MAX_STEPS = 60;
-/** What a step prints is told this long after, together with what came meanwhile. */
+/** How long the output of a step is collected before it is reported. */
 const PAUSE_MS = 2_000;
-/** More of it than this is not read by anybody. */
+/** Output beyond this is not kept. */
 const MAX_WAITING = 256 * 1024;
 
 /** Runs steps one after the other and records their outcomes. */

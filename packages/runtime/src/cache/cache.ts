@@ -108,7 +108,7 @@ export class Cache implements WriteObserver {
     if (!store.hasIndex(name)) store.addIndex(name, valuesOf);
   }
 
-  /** Starts all informers asked for so far; later ones start on first use. */
+  /** Starts all informers requested so far; later ones start on first use. */
   start(): void {
     this.#started = true;
     for (const { informer } of this.#entries.values()) informer.start();
@@ -123,7 +123,7 @@ export class Cache implements WriteObserver {
     await Promise.all(entries.map(({ informer }) => informer.stop()));
   }
 
-  /** Resolves once all informers asked for so far hold the server's objects; false if stopped before. */
+  /** Resolves once all informers requested so far are synced; false if stopped before. */
   async waitForSync(signal?: AbortSignal): Promise<boolean> {
     const results = await Promise.all([...this.#entries.values()].map(({ informer }) => informer.waitForSync(signal)));
     return results.every((synced) => synced);
@@ -150,7 +150,7 @@ export class Cache implements WriteObserver {
     return this.#readable(kind).store.byIndex(index, value);
   }
 
-  /** Calls back once the first list of the kind is complete that `error` missed; tells whether that is what the error is about. */
+  /** Calls back once the kind that `error` found unsynced is synced; returns whether the error is a NotSyncedError. */
   afterSync(error: unknown, again: () => void, signal?: AbortSignal): boolean {
     const informer = error instanceof NotSyncedError ? this.#find(error.kind)?.informer : undefined;
     if (informer === undefined) return false;

@@ -46,7 +46,7 @@ export class InformerState<T extends KubeObject> {
     if (revision !== undefined && revision !== "") this.#revision = revision;
   }
 
-  /** A complete list at a revision: what it does not have is gone, unless we wrote it later than the list was made. */
+  /** A complete list at a revision: objects missing from it were deleted, unless we wrote them after the list was made. */
   replace(items: readonly T[], revision: string, initial: boolean): void {
     const previous = this.#revision;
     const order = compareResourceVersions(revision, previous);

@@ -103,7 +103,7 @@ class Session<T extends KubeObject> {
     }
   }
 
-  /** An open watch says nothing until something happens; one small read tells at once that the server is back. */
+  /** An open watch is silent until something changes; one small read shows at once that the server is back. */
   async #knock(): Promise<void> {
     const { client, kind, scope } = this.#deps;
     await client.list(kind, { ...scope, limit: 1 }, this.#signal);

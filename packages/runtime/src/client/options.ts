@@ -6,7 +6,7 @@ export interface ListOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** At most this many, with a token to go on. Without it all are read, in pages. */
+  /** At most this many, with a continue token. Without a limit all are read, in pages. */
   readonly limit?: number | undefined;
   /** The token of an earlier answer. */
   readonly continue?: string | undefined;
@@ -68,6 +68,6 @@ export type Target<T extends KubeObject> = T | Ref<T>;
 /** Observes writes as soon as the server has answered, before their promises resolve. */
 export interface WriteObserver {
   written(kind: KindRef, object: KubeObject): void;
-  /** The object as it is after a delete that finalizers hold up, or the Status that says it is gone. */
+  /** The object as it is after a delete that finalizers delay, or the Status of its deletion. */
   deleted(kind: KindRef, key: ObjectKey, answer: KubeObject | Status): void;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "@capstan/apimachinery";
 
-/** How long a higher rank may be passed over before it goes first once: late is fine for a sum, never is not. */
+/** How long a higher rank may be passed over before it goes first once, so that it is never starved. */
 const PATIENCE_MS = 250;
 /** Rounds of the event loop at least this long mean that there is more work than time. */
 const BUSY_ROUND_MS = 20;
@@ -53,7 +53,7 @@ export class Turn {
     this.#waiting.push({ rank, since: this.#clock.monotonic(), resume });
   }
 
-  /** How long a change may wait for others to join it; 0 with time to spare. */
+  /** How long a change may wait for other changes to join it; 0 without load. */
   holdMs(rank: number): number {
     if (rank === 0 || this.#clock.monotonic() - this.#rounds.at > FRESH_MS) return 0;
     return this.#rounds.ms < BUSY_ROUND_MS ? 0 : Math.min(MAX_HOLD_MS, this.#rounds.ms * HOLD_ROUNDS);

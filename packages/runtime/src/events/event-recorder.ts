@@ -15,7 +15,7 @@ import type { Recorder } from "./recorder.ts";
 
 /** A series ends when nothing was added to it for this long; upstream's numbers. */
 const FINISH_MS = 6 * 60_000;
-/** A series that goes on is written this often. */
+/** How often a continuing series is written. */
 const REFRESH_MS = 30 * 60_000;
 const MAX_NOTE_BYTES = 1024;
 const MAX_WAITING = 1000;

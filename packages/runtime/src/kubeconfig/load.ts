@@ -23,7 +23,7 @@ export interface LoadOptions {
   readonly context?: string | undefined;
   /** Another namespace than the context's. */
   readonly namespace?: string | undefined;
-  /** The process environment, unless told otherwise: KUBECONFIG, proxies, and what exec plugins inherit. */
+  /** KUBECONFIG, proxies, and what exec plugins inherit; by default the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   readonly home?: string | undefined;
   readonly run?: RunProgram | undefined;
@@ -115,7 +115,7 @@ async function parseYamlText(text: string, file: string): Promise<unknown> {
   }
 }
 
-/** A Secret's text is parsed where it holds nobody up. */
+/** A Secret's text is parsed where it cannot block the event loop. */
 async function foreignYaml(text: string, clock: Clock): Promise<unknown> {
   const { readForeignYaml } = await import("@capstan/apimachinery/foreign");
   try {

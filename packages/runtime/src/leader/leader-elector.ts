@@ -12,7 +12,7 @@ export interface LeaderElectionOptions {
   readonly name: string;
   /** Different for every process, e.g. host name and a UUID. */
   readonly identity: string;
-  /** How long others wait after the last renewal before they take over. */
+  /** How long other processes wait after the last renewal before they take over. */
   readonly leaseDurationMs?: number | undefined;
   /** How long the leader tries to renew before it gives up. */
   readonly renewDeadlineMs?: number | undefined;
@@ -39,7 +39,7 @@ export class LeaderElector {
   readonly #log: Logger;
   /** What was last seen, and when by our own clock: clocks of different machines are never compared. */
   #observed: { record: string; lease: LeaseObject; at: number } | undefined;
-  /** When the attempt began that last held the Lease; nobody takes it for a lease duration after that. */
+  /** When the last successful attempt began; no other process takes the Lease for a lease duration after that. */
   #heldAt: number | undefined;
   /** Whether the Lease may be ours, as far as requests tell whose answers we have or not. */
   #claimed = false;
@@ -60,7 +60,7 @@ export class LeaderElector {
     return this.#observed?.lease.spec?.holderIdentity;
   }
 
-  /** Whether nobody else can lead at this moment, also when the process was stopped and no timer has told it yet. */
+  /** Whether no other process can lead at this moment, even if this one was suspended and its timers have not fired yet. */
   get leads(): boolean {
     return this.#heldAt !== undefined && this.#options.clock.monotonic() - this.#heldAt < this.#durationMs;
   }

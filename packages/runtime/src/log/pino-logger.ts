@@ -6,7 +6,7 @@ import { redact, redactText } from "./redact.ts";
 /** Settings of a logger. */
 export interface LoggerOptions {
   readonly level?: "debug" | "info" | "warn" | "error" | "silent" | undefined;
-  /** Standard error unless told otherwise. */
+  /** Standard error by default. */
   readonly destination?: Writable | undefined;
 }
 

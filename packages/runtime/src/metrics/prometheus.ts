@@ -25,14 +25,14 @@ export interface GaugeValue {
 
 /** Metrics of the runtime under the names that controller-runtime and client-go use. */
 export interface Metrics extends RuntimeMetrics {
-  /** For figures of others. */
+  /** For metrics of other packages. */
   readonly registry: Registry;
   /** Shows creation, deletion and reconcile times of the objects controllers are for. */
   watchObjects(cache: Cache): void;
   /** A gauge that is read as a whole when Prometheus asks; values that `read` no longer returns disappear. */
   gauge(name: string, help: string, labelNames: readonly string[], read: () => readonly GaugeValue[]): void;
   leader(name: string, leading: boolean): void;
-  /** A webhook is called; the result is told how it was answered. */
+  /** A webhook is called; the returned function is called with its status code. */
   webhook(path: string): (code: number) => void;
   /** A serving certificate was put in use, or could not be. */
   certificate(read: boolean): void;

@@ -12,7 +12,7 @@ export interface ClientConfig {
   /** The namespace of the kubeconfig's context. */
   readonly namespace?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** Connections for requests; each watch has its own beside them. Default 32. */
+  /** Connections for requests; each watch has its own in addition. Default 32. */
   readonly connections?: number | undefined;
   /** Silence after which a watch with bookmarks is given up as dead. Default 150 s. */
   readonly readIdleMs?: number | undefined;
@@ -22,7 +22,7 @@ export interface ClientConfig {
   readonly requestTotalMs?: number | undefined;
   /** How long an answer or an event of a watch may be. Default 512 MiB and 64 MiB, 16 MiB and 4 MiB with a gate. */
   readonly maxAnswerBytes?: number | undefined;
-  /** Checks the addresses that are dialled: there when somebody else wrote the configuration. */
+  /** Checks the dialled addresses; set when the configuration is untrusted. */
   readonly gate?: DialGate | undefined;
 }
 

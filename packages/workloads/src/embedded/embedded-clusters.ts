@@ -27,7 +27,7 @@ export interface EmbeddedClustersOptions {
 export interface EmbeddedClusterOptions {
   /** Signs the certificates of its nodes, and is published as kube-root-ca.crt. */
   readonly ca: CertificateAndKey;
-  /** Issues the certificate it is served with; asked for when the first connection comes. */
+  /** Issues its serving certificate; called for the first connection. */
   serving(serverName: string): Promise<CertificateAndKey>;
   /** Tells it from an earlier one of the same owner, whose data it must not get. */
   readonly identity?: string;
@@ -39,10 +39,10 @@ export interface EmbeddedCluster {
   readonly server: ApiServer;
   /** Path of its API on the shared listener. */
   readonly path: string;
-  /** Name in its serving certificate: tells the clusters on one address apart before any path is sent. */
+  /** Name in its serving certificate, which distinguishes the clusters on one address before any path is sent. */
   readonly serverName: string;
   readonly caPem: string;
-  /** False while it is suspended: nobody reaches it, its content stays. */
+  /** False while it is suspended: it is unreachable, and its content stays. */
   reachable: boolean;
   readonly options: EmbeddedClusterOptions;
 }

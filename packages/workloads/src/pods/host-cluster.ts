@@ -40,9 +40,9 @@ export interface HostClusterOptions {
   clock: Clock;
   random: Random;
   log: Logger;
-  /** Told whose objects have changed. */
+  /** Called with the owner whose objects have changed. */
   changed(owner: string): void;
-  /** Ends what the client runs on. */
+  /** Closes the client's connections. */
   close?(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export class HostCluster {
     return this.#cache.byIndex(kind, BY_OWNER, owner);
   }
 
-  /** Writes an object unless it is there already and right. Throws NameTakenError when another's object has the name. */
+  /** Writes an object unless it already is as desired. Throws NameTakenError when another owner's object has the name. */
   async ensure<T extends KubeObject>(kind: Kind<T>, desired: T): Promise<T> {
     const key = { namespace: desired.metadata.namespace, name: desired.metadata.name ?? "" };
     const live = this.#cache.get(kind, key);
@@ -132,7 +132,7 @@ export class HostCluster {
   }
 }
 
-/** `NAMESPACE/NAME` of whom an object belongs to. Only objects of that namespace do: in any other, anybody may have written the annotation. */
+/** `NAMESPACE/NAME` of an object's owner. It must be in the object's namespace: in any other, any user may have set the annotation. */
 function ownerOf({ metadata }: KubeObject): string | undefined {
   const owner = metadata.annotations?.[OWNER_ANNOTATION];
   return owner?.startsWith(`${metadata.namespace}/`) === true ? owner : undefined;

@@ -11,7 +11,7 @@ export interface HostClustersOptions {
   clock: Clock;
   random: Random;
   log: Logger;
-  /** Which addresses are dialled when a kubeconfig names them. */
+  /** Decides which addresses of kubeconfigs may be dialled. */
   gate: DialGate;
   /** Another way to reach a server than over the network, where there is one. */
   dial?: (config: ClientConfig) => Transport | undefined;
@@ -24,7 +24,7 @@ const MAX_OBJECTS = 50_000;
 interface Connection {
   kubeconfig: string;
   cluster: HostCluster;
-  /** Whose pods run there: without any it is given up. */
+  /** The owners of pods there; without any the connection is closed. */
   owners: Set<string>;
 }
 
@@ -61,7 +61,7 @@ export class HostClusters {
     return this.#open(owner, name, kubeconfig, client, () => transport.close());
   }
 
-  /** An owner has no pods any more; connections that nobody needs end. */
+  /** Called when an owner has no pods any more; closes connections without owners. */
   release(owner: string): void {
     for (const [name, { owners, cluster }] of this.#clusters) {
       if (!owners.delete(owner) || owners.size > 0) continue;

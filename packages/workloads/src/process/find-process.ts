@@ -41,7 +41,7 @@ export async function findProcess(
   return undefined;
 }
 
-/** Whether anybody has the write end of a named pipe open. */
+/** Whether any process has the write end of a named pipe open. */
 async function isHeld(path: string): Promise<boolean> {
   let pipe: Awaited<ReturnType<typeof open>>;
   try {

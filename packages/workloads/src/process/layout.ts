@@ -7,9 +7,9 @@ export interface ProgramPaths {
   files: string;
   data: string;
   log: string;
-  /** What is known of the running process, so that a new manager can adopt it. */
+  /** The record of the running process, so that a new manager can adopt it. */
   record: string;
-  /** A named pipe whose write end the program holds: end of file on it means the program is gone. */
+  /** A named pipe whose write end the program holds: end of file on it means that the program has exited. */
   alive: string;
 }
 

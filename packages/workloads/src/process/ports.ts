@@ -80,7 +80,7 @@ export class PortTakenError extends Error {
   }
 }
 
-/** What an owner is told of another one: nothing but that there is one if it is in another namespace. */
+/** How errors name another owner: without its name if it is in another namespace. */
 function holderFor(owner: string, holder: string): string {
   const namespaceOf = (text: string): string => text.slice(0, text.indexOf("/"));
   return namespaceOf(owner) === namespaceOf(holder) ? holder : "a control plane of another namespace";

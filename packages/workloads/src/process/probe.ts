@@ -24,11 +24,11 @@ export function probeConnection(probe: Probe): ProbeConnection {
 /** Explains why a program is not ready. */
 export interface ProbeProblem {
   text: string;
-  /** The checks that it says fail, where it names them. */
+  /** The failing checks, where the program names them. */
   failing: string[];
-  /** Whether others answered on its port while it was asked. */
+  /** Whether other programs answered on its port during the probe. */
   sharesPort: boolean;
-  /** Nothing answered: another matter than an answer that it is not ready. */
+  /** Nothing answered, as opposed to an answer that the program is not ready. */
   silent: boolean;
 }
 
@@ -55,7 +55,7 @@ interface Answer {
   problem: string | undefined;
   failing?: string[];
   answered?: boolean;
-  /** Whether a program answered that shares the port and is not the one asked for. */
+  /** Whether another program that shares the port answered instead. */
   byAnother?: boolean;
   /** Whether it failed on a connection that had been used before. */
   stale?: boolean;

@@ -21,7 +21,7 @@ const LAST_BACKOFF_MS = 30_000;
 /** A program that was ready this long starts its back-off from the beginning when it ends. */
 const HEALTHY_AFTER_MS = 60_000;
 const STARTING_PROBE_MS = 50;
-/** The pipe tells at once when a program has ended; this is for one that hangs. */
+/** The pipe reports at once when a program has exited; this is for one that hangs. */
 const READY_PROBE_MS = 30_000;
 const DEFAULT_STOP_TIMEOUT_MS = 10_000;
 /** What is killed ends at once, unless a disk or a network file system does not answer it. */
@@ -319,7 +319,7 @@ export class Supervisor {
     await this.start(record.hash);
   }
 
-  /** A program that hangs does not end by itself, and does not listen to a request to. The pipe tells the rest. */
+  /** A hung program neither exits by itself nor reacts to SIGTERM. The pipe reports its exit. */
   private endHung(record: ProcessRecord): void {
     const seconds = Math.round(this.silence.lastedMs(this.clock.monotonic()) / 1000);
     this.killedFor = `did not answer for ${seconds} s and was killed`;

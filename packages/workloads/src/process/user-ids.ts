@@ -4,7 +4,7 @@ import { syncDirectory, writeFileAtomic } from "@capstan/os";
 import { ownerDir } from "./layout.ts";
 
 const FILE = "user-id";
-/** Ids that neither distributions nor systemd nor container engines give to anybody. */
+/** IDs that neither distributions nor systemd nor container engines assign. */
 const FIRST_KNOWN = 1_900_000_000;
 /** Versions that used ids again took the lowest free one: above this they never came. */
 const FIRST = 1_910_000_000;
@@ -40,7 +40,7 @@ export class UserIds {
     return this.exclusive(() => this.allocateNow(owner));
   }
 
-  /** Retires the id of an owner whose folder is gone. */
+  /** Retires the ID of an owner whose folder was deleted. */
   release(owner: string): Promise<void> {
     return this.exclusive(async () => {
       const dir = ownerDir(this.root, owner);

@@ -3,7 +3,7 @@ import type { MachineAddress, Node, NodeTaint } from "@capstan/capi";
 /** What a simulated kubelet knows about its machine. */
 export interface NodeFacts {
   readonly name: string;
-  /** Empty: whoever runs the cluster sets it later. */
+  /** Empty when the cluster's operator sets it later. */
   readonly providerID: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly version: string;
