@@ -30,7 +30,7 @@ export interface S3Options {
   gate: DialGate;
 }
 
-/** A store that says nothing for this long is given up. */
+/** A request fails when the store is silent for this long. */
 const SILENCE_MS = 75_000;
 /** A page of a listing: 1000 keys of at most 1 KiB, with what else is said of each. */
 const MAX_TEXT = 4 * 1024 * 1024;

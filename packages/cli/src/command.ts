@@ -14,7 +14,7 @@ export interface CommandDefinition {
   arguments?: ArgumentDefinition[];
   options?: OptionDefinition[];
   examples?: { command: string; does: string }[];
-  /** Works, but is for programs: neither help nor the reference show it. */
+  /** For programs only: neither help nor the reference shows it. */
   hidden?: boolean;
   run(input: CommandInput): Promise<number>;
 }
@@ -27,7 +27,7 @@ export interface ArgumentDefinition {
   name: string;
   summary: string;
   required?: boolean;
-  /** Takes all words that are left. */
+  /** Takes all remaining arguments. */
   variadic?: boolean;
   choices?: string[];
   completes?: Completes;
@@ -40,7 +40,7 @@ export interface OptionDefinition {
   summary: string;
   default?: string;
   choices?: string[];
-  /** May be given several times; its values are in `lists`. */
+  /** Can be given several times; its values are in `lists`. */
   repeatable?: boolean;
   completes?: Completes;
 }
@@ -59,9 +59,9 @@ export interface CommandIo {
   out(text: string): void;
   err(text: string): void;
   env: Readonly<Record<string, string | undefined>>;
-  /** Whether a person sits at both ends: questions may be asked. */
+  /** Whether input and output are a terminal, so that the command may ask questions. */
   interactive: boolean;
-  /** Asks a person; the text typed, without line end. */
+  /** Asks the user; returns the typed line without its line end. */
   ask?(question: string): Promise<string>;
   /** All of standard input. */
   stdin?(): Promise<string>;

@@ -13,9 +13,9 @@ const INSTALLED = "/usr/local/bin/capstan-host-agent";
 export interface SshOptions {
   /** `user@host`. */
   target: string;
-  /** Further arguments of ssh, e.g. `-p 2222 -i key`. */
+  /** Additional ssh arguments, e.g. `-p 2222 -i key`. */
   args: readonly string[];
-  /** The agent's program; the one of this checkout unless said. */
+  /** The agent's program; by default the one built in this checkout. */
   agent: string | undefined;
   line: string;
   io: CommandIo;

@@ -332,7 +332,7 @@ class Handler {
 
 const NOT_ACCEPTED = failure(401, "the token is not accepted by the management API");
 
-/** Whom the management API takes the caller for; undefined when it does not accept it. */
+/** The user as the management API authenticates it; undefined when it rejects the credentials. */
 async function userOf(transport: Transport): Promise<Pick<UserInfo, "name" | "groups"> | undefined> {
   const { status, body } = await transport.request({
     method: "POST",

@@ -22,7 +22,7 @@ import { hostRow } from "./host-row.ts";
 import { type ItemAccess, Sequence, Topic } from "./topic.ts";
 import { CLAIM_INDEX, CLUSTER_INDEX, clusterKeyOf, type ViewsOptions } from "./view-kinds.ts";
 
-/** Changes within this time are one update: a cluster that comes up changes many objects at once. */
+/** Changes within this time are one update, because a starting cluster changes many objects at once. */
 const GATHER_MS = 40;
 /** How long a cluster's topic without readers is kept, so that a returning reader resumes. */
 const KEEP_MS = 60_000;

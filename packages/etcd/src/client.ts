@@ -22,7 +22,7 @@ export interface EtcdCredentials {
   ca: string;
   cert: string;
   key: string;
-  /** Who it is, where etcd asks: its gateway does not look at the name in the certificate. */
+  /** The etcd user, where authentication is enabled: etcd's gateway ignores the name in the certificate. */
   user?: { name: string; password: string };
 }
 

@@ -3,7 +3,7 @@ export interface EtcdMemberRecord {
   index: number;
   /** Indexes of the members it was begun with: its `--initial-cluster`, which never changes afterwards. */
   began: number[];
-  /** It joined a cluster that ran already. */
+  /** It joined a running cluster. */
   joined?: boolean;
   /** It has no vote yet. */
   learner?: boolean;
@@ -22,14 +22,14 @@ export interface MemberView {
   record: EtcdMemberRecord;
   ready: boolean;
   hasData: boolean;
-  /** Why its data cannot be read, in its own words. */
+  /** Why its data cannot be read, from its error message. */
   damage: string | undefined;
 }
 
 /** The next change to the members of etcd. */
 export type MembershipStep =
   | { type: "none" }
-  /** All that were wanted are there: kube-apiservers may use them. */
+  /** All desired members have joined: kube-apiservers may use them. */
   | { type: "serve" }
   | MembershipWait
   | { type: "replace"; index: number; why: string }

@@ -11,7 +11,7 @@ export class InstallError extends Error {
   }
 }
 
-/** What a person can do about a download that failed. */
+/** What the user can do about a failed download. */
 const CURES: Readonly<Record<DownloadProblem, string>> = {
   address: "write mirrors like https://mirror.example.org/kubernetes",
   unreachable: "check the network and HTTPS_PROXY, or name a mirror with --mirror, or take local files with --from DIR",

@@ -26,9 +26,9 @@ import { createServingAuthority, issueServing, keepRenewed } from "./serving-cer
 /** Settings of the webhook server: its address, certificate names, kinds and limits. */
 export interface WebhookServerOptions {
   listen: { host: string; port: number };
-  /** Names and addresses that the API server calls us by. */
+  /** Names and addresses under which the API server reaches this server. */
   names?: readonly string[];
-  /** Who signs the certificate; one of its own unless given. */
+  /** The CA that signs the certificate; by default a new one. */
   authority?: CertificateAndKey;
   kinds: readonly ServedKind[];
   lookup?: AdmissionLookup;
@@ -40,14 +40,14 @@ export interface WebhookServerOptions {
   clock: Clock;
   random: Random;
   log?: Logger | undefined;
-  /** Where figures of the calls go. */
+  /** Receives metrics of the calls. */
   metrics?: Pick<Metrics, "webhook" | "certificate"> | undefined;
 }
 
 /** A running webhook server. */
 export interface WebhookServer {
   readonly port: number;
-  /** Who signed its certificate: for `caBundle`. */
+  /** The CA of its certificate, for `caBundle`. */
   readonly caPem: string;
   close(): Promise<void>;
 }

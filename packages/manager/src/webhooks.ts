@@ -28,7 +28,7 @@ export type KindServing = "in-process" | WebhookOptions | "stored-version-only";
 /** The CRDs and webhook configurations to install for the chosen way of serving kinds. */
 export interface ServedBy {
   crdOf(kind: AnyKind): Unstructured;
-  /** What else the API needs, applied after the kinds are there. */
+  /** Objects to apply after the kinds are installed. */
   readonly configurations: readonly Unstructured[];
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export class Fetcher {
     this.#options = options;
   }
 
-  /** The answer of the last server, whatever its status; what is not wanted of it is given up. */
+  /** Returns the response of the last server, whatever its status; the caller discards an unwanted body. */
   async get(address: string, headers: Record<string, string> = {}): Promise<Dispatcher.ResponseData> {
     let url = parse(address);
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {

@@ -26,7 +26,7 @@ export interface MediaServerOptions {
     readonly port: number | (() => Promise<number>);
     readonly certificate: () => Promise<{ readonly certPem: string; readonly keyPem: string }>;
   };
-  /** What addresses are made from; kept over restarts, a system that runs from its virtual CD keeps it. Absent: by chance. */
+  /** Secret that URLs are derived from. Kept across restarts, it lets a system that runs from its virtual CD keep it; random by default. */
   readonly secret?: () => Promise<Uint8Array>;
   /** How long an address is good after its owner last needed it; default one hour. */
   readonly lifetimeMs?: number;

@@ -39,7 +39,7 @@ export function runDeleteCluster(input: CommandInput): Promise<number> {
   });
 }
 
-/** Everything goes with the cluster: a person types its name. */
+/** Deleting a cluster deletes everything in it, so the user has to type its name. */
 async function confirm(input: CommandInput, target: ApiTarget, tree: TreeObject): Promise<void> {
   const { io } = input;
   const { namespace, name } = clusterNames(input);

@@ -6,7 +6,7 @@ import { Failure } from "../yaml/review-dialog.tsx";
 
 interface DeleteDialogProps {
   readonly item: ObjectItem;
-  /** How many machines go with it. */
+  /** How many machines are deleted with it. */
   readonly machines: number;
   readonly onClose: () => void;
 }

@@ -12,7 +12,7 @@ export interface TreeNode {
 
 /** The content of a cluster's topic as a tree and a timeline. */
 export interface ClusterTree {
-  /** Undefined while the Cluster itself is not there, or may not be seen. */
+  /** Undefined while the Cluster does not exist or the user may not see it. */
   readonly root: TreeNode | undefined;
   readonly nodes: ReadonlyMap<string, TreeNode>;
   readonly timeline: readonly TimelineItem[];

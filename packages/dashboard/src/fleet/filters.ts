@@ -58,7 +58,7 @@ export function filterFleet(rows: Iterable<FleetRow>, search: FleetSearch): Flee
   return kept.sort((a, b) => sign * (order(a, b) || byName(a, b)));
 }
 
-/** Whether a cluster needs a person: what progresses, is paused or hibernated does not. */
+/** Whether a cluster needs attention; one that is progressing, paused or hibernated does not. */
 function isProblem({ state }: FleetRow): boolean {
   return state.state === "Degraded" || state.state === "Unknown";
 }

@@ -12,7 +12,7 @@ export type ProgramName = "containerd" | "kubelet";
 interface Program {
   /** A shell line that becomes the program. */
   line: string;
-  /** It is not started before these are there. */
+  /** Files that must exist before it is started. */
   needs: string[];
 }
 

@@ -44,7 +44,7 @@ export class Footprint {
     return this.#before;
   }
 
-  /** Notes what is there before anything is changed; the first note counts. */
+  /** Records what exists before anything is changed; only the first record counts. */
   noteBefore(before: Before): void {
     if (this.#before !== undefined) return;
     this.#before = before;

@@ -8,7 +8,7 @@ import { Steps } from "./steps.ts";
 
 const TIMEOUT_MS = 5 * 60_000;
 
-/** Folders that go with the node that is leaving. */
+/** Folders that are removed with the node. */
 const FOLDERS = ["/run/kubeadm", "/run/cluster-api", "/run/flannel", "/var/lib/cni", "/etc/kubernetes"];
 /** Folders that stay and are emptied: some are mount points. */
 const CONTENTS = ["/var/lib/kubelet", "/var/lib/etcd", "/var/log/pods", "/var/log/containers"];
@@ -74,9 +74,9 @@ export interface ReleaseOptions {
   log?: (text: string) => void;
   root?: string;
   run?: RunCommand;
-  /** Ends what the agent itself keeps running on a host without systemd. */
+  /** Stops programs that the agent itself keeps running on a host without systemd. */
   programs?: { stop(name: "kubelet" | "containerd"): Promise<void> };
-  /** Removes what an installer that came as a script has put there. */
+  /** Script that removes what an installation script has installed. */
   uninstall?: string;
 }
 

@@ -60,7 +60,7 @@ export class Steps {
     }
   }
 
-  /** Runs a command; returns what went wrong, in the command's own words. */
+  /** Runs a command; returns its error message when it fails. */
   async command(
     title: string,
     command: CloudConfigCommand,
@@ -118,7 +118,7 @@ export class Steps {
   }
 }
 
-/** What a person can do about the commonest troubles of a host. */
+/** Remedies for the most common problems of a host. */
 function cureOf(error: unknown): string {
   const code = (error as { code?: string } | undefined)?.code;
   const text = typeof error === "string" ? error : "";

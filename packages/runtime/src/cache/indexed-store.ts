@@ -56,7 +56,7 @@ export class IndexedStore<T extends KubeObject> {
     return this.#indexes.has(name);
   }
 
-  /** Adds an index and files what is there. */
+  /** Adds an index over existing and future objects. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     if (this.#indexes.has(name)) throw new Error(`index "${name}" exists already`);
     const index: Index<T> = { valuesOf, keys: new Map() };

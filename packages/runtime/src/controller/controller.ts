@@ -71,7 +71,7 @@ export class RunningController {
   readonly #context: ReconcileContext;
   readonly #dynamic = new Map<string, DynamicWatch>();
   readonly #removeHandlers: (() => void)[] = [];
-  /** Since when the words of a status wait to be written, and whose may not wait any longer. */
+  /** Since when deferred status messages wait to be written, and which may not wait any longer. */
   readonly #held = new Map<string, number>();
   readonly #due = new Set<string>();
   #cancelRelease: (() => void) | undefined;

@@ -36,7 +36,7 @@ export interface ReconcileContext {
    * differently what is known waits a moment, because the next event will change it again; the object is then reconciled once more.
    */
   ensureStatus<T extends KubeObject>(desired: T, live: T | undefined): Promise<void>;
-  /** Ends such a watch. */
+  /** Stops such a watch. */
   unwatch(kind: KindRef): Promise<void>;
 }
 

@@ -33,7 +33,7 @@ export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** Who reports, e.g. `capstan.dev/manager`; controllers report as `capstan.dev/NAME`. */
+  /** The reporting controller, e.g. `capstan.dev/manager`; controllers report as `capstan.dev/NAME`. */
   readonly controller: string;
   /** Which process, e.g. the host name. */
   readonly instance: string;
@@ -113,7 +113,7 @@ export class EventRecorder implements Recorder {
     if (first) this.#writeSeries(known);
   }
 
-  /** Writes what waits, as far as that goes without trying again, and ends. */
+  /** Writes pending Events without retries, and stops. */
   async stop(): Promise<void> {
     for (const known of this.#known.values()) this.#writeSeriesIfNew(known);
     this.#known.clear();

@@ -17,7 +17,7 @@ export interface OidcTokens {
 /** Dependencies of the OIDC provider. */
 export interface OidcDeps {
   readonly clock: Clock;
-  /** Whom to trust as issuer, unless the system's authorities vouch for it. */
+  /** CA bundle of the issuer; by default the system's. */
   readonly caPem: string | undefined;
   /** Keeps new tokens where the old ones came from. */
   readonly keep: (tokens: OidcTokens) => Promise<void>;

@@ -2,7 +2,7 @@ import type { Clock } from "@capstan/apimachinery";
 
 /** Decides how long an item waits before it is retried. */
 export interface RetryLimiter {
-  /** Notes a failure and gives the wait in milliseconds. */
+  /** Records a failure and returns the wait in milliseconds. */
   when(key: string): number;
   /** Forgets an item's failures. */
   forget(key: string): void;

@@ -14,7 +14,7 @@ export interface ClientConfig {
   readonly userAgent?: string | undefined;
   /** Connections for requests; each watch has its own in addition. Default 32. */
   readonly connections?: number | undefined;
-  /** Silence after which a watch with bookmarks is given up as dead. Default 150 s. */
+  /** Silence after which a watch with bookmarks is considered dead. Default 150 s. */
   readonly readIdleMs?: number | undefined;
   /** Silence after which any other request fails. Default 75 s: the server itself gives up after 60 s. */
   readonly requestTimeoutMs?: number | undefined;

@@ -8,10 +8,10 @@ export interface CloudConfigFile {
   path: string;
   content: Buffer;
   owner: string;
-  /** Octal text, `0644` unless said. */
+  /** Octal text, `0644` by default. */
   permissions: string;
   append: boolean;
-  /** Written late, after users are there. */
+  /** Written late, after users have been created. */
   defer: boolean;
 }
 

@@ -10,7 +10,7 @@ export type FieldKind =
   | "number"
   | "texts"
   | { readonly one: Shape }
-  /** A part that is there even when empty. */
+  /** An object that is written even when empty. */
   | { readonly part: Shape }
   | { readonly many: Shape };
 

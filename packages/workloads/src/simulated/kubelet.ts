@@ -19,7 +19,7 @@ export interface Kubelet {
   register(node: Node): Promise<void>;
   /** Whether its Node exists. */
   knows(nodeName: string): Promise<boolean>;
-  /** Goes on where it was before a restart: a Node that is there and Ready is left as it is. */
+  /** Continues after a restart: an existing Node that is Ready is left as it is. */
   resume(node: Node): Promise<void>;
   /** Posts whether the Node is Ready. */
   post(nodeName: string, alive: boolean): Promise<void>;
