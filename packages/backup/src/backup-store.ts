@@ -1,4 +1,4 @@
-/** One kept backup of a control plane. */
+/** One stored backup of a control plane. */
 export interface Backup {
   /** Sorts by time: `20261116T030000Z`, with `-before-v1.35.4` after it when an upgrade made it. */
   name: string;
@@ -6,7 +6,7 @@ export interface Backup {
   sizeBytes: number;
 }
 
-/** Where backups are kept. Owners are `NAMESPACE/NAME`; one never sees the backups of another. */
+/** Stores backups. Owners are `NAMESPACE/NAME`; an owner never sees the backups of another. */
 export interface BackupStore {
   list(owner: string): Promise<Backup[]>;
   /** Keeps a snapshot file and a description of the control plane; whole or not at all. */
@@ -19,18 +19,20 @@ export interface BackupStore {
   readonly location: string;
 }
 
+/** File name of the etcd snapshot in a backup. */
 export const SNAPSHOT = "snapshot.db";
+/** File name of the control plane's description in a backup. */
 export const DESCRIPTION = "control-plane.json";
 
 const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(-[a-z0-9.-]+)?$/;
 
-/** The name of a backup made at a time, with an optional label. */
+/** Returns the name of a backup made at a time, with an optional label. */
 export function backupName(nowMs: number, label?: string): string {
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, "");
   return label === undefined ? time : `${time}-${label}`;
 }
 
-/** When a backup was made, by its name; undefined when that is no name of a backup. */
+/** Parses the time of a backup from its name; undefined when it is not the name of a backup. */
 export function backupTimeMs(name: string): number | undefined {
   const match = NAME.exec(name);
   if (match === null) return undefined;

@@ -1,4 +1,4 @@
-/** A schedule in the five fields of cron: minute, hour, day of month, month, day of week; in UTC. */
+/** A cron schedule of five fields in UTC: minute, hour, day of month, month, day of week. */
 export interface CronSchedule {
   minutes: ReadonlySet<number>;
   hours: ReadonlySet<number>;
@@ -24,7 +24,7 @@ const DAY_MS = 24 * 3600_000;
 /** A 29th of February can be eight years away. */
 const SEARCH_DAYS = 9 * 366;
 
-/** Parses a schedule; a text says what is wrong with it. */
+/** Parses a schedule; returns an error message when it is invalid. */
 export function parseCron(expression: string): CronSchedule | string {
   const text = SHORTHANDS[expression.trim().toLowerCase()] ?? expression;
   const fields = text.trim().split(/\s+/);
@@ -45,7 +45,7 @@ export function parseCron(expression: string): CronSchedule | string {
   }
 }
 
-/** The first time strictly after `afterMs`, or undefined for a day that never comes (30th of February). */
+/** Returns the first time strictly after `afterMs`; undefined for a date that never occurs (30 February). */
 export function nextTime(schedule: CronSchedule, afterMs: number): number | undefined {
   const firstMs = Math.floor(afterMs / 60_000) * 60_000 + 60_000;
   const firstDay = Math.floor(firstMs / DAY_MS);

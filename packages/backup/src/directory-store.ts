@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { syncDirectory, writeFileAtomic } from "@capstan/os";
 import { type Backup, type BackupStore, backupTimeMs, DESCRIPTION, SNAPSHOT } from "./backup-store.ts";
 
-/** Backups as folders below a directory of this machine: `NAMESPACE/NAME/BACKUP/`. */
+/** Stores backups as folders below a local directory: `NAMESPACE/NAME/BACKUP/`. */
 export class DirectoryStore implements BackupStore {
   readonly location: string;
 

@@ -2,7 +2,7 @@ import { type Backup, backupTimeMs } from "./backup-store.ts";
 import { nextTime, parseCron } from "./cron.ts";
 
 const DEFAULT_KEEP = 7;
-/** Backups that upgrades made are kept beside the scheduled ones. */
+/** Backups that upgrades made are kept in addition to the scheduled ones. */
 const KEEP_BEFORE_UPGRADES = 2;
 
 /** What decides whether a backup is due. */
@@ -23,7 +23,7 @@ export type BackupPlan =
   | { type: "never" }
   | { type: "invalid"; message: string };
 
-/** Whether a backup is due. One that was missed while nothing ran is made up for once. */
+/** Decides whether a backup is due. However many were missed while the manager was down, one backup makes up for them. */
 export function planBackup(input: BackupPlanInput): BackupPlan {
   if (input.requested) return { type: "now" };
   if (input.schedule === undefined) return { type: "never" };
@@ -35,7 +35,7 @@ export function planBackup(input: BackupPlanInput): BackupPlan {
   return atMs <= input.nowMs ? { type: "now" } : { type: "later", atMs };
 }
 
-/** The backups that need not be kept any longer, oldest first; never one of `named`, which something is to be restored from. */
+/** Returns the backups to prune, oldest first; never one of `named`, from which a control plane is to be restored. */
 export function expiredBackups(
   backups: readonly Backup[],
   keep: number | undefined,

@@ -12,7 +12,7 @@ import { type Backup, type BackupStore, backupTimeMs, DESCRIPTION, SNAPSHOT } fr
 import { elementText, readListing } from "./s3-xml.ts";
 import { encode, sha256, signRequest } from "./sigv4.ts";
 
-/** Where an object store is, and how it is reached. */
+/** Location of an object store, and how to reach it. */
 export interface S3Options {
   /** The field that these settings come from, for messages: `spec.etcd.backup.s3`. */
   field: string;
@@ -30,7 +30,7 @@ export interface S3Options {
   gate: DialGate;
 }
 
-/** A store that says nothing for this long is given up. */
+/** A request fails when the store is silent for this long. */
 const SILENCE_MS = 75_000;
 /** A page of a listing: 1000 keys of at most 1 KiB, with what else is said of each. */
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -40,7 +40,7 @@ const TEXT_MS = 120_000;
 const MAX_SNAPSHOT = 16 * 1024 ** 3;
 const SNAPSHOT_MS = 6 * 3600_000;
 
-/** Backups in an S3-compatible object store: `PREFIX/NAMESPACE/NAME/BACKUP/{snapshot.db,control-plane.json}`. */
+/** Stores backups in an S3-compatible object store: `PREFIX/NAMESPACE/NAME/BACKUP/{snapshot.db,control-plane.json}`. */
 export class S3Store implements BackupStore {
   private readonly options: S3Options;
   readonly location: string;

@@ -15,8 +15,8 @@ export interface ListingPage {
 const MAX_OBJECTS = 1_000;
 
 /**
- * Reads a page of `ListObjectsV2`. S3's answers need no more of XML than elements with text: each is found by its next tag from where the
- * last one ended, so that the time is that of reading the text once, whatever it holds. Nothing is expanded but XML's five own entities.
+ * Parses a page of `ListObjectsV2`. S3's responses need only elements with text, so this reads the text once, in linear time whatever it
+ * contains, and expands nothing but XML's five predefined entities.
  */
 export function readListing(xml: string): ListingPage {
   const objects: ListedObject[] = [];
@@ -31,7 +31,7 @@ export function readListing(xml: string): ListingPage {
   return { objects, next: elementText(xml, "NextContinuationToken") };
 }
 
-/** The text of the first element of a name. */
+/** Returns the text of the first element with this name. */
 export function elementText(xml: string, name: string): string | undefined {
   const found = between(xml, 0, name)?.text;
   if (found === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
+/** A request to sign, with the credentials and the time of the signature. */
 export interface SigningInput {
   method: string;
   url: URL;
@@ -50,11 +51,12 @@ export function signRequest(input: SigningInput): Record<string, string> {
   };
 }
 
-/** Percent-encodes as S3 counts it: all but unreserved characters. */
+/** Percent-encodes everything but unreserved characters, as S3 requires. */
 export function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
+/** Returns the SHA-256 of some data in hex. */
 export function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }

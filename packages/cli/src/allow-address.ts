@@ -1,7 +1,7 @@
 import { type AddressRange, parseAddressRange } from "@capstan/apimachinery/foreign";
 import { type CommandInput, type OptionDefinition, usageError } from "./command.ts";
 
-/** Addresses that the manager dials for objects although they are special. */
+/** The repeatable --allow-address flag: loopback, link-local or own addresses that objects may make the manager dial. */
 export const ALLOW_ADDRESS_OPTION: OptionDefinition = {
   flags: "--allow-address <range>",
   summary:
@@ -9,7 +9,7 @@ export const ALLOW_ADDRESS_OPTION: OptionDefinition = {
   repeatable: true,
 };
 
-/** The ranges that were given. */
+/** Parses the ranges given with --allow-address. */
 export function allowAddresses({ lists }: Pick<CommandInput, "lists">): AddressRange[] {
   return (lists["allowAddress"] ?? []).map((text) => {
     const range = parseAddressRange(text);

@@ -4,7 +4,7 @@ import { type CommandInput, usageError } from "./command.ts";
 
 type AlsoOnNodes = NonNullable<ManagerOptions["alsoOnNodes"]>;
 
-/** Which further labels and annotations of Machines go to their Nodes, by the options that upstream's manager has. */
+/** Parses the patterns of Machine labels and annotations to sync to Nodes, given with the same flags as in upstream's manager. */
 export function alsoOnNodes(input: Pick<CommandInput, "lists">): AlsoOnNodes {
   return {
     labels: patterns(input, "additionalSyncMachineLabels", "--additional-sync-machine-labels"),

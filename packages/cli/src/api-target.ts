@@ -6,31 +6,32 @@ import { durationMs } from "./duration.ts";
 import { dataDirOf, textOption } from "./options.ts";
 import { spokenTransport } from "./spoken-transport.ts";
 
-/** One command asks one thing after another: more connections cost more handshakes than they save. */
+/** A command sends its requests one after another: more connections cost more handshakes than they save. */
 const CONNECTIONS = 2;
-/** From this level on `-v` tells of every request, as kubectl does. */
+/** From this level on `-v` logs every request, as kubectl does. */
 const REQUESTS_LEVEL = 6;
 
+/** The management API that a command talks to, with an open client for it. */
 export interface ApiTarget {
   client: Client;
-  /** Where commands go, in words. */
+  /** The API as messages name it. */
   description: string;
   server: string;
-  /** Whom the server is trusted by; empty when the system's own authorities are. */
+  /** The CA bundle that verifies the server; empty for the system's own. */
   caPem: string;
   /** The namespace that the kubeconfig's context names. */
   namespace?: string;
-  /** Data directory of the instance on this machine, when that is what is meant. */
+  /** Data directory of the instance on this machine, when the API is that instance's. */
   dataDir?: string;
   close(): Promise<void>;
 }
 
-/** The clock of a command. */
+/** Returns the clock that a command measures time with; tests inject their own. */
 export function clockOf(input: Pick<CommandInput, "io">): Clock {
   return input.io.clock ?? systemClock;
 }
 
-/** The API that is meant: --kubeconfig, else KUBECONFIG, else the standalone instance that runs here, else kubectl's own choice. */
+/** Connects to the management API: --kubeconfig, else KUBECONFIG, else the standalone instance on this machine, else kubectl's default. */
 export async function openTarget(input: CommandInput): Promise<ApiTarget> {
   const { io } = input;
   const timeout = textOption(input, "requestTimeout");

@@ -4,8 +4,8 @@ import type { Client } from "@capstan/runtime";
 import { groupedTypes } from "./resource-types.ts";
 
 /**
- * The states of all clusters of a namespace, or of all namespaces, as text by `namespace/name`: one list request per kind, however many
- * clusters there are. Kinds that the user may not list are left out.
+ * Returns the state of every cluster in a namespace, or in all, as text by `namespace/name`. It lists each kind once, however many clusters
+ * there are, and skips kinds that the user may not list.
  */
 export async function readClusterStates(
   client: Client,

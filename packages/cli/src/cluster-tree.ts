@@ -13,7 +13,7 @@ import { Cluster, Machine, MachineDeployment, MachinePool, MachineSet, WorkerPoo
 import { groupedTypes } from "./resource-types.ts";
 import { clusterCounts, machineCounts, replicaCounts, type TreeObject, toNode } from "./tree-object.ts";
 
-/** How a tree is read. */
+/** Options of reading a cluster's tree. */
 export interface TreeOptions {
   /** The time, by which silent hosts are recognised. */
   nowMs: number;
@@ -29,7 +29,7 @@ interface Scope {
   nowMs: number;
 }
 
-/** Reads a Cluster and all that belongs to it; undefined when there is no such Cluster. */
+/** Reads a Cluster and the objects that belong to it; undefined when the Cluster does not exist. */
 export async function readClusterTree(
   client: Client,
   namespace: string,
@@ -106,7 +106,7 @@ export async function readClusterTree(
   );
 }
 
-/** The infrastructure of a cluster: the one it names, with the parts of a MetaCluster below, and those that stand beside it. */
+/** The infrastructure of a cluster: the one it references, with the parts of a MetaCluster below it, and those next to it. */
 async function readInfrastructures(scope: Scope, cluster: Cluster): Promise<TreeObject[]> {
   const { client, namespace, types, nowMs } = scope;
   const labelSelector = `${CLUSTER_NAME_LABEL}=${cluster.metadata.name ?? ""}`;
@@ -219,7 +219,7 @@ async function readReference(
   return await scope.client.get(kind, { namespace: scope.namespace, name: reference.name });
 }
 
-/** Where a kind is served. A server that does not tell of all groups at once is asked for the one. */
+/** Where a kind is served. A server without aggregated discovery is asked for the single group. */
 async function kindOf({ client, types }: Scope, group: string, kind: string): Promise<Kind | undefined> {
   if (types.length > 0) return types.find((type) => type.group === group && type.kind === kind);
   return await client.mapper.preferred(group, kind).catch(() => undefined);

@@ -3,7 +3,7 @@ import { CLUSTER_NAME_LABEL, field } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
 import { type Cluster, MachineDeployment, WorkerPool } from "./kinds.ts";
 
-/** Something that runs a Kubernetes version, and how far it is with the one it shall run. */
+/** An object with a Kubernetes version, and whether it has finished rolling out. */
 export interface Versioned {
   object: KubeObject;
   /** The version it shall run. */
@@ -12,14 +12,14 @@ export interface Versioned {
   settled: boolean;
 }
 
-/** The versions of a cluster: of its control plane and of each group of workers. */
+/** The Kubernetes versions of a cluster's control plane and of each group of workers. */
 export interface ClusterVersions {
   cluster: Cluster;
   controlPlane: (Versioned & { running: string }) | undefined;
   workers: Versioned[];
 }
 
-/** Reads what a cluster's parts run. Deployments of a pool are the pool's and are left out. */
+/** Reads the versions of a cluster. MachineDeployments of a WorkerPool are covered by the pool and left out. */
 export async function readVersions(client: Client, cluster: Cluster): Promise<ClusterVersions> {
   const namespace = cluster.metadata.namespace ?? "";
   const name = cluster.metadata.name ?? "";

@@ -15,7 +15,7 @@ Which API is meant: \`--kubeconfig\`, else \`KUBECONFIG\`, else the instance tha
 write print it.
 `;
 
-/** The reference of all commands as a page. */
+/** Renders the reference of all commands as a page. */
 export function commandReference(): string {
   const shown = COMMANDS.filter(({ hidden }) => hidden !== true);
   const index = shown.map(({ name, summary }) => `| [\`${name}\`](#${anchor(name)}) | ${cell(summary)} |`);

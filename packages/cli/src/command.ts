@@ -2,8 +2,8 @@ import type { Clock } from "@capstan/apimachinery";
 import type { ApiTarget } from "./api-target.ts";
 
 /**
- * Commands are data: parsing, help, completion and the reference are all made from these values. What carries a command out lives in
- * `NAME.run.ts` beside it and is loaded when it runs, so that help and completion load nothing else.
+ * Describes a command as data, from which parsing, help, completion and the reference are derived. The code that runs it lives next to it
+ * in `NAME.run.ts` and is imported only when it runs, so that help and completion stay fast.
  */
 export interface CommandDefinition {
   /** Words that name it, e.g. `describe cluster`. */
@@ -14,35 +14,38 @@ export interface CommandDefinition {
   arguments?: ArgumentDefinition[];
   options?: OptionDefinition[];
   examples?: { command: string; does: string }[];
-  /** Works, but is for programs: neither help nor the reference show it. */
+  /** For programs only: neither help nor the reference shows it. */
   hidden?: boolean;
   run(input: CommandInput): Promise<number>;
 }
 
-/** What the words after a command or an option stand for, so that completion can offer them. */
+/** Says what a positional argument or the value of a flag refers to, so that shell completion can offer candidates. */
 export type Completes = "clusters" | "namespaces" | "types" | "names" | "files" | "directories";
 
+/** Describes one positional argument of a command for parsing, help and completion. */
 export interface ArgumentDefinition {
   name: string;
   summary: string;
   required?: boolean;
-  /** Takes all words that are left. */
+  /** Takes all remaining arguments. */
   variadic?: boolean;
   choices?: string[];
   completes?: Completes;
 }
 
+/** Describes one flag of a command for parsing, help and completion. */
 export interface OptionDefinition {
   /** As commander writes it, e.g. `-n, --namespace <name>`. */
   flags: string;
   summary: string;
   default?: string;
   choices?: string[];
-  /** May be given several times; its values are in `lists`. */
+  /** Can be given several times; its values are in `lists`. */
   repeatable?: boolean;
   completes?: Completes;
 }
 
+/** The parsed command line that a command runs with, and the I/O it uses. */
 export interface CommandInput {
   arguments: string[];
   options: Record<string, string | boolean | undefined>;
@@ -51,28 +54,28 @@ export interface CommandInput {
   io: CommandIo;
 }
 
-/** Where a command reads and writes: the terminal, or a test. Data goes to `out`, everything else to `err`. */
+/** The terminal of a command, or a test's replacement for it. Data goes to `out`, everything else to `err`. */
 export interface CommandIo {
   out(text: string): void;
   err(text: string): void;
   env: Readonly<Record<string, string | undefined>>;
-  /** Whether a person sits at both ends: questions may be asked. */
+  /** Whether input and output are a terminal, so that the command may ask questions. */
   interactive: boolean;
-  /** Asks a person; the text typed, without line end. */
+  /** Asks the user; returns the typed line without its line end. */
   ask?(question: string): Promise<string>;
   /** All of standard input. */
   stdin?(): Promise<string>;
-  /** Aborted when the user interrupts; only commands that wait ask for it. */
+  /** Aborted when the user interrupts; only commands that wait request it. */
   interrupted?(): AbortSignal;
   /** Whether `out` and `err` take colours, and whether `err` is a terminal whose lines may be drawn again. */
   terminal?: { outColors: boolean; errColors: boolean; redraw: boolean; columns: number };
   /** Real time unless a test says otherwise. */
   clock?: Clock;
-  /** Goes to this API whatever options and environment say: for tests. */
+  /** The API to use regardless of flags and environment, for tests. */
   target?: ApiTarget;
 }
 
-/** A mistake of the user's or of the world: printed without a stack, with the next step. */
+/** An error that the user can act on. It is printed with a hint and without a stack trace. */
 export class UserError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
@@ -88,10 +91,10 @@ export class UserError extends Error {
   }
 }
 
-/** A command line that cannot be meant: exit code 2. */
+/** Creates the error for an invalid command line, which exits with code 2. */
 export function usageError(message: string, hint?: string): UserError {
   return new UserError(message, { exitCode: 2, ...(hint === undefined ? {} : { hint }) });
 }
 
-/** Exit code of a command that the user interrupted. */
+/** Exit code of a command that the user interrupted with Ctrl-C (128 + SIGINT). */
 export const INTERRUPTED = 130;

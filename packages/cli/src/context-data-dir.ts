@@ -6,8 +6,8 @@ import { INSTANCE_EXTENSION } from "@capstan/manager/instance";
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * The data directory that the chosen context of a kubeconfig names, or undefined when it names none. `up` writes it there, so that
- * exporting KUBECONFIG chooses API and data directory together.
+ * Returns the data directory named in the selected kubeconfig context, if any. `up` writes it there, so that exporting KUBECONFIG selects
+ * the API and the data directory together.
  */
 export async function contextDataDir(files: readonly string[], context?: string): Promise<string | undefined> {
   let chosen = context;
@@ -21,7 +21,7 @@ export async function contextDataDir(files: readonly string[], context?: string)
   return undefined;
 }
 
-/** The files that a command reads: --kubeconfig, or those of KUBECONFIG. */
+/** Returns the kubeconfig files that a command reads: --kubeconfig, or those of KUBECONFIG. */
 export function kubeconfigFiles(
   explicit: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +39,7 @@ function dataDirIn(entry: unknown): string | undefined {
   return dataDir !== undefined && isAbsolute(dataDir) ? dataDir : undefined;
 }
 
-/** The value of a kubeconfig that mentions an instance; what cannot be read is reported by whoever connects. */
+/** The content of a kubeconfig that mentions an instance; read errors are reported when a command connects. */
 async function read(file: string): Promise<unknown> {
   try {
     const handle = await open(file, "r");

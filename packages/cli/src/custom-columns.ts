@@ -2,7 +2,7 @@ import { compileJsonPath, isObject } from "@capstan/apimachinery";
 import { usageError } from "./command.ts";
 import { renderTable } from "./table.ts";
 
-/** kubectl's custom columns: `NAME:.metadata.name,PHASE:.status.phase`. */
+/** Compiles kubectl's custom columns, such as `NAME:.metadata.name,PHASE:.status.phase`, to a printer. */
 export function customColumns(specification: string): (value: unknown) => string {
   const columns = specification.split(",").map((part) => {
     const at = part.indexOf(":");
@@ -23,12 +23,12 @@ export function customColumns(specification: string): (value: unknown) => string
   };
 }
 
-/** The objects of a list, or the one object. */
+/** Returns the items of a list, or the single object. */
 export function itemsOf(value: unknown): unknown[] {
   return isObject(value) && Array.isArray(value["items"]) ? value["items"] : [value];
 }
 
-/** A value as Go's printer shows it: text as it is, anything else as JSON. */
+/** Formats a value as Go's printer does: strings as they are, anything else as JSON. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -115,7 +115,7 @@ spec:
 const LOOK_MS = 500;
 const GIVE_UP_MS = 180_000;
 
-/** Builds the demo cluster and shows how it comes up. A second time it finds what is there. */
+/** Creates the demo cluster and shows its progress; objects that already exist are left unchanged. */
 export async function runDemo(kubeconfig: string, io: CommandIo, dataFlag: string): Promise<void> {
   const transport = httpTransport(await loadKubeconfig({ clock: systemClock, path: kubeconfig }), {
     clock: systemClock,
@@ -148,7 +148,7 @@ export async function runDemo(kubeconfig: string, io: CommandIo, dataFlag: strin
   }
 }
 
-/** How the command is called where this runs: `npm start` runs in a checkout, where npm has it. */
+/** Returns how to call the command from here: `npx capstan` when it was started with `npm start`, else `capstan`. */
 export function commandName({ env }: Pick<CommandIo, "env">): string {
   return env["npm_lifecycle_event"] === "start" ? "npx capstan" : "capstan";
 }
@@ -167,7 +167,7 @@ function nextSteps(io: CommandIo, dataFlag: string): string {
   return `\nTry, in a second terminal:\n${lines.join("")}`;
 }
 
-/** The demo: its hosts in memory, then the cluster that is built from them. */
+/** Returns the objects of the demo: simulated hosts, and the cluster that is built from them. */
 export function demoObjects(): Unstructured[] {
   return [...simulatedHosts(HOSTS), ...(parseYamlDocuments(DEMO) as Unstructured[])];
 }

@@ -3,6 +3,7 @@ import { isTroubled, summaryOf } from "@capstan/capi";
 import type { TreeNode } from "./tree.ts";
 import type { TreeObject } from "./tree-object.ts";
 
+/** Column headers of `capstan describe cluster`. */
 export const DESCRIBE_HEADERS = [
   "NAME",
   "REPLICAS",
@@ -15,7 +16,7 @@ export const DESCRIBE_HEADERS = [
   "MESSAGE",
 ];
 
-/** How much of a tree is shown. */
+/** How much of a tree `capstan describe cluster` shows. */
 export interface DescribeOptions {
   /** Parts of machines too when nothing is wrong with them. */
   echo?: boolean;
@@ -25,7 +26,7 @@ export interface DescribeOptions {
   showConditions?: readonly string[];
 }
 
-/** The tree that `describe` prints: workers gathered under one heading, parts of machines only where something is wrong. */
+/** Builds the tree that `describe` prints: workers under one heading, and the parts of a machine only when they have a problem. */
 export function describeTree(node: TreeObject, nowMs: number, options: DescribeOptions = {}): TreeNode {
   const shown = node.children.filter((child) => !isMachinePart(child) || options.echo === true || isTroubled(child));
   const workers = shown.filter((child) => child.role === "Workers");
@@ -62,7 +63,7 @@ function countCells({ counts }: TreeObject): string[] {
   return [counts.replicas, String(counts.available), String(counts.ready), String(counts.upToDate)];
 }
 
-/** The condition that speaks for an object in one line: of a machine Ready, as its counters tell the rest. */
+/** The condition that summarizes an object in one line: Ready for a Machine, as its counters show the rest. */
 function headline(node: TreeObject): Condition | undefined {
   const deleting = node.deleting
     ? node.conditions.find(({ type, status }) => type === "Deleting" && status === "True")

@@ -1,7 +1,7 @@
 import { parseDuration } from "@capstan/apimachinery";
 import { usageError } from "./command.ts";
 
-/** A duration as people type it: `90s`, `10m`, `1h30m`, or plain seconds. */
+/** Parses a duration: `90s`, `10m`, `1h30m`, or plain seconds. */
 export function durationMs(option: string, text: string): number {
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   try {

@@ -19,7 +19,7 @@ const CURES: Record<string, string> = {
   Conflict: "someone else changed it meanwhile: look at it and try again",
 };
 
-/** Errors of the API, the network and the system, in kubectl's words and with a next step where one is known. */
+/** Converts API, network and system errors to UserErrors in kubectl's wording, with a hint where one is known. */
 export function explainError(error: unknown, env: Readonly<Record<string, string | undefined>>): UserError {
   if (error instanceof ApiError) {
     const { reason } = error;

@@ -3,7 +3,7 @@ import type { CommandIo } from "./command.ts";
 import { renderAssessment } from "./render-chain.ts";
 import type { TreeObject } from "./tree-object.ts";
 
-/** Reports on standard error what a wait that took too long is waiting for. */
+/** Prints to standard error what a wait that timed out is waiting for. */
 export function explainWait(io: CommandIo, tree: TreeObject | undefined, namespace: string, nowMs: number): void {
   if (tree === undefined) return;
   const found = assess(tree, { nowMs, namespace });

@@ -10,7 +10,7 @@ import type { TreeObject } from "./tree-object.ts";
 
 const LOOK_MS = 500;
 
-/** What is waited for, and for how long. */
+/** What to wait for, and for how long. */
 export interface FollowOptions {
   client: Client;
   namespace: string;
@@ -25,10 +25,10 @@ export interface FollowOptions {
 /** How wide a line of progress may be where nothing else is known. */
 const LINE_WIDTH = 80;
 
-/** How a wait ended. */
+/** How a wait ended, with the last tree that was read. */
 export type FollowResult = { end: "done" | "timeout" | "interrupted" | "gone"; tree: TreeObject | undefined };
 
-/** Shows how a cluster changes until it is as wanted: the whole tree on a terminal, one line per change elsewhere. */
+/** Shows the progress of a cluster until a condition is met: as a live tree on a terminal, else one line per change. */
 export async function followCluster(options: FollowOptions): Promise<FollowResult> {
   const { client, namespace, name, io, clock } = options;
   const signal = io.interrupted?.();
@@ -66,7 +66,7 @@ function changes(node: TreeObject, nowMs: number, said: Map<string, string>, fir
   return quiet ? below : [...below, text];
 }
 
-/** `RollingOut (Progressing, 3 of 7): WorkerPool/general: Rolling out …`, cut to the width of a terminal. */
+/** Formats one line of progress, cut to a fixed width: `RollingOut (Progressing, 3 of 7): WorkerPool/general: Rolling out …`. */
 export function progressLine(key: string, replicas: string | undefined, state: ObjectState): string {
   const { progress } = state;
   const far = progress === undefined ? "" : `, ${progress.done} of ${progress.total}`;

@@ -9,18 +9,21 @@ const BUILT = fileURLToPath(new URL("../../../dist/agent/capstan-host-agent", im
 const UPLOADED = "/tmp/capstan-host-agent.new";
 const INSTALLED = "/usr/local/bin/capstan-host-agent";
 
+/** How to reach a host over SSH, and what to enrol there. */
 export interface SshOptions {
   /** `user@host`. */
   target: string;
-  /** Further arguments of ssh, e.g. `-p 2222 -i key`. */
+  /** Additional ssh arguments, e.g. `-p 2222 -i key`. */
   args: readonly string[];
-  /** The agent's program; the one of this checkout unless said. */
+  /** The agent's program; by default the one built in this checkout. */
   agent: string | undefined;
   line: string;
   io: CommandIo;
 }
 
-/** Copies the agent to a host, enrols it there and makes it a service. The token goes through standard input, never as an argument. */
+/**
+ * Copies the agent to a host over SSH, enrols it and installs it as a service. The token is passed on standard input, not as an argument.
+ */
 export async function enrolOverSsh(options: SshOptions): Promise<void> {
   const { target, io } = options;
   const agent = options.agent ?? BUILT;

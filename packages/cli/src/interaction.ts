@@ -3,7 +3,7 @@ import type { CommandIo } from "./command.ts";
 /** How long an interrupted command may take to say where things stand. */
 const FAREWELL_MS = 2000;
 
-/** The terminal of this process. */
+/** Returns the I/O of this process: its standard streams, terminal and signals. */
 export function processIo(): CommandIo {
   const { stdout, stderr, env } = process;
   const plain = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== "";

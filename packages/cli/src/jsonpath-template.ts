@@ -7,7 +7,7 @@ type Part =
   | { type: "path"; path: string }
   | { type: "range"; path: string; body: Part[] };
 
-/** kubectl's JSONPath templates: text around `{.paths}`, `{"quoted text"}`, and `{range .path}…{end}`. */
+/** Renders kubectl's JSONPath templates: text around `{.paths}`, `{"quoted text"}`, and `{range .path}…{end}`. */
 export function renderTemplate(template: string, value: unknown): string {
   const tokens = tokenize(template);
   const { parts, rest } = parse(tokens, false);

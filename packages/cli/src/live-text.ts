@@ -1,6 +1,6 @@
 import type { CommandIo } from "./command.ts";
 
-/** Text on standard error that changes in place on a terminal; elsewhere only what is said with `line` appears. */
+/** Text on standard error that is redrawn in place on a terminal; elsewhere only text printed with `line` appears. */
 export class LiveText {
   readonly #io: CommandIo;
   #lines = 0;

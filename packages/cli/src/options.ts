@@ -1,41 +1,44 @@
 import type { ArgumentDefinition, CommandInput, OptionDefinition } from "./command.ts";
 import { defaultDataDir } from "./data-dir.ts";
 
-/** Where a standalone instance keeps its data. */
+/** The --data flag of commands that work on the data directory of a standalone instance. */
 export const DATA_OPTION: OptionDefinition = {
   flags: "--data <dir>",
   summary: "Data directory (default: $XDG_DATA_HOME/capstan)",
   completes: "directories",
 };
 
-/** Options of every command that talks to an API. */
+/** The flags that select the management API. */
 export const API_OPTIONS: OptionDefinition[] = [
   { flags: "--kubeconfig <file>", summary: "Kubeconfig of the management cluster", completes: "files" },
   { flags: "--context <name>", summary: "Context of the kubeconfig" },
   { flags: "--data <dir>", summary: "Data directory of the standalone instance", completes: "directories" },
 ];
 
-/** Options of every command, before or after its name. */
+/** Flags that every command accepts, before or after its name. */
 export const GLOBAL_OPTIONS: OptionDefinition[] = [
   { flags: "--color <when>", summary: "Colours (default: on a terminal)", choices: ["auto", "always", "never"] },
   { flags: "--request-timeout <duration>", summary: "How long one request may take, e.g. 5s (default: 75s)" },
   { flags: "-v, --v <level>", summary: "1 tells which API is asked, 6 every request with its time" },
 ];
 
+/** The --namespace flag of commands that work in one namespace. */
 export const NAMESPACE_OPTION: OptionDefinition = {
   flags: "-n, --namespace <name>",
   summary: "Namespace (default: that of the kubeconfig's context)",
   completes: "namespaces",
 };
 
-/** Arguments and options of commands about one cluster. */
+/** The positional argument that names a cluster. */
 export const CLUSTER_ARGUMENT: ArgumentDefinition = {
   name: "name",
   summary: "Name of the cluster",
   completes: "clusters",
 };
+/** Flags of commands about one cluster: its namespace and the management API. */
 export const CLUSTER_OPTIONS: OptionDefinition[] = [NAMESPACE_OPTION, ...API_OPTIONS];
 
+/** The --log-level flag of commands that run controllers. */
 export const LOG_LEVEL_OPTION: OptionDefinition = {
   flags: "--log-level <level>",
   summary: "What is logged",
@@ -43,7 +46,7 @@ export const LOG_LEVEL_OPTION: OptionDefinition = {
   choices: ["debug", "info", "warn", "error", "silent"],
 };
 
-/** Who drives BareMetalHosts. */
+/** The --bare-metal-hosts flag, which decides whether this manager reconciles BareMetalHosts. */
 export const METAL_HOSTS_OPTION: OptionDefinition = {
   flags: "--bare-metal-hosts <who>",
   summary: "Whether BareMetalHosts are driven from here: auto leaves them to upstream's baremetal-operator if it runs",
@@ -51,7 +54,7 @@ export const METAL_HOSTS_OPTION: OptionDefinition = {
   choices: ["auto", "off"],
 };
 
-/** Providers from outside the tree. */
+/** The repeatable --provider flag, which loads a provider from outside this repository. */
 export const PROVIDER_OPTION: OptionDefinition = {
   flags: "--provider <file>",
   summary: "Load a provider of your own from a JavaScript module that exports it as `provider` (repeatable)",
@@ -59,12 +62,12 @@ export const PROVIDER_OPTION: OptionDefinition = {
   completes: "files",
 };
 
-/** The modules that `--provider` names. */
+/** Returns the module paths given with --provider. */
 export function providerFilesOf({ lists }: Pick<CommandInput, "lists">): readonly string[] {
   return lists["provider"] ?? [];
 }
 
-/** What of Machines goes to their Nodes beside what always does; named as upstream's manager has them. */
+/** Flags that sync further Machine labels and annotations to Nodes; upstream's manager has the same ones. */
 export const ALSO_ON_NODES_OPTIONS: OptionDefinition[] = [
   {
     flags: "--additional-sync-machine-labels <pattern>",
@@ -78,7 +81,7 @@ export const ALSO_ON_NODES_OPTIONS: OptionDefinition[] = [
   },
 ];
 
-/** How hosted control planes as processes of this machine are kept apart. */
+/** Flags that isolate and limit control planes hosted as processes on this machine. */
 export const PROCESS_OPTIONS: OptionDefinition[] = [
   {
     flags: "--trust-tenants",
@@ -98,28 +101,28 @@ export const PROCESS_OPTIONS: OptionDefinition[] = [
   },
 ];
 
-/** Who is to drive BareMetalHosts. */
+/** Returns the value of --bare-metal-hosts. */
 export function metalHostsOf({ options }: Pick<CommandInput, "options">): "auto" | "off" {
   return options["bareMetalHosts"] === "off" ? "off" : "auto";
 }
 
-/** The data directory that is meant. */
+/** Returns the data directory given with --data, or the default one. */
 export function dataDirOf({ options, io }: Pick<CommandInput, "options" | "io">): string {
   return String(options["data"] ?? defaultDataDir(io.env));
 }
 
-/** What a command of that instance needs beside its name: nothing if its data is where commands look by themselves. */
+/** Returns the --data flag to append to commands suggested to the user; empty when the default directory is used. */
 export function dataFlag({ options }: Pick<CommandInput, "options">): string {
   return typeof options["data"] === "string" ? ` --data ${options["data"]}` : "";
 }
 
-/** The text of an option, undefined when it was not given. */
+/** Returns the value of a flag as text; undefined when it was not given. */
 export function textOption(input: CommandInput, name: string): string | undefined {
   const value = input.options[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The namespace that is meant; once a target is open also one that its kubeconfig names. */
+/** Returns the namespace to work in; within `withTarget` that of the kubeconfig's context applies when --namespace is not given. */
 export function namespaceOf(input: CommandInput): string {
   return textOption(input, "namespace") ?? "default";
 }

@@ -3,13 +3,13 @@ import { usageError } from "./command.ts";
 import { customColumns } from "./custom-columns.ts";
 import { renderTemplate } from "./jsonpath-template.ts";
 
-/** How objects are printed: as kubectl's `-o` says. */
+/** How objects are printed, as selected with kubectl's `-o`. */
 export type OutputFormat =
   | { type: "table"; wide: boolean }
   | { type: "name" }
   | { type: "text"; render(value: unknown): string };
 
-/** Reads the value of `-o`. */
+/** Parses the value of `-o`. */
 export function parseOutput(text: string | undefined): OutputFormat {
   if (text === undefined || text === "" || text === "wide") return { type: "table", wide: text === "wide" };
   if (text === "name") return { type: "name" };
@@ -25,7 +25,7 @@ export function parseOutput(text: string | undefined): OutputFormat {
   );
 }
 
-/** JSON as kubectl prints it. */
+/** Formats JSON as kubectl prints it. */
 export function toJsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 4)}\n`;
 }

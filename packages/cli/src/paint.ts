@@ -3,7 +3,7 @@ import type { PaintCell } from "./tree.ts";
 
 const STATUS_COLORS = { True: "green", False: "red", Unknown: "yellow" } as const;
 
-/** Colours of `describe`, as clusterctl's users know them; none unless the output takes them. */
+/** Returns the colours of `describe`, like clusterctl's; no colours unless enabled. */
 export function treeColors(enabled: boolean): PaintCell {
   if (!enabled) return (text) => text;
   return (text, header) => {

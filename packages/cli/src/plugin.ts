@@ -4,8 +4,8 @@ import { delimiter, join } from "node:path";
 import { type CommandIo, UserError } from "./command.ts";
 
 /**
- * Runs the program `capstan-WORD` of the PATH that the words name, with the words that are left; undefined when there is none. The longest
- * name wins, and dashes inside words are underscores in its name, as with kubectl's plugins.
+ * Runs the plugin `capstan-WORD` on the PATH that the arguments name; undefined when there is none. As with kubectl's plugins, the longest
+ * name wins, and dashes within words are underscores in the file name.
  */
 export async function runPlugin(args: readonly string[], io: CommandIo): Promise<number | undefined> {
   const found = findPlugin(args, io.env["PATH"] ?? "");
@@ -17,7 +17,7 @@ export async function runPlugin(args: readonly string[], io: CommandIo): Promise
   });
 }
 
-/** The program that the first words name, and the words for it. */
+/** Finds the plugin that the first arguments name, and returns the remaining ones with it. */
 export function findPlugin(
   args: readonly string[],
   path: string,

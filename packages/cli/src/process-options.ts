@@ -4,7 +4,7 @@ import { type CommandInput, usageError } from "./command.ts";
 
 const MIB = 1024 * 1024;
 
-/** Whether tenants are trusted, and the limits of hosted control planes as processes of this machine. */
+/** Parses --trust-tenants and the resource limits of control planes hosted as processes. */
 export function processOptionsOf({
   options,
 }: Pick<CommandInput, "options">): Pick<ManagerOptions, "trustTenants" | "controlPlaneLimits"> {

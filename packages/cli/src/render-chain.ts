@@ -23,7 +23,7 @@ function renderChain(chain: readonly Cause[], nowMs: number): string {
     .concat("\n");
 }
 
-/** The state of an object in one line: `Cluster/demo is Degraded for 9s`. */
+/** Formats the state of an object in one line: `Cluster/demo is Degraded for 9s`. */
 export function renderState(
   { kind, name }: Pick<ObjectNode, "kind" | "name">,
   state: ObjectState,
@@ -34,7 +34,7 @@ export function renderState(
   return `${kind}/${name} is ${stateText(state)}${since}\n`;
 }
 
-/** The state of an object, then every cause: the chain that leads to it, the root in plain words, and what to do. */
+/** Formats the state of an object and every cause: the chain of objects, the root cause, and what to do. */
 export function renderAssessment(node: ObjectNode, { state, causes }: Assessment, nowMs: number): string {
   const parts = causes.map((cause, at) => renderCause(cause, at, causes.length, nowMs));
   return [renderState(node, state, nowMs), ...parts].join("\n");

@@ -15,19 +15,19 @@ interface DiscoveredResource {
   subresources?: { subresource: string }[];
 }
 
-/** A kind as the server announces it. */
+/** A kind as the server's discovery describes it. */
 export interface ResourceType extends KindRef {
   names: string[];
   verbs: string[];
   hasScale: boolean;
 }
 
-/** Every kind the server serves, in its order of preference; one version of each. */
+/** Returns every kind that the server serves, in its preferred version and order. */
 export function resourceTypes(client: Client): Promise<ResourceType[]> {
   return typesAt(client, ["/api", "/apis"]);
 }
 
-/** The same of all groups that have a name: everything but what Kubernetes itself calls v1. */
+/** Returns the kinds of all named API groups, that is, without the core group. */
 export function groupedTypes(client: Client): Promise<ResourceType[]> {
   return typesAt(client, ["/apis"]);
 }
@@ -73,7 +73,7 @@ function* typesIn(document: unknown): Generator<ResourceType> {
   }
 }
 
-/** A kind by plural, singular, short name or `plural.group`, case aside. */
+/** Finds a kind by plural, singular, short name or `plural.group`, ignoring case. */
 export async function findType(client: Client, word: string): Promise<ResourceType> {
   const types = await resourceTypes(client);
   const wanted = word.toLowerCase();

@@ -1,4 +1,4 @@
-/** The known word that was probably meant, if one is near enough. */
+/** Returns the known word closest to a mistyped one, if one is close enough. */
 export function suggest(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
   let best: { text: string; distance: number } | undefined;

@@ -1,11 +1,11 @@
 const GUTTER = "   ";
 
-/** kubectl's look: upper-case headers, three spaces between columns, nothing after the last. */
+/** Renders a table in kubectl's style: upper-case headers, three spaces between columns, no trailing spaces. */
 export function renderTable(headers: string[], rows: string[][]): string {
   return columns(headers.length === 0 ? rows : [headers, ...rows]).join("\n");
 }
 
-/** Rows aligned in columns, each at least as wide as `atLeast` says. */
+/** Aligns rows in columns, each at least as wide as `atLeast` says. */
 export function columns(rows: string[][], atLeast: readonly number[] = []): string[] {
   const widths = columnWidths(rows, atLeast);
   return rows.map((row) =>
@@ -16,7 +16,7 @@ export function columns(rows: string[][], atLeast: readonly number[] = []): stri
   );
 }
 
-/** How wide each column must be. */
+/** Returns the width that each column needs. */
 export function columnWidths(rows: string[][], atLeast: readonly number[] = []): number[] {
   const widths = [...atLeast];
   for (const row of rows)

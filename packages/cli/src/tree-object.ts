@@ -2,7 +2,7 @@ import type { KubeObject } from "@capstan/apimachinery";
 import { conditionsOf, field, type ObjectNode, objectNode } from "@capstan/capi";
 import { type Cluster, type Machine } from "./kinds.ts";
 
-/** How many of something there are, as the columns of `describe` show it. */
+/** Replica counts, as the columns of `describe` show them. */
 export interface Counts {
   /** `current/desired`, or a plain number. */
   replicas: string;
@@ -11,18 +11,18 @@ export interface Counts {
   upToDate: number;
 }
 
-/** An object of a cluster's tree with its counters. */
+/** An object in a cluster's tree, with its replica counts. */
 export interface TreeObject extends ObjectNode {
   counts?: Counts;
   children: TreeObject[];
 }
 
-/** The node of an object at a moment. */
+/** Builds the tree node of an object, with its state at a point in time. */
 export function toNode(object: KubeObject, nowMs: number, children: TreeObject[], counts?: Counts): TreeObject {
   return { ...objectNode(object, nowMs), children, ...(counts === undefined ? {} : { counts }) };
 }
 
-/** Counters of anything that keeps replicas. */
+/** Returns the replica counts of an object with `spec.replicas`; undefined for any other. */
 export function replicaCounts(object: KubeObject): Counts | undefined {
   const desired = field(object, "spec", "replicas");
   if (typeof desired !== "number") return undefined;
@@ -37,7 +37,7 @@ export function replicaCounts(object: KubeObject): Counts | undefined {
   };
 }
 
-/** The sum over control plane and workers. */
+/** Returns the sum of the replica counts of control plane and workers. */
 export function clusterCounts({ status }: Cluster): Counts | undefined {
   const groups = [status?.controlPlane, status?.workers].filter((group) => group !== undefined);
   if (groups.length === 0) return undefined;
@@ -51,7 +51,7 @@ export function clusterCounts({ status }: Cluster): Counts | undefined {
   };
 }
 
-/** A machine counts as one. */
+/** Returns the counts of a single Machine. */
 export function machineCounts(machine: Machine): Counts {
   const isTrue = (type: string): number =>
     conditionsOf(machine).some((condition) => condition.type === type && condition.status === "True") ? 1 : 0;

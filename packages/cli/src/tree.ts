@@ -1,4 +1,4 @@
-/** A node of a tree shown as a table: its name is indented, its cells are columns. */
+/** A node of a tree that is printed as a table: its name is indented, its cells are columns. */
 export interface TreeNode {
   name: string;
   cells: string[];
@@ -12,7 +12,7 @@ interface Row {
   cells: string[];
 }
 
-/** How a cell looks beyond its text, once its place is known; colours take no room. */
+/** Adds colours to a cell after the layout, so that they do not affect column widths. */
 export type PaintCell = (text: string, header: string) => string;
 
 const GUTTER = "  ";

@@ -1,1 +1,2 @@
+/** Version of capstan. */
 export const VERSION = "0.1.0";

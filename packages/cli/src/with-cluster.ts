@@ -4,12 +4,12 @@ import { type ApiTarget, openTarget } from "./api-target.ts";
 import { type CommandInput, UserError } from "./command.ts";
 import { namespaceOf } from "./options.ts";
 
-/** Names of a command about one cluster. */
+/** Returns namespace and name of the cluster that a command is about. */
 export function clusterNames(input: CommandInput): { namespace: string; name: string } {
   return { namespace: namespaceOf(input), name: input.arguments[0] ?? "" };
 }
 
-/** Runs `use` with an open connection and closes it again. From then on `namespaceOf` knows the kubeconfig's own namespace. */
+/** Runs `use` with an open connection to the management API and closes it. Within it, `namespaceOf` honours the kubeconfig's namespace. */
 export async function withTarget<T>(input: CommandInput, use: (target: ApiTarget) => Promise<T>): Promise<T> {
   const target = await openTarget(input);
   input.options["namespace"] ??= target.namespace;
@@ -22,7 +22,7 @@ export async function withTarget<T>(input: CommandInput, use: (target: ApiTarget
   }
 }
 
-/** Whether what was asked for is missing because the API is none that manages clusters. */
+/** Whether the requested object is missing because the API is not a management cluster. */
 async function isForeign({ client }: ApiTarget, error: unknown): Promise<boolean> {
   const missing = error instanceof UserError || error instanceof NoMatchError || isReason(error, "NotFound");
   if (!missing) return false;
@@ -44,7 +44,7 @@ function notManagement({ description }: ApiTarget): UserError {
   });
 }
 
-/** The error for a cluster that is not there. */
+/** Creates the error for a cluster that does not exist. */
 export function noSuchCluster(target: ApiTarget, namespace: string, name: string): UserError {
   return new UserError(`cluster ${namespace}/${name} not found in ${target.description}`, {
     hint: "list all with: capstan get clusters -A",

@@ -33,26 +33,26 @@ const TEN_YEARS_MS = 3650 * 24 * 3600_000;
 
 type Material = Pick<AuthorityData, "crt" | "key">;
 
-/** Whose authorities are wanted, and how they come about. */
+/** Whose CAs are needed, and whether they may be created, restored or rotated. */
 export interface AuthoritiesRequest {
   cluster: ClusterKey;
   owner: OwnerReference;
   algorithm: KeyAlgorithm;
-  /** Once nodes trust a CA it is never made anew: a missing one is a problem for a person. */
+  /** Whether missing CAs may be created. Once nodes trust a CA it is never replaced; a missing one must be restored by the user. */
   mayCreate: boolean;
-  /** What to create them from instead of making new ones: the authorities of a restored backup. */
+  /** The CAs of a restored backup, to create the Secrets from instead of new ones. */
   known?: Authorities;
-  /** The cluster's authority serves as all others, which are not made. */
+  /** Uses the cluster's CA for every purpose and creates no others. */
   single?: boolean;
   rotation?: Rotation | undefined;
 }
 
-/** The authorities, or why there are none. */
+/** The CAs of a control plane, or why they are not available. */
 export type AuthoritiesResult =
   | { authorities: Authorities; rotation: RotationReport[]; endMs: number }
   | { problem: string };
 
-/** The CAs and the service account key from the Secrets Cluster API users know; existing ones are used, missing ones made. */
+/** Reads the CAs and the service account key from the Secrets that Cluster API defines, and creates missing ones if allowed. */
 export async function ensureAuthorities(
   request: AuthoritiesRequest,
   context: ReconcileContext,
@@ -264,7 +264,7 @@ function base64Values(data: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
 }
 
-/** A Secret of the cluster, owned by the control plane so that it goes with it. */
+/** Builds a Secret of the cluster that is owned by the control plane, so that it is deleted with it. */
 export function clusterSecret(
   request: { cluster: ClusterKey; owner: OwnerReference },
   name: string,

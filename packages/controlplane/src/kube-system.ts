@@ -1,15 +1,15 @@
 import type { Unstructured } from "@capstan/apimachinery";
 import type { ClusterNetwork } from "./network.ts";
 
-/** API group of roles and bindings. */
+/** API group of roles and role bindings. */
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 
-/** Who a role is bound to. */
+/** A subject of a role binding. */
 export type Subject =
   | { kind: "User" | "Group"; name: string; apiGroup: string }
   | { kind: "ServiceAccount"; name: string; namespace: string };
 
-/** What add-ons and joining nodes are configured from. */
+/** Settings of a cluster from which add-ons and joining nodes are configured. */
 export interface NodeConfigurationInput {
   clusterName: string;
   version: string;
@@ -18,13 +18,13 @@ export interface NodeConfigurationInput {
   imageRepository: string;
 }
 
-/** A ConfigMap in kube-system. */
+/** Builds a ConfigMap in kube-system. */
 export function configMap(name: string, data: Record<string, string>, labels?: Record<string, string>): Unstructured {
   const metadata = { name, namespace: "kube-system", ...(labels === undefined ? {} : { labels }) };
   return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
 }
 
-/** Binds a ClusterRole. */
+/** Builds a ClusterRoleBinding. */
 export function clusterBinding(name: string, role: string, subjects: Subject[]): Unstructured {
   return {
     apiVersion: `${RBAC_GROUP}/v1`,

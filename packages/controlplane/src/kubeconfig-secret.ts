@@ -15,14 +15,14 @@ import { hostPort } from "./network.ts";
 
 const YEAR_MS = 365 * 24 * 3600_000;
 
-/** Whose kubeconfig is wanted, and what it leads to. */
+/** Which cluster the kubeconfig is for, and the endpoint and CAs that go into it. */
 export interface KubeconfigRequest {
   cluster: ClusterKey;
   owner: OwnerReference;
   endpoint: { host: string; port: number };
   /** The path under which the API lives, for placements that serve many on one listener. */
   path?: string;
-  /** The name such an API is asked for by, when its listener has many certificates. */
+  /** The TLS server name of such an API, when its listener has many certificates. */
   serverName?: string;
   authorities: Authorities;
   /** Of the administrator's key. */
@@ -30,8 +30,8 @@ export interface KubeconfigRequest {
 }
 
 /**
- * The admin kubeconfig in `<cluster>-kubeconfig`, made anew when half of its certificate's life is over or its authority was rotated.
- * Returns its text and when it is due again.
+ * Ensures the admin kubeconfig in the Secret `<cluster>-kubeconfig`, renewed at half of its certificate's lifetime or when the CA was
+ * rotated. Returns its text and when to renew it.
  */
 export async function ensureKubeconfigSecret(
   request: KubeconfigRequest,
@@ -92,7 +92,7 @@ const known = new WeakMap<Secret, KubeconfigFacts>();
 
 const MAX_BYTES = 256 * 1024;
 
-/** Anybody who may write Secrets may have written it: what cannot be read is made anew. */
+/** Any user who may write Secrets may have written it, so an unreadable one is replaced. */
 async function factsOf(kubeconfig: string, clock: Clock): Promise<KubeconfigFacts> {
   const document = await readForeignYaml(kubeconfig, { clock, maxBytes: MAX_BYTES }).catch(() => undefined);
   const { clusters, users } = (isObject(document) ? document : {}) as KubeconfigDocument;

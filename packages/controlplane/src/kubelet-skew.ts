@@ -11,7 +11,7 @@ interface Problem {
   message: string;
 }
 
-/** Which Nodes a kube-apiserver of this version does not support, and what to do; undefined when it supports all. */
+/** Explains which Nodes a kube-apiserver of this version does not support, and what to do; undefined when it supports all. */
 export function kubeletProblem(nodes: readonly Node[], version: string): Problem | undefined {
   const server = parse(version);
   if (server === null) return undefined;
@@ -35,7 +35,7 @@ export function kubeletProblem(nodes: readonly Node[], version: string): Problem
   return undefined;
 }
 
-/** Why the Nodes of a cluster keep its control plane from going to a version; undefined when they do not. */
+/** Explains why the kubelets of a cluster block an upgrade of its control plane; undefined when they do not. */
 export function nodesRefuse(clusters: WorkloadClusters, cluster: ClusterKey, version: string): Problem | undefined {
   const connection = clusters.get(cluster);
   if (connection.state !== "connected")
@@ -49,7 +49,7 @@ export function nodesRefuse(clusters: WorkloadClusters, cluster: ClusterKey, ver
   return { ...problem, message: `${problem.message}; until then the version that runs goes on serving` };
 }
 
-/** Which Nodes the version that serves does not support, as far as they can be seen. */
+/** Explains which Nodes the running version does not support; undefined also while the cluster is unreachable. */
 export function unsupportedNodes(
   clusters: WorkloadClusters,
   cluster: ClusterKey,

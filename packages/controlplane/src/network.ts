@@ -1,15 +1,17 @@
-/** What a control plane needs to know of its Cluster's network. */
+/** Service and pod CIDRs and DNS domain of a Cluster, with defaults applied. */
 export interface ClusterNetwork {
   serviceCidrs: string[];
   podCidrs: string[];
   serviceDomain: string;
 }
 
+/** Service CIDR of a Cluster that specifies none. */
 export const DEFAULT_SERVICE_CIDR = "10.96.0.0/16";
+/** Pod CIDR of a Cluster that specifies none. */
 export const DEFAULT_POD_CIDR = "10.244.0.0/16";
 const DEFAULT_DOMAIN = "cluster.local";
 
-/** Reads Cluster.spec.clusterNetwork with kubeadm's defaults. */
+/** Reads `spec.clusterNetwork` of a Cluster and applies defaults. */
 export function clusterNetwork(
   spec: { services?: { cidrBlocks?: string[] }; pods?: { cidrBlocks?: string[] }; serviceDomain?: string } | undefined,
 ): ClusterNetwork {
@@ -41,7 +43,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family, base: (value >> hostBits) << hostBits, prefix };
 }
 
-/** Whether two CIDRs share an address. */
+/** Returns whether two CIDRs overlap. */
 export function cidrsOverlap(a: string, b: string): boolean {
   const left = parseCidr(a);
   const right = parseCidr(b);
@@ -50,7 +52,7 @@ export function cidrsOverlap(a: string, b: string): boolean {
   return left.base >> shift === right.base >> shift;
 }
 
-/** The n-th address of a CIDR: 1 is the `kubernetes` Service, 10 is cluster DNS. */
+/** Returns the n-th address of a CIDR: 1 is the `kubernetes` Service, 10 is cluster DNS. */
 export function nthAddress(cidr: string, n: number): string {
   const parsed = parseCidr(cidr);
   if (parsed === undefined) throw new Error(`${cidr} is not a CIDR`);
@@ -58,12 +60,12 @@ export function nthAddress(cidr: string, n: number): string {
   return parsed.family === 4 ? formatIPv4(value) : formatIPv6(value);
 }
 
-/** Whether a text is an IPv4 or IPv6 address. */
+/** Returns whether a text is an IPv4 or IPv6 address. */
 export function isIPAddress(text: string): boolean {
   return parseIPv4(text) !== undefined || (text.includes(":") && parseIPv6(text) !== undefined);
 }
 
-/** `host:port` with brackets around an IPv6 address. */
+/** Returns `host:port`, with brackets around an IPv6 address. */
 export function hostPort(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -1,7 +1,7 @@
 import { parseCertificate } from "@capstan/pki";
 import type { Authorities, AuthorityKey } from "./authority.ts";
 
-/** What a Secret of an authority holds. A rotation's state lies in it, so that it survives a move and no crash can part them. */
+/** Content of a CA's Secret. It includes the state of a rotation, so that both survive a move and a crash together. */
 export interface AuthorityData {
   crt: string;
   key: string;
@@ -12,10 +12,10 @@ export interface AuthorityData {
   previousCrt?: string;
 }
 
-/** How far a rotation is: nothing to do, the successor is trusted, the successor signs. */
+/** Progress of a rotation: not rotating, the successor is trusted, or the successor signs. */
 export type RotationState = "Idle" | "Trust" | "Issue";
 
-/** How one authority stands in its rotation. */
+/** Progress of one CA's rotation. */
 export interface RotationReport {
   authority: AuthorityKey;
   state: RotationState;
@@ -23,13 +23,13 @@ export interface RotationReport {
   problem?: string;
 }
 
-/** How far the rotation of an authority is, by what its Secret holds. */
+/** Derives the progress of a rotation from the content of the CA's Secret. */
 export function rotationState(data: AuthorityData): RotationState {
   if (data.previousCrt !== undefined) return "Issue";
   return data.nextCrt === undefined ? "Idle" : "Trust";
 }
 
-/** Authorities by the names that people give them. */
+/** Names of the CAs in the API. */
 export const AUTHORITY_NAMES = {
   cluster: "Cluster",
   etcd: "Etcd",
@@ -37,22 +37,22 @@ export const AUTHORITY_NAMES = {
   serviceAccount: "ServiceAccount",
 } as const satisfies Record<AuthorityKey, string>;
 
-/** A rotation as it is asked for: a phase, of the named authorities or of all. */
+/** The requested rotation: a phase, for the named CAs or for all of them. */
 export interface Rotation {
   phase?: "Trust" | "Issue" | "Retire";
   authorities?: (typeof AUTHORITY_NAMES)[AuthorityKey][];
 }
 
-/** The phase that is wanted of an authority, if any. */
+/** Returns the phase requested for a CA, if any. */
 export function wantedPhase(rotation: Rotation | undefined, authority: AuthorityKey): string | undefined {
   const named = rotation?.authorities ?? [];
   return named.length === 0 || named.includes(AUTHORITY_NAMES[authority]) ? rotation?.phase : undefined;
 }
 
-/** What to do next to an authority. */
+/** The next step of a CA's rotation. */
 export type RotationStep = { type: "none" } | { type: "make" | "switch" | "drop" } | { type: "refused"; why: string };
 
-/** What to do to an authority in a state when a phase is wanted: never more than one step, and only forward. */
+/** Decides the next step from the current state towards the requested phase: one step at a time, and only forward. */
 export function rotationStep(state: RotationState, wanted: string | undefined): RotationStep {
   if (wanted === undefined || wanted === state || (wanted === "Retire" && state === "Idle")) return { type: "none" };
   if (wanted === "Trust")
@@ -68,7 +68,7 @@ export function rotationStep(state: RotationState, wanted: string | undefined): 
     : { type: "refused", why: "the old one is still what signs; set phase Issue first" };
 }
 
-/** The Secret's content after a step; `made` is the new pair where one is made. */
+/** Returns the Secret's content after a step; `made` is the new key pair for the step that creates one. */
 export function afterStep(
   data: AuthorityData,
   step: "make" | "switch" | "drop",
@@ -80,7 +80,7 @@ export function afterStep(
   return { crt: data.nextCrt ?? crt, key: data.nextKey ?? key, previousCrt: crt };
 }
 
-/** When the first of the CAs ends, milliseconds since the epoch. */
+/** Returns when the first of the CAs expires, in milliseconds since the epoch. */
 export function authoritiesEndMs(authorities: Authorities): number {
   const ends = [authorities.cluster, authorities.etcd, authorities.frontProxy].map(endOf);
   return Math.min(...ends);

@@ -1,7 +1,7 @@
 import { versionProblem } from "@capstan/capi";
 import { minor, parse } from "semver";
 
-/** What goes with a Kubernetes minor version, as its kubeadm has it. */
+/** Image tags and kubeadm API version that belong to a Kubernetes minor version, as in its kubeadm. */
 export interface VersionFacts {
   /** Tag of etcd's image. */
   etcd: string;
@@ -24,14 +24,14 @@ const FACTS: Record<number, VersionFacts> = {
   36: { etcd: "3.6.8-0", konnectivity: "v0.36.0", coreDNS: "v1.14.2", pause: "3.10.2", kubeadmApi: "v1beta4" },
 };
 
-/** What goes with a version; throws when it is not supported. */
+/** Returns the facts of a version; throws when it is not supported. */
 export function versionFacts(version: string): VersionFacts {
   const facts = FACTS[minor(version)];
   if (facts === undefined) throw new Error(versionProblem(version) ?? `no facts about ${version}`);
   return facts;
 }
 
-/** Why a running control plane cannot go from one version to another, or undefined when it can. */
+/** Explains why a running control plane cannot be upgraded to a version; undefined when it can. */
 export function upgradeProblem(from: string, to: string): string | undefined {
   const a = parse(from);
   const b = parse(to);

@@ -1,7 +1,7 @@
 import type { Transport } from "@capstan/apimachinery";
 import type { ItemAccess } from "./topic.ts";
 
-/** The user's credentials are no longer good. */
+/** Thrown when the API no longer accepts the user's credentials. */
 export class SignedOutError extends Error {
   constructor() {
     super("the session's credentials are no longer accepted");
@@ -9,7 +9,7 @@ export class SignedOutError extends Error {
   }
 }
 
-/** Asks the API itself what a user may list, and remembers the answers until told to ask again. */
+/** Checks with the API what a user may list, and caches the answers until they are refreshed. */
 export class Access {
   readonly #transport: Transport;
   #answers = new Map<string, Promise<boolean>>();
@@ -49,7 +49,7 @@ export class Access {
   }
 }
 
-/** Asks the API whether the user may do something; throws SignedOutError when it does not know the user any more. */
+/** Checks with a SelfSubjectAccessReview whether the user may do something; throws SignedOutError when the API answers 401. */
 export async function mayDo(transport: Transport, verb: string, access: ItemAccess): Promise<boolean> {
   const { status, body } = await transport.request({
     method: "POST",

@@ -3,7 +3,7 @@ import type { ApiServer } from "@capstan/apiserver";
 import { type ClientConfig, fixedCredentials, httpTransport } from "@capstan/runtime";
 import type { ActingTransport } from "./server.ts";
 
-/** Acts on the embedded API without a socket, through the same authentication and authorization. */
+/** Reaches the embedded API as a user without a socket, through the same authentication and authorization. */
 export function actingInProcess(api: Pick<ApiServer, "transport">): ActingTransport {
   return {
     asUser: (user) => api.transport(user),
@@ -12,8 +12,8 @@ export function actingInProcess(api: Pick<ApiServer, "transport">): ActingTransp
 }
 
 /**
- * Acts on a management API that is a Kubernetes of its own: a token speaks for itself, and for a user who proved who it is otherwise the
- * manager asks to be taken for it, which its own rights must allow.
+ * Reaches a real Kubernetes as a user: with the user's own token, or by impersonating a user who signed in another way, for which the
+ * manager needs the permission.
  */
 export function actingOverHttp(config: ClientConfig, clock: Clock): ActingTransport {
   return {

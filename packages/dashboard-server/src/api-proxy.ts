@@ -12,7 +12,7 @@ const BODY_TYPES = new Set([
 /** Holds whole objects, and so Secrets, in an annotation. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** Passes a request of the page on to the management API with the user's own rights. `path` starts with /api or /apis. */
+/** Forwards a dashboard request to the management API with the user's own permissions. `path` starts with /api, /apis or /version. */
 export async function proxyRequest(
   transport: Transport,
   incoming: IncomingMessage,
@@ -49,7 +49,7 @@ function queryOf(query: URLSearchParams): Record<string, string[]> {
   return out;
 }
 
-/** What a Secret holds becomes its length, wherever one turns up; everything else passes as it is. */
+/** Replaces the values of a Secret or SecretList by their lengths; any other body is returned unchanged. */
 export function withoutSecrets(body: unknown): unknown {
   if (!isObject(body)) return body;
   if (body["kind"] === "Secret" && body["apiVersion"] === "v1") return hide(body);
@@ -78,7 +78,7 @@ function decodedLength(value: unknown): number {
   return typeof value === "string" ? Buffer.from(value, "base64").length : 0;
 }
 
-/** Bytes of a request, as far as allowed. */
+/** Reads the body of a request, up to a limit. */
 export async function readBody(incoming: IncomingMessage, max = MAX_BODY_BYTES): Promise<Buffer | "too large"> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -90,7 +90,7 @@ export async function readBody(incoming: IncomingMessage, max = MAX_BODY_BYTES):
   return Buffer.concat(chunks);
 }
 
-/** An answer of ours in the API's own form. */
+/** Builds an error response in the form of a Kubernetes Status. */
 export function failure(code: number, message: string): ApiResponse {
   const body = { apiVersion: "v1", kind: "Status", metadata: {}, status: "Failure", code, message };
   return { status: code, headers: {}, body, warnings: [] };

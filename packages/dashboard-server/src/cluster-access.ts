@@ -3,11 +3,11 @@ import { Cluster } from "@capstan/capi";
 import { mayDo } from "./access.ts";
 import type { ClusterAccess, Reach } from "./protocol.ts";
 
-/** So many namespaces are asked about; with more, the API decides when somebody tries. */
+/** How many namespaces are checked; with more, the API decides when a user tries. */
 const MAX_NAMESPACES = 200;
 const AT_ONCE = 20;
 
-/** Where a user may see and create clusters. `namespaces` names those that exist, whoever may list them. */
+/** Determines where a user may see and create clusters. `namespaces` lists the existing ones regardless of the user's permissions. */
 export async function clusterAccess(
   transport: Transport,
   namespaces: () => Promise<readonly string[]>,

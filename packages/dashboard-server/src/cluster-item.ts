@@ -12,7 +12,7 @@ import type { EventObject } from "@capstan/runtime";
 import type { ObjectFacts, ObjectItem, PoolMember, TimelineItem } from "./protocol.ts";
 import { providerName } from "./provider-name.ts";
 
-/** What the page must know of a kind to address its objects. */
+/** What the dashboard needs to know about a kind to address its objects. */
 export interface ViewKind {
   readonly group: string;
   readonly version: string;
@@ -20,7 +20,7 @@ export interface ViewKind {
   readonly plural: string;
 }
 
-/** An object as the dashboard gets it; its state is added by whoever knows its parts. */
+/** Builds an object's item for the dashboard; the caller, which knows the object's parts, adds its state. */
 export function objectItem(
   object: KubeObject,
   kind: ViewKind,
@@ -102,7 +102,7 @@ function poolFacts({ spec, status }: WorkerPool): ObjectFacts {
   return { members, strategy: spec.strategy ?? "Cheapest" };
 }
 
-/** An Event as the timeline shows it. */
+/** Builds the timeline entry of an Event. */
 export function eventItem(event: EventObject): TimelineItem {
   const count = event.series?.count;
   return {
@@ -117,7 +117,7 @@ export function eventItem(event: EventObject): TimelineItem {
   };
 }
 
-/** A condition's last change as the timeline shows it. */
+/** Builds the timeline entry of a condition's last transition. */
 export function changeItem(kind: string, name: string, condition: Condition): TimelineItem {
   return {
     type: "change",

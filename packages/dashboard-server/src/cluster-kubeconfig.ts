@@ -2,7 +2,7 @@ import type { ApiResponse, Transport } from "@capstan/apimachinery";
 import { clusterSecretName } from "@capstan/capi";
 import { failure } from "./api-proxy.ts";
 
-/** A cluster's kubeconfig, for those who may read the Secret that holds it; otherwise the answer that says why not. */
+/** Reads a cluster's kubeconfig from its Secret with the user's permissions; returns the error response when that fails. */
 export async function clusterKubeconfig(
   transport: Transport,
   namespace: string,

@@ -3,13 +3,13 @@ import { isHostKind, objectId } from "@capstan/capi";
 import type { Cache, Kind, KindRef } from "@capstan/runtime";
 import { CLAIM_INDEX, CLUSTER_INDEX } from "./view-kinds.ts";
 
-/** An object of a cluster and its kind. */
+/** An object of a cluster, with its kind. */
 export interface Member {
   readonly object: KubeObject;
   readonly kind: KindRef;
 }
 
-/** The objects of a cluster (`namespace/name`) by `Kind/name`, with the hosts that its machines have claimed. */
+/** Returns the objects of a cluster (`namespace/name`) by `Kind/name`, including the hosts that its Machines have claimed. */
 export function clusterMembers(cache: Cache, kinds: readonly KindRef[], key: string): Map<string, Member> {
   const members = new Map<string, Member>();
   const put = (object: KubeObject, kind: KindRef): void => {

@@ -15,7 +15,7 @@ const MAX_HAPPENINGS = 500;
 /** At most this many causes are sent: a cluster whose hosts have all died has one for each of them. */
 const MAX_CAUSES = 50;
 
-/** All of one cluster as a topic: its objects, and what happened to them. */
+/** Keeps one cluster as a topic: its objects, and the timeline of what happened to them. */
 export class ClusterView {
   readonly topic: Topic;
   readonly namespace: string;
@@ -84,7 +84,7 @@ export class ClusterView {
     };
   }
 
-  /** For how long nobody has read this. */
+  /** How long this has had no readers. */
   unreadFor(now: number): number {
     if (this.topic.read) {
       this.#unreadSince = undefined;

@@ -10,7 +10,7 @@ import { Views } from "./views.ts";
 
 const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
-/** What the dashboard of a manager needs. */
+/** What the dashboard needs from its manager. */
 export interface DashboardOptions {
   /** The built page; `cli` knows where it is. */
   readonly pageDir: string;
@@ -27,7 +27,7 @@ export interface DashboardOptions {
   readonly kinds: readonly KindRef[];
   /** Where control planes run that do not say where, if not as processes. */
   readonly defaultPlacement?: ControlPlaneHome["placement"];
-  /** Folders of Kubernetes programs beside the one in the data directory. */
+  /** Folders of Kubernetes binaries in addition to the one in the data directory. */
   readonly kubernetesDirs?: readonly string[];
   readonly version: string;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface DashboardOptions {
   readonly log: Logger;
 }
 
-/** A dashboard that is being served. */
+/** A running dashboard. */
 export interface Dashboard {
   readonly url: string;
   /** An address that signs in once, as this user. */
@@ -43,7 +43,7 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-/** Serves the dashboard beside the manager, from the manager's own cache. */
+/** Serves the dashboard in the manager's process, from the manager's cache. */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { cache, clock, random, log, listen } = options;
   const views = new Views({ cache, kinds: options.kinds.filter(isTreeKind), clock, random, log });

@@ -3,7 +3,7 @@ import type { Clock } from "@capstan/apimachinery";
 /** Timers never fire more often than this, however many deadlines pass. */
 const LEAST_MS = 1000;
 
-/** Remembers when things have to be looked at again although nothing happens, with one timer for all of them. */
+/** Tracks when items must be re-evaluated without any event, with one timer for all of them. */
 export class Deadlines {
   readonly #clock: Clock;
   readonly #due: (key: string) => void;

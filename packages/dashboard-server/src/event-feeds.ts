@@ -7,13 +7,13 @@ interface Feed {
 
 const REGARDING = "regarding";
 
-/** Events by namespace, watched only while somebody looks at a cluster of that namespace: a fleet has far more of them than objects. */
+/** Watches the Events of a namespace only while a cluster in it is being viewed, because a fleet has far more Events than objects. */
 export class EventFeeds {
   readonly #deps: Omit<InformerDeps, "server">;
   readonly #feeds = new Map<string, Feed>();
   readonly #onEvent: (namespace: string, id: string) => void;
 
-  /** `onEvent` is told the object (`Kind/name`) each new Event is about. */
+  /** `onEvent` is called with the object (`Kind/name`) that each new Event is about. */
   constructor(deps: Omit<InformerDeps, "server">, onEvent: (namespace: string, id: string) => void) {
     this.#deps = deps;
     this.#onEvent = onEvent;

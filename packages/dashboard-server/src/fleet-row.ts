@@ -7,7 +7,7 @@ import { providerName } from "./provider-name.ts";
 const CHIPS = ["Available", "InfrastructureReady", "ControlPlaneAvailable", "WorkersAvailable"];
 const MAX_MESSAGE = 240;
 
-/** The parts of a cluster that its row is made of. */
+/** What the fleet table's row of a cluster is computed from. */
 export interface FleetParts {
   readonly cluster: Cluster;
   /** The state of the cluster with all its parts. */
@@ -18,7 +18,7 @@ export interface FleetParts {
   readonly templates: readonly ContractReference[];
 }
 
-/** The row of a cluster. */
+/** Computes the fleet table's row of a cluster. */
 export function fleetRow({ cluster, state, version, templates }: FleetParts): FleetRow {
   const conditions = conditionsOf(cluster);
   const { metadata, spec, status } = cluster;
@@ -49,7 +49,7 @@ function countsOf(status: { availableReplicas?: number; desiredReplicas?: number
   return [status?.availableReplicas ?? 0, status?.desiredReplicas ?? 0];
 }
 
-/** A state with a message that a table has room for. */
+/** Returns a state with its message cut to the length that a table shows. */
 export function shortState(state: ObjectState): ObjectState {
   const { message } = state;
   return message.length > MAX_MESSAGE ? { ...state, message: `${message.slice(0, MAX_MESSAGE)}…` } : state;

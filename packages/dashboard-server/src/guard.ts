@@ -1,22 +1,21 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Why a request is refused before anything looks at it. */
+/** The response to a request that is rejected before it is processed. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
 }
 
-/** Where this server is. */
+/** The scheme and host names under which this server is reached. */
 export interface GuardOptions {
   readonly scheme: "http" | "https";
-  /** Names it is called by, beside localhost and addresses. */
+  /** Accepted host names, in addition to localhost and IP addresses. */
   readonly names: readonly string[];
 }
 
 /**
- * Stops what other web sites can make a browser do. The Host must be an address, localhost or a name we know: a page of another site
- * cannot have such a Host by pointing its own name at us. A request that changes something must come from our own page, and so must
- * one that reads data.
+ * Rejects cross-site requests. The Host must be an IP address, localhost or a configured name, which prevents DNS rebinding; requests that
+ * write or read data must come from the dashboard itself.
  */
 export function guard(
   method: string,
@@ -39,7 +38,7 @@ export function guard(
   return undefined;
 }
 
-/** Whether a path gives data and not only the page itself. */
+/** Returns whether a path serves data rather than the dashboard's own files. */
 export function isData(path: string): boolean {
   return /^\/(auth|k8s|stream|kubeconfig|control-planes)(\/|$)/.test(path);
 }
@@ -51,7 +50,7 @@ function hostAllowed(host: string, names: readonly string[]): boolean {
   return name === "localhost" || name.startsWith("[") || /^\d{1,3}(\.\d{1,3}){3}$/.test(name) || names.includes(name);
 }
 
-/** Headers of every answer. `nonce` lets the page's own style elements in; there is no inline script at all. */
+/** Returns the headers of every response. `nonce` allows the dashboard's own style elements; inline scripts are never allowed. */
 export function securityHeaders(nonce: string | undefined): Record<string, string> {
   const style = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
   return {

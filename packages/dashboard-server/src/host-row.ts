@@ -34,7 +34,7 @@ interface AnyHost extends KubeObject {
   };
 }
 
-/** A host's row of the inventory, as it is now. */
+/** Computes the current inventory row of a host. */
 export function hostRow(object: KubeObject, kind: ViewKind, nowMs: number): HostRow {
   const host = object as AnyHost;
   const { metadata, spec, status } = host;

@@ -3,21 +3,21 @@ import type { Explanation, ObjectState } from "@capstan/capi";
 
 /** What the dashboard and its server exchange. The dashboard imports these types only. */
 
-/** A condition's type and status: one chip of the fleet table. */
+/** Type and status of a condition, shown as one chip in the fleet table. */
 export type Chip = readonly [type: string, status: Condition["status"]];
 
-/** Two counters: how many are there, how many are wanted. */
+/** Available and desired replicas. */
 export type Counts = readonly [available: number, desired: number];
 
-/** What the manager knows of where new control planes run. */
+/** Where new control planes run by default, and which Kubernetes versions the manager's machine can run. */
 export interface ControlPlaneHome {
-  /** Where one runs that does not say where. */
+  /** Placement of control planes that specify none. */
   readonly placement: "Process" | "Pods";
-  /** Versions of Kubernetes whose programs are on the manager's machine, old to new: what processes beside it can run. */
+  /** Kubernetes versions installed on the manager's machine, oldest first, which control planes as processes can run. */
   readonly versions: readonly string[];
 }
 
-/** One line of the fleet table. */
+/** One row of the fleet table. */
 export interface FleetRow {
   readonly namespace: string;
   readonly name: string;
@@ -34,7 +34,7 @@ export interface FleetRow {
   readonly deleting?: true;
 }
 
-/** How a worker pool spreads its replicas. */
+/** One member of a WorkerPool with its share of the replicas. */
 export interface PoolMember {
   readonly name: string;
   readonly provider: string;
@@ -47,7 +47,7 @@ export interface PoolMember {
   readonly message?: string;
 }
 
-/** What is worth showing of an object beside its conditions; which of it is there depends on the kind. */
+/** What the dashboard shows of an object in addition to its conditions; the fields depend on the kind. */
 export interface ObjectFacts {
   readonly desired?: number;
   readonly ready?: number;
@@ -66,10 +66,10 @@ export interface ObjectFacts {
   readonly simulated?: SimulatedHealth;
 }
 
-/** Hosts in memory can be broken on request, to see what happens. */
+/** Health of a simulated host, which users can break and repair in the demo. */
 export type SimulatedHealth = "well" | "broken";
 
-/** An object of a cluster. */
+/** An object of a cluster, as the dashboard receives it. */
 export interface ObjectItem {
   readonly type: "object";
   readonly id: string;
@@ -92,7 +92,7 @@ export interface ObjectItem {
   readonly causes?: readonly Explanation[];
 }
 
-/** Something that happened: an Event, or a condition that changed. */
+/** An entry of the timeline: an Event, or a condition that changed. */
 export interface TimelineItem {
   readonly type: "event" | "change";
   readonly at: string;
@@ -107,7 +107,7 @@ export interface TimelineItem {
 /** An item of a cluster's topic. */
 export type ClusterItem = ObjectItem | TimelineItem;
 
-/** A host of your own or a bare-metal host. */
+/** A bring-your-own or bare-metal host in the inventory. */
 export interface HostRow {
   readonly kind: string;
   readonly apiVersion: string;
@@ -132,7 +132,7 @@ export interface HostRow {
   readonly simulated?: SimulatedHealth;
 }
 
-/** What changed in a topic; an event of the stream is an array of these. `reset`: forget what you had. */
+/** A change of a topic; each stream event carries an array of these. `reset` tells the client to drop its state first. */
 export interface StreamMessage<T = unknown> {
   readonly topic: string;
   readonly reset?: true;
@@ -140,7 +140,7 @@ export interface StreamMessage<T = unknown> {
   readonly del: readonly string[];
 }
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface SessionInfo {
   readonly user: string;
   readonly groups: readonly string[];
@@ -151,10 +151,10 @@ export interface SessionInfo {
   readonly clusters: ClusterAccess;
 }
 
-/** In how many namespaces somebody may do something. */
+/** Whether a user may do something in all namespaces, in some, or in none. */
 export type Reach = "everywhere" | "somewhere" | "nowhere";
 
-/** Where somebody may see and create clusters. */
+/** Where a user may see and create clusters. */
 export interface ClusterAccess {
   readonly see: Reach;
   readonly create: Reach;

@@ -1,4 +1,4 @@
-/** Short name of the provider a kind belongs to: `ByoMachineTemplate` is `byo`, `Metal3Cluster` is `metal3`. */
+/** Returns the short provider name of a kind: `ByoMachineTemplate` is `byo`, `Metal3Cluster` is `metal3`. */
 export function providerName(kind: string): string {
   if (kind === "BareMetalHost") return "metal3";
   return kind

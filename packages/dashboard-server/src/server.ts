@@ -28,21 +28,21 @@ import { loadStaticFiles, type StaticFile } from "./static-files.ts";
 import { serveStream } from "./stream.ts";
 import type { Views } from "./views.ts";
 
-/** How the dashboard reaches the management API in somebody's name. */
+/** Creates transports that reach the management API as a given user. */
 export interface ActingTransport {
-  /** As a user that proved who it is. */
+  /** As an authenticated user. */
   asUser(user: UserInfo): Transport;
-  /** As whoever the token belongs to. */
+  /** As the user of the token. */
   withToken(token: string): Transport;
 }
 
-/** What the dashboard's server needs. */
+/** What the dashboard's HTTP server needs. */
 export interface DashboardServerOptions {
   readonly host: string;
   readonly port: number;
   /** Without it only loopback is served: passwords and cookies must not cross a network in the clear. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem: string } | undefined;
-  /** Names the server is called by, beside localhost and addresses. */
+  /** Accepted host names, in addition to localhost and IP addresses. */
   readonly names?: readonly string[] | undefined;
   /** The built page. */
   readonly pageDir: string;
@@ -60,7 +60,7 @@ export interface DashboardServerOptions {
   readonly log: Logger;
 }
 
-/** A running dashboard. */
+/** A running dashboard server. */
 export interface DashboardServer {
   readonly url: string;
   close(): Promise<void>;
@@ -68,15 +68,15 @@ export interface DashboardServer {
 
 const MAX_CREDENTIAL_BYTES = 64 * 1024;
 const MAX_TOPICS = 20;
-/** After a few failed attempts an address has to wait; others do not. */
+/** Rate limit of failed sign-ins, per client address. */
 const SIGN_IN_LIMIT = { max: 20, windowMs: 60_000, maxAddresses: 10_000 };
 
-/** Whether an address is only reachable from this machine. */
+/** Returns whether an address is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Serves the page, its sign-in, its stream and its way to the API. */
+/** Serves the dashboard's files, sign-in, event stream and API proxy. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
   if (options.tls === undefined && !isLoopback(options.host))
     throw new Error(`the dashboard is served in the clear on loopback only, not on ${options.host}`);
@@ -332,7 +332,7 @@ class Handler {
 
 const NOT_ACCEPTED = failure(401, "the token is not accepted by the management API");
 
-/** Whom the management API takes the caller for; undefined when it does not accept it. */
+/** The user as the management API authenticates it; undefined when it rejects the credentials. */
 async function userOf(transport: Transport): Promise<Pick<UserInfo, "name" | "groups"> | undefined> {
   const { status, body } = await transport.request({
     method: "POST",

@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import type { Clock, Random, UserInfo } from "@capstan/apimachinery";
 import { writeFileAtomic } from "@capstan/os";
 
-/** As whom a session acts: a user that proved who it is, or whoever a token belongs to at the time of each request. */
+/** The identity behind a session: an authenticated user, or a token that the API authenticates on every request. */
 export type Identity =
   | { readonly type: "user"; readonly user: UserInfo }
   | { readonly type: "token"; readonly token: string };
 
-/** A signed-in browser. */
+/** A signed-in browser session. */
 export interface Session {
   readonly identity: Identity;
   readonly expiresMs: number;
@@ -20,15 +20,15 @@ const LINK_MS = 3600_000;
 const MAX_SESSIONS = 1000;
 const MAX_LINKS = 100;
 
-/** What sessions need. */
+/** What the session store needs. */
 export interface SessionsOptions {
-  /** Sessions outlive a restart here; readable by the owner only, because a session is a credential. */
+  /** Stores sessions across restarts; readable by the owner only, because a session is a credential. */
   readonly file: string;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** Sessions and one-time sign-in codes. Only hashes of what the browser holds are kept. */
+/** Stores sessions and one-time sign-in codes. It keeps only hashes of the secrets that browsers hold. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, Session>();
@@ -39,7 +39,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Reads what an earlier process left. A file that cannot be understood only means that everybody signs in again. */
+  /** Reads the sessions of an earlier process. If the file is unreadable, all users have to sign in again. */
   static async open(options: SessionsOptions): Promise<Sessions> {
     const sessions = new Sessions(options);
     try {
@@ -60,7 +60,7 @@ export class Sessions {
     return code;
   }
 
-  /** Uses a code up; undefined when it is unknown, used or too old. */
+  /** Redeems a code; undefined when it is unknown, used or expired. */
   redeem(code: string): Identity | undefined {
     const hash = hashOf(code);
     const link = this.#links.get(hash);

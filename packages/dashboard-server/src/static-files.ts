@@ -4,7 +4,7 @@ import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** A file of the page, ready to be sent. */
+/** A file of the dashboard, ready to be sent. */
 export interface StaticFile {
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const compress = promisify(gzip);
 
-/** Reads the built page, by path from `/`: some hundred kilobytes that stay in memory. Nothing else is ever read from the disk. */
+/** Loads the built dashboard into memory, by URL path. No request reads any other file from disk. */
 export async function loadStaticFiles(dir: string): Promise<ReadonlyMap<string, StaticFile>> {
   const files = new Map<string, StaticFile>();
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });

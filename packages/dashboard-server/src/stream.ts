@@ -3,9 +3,9 @@ import type { Clock } from "@capstan/apimachinery";
 import { type Access, SignedOutError } from "./access.ts";
 import type { Sequence, Topic } from "./topic.ts";
 
-/** A comment now and then tells both sides that the other is there. */
+/** A periodic comment shows both sides that the other is still connected. */
 const PING_MS = 20_000;
-/** Rights are asked for again this often, so that a right taken away ends what it gave. */
+/** How often permissions are re-checked, so that a revoked permission takes effect on open streams. */
 const RIGHTS_MS = 15_000;
 /** A reader that does not take what it is sent is cut off; it comes back and gets only what it missed. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -21,8 +21,8 @@ export interface StreamOptions {
 }
 
 /**
- * Sends what changes in several topics over one response, each item only to those who may list it. The only state is how far the
- * reader is; being new, being live and coming back after a lost connection or a restart are the same thing.
+ * Streams the changes of several topics over one response, each item only to users who may list it. The only state is the client's
+ * position, so that a first connection, live updates and a reconnect are handled alike.
  */
 export function serveStream(options: StreamOptions): void {
   const { response, sequence, access, clock } = options;

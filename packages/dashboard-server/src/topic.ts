@@ -1,4 +1,4 @@
-/** Which right a reader of an item needs: to list this resource in this namespace. */
+/** The permission that is needed to read an item: to list this resource in this namespace. */
 export interface ItemAccess {
   readonly group: string;
   readonly resource: string;
@@ -12,7 +12,7 @@ interface Entry {
   readonly access: ItemAccess;
 }
 
-/** What changed since a cursor. */
+/** What changed in a topic since a position in its sequence. */
 export interface TopicChanges {
   /** The reader must forget what it has: too much was missed. */
   readonly reset: boolean;
@@ -28,7 +28,7 @@ interface Tombstone {
 
 const MAX_TOMBSTONES = 2000;
 
-/** Numbers changes over all topics of a process; the epoch tells one process from the next. */
+/** Numbers the changes of all topics in a process; the epoch distinguishes one process from the next. */
 export class Sequence {
   readonly epoch: string;
   #last = 0;
@@ -58,7 +58,7 @@ export class Sequence {
   }
 }
 
-/** A keyed collection that can tell what changed since any moment: snapshot, live updates and resuming are one operation. */
+/** A keyed collection that returns what changed since any position, so that snapshots, live updates and resuming are one operation. */
 export class Topic {
   readonly name: string;
   readonly #sequence: Sequence;

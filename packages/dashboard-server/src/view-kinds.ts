@@ -2,7 +2,7 @@ import type { Clock, KubeObject, Random } from "@capstan/apimachinery";
 import { clusterNameOf } from "@capstan/capi";
 import { type Cache, type KindRef, keyText, type Logger } from "@capstan/runtime";
 
-/** What the views are made from. */
+/** What the views are computed from. */
 export interface ViewsOptions {
   readonly cache: Cache;
   /** Every kind that may be a part of a cluster, and the kinds of hosts. */
@@ -12,12 +12,12 @@ export interface ViewsOptions {
   readonly log: Logger;
 }
 
-/** Files objects under the cluster they belong to. */
+/** Cache index of objects by the cluster that they belong to. */
 export const CLUSTER_INDEX = "dashboard-cluster";
-/** Files hosts under the machine that uses them. */
+/** Cache index of hosts by the machine that claimed them. */
 export const CLAIM_INDEX = "dashboard-claim";
 
-/** `namespace/cluster` of an object, if it belongs to one. */
+/** Returns `namespace/cluster` of an object; undefined when it belongs to no cluster. */
 export function clusterKeyOf(object: KubeObject): string | undefined {
   const name = clusterNameOf(object);
   return name === undefined ? undefined : keyText(object.metadata.namespace, name);

@@ -22,17 +22,16 @@ import { hostRow } from "./host-row.ts";
 import { type ItemAccess, Sequence, Topic } from "./topic.ts";
 import { CLAIM_INDEX, CLUSTER_INDEX, clusterKeyOf, type ViewsOptions } from "./view-kinds.ts";
 
-/** Changes within this time are one update: a cluster that comes up changes many objects at once. */
+/** Changes within this time are one update, because a starting cluster changes many objects at once. */
 const GATHER_MS = 40;
-/** A cluster's topic that nobody reads is kept for this long, so that a reader that comes back resumes. */
+/** How long a cluster's topic without readers is kept, so that a returning reader resumes. */
 const KEEP_MS = 60_000;
 /** At most this many clusters are kept in detail at a time. */
 const MAX_CLUSTERS = 200;
 
 /**
- * Summaries of what the manager's cache holds, kept as topics: `fleet`, `hosts` and `cluster:NAMESPACE/NAME`. Built on first use and
- * then only from what changes, so that a thousand steady clusters cost nothing. States that depend on the time (a host that stops
- * reporting, a rollout without progress) are re-evaluated when their time comes, without any event.
+ * Keeps summaries of the manager's cache as topics: `fleet`, `hosts` and `cluster:NAMESPACE/NAME`. They are built on first use and updated
+ * per change, so that idle clusters cost nothing. States that depend on time (a silent host, a stuck rollout) are re-evaluated when due.
  */
 export class Views {
   readonly sequence: Sequence;

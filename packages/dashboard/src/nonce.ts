@@ -1,6 +1,6 @@
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
 
-/** The only style elements the content security policy lets in are those that carry this. */
+/** Returns the nonce that style elements need to be allowed by the content security policy. */
 export function styleNonce(): string {
   return nonce;
 }

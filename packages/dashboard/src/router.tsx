@@ -42,8 +42,9 @@ const fleet = createRoute({
   component: FleetPage,
 });
 
-/** A part of a cluster's page. */
+/** Tabs of the cluster page. */
 export const TABS = ["overview", "machines", "timeline", "yaml"] as const;
+/** A tab of the cluster page. */
 export type Tab = (typeof TABS)[number];
 
 const cluster = createRoute({
@@ -73,7 +74,7 @@ const hosts = createRoute({
   component: lazyRouteComponent(() => import("./hosts/hosts-page.tsx"), "HostsPage"),
 });
 
-/** The page's addresses. */
+/** The routes of the dashboard. */
 export const router = createRouter({
   routeTree: root.addChildren([signInRoute, shell.addChildren([home, fleet, cluster, create, hosts])]),
   defaultPreload: "intent",

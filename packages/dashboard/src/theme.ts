@@ -1,6 +1,6 @@
 import { type CSSVariablesResolver, createTheme } from "@mantine/core";
 
-/** Colours that keep the contrast of WCAG AA in both schemes. */
+/** Mantine theme with colours that meet WCAG AA contrast in both colour schemes. */
 export const theme = createTheme({
   primaryColor: "indigo",
   primaryShade: { light: 8, dark: 8 },
@@ -10,7 +10,7 @@ export const theme = createTheme({
   cursorType: "pointer",
 });
 
-/** Mantine's own grey texts are too pale to be read by everybody. */
+/** Overrides Mantine's grey text colours, which have too little contrast. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -17,19 +17,19 @@ const SNAPSHOT_MS = 6 * 3600_000;
 const MAX_SNAPSHOT = 16 * 1024 ** 3;
 const MAX_PART = 16 * 1024 ** 2;
 
-/** The keys a client of etcd is let in with. */
+/** Client certificate for etcd, and a user where authentication is enabled. */
 export interface EtcdCredentials {
   ca: string;
   cert: string;
   key: string;
-  /** Who it is, where etcd asks: its gateway does not look at the name in the certificate. */
+  /** The etcd user, where authentication is enabled: etcd's gateway ignores the name in the certificate. */
   user?: { name: string; password: string };
 }
 
-/** One call to etcd's JSON gateway: the path below `/v3/`, and what it is given. */
+/** Calls etcd's JSON gateway: the path below `/v3/`, and the request body. */
 export type EtcdCall = (endpoint: string, path: string, body: object, timeoutMs?: number) => Promise<unknown>;
 
-/** Calls with these keys; a user's token is fetched when it is first needed and again when etcd has forgotten it. */
+/** Returns a function that calls etcd with these credentials; it fetches a user's token on first use and again when etcd rejects it. */
 export function etcdGateway(credentials: EtcdCredentials, clock: Clock, connect?: EtcdConnect): EtcdCall {
   const { user } = credentials;
   let token: Promise<string> | undefined;
@@ -62,7 +62,7 @@ export function etcdGateway(credentials: EtcdCredentials, clock: Clock, connect?
   };
 }
 
-/** One member as etcd itself lists it. */
+/** A member in etcd's own member list. */
 export interface ListedMember {
   /** A 64-bit number, which a JavaScript number cannot hold. */
   id: string;
@@ -72,7 +72,7 @@ export interface ListedMember {
   isLearner: boolean;
 }
 
-/** How one member is. */
+/** Status of one member, as etcd reports it. */
 export interface MemberStatus {
   memberId: string;
   leader: string;
@@ -83,7 +83,7 @@ export interface MemberStatus {
   errors: string[];
 }
 
-/** etcd's maintenance and membership calls over its JSON gateway: no program is started for them. */
+/** Calls etcd's maintenance and membership API through its JSON gateway, without starting a program. */
 export interface EtcdClient {
   members(endpoint: string): Promise<ListedMember[]>;
   addMember(endpoint: string, peerUrl: string, asLearner: boolean): Promise<void>;
@@ -99,7 +99,7 @@ export interface EtcdClient {
   snapshot(endpoint: string, file: string): Promise<void>;
 }
 
-/** Another way to a member than the network: a connection to its client port. */
+/** Opens a connection to a member's client port by another way than the network. */
 export type EtcdConnect = (endpoint: URL) => Promise<Duplex>;
 
 interface RawMember {
@@ -109,7 +109,7 @@ interface RawMember {
   isLearner?: boolean;
 }
 
-/** A client that shows these keys. */
+/** Creates a client with these credentials. */
 export function etcdClient(credentials: EtcdCredentials, clock: Clock, connect?: EtcdConnect): EtcdClient {
   const call = etcdGateway(credentials, clock, connect);
   return {

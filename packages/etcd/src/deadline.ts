@@ -1,6 +1,6 @@
 import type { Clock } from "@capstan/apimachinery";
 
-/** Ends what uses its signal when the time is over, by the clock that everything else goes by. */
+/** Aborts its signal when the time is over, measured by the injected clock. */
 export class Deadline {
   private readonly controller = new AbortController();
   private readonly clock: Clock;
@@ -19,7 +19,7 @@ export class Deadline {
     return this.controller.signal;
   }
 
-  /** There was progress: the time begins anew. */
+  /** Restarts the timer after progress. */
   again(): void {
     this.cancel();
     this.cancel = this.clock.after(this.ms, () => this.controller.abort(this.error));

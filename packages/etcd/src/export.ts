@@ -8,7 +8,7 @@ const HEADER = JSON.stringify({ format: "capstan-etcd-export/1" });
 /** How many entries are handed over at a time. */
 const ENTRIES = 100;
 
-/** Writes entries to a file that only its owner can read: one line each, keys without the tenant's prefix. */
+/** Writes entries to a file that only its owner can read, one per line and with keys relative to the tenant's prefix. */
 export async function writeExport(file: string, pages: AsyncIterable<readonly EtcdEntry[]>): Promise<void> {
   const handle = await open(file, "w", 0o600);
   try {
@@ -22,7 +22,7 @@ export async function writeExport(file: string, pages: AsyncIterable<readonly Et
   }
 }
 
-/** Whether a file is such an export. */
+/** Returns whether a file is an export written by `writeExport`. */
 export async function isExport(file: string): Promise<boolean> {
   let handle: FileHandle | undefined;
   try {
@@ -34,7 +34,7 @@ export async function isExport(file: string): Promise<boolean> {
   }
 }
 
-/** The entries of an export, some at a time. */
+/** Reads the entries of an export in batches. */
 export async function* readExport(file: string): AsyncGenerator<EtcdEntry[]> {
   const lines = createInterface({ input: createReadStream(file, "utf8"), crlfDelay: Number.POSITIVE_INFINITY });
   let entries: EtcdEntry[] = [];

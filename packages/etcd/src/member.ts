@@ -1,9 +1,9 @@
-/** One member of etcd and how it is reached. */
+/** An etcd member and its addresses. */
 export interface EtcdMember {
   name: string;
   clientUrl: string;
   peerUrl: string;
-  /** What it listens on, where that is not what it tells others. */
+  /** Listen address, where it differs from the advertised one. */
   listenClientUrl?: string;
   listenPeerUrl?: string;
   metricsUrl: string;
@@ -13,7 +13,7 @@ export interface EtcdMember {
   joins?: boolean;
 }
 
-/** `--initial-cluster`: all members with their peer addresses. */
+/** Returns the value of `--initial-cluster`: all members with their peer URLs. */
 export function initialCluster(members: readonly EtcdMember[]): string {
   return members.map((member) => `${member.name}=${member.peerUrl}`).join(",");
 }

@@ -1,9 +1,9 @@
-/** One member of etcd as the placement keeps it. */
+/** The stored state of one etcd member of a control plane. */
 export interface EtcdMemberRecord {
   index: number;
   /** Indexes of the members it was begun with: its `--initial-cluster`, which never changes afterwards. */
   began: number[];
-  /** It joined a cluster that ran already. */
+  /** It joined a running cluster. */
   joined?: boolean;
   /** It has no vote yet. */
   learner?: boolean;
@@ -17,26 +17,26 @@ export interface EtcdMemberRecord {
   replacedMs?: number;
 }
 
-/** A member as it is seen now. */
+/** A member's record together with its observed state. */
 export interface MemberView {
   record: EtcdMemberRecord;
   ready: boolean;
   hasData: boolean;
-  /** Why its data cannot be read, in its own words. */
+  /** Why its data cannot be read, from its error message. */
   damage: string | undefined;
 }
 
-/** What to do next about the members. */
+/** The next change to the members of etcd. */
 export type MembershipStep =
   | { type: "none" }
-  /** All that were wanted are there: kube-apiservers may use them. */
+  /** All desired members have joined: kube-apiservers may use them. */
   | { type: "serve" }
   | MembershipWait
   | { type: "replace"; index: number; why: string }
   /** `leave` is for that member and all after it. */
   | { type: "add" | "promote" | "leave" | "remove"; index: number };
 
-/** Nothing can be done now. */
+/** The membership cannot change at the moment. */
 export interface MembershipWait {
   type: "wait";
   reason: "EtcdQuorumLost" | "EtcdMembersChanging";
@@ -46,15 +46,15 @@ export interface MembershipWait {
 /** A member that was replaced and fails again so soon has another trouble than its data. */
 const REPLACE_AGAIN_MS = 10 * 60_000;
 
-/** The members of a new control plane. */
+/** Returns the member records of a new control plane. */
 export function firstMembers(count: number): EtcdMemberRecord[] {
   const began = Array.from({ length: count }, (_, index) => index);
   return began.map((index) => ({ index, began }));
 }
 
 /**
- * The next step from the members there are to the number wanted, one at a time and never one that could cost the quorum. `settled` says
- * that all kube-apiservers run with the list of members as it is recorded.
+ * Decides the next step towards the desired number of members: one change at a time, and none that could lose the quorum. `settled` means
+ * that all kube-apiservers run with the recorded list of members.
  */
 export function membershipStep(
   members: readonly MemberView[],
@@ -97,7 +97,7 @@ export function membershipStep(
   return members.length < wanted ? { type: "add", index: highest + 1 } : { type: "leave", index: wanted };
 }
 
-/** What is being done, for people. */
+/** Describes a step for status messages. */
 export function describeStep(step: Exclude<MembershipStep, { type: "none" | "wait" }>, wanted: number): string {
   switch (step.type) {
     case "replace":
@@ -125,7 +125,7 @@ const ENOUGH_RESTARTS = 3;
 const DAMAGE =
   /signal SIGBUS|crc mismatch|corrupt|checksum|unexpected EOF|invalid database|too small|freepages|already freed|failed to (open|find|recover|read|load) .*(database|db|wal|snap|backend)/i;
 
-/** Why a member's data cannot be read, if that is why it ends again and again. */
+/** Returns the error of a member that keeps failing because its data is damaged; undefined for any other failure. */
 export function damageOf(state: { phase: string; restarts: number; message: string }): string | undefined {
   if (state.phase !== "Failed" || state.restarts < ENOUGH_RESTARTS || !DAMAGE.test(state.message)) return undefined;
   return state.message.slice(state.message.indexOf("its last error: ") + "its last error: ".length, 300);

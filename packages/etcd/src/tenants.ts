@@ -12,27 +12,27 @@ const MOST_KEYS = 1000;
 const BATCH_KEYS = 100;
 const BATCH_BYTES = 512 * 1024;
 
-/** One key below a prefix, as bytes in base64. */
+/** One key below a prefix with its value, both in base64. */
 export interface EtcdEntry {
   /** Without the prefix. */
   key: string;
   value: string;
 }
 
-/** Whom data below a prefix belongs to: a user that etcd knows by the name in its certificate. */
+/** The owner of the data below a prefix, a user that etcd identifies by the common name of its certificate. */
 export interface EtcdTenant {
   user: string;
   /** With a slash at its end: `/a/b` would also cover `/a/bc`. */
   prefix: string;
 }
 
-/** An etcd that several share, as its administrator sees it. All calls are safe to repeat. */
+/** Administers an etcd that several tenants share. All calls are safe to repeat. */
 export interface EtcdTenants {
-  /** Lets nobody in any more without a name, and the administrator with its password. */
+  /** Enables authentication, with the administrator's password. */
   secure(): Promise<void>;
-  /** Lets a tenant in; without the right to write it can only read what is its own. */
+  /** Grants a tenant access to its own prefix, read-only unless `writable`. */
   admit(tenant: EtcdTenant, writable: boolean): Promise<void>;
-  /** Takes away a tenant and all its data. */
+  /** Removes a tenant and all its data. */
   expel(tenant: EtcdTenant): Promise<void>;
   /** How much all data takes, history included. */
   bytesInUse(): Promise<number>;
@@ -50,7 +50,7 @@ interface RawRange {
   more?: boolean;
 }
 
-/** The administrator's view over etcd's JSON gateway. */
+/** Creates the administrator's client over etcd's JSON gateway. */
 export function etcdTenants(
   endpoint: string,
   credentials: EtcdCredentials & { user: { name: string; password: string } },

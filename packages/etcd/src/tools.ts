@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10 * 60_000;
 /** Watches of clients must not see revisions again that they have seen before the loss. */
 const BUMP_REVISION = "1000000000";
 
-/** Where etcdctl finds the key it is let in with. */
+/** Endpoint and certificate files that etcdctl uses. */
 export interface EtcdAccess {
   endpoint: string;
   caFile: string;
@@ -33,7 +33,7 @@ export async function saveSnapshot(binDir: string, access: EtcdAccess, file: str
   await tool(join(binDir, "etcdctl"), [...args, "snapshot", "save", file]);
 }
 
-/** Makes a member's data from a snapshot beside what it has: that goes only once the snapshot is known to be good. */
+/** Restores a snapshot into a folder next to a member's data, which stays in place until `adoptRestored`. */
 export async function restoreSnapshot(
   binDir: string,
   file: string,
@@ -51,7 +51,7 @@ export async function restoreSnapshot(
   }
 }
 
-/** Lets the restored data take the place of what was there; after a crash it is restored again. */
+/** Replaces a member's data by the restored folder; after a crash the snapshot must be restored again. */
 export async function adoptRestored(dataDir: string): Promise<void> {
   await removeReclaimed(dataDir);
   await rename(restoredDir(dataDir), dataDir);
@@ -62,7 +62,7 @@ function restoredDir(dataDir: string): string {
   return `${dataDir}.new`;
 }
 
-/** How etcdutl is told to make a member's data folder from a snapshot. */
+/** Returns the etcdutl arguments that restore a member's data folder from a snapshot. */
 export function restoreArguments(
   file: string,
   dataDir: string,
@@ -87,13 +87,13 @@ export function restoreArguments(
   ];
 }
 
-/** The version an etcd program says it is. */
+/** Returns the version that an etcd binary reports. */
 export async function etcdVersionOf(binDir: string): Promise<string> {
   const { stdout } = await run(join(binDir, "etcd"), ["--version"], { timeout: TIMEOUT_MS });
   return stdout.split("\n")[0] ?? "";
 }
 
-/** A tool that ran and failed, in its own words. */
+/** Thrown when an etcd tool fails, with its own error output as the message. */
 export class EtcdToolError extends Error {
   /** Whether the disk was full. */
   get noSpace(): boolean {

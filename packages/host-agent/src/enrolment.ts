@@ -13,19 +13,20 @@ const RBAC = "rbac.authorization.k8s.io";
 const TOKEN_LIFE_MS = 60 * 60_000;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-/** A one-time token for one host: `id.secret`. */
+/** A one-time token `id.secret` that enrols one host. */
 export interface EnrolmentToken {
   id: string;
   secret: string;
 }
 
+/** Generates a random enrolment token in the format of a Kubernetes bootstrap token. */
 export function newEnrolmentToken(random: Random): EnrolmentToken {
   const text = (length: number): string =>
     [...random.bytes(length)].map((byte) => ALPHABET[byte % ALPHABET.length]).join("");
   return { id: text(6), secret: text(16) };
 }
 
-/** The Secret that makes a token good, for an hour unless said, for enrolling one host and nothing else. */
+/** Builds the bootstrap token Secret of an enrolment token, valid for one host and, by default, for one hour. */
 export function enrolmentSecret(
   token: EnrolmentToken,
   host: KubeObject,
@@ -57,7 +58,7 @@ export function enrolmentSecret(
   };
 }
 
-/** What every enrolment needs once: who holds a token may ask for a certificate, and so may who renews one. */
+/** Builds the RBAC objects that all hosts share: holders of a token and enrolled agents may request certificates. */
 export function enrolmentRoles(): Unstructured[] {
   const role = (name: string): Unstructured => ({
     apiVersion: `${RBAC}/v1`,
@@ -81,12 +82,15 @@ export function enrolmentRoles(): Unstructured[] {
   ];
 }
 
-/** The host itself, to be claimed once its agent has reported. */
+/** Builds the ByoHost, which can be claimed once its agent has reported. */
 export function byoHost(namespace: string, name: string, labels: Record<string, string>): ByoHost {
   return { apiVersion: ByoHost.apiVersion, kind: ByoHost.kind, metadata: { namespace, name, labels }, spec: {} };
 }
 
-/** The rights of one agent: its own host and log, and the Secrets it needs right now. They go with the host. */
+/**
+ * Builds the Role, RoleBinding and log ConfigMap of one agent, with access to its ByoHost, its log and the Secrets it currently needs. They
+ * are deleted with the ByoHost.
+ */
 export function hostRights(host: ByoHost, secretNames: string[]): Unstructured[] {
   const { namespace = "", name = "", uid } = host.metadata;
   const user = agentUser(host);
@@ -128,7 +132,7 @@ export function hostRights(host: ByoHost, secretNames: string[]): Unstructured[]
   ];
 }
 
-/** The text that `--enrol` takes: where to go, whom to trust, who one is, and the token. */
+/** Encodes the argument of `--enrol`: the API server, its CA, the host's name and the token. */
 export function enrolmentLine(o: {
   server: string;
   caPem: string;

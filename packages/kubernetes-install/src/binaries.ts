@@ -1,7 +1,7 @@
 import { access, constants, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Finds the programs of a Kubernetes version on this machine. */
+/** Finds the binaries of a Kubernetes version on this machine. */
 export interface Binaries {
   /** The folder that holds kube-apiserver, etcd and the others, or what to do to get them. */
   find(version: string): Promise<{ dir: string } | { missing: string; cure: string }>;
@@ -9,12 +9,12 @@ export interface Binaries {
 
 const PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
-/** Where `capstan kubernetes install` puts programs. */
+/** Returns the folder in a data directory where `capstan kubernetes install` puts binaries. */
 export function kubernetesDir(dataDir: string): string {
   return join(dataDir, "kubernetes");
 }
 
-/** Finds Kubernetes programs below folders laid out as `VERSION/bin/PROGRAM`, the first that has them all. */
+/** Finds binaries in folders laid out as `VERSION/bin/PROGRAM`; the first folder that has all of them wins. */
 export function binariesIn(folders: readonly string[]): Binaries {
   return {
     find: async (version) => {
@@ -30,7 +30,7 @@ export function binariesIn(folders: readonly string[]): Binaries {
   };
 }
 
-/** Versions all of whose programs lie in one of these folders, old to new: an install that was interrupted does not count. */
+/** Returns the versions that are completely installed in one of these folders, oldest first. */
 export async function installedVersions(folders: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const folder of folders)

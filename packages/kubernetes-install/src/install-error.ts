@@ -1,6 +1,6 @@
 import { DownloadError, type DownloadProblem } from "@capstan/media";
 
-/** An installation that did not succeed; `cure` says what a person can do. */
+/** Thrown when an installation fails; `cure` says what the user can do. */
 export class InstallError extends Error {
   readonly cure: string;
 
@@ -11,7 +11,7 @@ export class InstallError extends Error {
   }
 }
 
-/** What a person can do about a download that failed. */
+/** What the user can do about a failed download. */
 const CURES: Readonly<Record<DownloadProblem, string>> = {
   address: "write mirrors like https://mirror.example.org/kubernetes",
   unreachable: "check the network and HTTPS_PROXY, or name a mirror with --mirror, or take local files with --from DIR",
@@ -22,14 +22,14 @@ const CURES: Readonly<Record<DownloadProblem, string>> = {
   checksum: "the file was changed on the way or at its source: try again, or use another --mirror",
 };
 
-/** The error of a download, with the cure for a file that the server does not have. */
+/** Returns an error handler that adds this cure when a download failed because the server does not have the file. */
 export function ifMissing(cure: string): (error: unknown) => never {
   return (error) => {
     throw error instanceof DownloadError && error.problem === "missing" ? new InstallError(error.message, cure) : error;
   };
 }
 
-/** What the machine or the network refused, in words with a cure; anything else as it is. */
+/** Converts errors of downloads and of the file system to InstallErrors with a cure; other errors are returned unchanged. */
 export function asInstallError(error: unknown, into: string): unknown {
   if (error instanceof DownloadError) return new InstallError(error.message, CURES[error.problem]);
   if (error instanceof InstallError || !(error instanceof Error) || !("code" in error)) return error;

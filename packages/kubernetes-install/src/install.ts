@@ -19,6 +19,7 @@ const DEFAULT_ETCD_MIRROR = "https://github.com/etcd-io/etcd/releases/download";
 /** What Kubernetes 1.34 and later are tested with; older ones accept it too. */
 const DEFAULT_ETCD_VERSION = "v3.6.5";
 
+/** Which version to install where, and from which mirror or folder. */
 export interface InstallOptions {
   version: string;
   etcdVersion?: string;
@@ -29,7 +30,7 @@ export interface InstallOptions {
   etcdMirror?: string;
   /** Takes programs from a local folder instead. */
   from?: string;
-  /** As Node names it; that of this machine unless told. */
+  /** CPU architecture as Node.js names it; by default that of this machine. */
   architecture?: string;
   /** Names proxies. */
   env?: Readonly<Record<string, string | undefined>>;
@@ -37,7 +38,7 @@ export interface InstallOptions {
   signal?: AbortSignal;
 }
 
-/** Puts the programs of one Kubernetes version, and etcd, where hosted control planes look for them. Returns their folder. */
+/** Installs the control-plane binaries of one Kubernetes version and of etcd for hosted control planes. Returns their folder. */
 export async function installKubernetes(options: InstallOptions): Promise<string> {
   if (!VERSION.test(options.version))
     throw new InstallError(`${options.version} is not a version`, "write it like v1.34.4");
@@ -180,7 +181,7 @@ function checksumIn(text: string, url: string): string {
   );
 }
 
-/** Fills a folder beside the target and gives it its name in one step: a half-filled one is never seen. */
+/** Fills a folder next to the target and renames it atomically, so that a partial one is never visible. */
 async function inPlace(target: string, fill: (dir: string) => Promise<void>): Promise<void> {
   const made = await mkdtemp(`${target}.new-`);
   const old = oldOf(target);
@@ -200,7 +201,7 @@ async function inPlace(target: string, fill: (dir: string) => Promise<void>): Pr
 
 const oldOf = (target: string): string => `${target}.old`;
 
-/** Executable for everybody, and on disk. */
+/** Makes a file executable for all users and flushes it to disk. */
 async function settle(path: string): Promise<void> {
   const file = await open(path, "r");
   try {
@@ -215,7 +216,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
 }
 
-/** Versions installed below a folder, with every program in place. */
+/** Returns the versions that are completely installed in a folder, oldest first. */
 export async function listKubernetes(into: string): Promise<string[]> {
   const entries = await readdir(into, { withFileTypes: true }).catch(() => []);
   const versions: string[] = [];
@@ -227,7 +228,7 @@ export async function listKubernetes(into: string): Promise<string[]> {
   return versions.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }
 
-/** Removes one version; false when it was not there. What control planes below `clusters` run with is not removed. */
+/** Removes one version; returns false when it is not installed. Throws when hosted control planes use it, as `usersOf` reports. */
 export async function removeKubernetes(
   into: string,
   version: string,

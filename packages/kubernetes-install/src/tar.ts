@@ -6,7 +6,7 @@ import { createGunzip } from "node:zlib";
 
 const BLOCK = 512;
 
-/** Unpacks the wanted files of a .tar.gz by base name into a folder; other entries, links among them, are passed over. */
+/** Extracts the wanted files of a .tar.gz by base name into a folder; other entries, including links, are skipped. */
 export async function extractFiles(archive: string, names: readonly string[], into: string): Promise<string[]> {
   const extractor = new TarExtractor(names, into);
   try {

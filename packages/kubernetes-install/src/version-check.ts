@@ -5,7 +5,7 @@ import { InstallError } from "./install-error.ts";
 const run = promisify(execFile);
 const PATIENCE_MS = 10_000;
 
-/** Why a kube-apiserver is not of the version that it is to be installed as; nothing when it is, or does not tell. */
+/** Returns an error when a kube-apiserver reports another version than the one it is to be installed as, or does not run here. */
 export async function versionProblem(program: string, version: string): Promise<InstallError | undefined> {
   let told: string;
   try {

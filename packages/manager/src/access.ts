@@ -6,9 +6,9 @@ import { Client, kindRef } from "@capstan/runtime";
 import { kindsOf, PROVIDERS } from "./providers.ts";
 import { type RoleProvider, userRoles } from "./user-roles.ts";
 
-/** Where the manager lives in a management cluster. */
+/** Namespace of the manager in a management cluster. */
 export const MANAGER_NAMESPACE = "capstan-system";
-/** The manager's service account, and the role that other providers' rights are added to. */
+/** Name of the manager's ServiceAccount, and of the aggregated ClusterRole that other providers extend. */
 export const MANAGER_ACCOUNT = "capstan-manager";
 
 const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
@@ -35,7 +35,7 @@ const MANAGER_RULES: readonly PolicyRule[] = [
   },
 ];
 
-/** The manager's account with its permissions; the kinds of providers, ours and others', are added by aggregation. */
+/** Builds the manager's ServiceAccount and its permissions; those for the kinds of providers are added by aggregation. */
 export function managerAccess(providers: readonly RoleProvider[] = PROVIDERS): Unstructured[] {
   const rules = [...MANAGER_RULES, ...providers.flatMap(({ access }) => access?.rules ?? [])];
   const binding = (name: string): Unstructured => ({
@@ -68,8 +68,8 @@ export function managerAccess(providers: readonly RoleProvider[] = PROVIDERS): U
 }
 
 /**
- * The way of the controllers to the embedded API: under the account and the roles that the component files ship, so that every
- * run on one machine proves what a management cluster will allow.
+ * Connects the controllers to the embedded API under the ServiceAccount and roles that the component files ship, so that every standalone
+ * run verifies that they suffice in a management cluster.
  */
 export async function managerTransport(
   api: ApiServer,

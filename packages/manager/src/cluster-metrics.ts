@@ -6,8 +6,8 @@ import type { Cache, Kind, KindRef, Metrics } from "@capstan/runtime";
 const SCRAPE_MS = 500;
 
 /**
- * Gauges of the clusters' states, decided by the function that the command line and the dashboard use. They are computed when
- * Prometheus reads them.
+ * Registers gauges of the clusters' states, decided by the same function as in the command line and the dashboard. They are computed when
+ * Prometheus scrapes them.
  */
 export function observeClusterStates(metrics: Metrics, cache: Cache, kinds: readonly KindRef[], clock: Clock): void {
   const shown = kinds.filter(isTreeKind);

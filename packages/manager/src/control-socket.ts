@@ -7,7 +7,7 @@ const FILE = "control.sock";
 /** A request holds a path at most. */
 const MAX_BODY_CHARS = 64 * 1024;
 
-/** What the commands on the same machine may ask of a running instance, beyond its API. */
+/** What commands on the same machine can request from a running instance, in addition to its API. */
 export interface ControlActions {
   /** Writes a consistent copy of the store while running. */
   backup(path: string): Promise<void>;
@@ -17,7 +17,7 @@ export interface ControlActions {
 
 /**
  * Listens on a socket in the data directory, which only its owner can enter: whoever can connect can read the data anyway. Returns a
- * function that stops it.
+ * function that stops listening.
  */
 export async function serveControl(dataDir: string, actions: ControlActions): Promise<() => Promise<void>> {
   const path = join(dataDir, FILE);
@@ -72,12 +72,12 @@ function parsePath(text: string): string | undefined {
   }
 }
 
-/** Asks the running instance of a data directory for a backup; `path` is absolute. */
+/** Requests a backup from the running instance of a data directory; `path` must be absolute. */
 export async function requestBackup(dataDir: string, path: string): Promise<void> {
   await ask(dataDir, "/backup", { path });
 }
 
-/** Asks the running instance for an address that signs in to its dashboard once; undefined when it serves none. */
+/** Requests a one-time sign-in link to the dashboard of the running instance; undefined when it serves no dashboard. */
 export async function requestSignInLink(dataDir: string): Promise<string | undefined> {
   const { link } = (await ask(dataDir, "/sign-in-link", {})) as { link?: string };
   return link;

@@ -23,37 +23,37 @@ const LEASE_NAME = "capstan-manager";
 const DEFAULT_DURATION_MS = 15_000;
 const DEFAULT_DEADLINE_MS = 10_000;
 
-/** How one manager of several is chosen. */
+/** Settings of the leader election between managers. */
 export interface ElectionOptions {
   /** Where the Lease is, and with it the webhooks' authority. */
   readonly namespace: string;
-  /** Different for every process. */
+  /** Unique for every process. */
   readonly identity: string;
-  /** A way to the API of its own: renewals must not wait behind what the controllers do. */
+  /** A separate transport, so that renewals do not wait behind the controllers' requests. */
   readonly transport: Transport;
   readonly leaseDurationMs?: number;
   readonly renewDeadlineMs?: number;
   readonly retryPeriodMs?: number;
 }
 
-/** A manager on a management cluster that is a real Kubernetes. */
+/** Settings of a manager that runs against a real Kubernetes. */
 export interface ElectedOptions extends Omit<ManagerOptions, "servedBy" | "metrics"> {
-  /** Without it the controllers run at once, whoever else runs them. */
+  /** Without it the controllers start at once, even if another manager runs them too. */
   readonly election?: ElectionOptions;
   /** Host of the management API, as metrics name it. */
   readonly apiHost: string;
   readonly health?: WantedAddress;
   readonly metricsAddress?: WantedAddress;
   readonly version: string;
-  /** Told when probes, metrics and webhooks are served: before leading. */
+  /** Called when probes, metrics and webhooks are served, before leading. */
   onServing?(endpoints: ManagerEndpoints): void;
-  /** Told when the controllers run; what it returns is called before they stop. */
+  /** Called when the controllers are running; the returned function is called before they stop. */
   onLead?(manager: Manager): Promise<() => Promise<void>>;
 }
 
 /**
- * Serves webhooks, probes and metrics, and runs the controllers while this process leads. Ends when the signal does, or with "lost"
- * when somebody else may lead: the process has to end then.
+ * Serves webhooks, probes and metrics, and runs the controllers while this process is the leader. Returns "stopped" when the signal aborts,
+ * or "lost" when it lost leadership; the process must exit then.
  */
 export async function runElected(options: ElectedOptions, signal: AbortSignal): Promise<"stopped" | "lost"> {
   const { clock, random, log, election } = options;
@@ -146,7 +146,7 @@ async function runControllers(
   await manager.stop();
 }
 
-/** Leads; once leadership is lost, what does not stop before somebody else can begin is left behind. */
+/** Leads; once leadership is lost, what does not stop before another process can lead is abandoned. */
 async function withinGrace(
   elector: LeaderElector,
   lead: (ends: AbortSignal) => Promise<void>,

@@ -13,12 +13,12 @@ import {
 } from "@capstan/runtime";
 import { createServingAuthority, issueServing, keepRenewed } from "./serving-certificate.ts";
 
-/** Where something is to listen; `anyPort`: on a free port if this one is in use. */
+/** An address to listen on; `anyPort` falls back to a free port if this one is in use. */
 export interface WantedAddress extends EndpointAddress {
   readonly anyPort?: boolean;
 }
 
-/** What a manager tells about itself, to whom. */
+/** Addresses and contents of the manager's probe and metrics endpoints. */
 export interface EndpointOptions {
   readonly health?: WantedAddress | undefined;
   readonly metricsAddress?: WantedAddress | undefined;
@@ -33,14 +33,14 @@ export interface EndpointOptions {
   readonly log: Logger;
 }
 
-/** Endpoints that listen, with the addresses they got. */
+/** The running probe and metrics endpoints, with the addresses that they listen on. */
 export interface ManagerEndpoints {
   readonly healthUrl?: string;
   readonly metricsUrl?: string;
   close(): Promise<void>;
 }
 
-/** Serves probes, and metrics: in the clear on loopback, anywhere else over TLS and to those only whom the API server allows. */
+/** Serves probes and metrics: metrics in plain HTTP on loopback, elsewhere over TLS and only to clients that the API server authorizes. */
 export async function startEndpoints(options: EndpointOptions): Promise<ManagerEndpoints> {
   const { health, metricsAddress } = options;
   const open: Endpoint[] = [];

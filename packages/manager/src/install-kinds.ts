@@ -3,7 +3,7 @@ import { type AnyKind, CustomResourceDefinition, untilServed } from "@capstan/ca
 import type { Client } from "@capstan/runtime";
 import type { ServedBy } from "./webhooks.ts";
 
-/** Makes the API serve kinds and returns when it does; safe to repeat. */
+/** Applies the CRDs of kinds and waits until the API serves them; safe to repeat. */
 export async function installKinds(
   kinds: readonly AnyKind[],
   client: Client,

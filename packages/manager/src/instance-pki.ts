@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3600_000;
 const CA_LIFE_MS = 3650 * DAY_MS;
 const LEAF_LIFE_MS = 365 * DAY_MS;
 
-/** Keys of a standalone instance, made at its first start and kept in `pki/` of its data directory. */
+/** Keys and certificates of a standalone instance, created at its first start and stored in `pki/` of its data directory. */
 export interface InstancePki {
   ca: CertificateAndKey;
   serving: CertificateAndKey;
@@ -28,7 +28,7 @@ interface Deps {
   random: Random;
 }
 
-/** Reads the keys or makes those that are missing; leaves are renewed when a third of their life is left. */
+/** Reads the keys and creates missing ones; leaf certificates are renewed when a third of their lifetime is left. */
 export async function ensureInstancePki(dataDir: string, hosts: string[], deps: Deps): Promise<InstancePki> {
   const dir = join(dataDir, "pki");
   await mkdir(dir, { recursive: true, mode: 0o700 });

@@ -20,14 +20,14 @@ interface InstanceStoreDeps {
   reserve?: DiskReserve;
 }
 
-/** Keeps space on the disk of the data directory for deletions, and for the files of a start, when the disk is full. */
+/** Reserves disk space in the data directory, so that deletions and a restart still work on a full disk. */
 export function openInstanceReserve(dataDir: string): DiskReserve {
   return openDiskReserve(join(dataDir, "store"));
 }
 
 /**
- * Opens the store in the data directory. With a key file, what its first key has not encrypted yet is encrypted with it now: after
- * a start nothing needs the older keys any more.
+ * Opens the store in the data directory. With a key file, data that its first key has not encrypted yet is encrypted now, so that older
+ * keys are no longer needed after a start.
  */
 export async function openInstanceStore(
   dataDir: string,
@@ -48,7 +48,7 @@ export async function openInstanceStore(
   return store;
 }
 
-/** Opens what embedded control planes keep their data in; their Secrets are encrypted with the same keys. */
+/** Opens the stores of embedded control planes; their Secrets are encrypted with the same keys. */
 export async function openEmbeddedStores(
   dataDir: string,
   encryptionKeyFile: string | undefined,

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isRunning, type ProcessIdentity, signalProcess, writeFileAtomic } from "@capstan/os";
 
-/** What a running standalone instance tells about itself in its data directory. */
+/** Describes a running standalone instance in a file of its data directory. */
 export interface InstanceRecord extends ProcessIdentity {
   server: string;
   kubeconfig: string;
@@ -14,15 +14,16 @@ export interface InstanceRecord extends ProcessIdentity {
 
 const FILE = "instance.json";
 
-/** Extension of a kubeconfig's context that names the data directory of the instance behind it. */
+/** Name of the kubeconfig context extension that holds the data directory of the instance behind it. */
 export const INSTANCE_EXTENSION = "capstan.dev/instance";
 
+/** Records the running instance in its data directory. */
 export async function writeInstance(dataDir: string, record: InstanceRecord): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await writeFileAtomic(join(dataDir, FILE), JSON.stringify(record, null, 2));
 }
 
-/** The instance that runs on a data directory, or undefined when none does. */
+/** Returns the instance that is running on a data directory; undefined when there is none. */
 export async function readInstance(dataDir: string): Promise<InstanceRecord | undefined> {
   let record: InstanceRecord;
   try {
@@ -33,11 +34,12 @@ export async function readInstance(dataDir: string): Promise<InstanceRecord | un
   return isRunning(record) ? record : undefined;
 }
 
+/** Deletes the record of the instance, when it stops. */
 export async function removeInstance(dataDir: string): Promise<void> {
   await rm(join(dataDir, FILE), { force: true });
 }
 
-/** Requests an instance to stop. Returns false when it no longer runs; a later process with its pid is left alone. */
+/** Sends SIGTERM to an instance. Returns false when it is not running any more; a later process with its pid is left alone. */
 export function stopInstance(record: InstanceRecord): boolean {
   return signalProcess(record, "SIGTERM");
 }

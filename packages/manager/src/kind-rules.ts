@@ -9,7 +9,10 @@ import {
 
 type Api = Pick<ApiServer, "internal" | "registry">;
 
-/** What makes the embedded API serve kinds as a real Kubernetes with our webhooks does. `api`: known once it runs. */
+/**
+ * Returns the admission plugins and converters with which the embedded API behaves like a real Kubernetes with our webhooks. `api` returns
+ * undefined until the API is running.
+ */
 export function kindRules(
   kinds: readonly ServedKind[],
   api: () => Api | undefined,

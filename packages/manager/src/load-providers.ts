@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { isObject } from "@capstan/apimachinery";
 import { kindsOf, type ManagedProvider, PROVIDERS } from "./providers.ts";
 
-/** A provider from outside the tree cannot be loaded; `cure` says what to change. */
+/** Thrown when a provider from outside this repository cannot be loaded; `cure` says what to change. */
 export class ProviderError extends Error {
   readonly cure: string;
 
@@ -16,7 +16,7 @@ export class ProviderError extends Error {
 
 const EXPORT_CURE = "export const provider = infrastructureProvider({ … }); see docs/guides/provider.md";
 
-/** The providers of this tree and those that modules on this machine export as `provider`, in this order. */
+/** Returns the built-in providers, followed by those that the given modules export as `provider`. */
 export async function withProviders(files: readonly string[]): Promise<readonly ManagedProvider[]> {
   const all = [...PROVIDERS];
   for (const file of files) {

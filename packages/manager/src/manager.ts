@@ -31,10 +31,11 @@ import { openEmbeddedStores } from "./instance-store.ts";
 import { kindsOf, type ManagedProvider, type ManagerDeps, PROVIDERS } from "./providers.ts";
 import { type KindServing, type ServedBy, serveKinds } from "./webhooks.ts";
 
+/** What a manager runs with: the management API, the providers, and the resources of this machine. */
 export interface ManagerOptions {
   /** The management API: embedded or any Kubernetes. */
   transport: Transport;
-  /** Holds what runs on this machine: processes of hosted control planes, installed programs. */
+  /** Holds processes of hosted control planes and installed binaries on this machine. */
   dataDir: string;
   /** Further folders with Kubernetes programs, as `VERSION/bin/PROGRAM`. */
   kubernetesDirs?: readonly string[];
@@ -52,9 +53,9 @@ export interface ManagerOptions {
   bareMetalHosts?: "auto" | "off";
   /** Further labels and annotations of Machines that their Nodes get. */
   alsoOnNodes?: AlsoOnNodes;
-  /** Who converts and admits our kinds; by default nobody, and only stored versions are served. */
+  /** How our kinds are converted and admitted; by default not at all, so that only stored versions are served. */
   kinds?: KindServing;
-  /** Instead of `kinds`: what serves them already and goes on when the controllers stop. */
+  /** Instead of `kinds`: the server that already serves them and continues when the controllers stop. */
   servedBy?: ServedBy;
   /** Addresses that objects may have dialled although they are this machine's, loopback, link-local or a cloud's metadata service. */
   allowAddresses?: readonly AddressRange[];
@@ -67,18 +68,18 @@ export interface ManagerOptions {
   log: Logger;
 }
 
-/** A running set of controllers. */
+/** The running controllers of one manager. */
 export interface Manager {
   /** What the controllers see of the management API. */
   readonly cache: Cache;
-  /** Stops the controllers; programs that they started go on running and are adopted by the next manager. */
+  /** Stops the controllers; programs that they started keep running and are adopted by the next manager. */
   stop(): Promise<void>;
   /** Stops the controllers and everything they run on this machine. */
   shutDown(): Promise<void>;
   idle(): boolean;
 }
 
-/** Puts providers together and starts them over one cache. */
+/** Loads the providers and starts their controllers on one shared cache. */
 export async function startManager(options: ManagerOptions): Promise<Manager> {
   const { clock, random, log, metrics } = options;
   const client = new Client(options.transport, { fieldManager: "capstan", clock });

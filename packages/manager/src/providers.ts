@@ -7,16 +7,16 @@ import { memory } from "@capstan/infra-memory";
 import { meta } from "@capstan/infra-meta";
 import { type Metal3Deps, metal3 } from "@capstan/infra-metal3";
 
-/** What this manager gives to the providers it loads. */
+/** Dependencies that this manager passes to the providers it loads. */
 export type ManagerDeps = CoreProviderDeps & HostedDeps & Metal3Deps;
 
-/** A provider that this manager can load: one of the list below, or one from outside the tree. */
+/** A provider that this manager can load, built in or from outside this repository. */
 export type ManagedProvider = Provider<ManagerDeps>;
 
-/** The providers of this manager. Adding one means its folder and one line here. */
+/** The built-in providers. Adding one takes its folder and one entry here. */
 export const PROVIDERS: readonly ManagedProvider[] = [core, bootstrapKubeadm, hosted, meta, byoh, metal3, memory];
 
-/** Every kind that these providers serve. */
+/** Returns every kind that these providers serve. */
 export function kindsOf(providers: readonly Pick<ManagedProvider, "kinds">[]): AnyKind[] {
   return providers.flatMap(({ kinds }) => kinds);
 }

@@ -3,7 +3,7 @@ import { restoreBackup } from "@capstan/apiserver";
 import { readInstance } from "./instance.ts";
 import { AlreadyRunningError } from "./standalone.ts";
 
-/** Fills the store of a data directory from a backup. Refuses while an instance runs on it and when there is data already. */
+/** Fills the store of a data directory from a backup; refuses while an instance is running on it and when it already has data. */
 export async function restoreStandalone(backup: string, dataDir: string): Promise<void> {
   const running = await readInstance(dataDir);
   if (running !== undefined) throw new AlreadyRunningError(running.pid, running.server, dataDir);

@@ -15,7 +15,7 @@ interface Deps {
   readonly random: Random;
 }
 
-/** An authority for what this manager serves itself. */
+/** Creates a CA for the certificates of the manager's own endpoints. */
 export async function createServingAuthority(commonName: string, { clock, random }: Deps): Promise<CertificateAndKey> {
   return await createCertificateAuthority({
     commonName,
@@ -25,7 +25,7 @@ export async function createServingAuthority(commonName: string, { clock, random
   });
 }
 
-/** A certificate for these names and addresses. */
+/** Issues a serving certificate for these names and addresses. */
 export async function issueServing(
   ca: CertificateAndKey,
   commonName: string,
@@ -44,7 +44,7 @@ export async function issueServing(
   });
 }
 
-/** Puts a new certificate in use long before the last one ends: a manager may run for years. Returns what ends it. */
+/** Renews a serving certificate every 20 days, long before it expires. Returns a function that stops the renewal. */
 export function keepRenewed(
   issue: () => Promise<CertificateAndKey>,
   use: (next: CertificateAndKey) => void,

@@ -15,6 +15,7 @@ import { kindRules } from "./kind-rules.ts";
 import { type Manager, type ManagerOptions, startManager } from "./manager.ts";
 import { kindsOf, PROVIDERS } from "./providers.ts";
 
+/** Settings of a standalone management plane: data directory, listeners, encryption, authentication and limits. */
 export interface StandaloneOptions {
   dataDir: string;
   listen: { host: string; port: number };
@@ -33,7 +34,7 @@ export interface StandaloneOptions {
   encryptionKeyFile?: string;
   /** Every request is recorded here, one JSON line each, without the contents of Secrets. */
   auditLog?: string;
-  /** Whose ID tokens are accepted too. */
+  /** An OIDC issuer whose ID tokens are accepted as well. */
   oidc?: OidcOptions;
   /** Serves the dashboard, if given. `anyPort`: another port if this one is in use. */
   dashboard?: { pageDir: string; listen: { host: string; port: number }; anyPort?: boolean };
@@ -45,21 +46,21 @@ export interface StandaloneOptions {
   log: Logger;
 }
 
-/** A management plane in one process: embedded API and all controllers. */
+/** A running management plane in one process: the embedded API and all controllers. */
 export interface Standalone {
   server: string;
   kubeconfig: string;
   manager: Manager;
-  /** Its address, and one that signs in once with the rights of the kubeconfig. */
+  /** Its address, and a one-time sign-in link with the permissions of the kubeconfig. */
   dashboard?: { url: string; signInLink(): string };
-  /** Stops controllers and API; hosted control planes go on unless `withPrograms`. */
+  /** Stops controllers and API; hosted control planes keep running unless `withPrograms`. */
   close(withPrograms: boolean): Promise<void>;
 }
 
-/** Whoever can read what this process prints can read the kubeconfig too: the link gives the same rights. */
+/** The link grants the permissions of the kubeconfig, which anyone who can read this process's output can read as well. */
 const ADMIN_USER = { name: "capstan-admin", groups: ["system:masters", "system:authenticated"] };
 
-/** Another instance already runs on the data directory. */
+/** Thrown when another instance is already running on the data directory. */
 export class AlreadyRunningError extends Error {
   readonly pid: number;
   readonly server: string;
@@ -72,7 +73,7 @@ export class AlreadyRunningError extends Error {
   }
 }
 
-/** Starts a management plane on a data directory. One that cannot start leaves nothing running: no listener, no lock. */
+/** Starts a management plane on a data directory. When the start fails, no listener or lock is left behind. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const started: (() => Promise<void>)[] = [];
   try {

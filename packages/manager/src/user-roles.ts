@@ -6,7 +6,7 @@ const RBAC = "rbac.authorization.k8s.io";
 const READ = ["get", "list", "watch"];
 const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
 
-/** Providers, as far as roles are made from them. */
+/** The parts of a provider from which roles are built. */
 export type RoleProvider = Pick<ManagedProvider, "kinds" | "access">;
 
 /** The kinds of providers, sorted by the role that may use them. */
@@ -27,8 +27,8 @@ function kindsFor(providers: readonly RoleProvider[]): Record<"view" | "secret" 
 }
 
 /**
- * ClusterRoles that extend Kubernetes' own `view`, `edit` and `admin` by these kinds, so that the roles people know show and change
- * clusters too. None of them contains Secrets, and nobody but controllers writes a status.
+ * Builds ClusterRoles that aggregate these kinds into Kubernetes' `view`, `edit` and `admin`. None of them grants access to Secrets, and
+ * only controllers may write status.
  */
 export function userRoles(name: string, providers: readonly RoleProvider[]): Unstructured[] {
   const { view, secret, edit, admin } = kindsFor(providers);

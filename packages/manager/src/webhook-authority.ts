@@ -4,12 +4,12 @@ import { type CertificateAndKey, parseCertificate } from "@capstan/pki";
 import type { Client } from "@capstan/runtime";
 import { createServingAuthority } from "./serving-certificate.ts";
 
-/** Secret that holds the authority. */
+/** Name of the Secret that holds the CA of the webhooks. */
 export const WEBHOOK_AUTHORITY = "capstan-webhooks-ca";
 
 /**
- * The authority of all managers of a management cluster: whichever of them a Service leads the API server to, its certificate is
- * signed by the one that the CustomResourceDefinitions name.
+ * Returns the CA that all managers of a management cluster share, creating its Secret if needed: whichever manager a Service routes to, its
+ * certificate matches the `caBundle` of the CustomResourceDefinitions.
  */
 export async function sharedAuthority(
   client: Client,

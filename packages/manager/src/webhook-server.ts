@@ -23,11 +23,12 @@ import type { CertificateAndKey } from "@capstan/pki";
 import type { Logger, Metrics } from "@capstan/runtime";
 import { createServingAuthority, issueServing, keepRenewed } from "./serving-certificate.ts";
 
+/** Settings of the webhook server: its address, certificate names, kinds and limits. */
 export interface WebhookServerOptions {
   listen: { host: string; port: number };
-  /** Names and addresses that the API server calls us by. */
+  /** Names and addresses under which the API server reaches this server. */
   names?: readonly string[];
-  /** Who signs the certificate; one of its own unless given. */
+  /** The CA that signs the certificate; by default a new one. */
   authority?: CertificateAndKey;
   kinds: readonly ServedKind[];
   lookup?: AdmissionLookup;
@@ -39,14 +40,14 @@ export interface WebhookServerOptions {
   clock: Clock;
   random: Random;
   log?: Logger | undefined;
-  /** Where figures of the calls go. */
+  /** Receives metrics of the calls. */
   metrics?: Pick<Metrics, "webhook" | "certificate"> | undefined;
 }
 
 /** A running webhook server. */
 export interface WebhookServer {
   readonly port: number;
-  /** Who signed its certificate: for `caBundle`. */
+  /** The CA of its certificate, for `caBundle`. */
   readonly caPem: string;
   close(): Promise<void>;
 }
@@ -58,7 +59,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Anybody can call a webhook: what is read of all reviews at the same time is limited. */
 const MAX_BYTES_AT_ONCE = 256 * 1024 * 1024;
 
-/** Serves conversion and admission of our kinds to a real Kubernetes, under a certificate of its own making. */
+/** Serves conversion and admission webhooks of our kinds to a real Kubernetes, with a certificate that it issues itself. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   const { clock, random, kinds, lookup, apiVersionOf } = options;
   const deps = { clock, random };

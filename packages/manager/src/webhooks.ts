@@ -15,25 +15,25 @@ import { startWebhookServer } from "./webhook-server.ts";
 /** Name of our webhook configurations in a management cluster. */
 export const WEBHOOK_CONFIGURATION = "capstan";
 
-/** Webhooks for a management cluster that is a real Kubernetes. */
+/** Settings of the webhooks in a management cluster that is a real Kubernetes. */
 export interface WebhookOptions {
   listen: { host: string; port: number };
   /** How the API server reaches them; by default at the address listened on. */
   target?: WebhookTarget;
 }
 
-/** Who converts and admits our kinds: the embedded API itself, webhooks, or nobody (then only stored versions are served). */
+/** How our kinds are converted and admitted: by the embedded API, by webhooks, or not at all, so that only stored versions are served. */
 export type KindServing = "in-process" | WebhookOptions | "stored-version-only";
 
-/** What installing kinds needs to know of how they are served. */
+/** The CRDs and webhook configurations to install for the chosen way of serving kinds. */
 export interface ServedBy {
   crdOf(kind: AnyKind): Unstructured;
-  /** What else the API needs, applied after the kinds are there. */
+  /** Objects to apply after the kinds are installed. */
   readonly configurations: readonly Unstructured[];
   close(): Promise<void>;
 }
 
-/** Starts what is needed to serve our kinds so. */
+/** Starts the webhook server if kinds are served with webhooks, and returns what to install. */
 export async function serveKinds(
   serving: KindServing,
   client: Client,

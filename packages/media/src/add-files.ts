@@ -22,8 +22,8 @@ interface Place {
 }
 
 /**
- * Adds files to an ISO 9660 image without copying it: new folders and files follow the old end, and the descriptors point to a new
- * root folder. What the image boots from stays where it is.
+ * Adds files to an ISO 9660 image without copying it: new folders and files are appended, and the volume descriptors point to a new root
+ * folder. The boot records stay where they are.
  */
 export async function addFiles(
   base: MediaContent,

@@ -2,15 +2,15 @@ import type { Download } from "./download.ts";
 
 const MAX_CHECKSUM_FILE = 1024 * 1024;
 
-/** An image and its checksum: the digest itself, or the address of a checksum file. */
+/** An image and its checksum: the digest itself, or the URL of a checksum file. */
 export interface ImageChecksum {
   readonly url: string;
   readonly checksum: string;
 }
 
 /**
- * The digest itself, or the line of a checksum file that names the image; and how errors name it. What a server sent is not repeated:
- * whoever chose its address would read it.
+ * Returns the digest, downloading the checksum file if necessary, and the text that errors show for it. Errors never quote the file,
+ * because whoever chose its URL could read the content of any server.
  */
 export async function expectedDigest(
   image: ImageChecksum,
@@ -30,7 +30,7 @@ export async function expectedDigest(
   return { digest, shown: `what ${checksum} says` };
 }
 
-/** Finds an image's digest in a file of checksums, in the formats of `sha256sum` and of BSD. */
+/** Finds an image's digest in a checksum file in `sha256sum` or BSD format. */
 export function digestIn(text: string, imageUrl: string, where: string): string {
   const name = new URL(imageUrl).pathname.split("/").pop() ?? "";
   const lines = text
@@ -47,7 +47,7 @@ export function digestIn(text: string, imageUrl: string, where: string): string 
   throw new Error(`${where} has no line for ${name}`);
 }
 
-/** The algorithm a digest is of, by its length; undefined when it is none, or of another type than was stated. */
+/** Returns the algorithm of a digest by its length; undefined when it is not a digest, or not of the stated type. */
 export function digestAlgorithm(type: string | undefined, digest: string): "md5" | "sha256" | "sha512" | undefined {
   if (!/^[0-9a-f]+$/.test(digest)) return undefined;
   const byLength = ({ 32: "md5", 64: "sha256", 128: "sha512" } as const)[digest.length];

@@ -10,7 +10,7 @@ export interface ConfigDriveData {
 /** The label that cloud-init and Ignition look for. */
 const CONFIG_DRIVE_LABEL = "config-2";
 
-/** Files of a config drive as OpenStack lays them out. */
+/** Returns the files of a config drive in OpenStack's layout. */
 export function configDriveFiles(data: ConfigDriveData): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const put = (name: string, content: string): void =>
@@ -21,7 +21,7 @@ export function configDriveFiles(data: ConfigDriveData): Map<string, Uint8Array>
   return files;
 }
 
-/** A config drive: an image that the operating system finds by its label and configures itself from. */
+/** Builds a config drive, an image that the operating system finds by its label and configures itself from. */
 export function configDrive(data: ConfigDriveData, nowMs: number): Uint8Array {
   return buildIso({ label: CONFIG_DRIVE_LABEL, files: configDriveFiles(data), nowMs });
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Bytes that can be read in any part: in memory or elsewhere. */
+/** Random-access bytes, in memory or elsewhere. */
 export interface MediaContent {
   readonly size: number;
   /** Stands for the bytes: the same bytes have the same id. */
@@ -9,13 +9,13 @@ export interface MediaContent {
   read(from: number, to: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** Bytes that replace or follow those of a base. */
+/** Bytes that replace or extend those of a base. */
 export interface Patch {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
 
-/** Bytes in memory. */
+/** Wraps bytes in memory. */
 export function bytesContent(bytes: Uint8Array): MediaContent {
   return {
     size: bytes.length,
@@ -26,7 +26,7 @@ export function bytesContent(bytes: Uint8Array): MediaContent {
   };
 }
 
-/** A base with other bytes in some places; patches must not overlap and must fill what lies beyond the base. */
+/** Overlays patches on a base; patches must not overlap, and must leave no gap beyond the end of the base. */
 export function patchedContent(base: MediaContent, patches: readonly Patch[]): MediaContent {
   const sorted = [...patches].sort((a, b) => a.at - b.at);
   const hash = createHash("sha256").update(base.id);
@@ -49,7 +49,7 @@ export function patchedContent(base: MediaContent, patches: readonly Patch[]): M
   };
 }
 
-/** Reads a part into memory. */
+/** Reads a range into memory. */
 export async function readAll(content: MediaContent, from: number, to: number, signal?: AbortSignal): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const part of content.read(from, to, signal)) parts.push(part);

@@ -1,4 +1,4 @@
-/** Why a file was not downloaded; the caller knows what a person can do about it. */
+/** Why a download failed, so that the caller can tell the user what to do. */
 export type DownloadProblem =
   | "address"
   | "unreachable"
@@ -8,7 +8,7 @@ export type DownloadProblem =
   | "interrupted"
   | "checksum";
 
-/** A download that failed; its message never shows a password of the address. */
+/** Thrown when a download fails; its message never shows the password of a URL. */
 export class DownloadError extends Error {
   readonly problem: DownloadProblem;
 

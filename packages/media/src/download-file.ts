@@ -11,7 +11,7 @@ import { type Fetcher, giveUp, withoutCredentials } from "./fetcher.ts";
 
 type Answer = Dispatcher.ResponseData;
 
-/** What to download, and where it goes. */
+/** What to download, and where to store it. */
 export interface FileDownload {
   fetcher: Fetcher;
   url: string;
@@ -21,8 +21,8 @@ export interface FileDownload {
 }
 
 /**
- * Fetches a file whose checksum is known. A transfer that was cut is gone on with where it ended; when what came before does not
- * belong to the file any more, it is fetched from its beginning. A file with another checksum never gets its final name.
+ * Downloads a file with a known checksum. An interrupted transfer resumes, or starts over when the file has changed meanwhile. A file with
+ * a wrong checksum never gets its final name.
  */
 export async function downloadFile(options: FileDownload): Promise<void> {
   const { file, sha256 } = options;
@@ -49,7 +49,7 @@ export async function downloadFile(options: FileDownload): Promise<void> {
   await syncDirectory(dirname(file));
 }
 
-/** Fetches what is missing; false when the server does not go on where we ended. */
+/** Fetches the missing part; false when the server does not resume where the transfer stopped. */
 async function resume(options: FileDownload, part: string, have: number): Promise<boolean> {
   const response = await ask(options, { range: `bytes=${have}-` });
   if (response.statusCode !== 206) {
@@ -95,7 +95,7 @@ async function receive(response: Answer, part: string, start: number, options: F
     );
 }
 
-/** What the network does is told apart from what the disk does. */
+/** Distinguishes network errors from disk errors. */
 async function* chunksOf({ body }: Answer, message: () => string): AsyncGenerator<Uint8Array> {
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   try {
@@ -120,7 +120,7 @@ function cut(url: string, received: number): string {
 
 const MAX_TEXT = 1024 * 1024;
 
-/** A small text file such as a checksum. */
+/** Downloads a small text file such as a checksum. */
 export async function fetchText(fetcher: Fetcher, url: string): Promise<string> {
   const response = await fetcher.get(url);
   if (isOk(response.statusCode)) return await readText(response.body, MAX_TEXT, withoutCredentials(url));

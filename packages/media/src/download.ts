@@ -10,17 +10,17 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_BYTES = 64 * 1024 ** 3;
 const TOTAL_MS = 6 * 3600_000;
 
-/** Gives the body of an address in pieces; throws when it is not to be had. */
+/** Streams the body of a URL; throws when it is not available. */
 export type Download = (url: string, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 
-/** How images are fetched. */
+/** How to download images. */
 export interface DownloadOptions {
   /** Which addresses are dialled; also those that a server redirects to. */
   readonly gate: DialGate;
   readonly clock: Clock;
 }
 
-/** Downloads over HTTP and HTTPS; an answer that stops for a minute, or does not end, has failed. */
+/** Downloads over HTTP and HTTPS; fails when a response stalls for a minute or exceeds its limits. */
 export function httpDownload(options: DownloadOptions): Download {
   return async (url, signal) => {
     const limit = limited(options, url, signal);
@@ -34,7 +34,7 @@ export function httpDownload(options: DownloadOptions): Download {
   };
 }
 
-/** A file at an address, read in parts: servers that do not give parts are read from the beginning. */
+/** Reads a file at a URL in ranges; servers without range support are read from the beginning. */
 export async function httpContent(
   url: string,
   signal: AbortSignal | undefined,

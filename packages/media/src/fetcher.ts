@@ -5,14 +5,14 @@ const MAX_REDIRECTS = 10;
 /** An answer that stops for this long has failed. */
 const IDLE_MS = 60_000;
 
-/** How servers are reached. */
+/** How to reach servers. */
 export interface FetcherOptions {
   /** The proxy for an address; undefined when it is asked directly. */
   proxyFor(url: string): string | undefined;
   signal?: AbortSignal;
 }
 
-/** Asks servers, through their proxies; follows redirects, but never from HTTPS to HTTP. */
+/** Sends HTTP requests, through proxies where configured; follows redirects, but never from HTTPS to HTTP. */
 export class Fetcher {
   readonly #options: FetcherOptions;
   /** One per proxy; "" goes straight. */
@@ -22,7 +22,7 @@ export class Fetcher {
     this.#options = options;
   }
 
-  /** The answer of the last server, whatever its status; what is not wanted of it is given up. */
+  /** Returns the response of the last server, whatever its status; the caller discards an unwanted body. */
   async get(address: string, headers: Record<string, string> = {}): Promise<Dispatcher.ResponseData> {
     let url = parse(address);
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -95,12 +95,12 @@ function authorizationOf(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
 }
 
-/** The rest of an answer is not wanted. */
+/** Discards the rest of a response. */
 export function giveUp({ body }: Dispatcher.ResponseData): void {
   body.on("error", () => undefined).destroy();
 }
 
-/** An address as it may be shown: without user and password. */
+/** Returns a URL without user and password, fit for display. */
 export function withoutCredentials(address: string | URL): string {
   const url = new URL(address);
   url.username = "";

@@ -1,6 +1,6 @@
 import { dateBytes } from "./iso-text.ts";
 
-/** What a directory record names. */
+/** What a directory record describes. */
 export interface RecordOptions {
   /** `\0` for the folder itself, `\x01` for the one above. */
   readonly name: string;
@@ -12,13 +12,13 @@ export interface RecordOptions {
   readonly extension: number | undefined;
 }
 
-/** How names are written, and what follows them. */
+/** How a directory record encodes names, and its system use area. */
 export interface NameStyle {
   name(name: string, isDirectory: boolean): Buffer;
   systemUse(options: RecordOptions): Buffer;
 }
 
-/** One record of a folder. */
+/** Encodes one directory record. */
 export function directoryRecord(options: RecordOptions, style: NameStyle): Buffer {
   const special = options.name === "\0" || options.name === "\x01";
   const name = special ? Buffer.from(options.name, "latin1") : style.name(options.name, options.isDirectory);
@@ -40,7 +40,7 @@ export function directoryRecord(options: RecordOptions, style: NameStyle): Buffe
   return record;
 }
 
-/** Upper-case names for everybody, and the real ones as Rock Ridge has them. */
+/** Upper-case ISO 9660 names, with the real names in Rock Ridge entries. */
 export const ROCK_RIDGE: NameStyle = {
   name: (name, isDirectory) => {
     const clean = name.toUpperCase().replaceAll(/[^A-Z0-9_.]/g, "_");
@@ -63,7 +63,7 @@ export const ROCK_RIDGE: NameStyle = {
   },
 };
 
-/** The real names in UCS-2, for systems that do not know Rock Ridge. */
+/** Real names in UCS-2, for systems without Rock Ridge support. */
 export const JOLIET: NameStyle = {
   name: (name, isDirectory) => Buffer.from(isDirectory ? name : `${name};1`, "utf16le").swap16(),
   systemUse: () => Buffer.alloc(0),
@@ -96,7 +96,7 @@ function continuation(sector: number): Buffer {
   return entry;
 }
 
-/** ER: says that the names are Rock Ridge's. */
+/** Encodes the ER entry, which declares the use of Rock Ridge. */
 export function rockRidgeExtension(): Buffer {
   const id = "RRIP_1991A";
   const description = "THE ROCK RIDGE INTERCHANGE PROTOCOL PROVIDES SUPPORT FOR POSIX FILE SYSTEM SEMANTICS";

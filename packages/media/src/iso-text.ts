@@ -1,17 +1,17 @@
-/** Size of a sector of an optical disc. */
+/** Size of a logical sector in bytes. */
 export const SECTOR = 2048;
 
-/** How many sectors so many bytes take. */
+/** Returns how many sectors a number of bytes occupies. */
 export function sectorsOf(bytes: number): number {
   return Math.ceil(bytes / SECTOR);
 }
 
-/** Text filled up with spaces, cut where it is too long. */
+/** Encodes text padded with spaces to a fixed length, truncated when it is too long. */
 export function text(value: string, length: number): Buffer {
   return Buffer.from(value.slice(0, length).padEnd(length, " "), "latin1");
 }
 
-/** The same in big-endian UCS-2, as Joliet has it. */
+/** Encodes text like `text`, in big-endian UCS-2 as Joliet requires. */
 export function text16(value: string, length: number): Buffer {
   const count = Math.floor(length / 2);
   const filled = Buffer.alloc(length);
@@ -19,7 +19,7 @@ export function text16(value: string, length: number): Buffer {
   return filled;
 }
 
-/** A date of a volume descriptor; all zeros when there is none. */
+/** Encodes a date of a volume descriptor; zeros when there is none. */
 export function dateText(ms: number | undefined): Buffer {
   const digits =
     ms === undefined
@@ -31,7 +31,7 @@ export function dateText(ms: number | undefined): Buffer {
   return Buffer.concat([Buffer.from(digits, "latin1"), Buffer.from([0])]);
 }
 
-/** A date of a directory record. */
+/** Encodes a date of a directory record. */
 export function dateBytes(ms: number): Buffer {
   const date = new Date(ms);
   return Buffer.from([

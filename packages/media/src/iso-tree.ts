@@ -13,13 +13,13 @@ export interface TreeDirectory {
   readonly children: (TreeDirectory | TreeFile)[];
 }
 
-/** Folders in the order of path tables (by depth, then by name), the root first; and all files. */
+/** The folders in path table order (by depth, then by name) with the root first, and all files. */
 export interface IsoTree {
   readonly directories: readonly TreeDirectory[];
   readonly files: readonly TreeFile[];
 }
 
-/** Makes folders of paths. */
+/** Builds the tree of folders from file paths. */
 export function isoTree(contents: ReadonlyMap<string, Uint8Array>): IsoTree {
   const root: TreeDirectory = { type: "directory", name: "", parent: undefined, children: [] };
   const files: TreeFile[] = [];

@@ -2,7 +2,7 @@ import { directoryRecord, JOLIET, type NameStyle, ROCK_RIDGE, rockRidgeExtension
 import { dateText, SECTOR, sectorsOf, text, text16 } from "./iso-text.ts";
 import { type IsoTree, isoTree, type TreeDirectory } from "./iso-tree.ts";
 
-/** What an image is made of: files by path, `/` between names. */
+/** Contents of an image: files by path, with `/` between names. */
 export interface IsoOptions {
   /** Volume label; cloud-init looks for `config-2`. */
   readonly label: string;
@@ -18,7 +18,7 @@ interface Placed {
 
 const FIRST = 16;
 
-/** Builds an ISO 9660 image with Rock Ridge and Joliet names, for trees of some files: config drives. */
+/** Builds an ISO 9660 image with Rock Ridge and Joliet names in memory, for small trees such as config drives. */
 export function buildIso(options: IsoOptions): Uint8Array {
   const tree = isoTree(options.files);
   // Three descriptors, four path tables, one sector for the Rock Ridge extension.

@@ -13,7 +13,7 @@ import {
 } from "@capstan/apimachinery";
 import type { MediaContent } from "./content.ts";
 
-/** Where media are served. */
+/** Where media are served, and for how long. */
 export interface MediaServerOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -26,7 +26,7 @@ export interface MediaServerOptions {
     readonly port: number | (() => Promise<number>);
     readonly certificate: () => Promise<{ readonly certPem: string; readonly keyPem: string }>;
   };
-  /** What addresses are made from; kept over restarts, a system that runs from its virtual CD keeps it. Absent: by chance. */
+  /** Secret that URLs are derived from. Kept across restarts, it lets a system that runs from its virtual CD keep it; random by default. */
   readonly secret?: () => Promise<Uint8Array>;
   /** How long an address is good after its owner last needed it; default one hour. */
   readonly lifetimeMs?: number;
@@ -47,7 +47,7 @@ const CONNECTIONS = { maxConnections: 2048, maxUnauthenticatedPerAddress: 128, q
 /** Some management controllers insist on the ending. */
 const FILE_NAME = "media.iso";
 
-/** Serves images to management controllers: each under an unguessable address, for a while, and to its own only. */
+/** Serves images to management controllers, each at an unguessable URL for a limited time and only to its own controller. */
 export class MediaServer {
   readonly #options: MediaServerOptions;
   readonly #byKey = new Map<string, Grant>();
@@ -64,7 +64,7 @@ export class MediaServer {
     return this.#options.tls !== undefined;
   }
 
-  /** Publishes an image for whoever has one of the addresses; the same image under the same key keeps its URL. */
+  /** Publishes an image to clients with one of these addresses; the same image under the same key keeps its URL. */
   async publish(
     key: string,
     content: MediaContent,
@@ -83,7 +83,7 @@ export class MediaServer {
     return this.#urlOf(grant, server);
   }
 
-  /** Makes an image that was not taken back good again, for as long as a new one. */
+  /** Extends the lifetime of an image that was not withdrawn, as for a new one. */
   renew(key: string): void {
     const grant = this.#byKey.get(key);
     if (grant !== undefined) grant.untilMs = this.#until();

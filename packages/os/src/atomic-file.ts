@@ -4,14 +4,14 @@ import { dirname } from "node:path";
 import { threadId } from "node:worker_threads";
 import { processIdentity } from "./process-identity.ts";
 
-/** Mode and owner that a file has from the moment its name exists. */
+/** Mode and owner that a file has from the moment it exists. */
 export interface AtomicFileOptions {
   /** 0600 unless given. */
   mode?: number;
   owner?: { uid: number; gid: number };
 }
 
-/** What writing needs of the file system; tests interrupt it between two steps. */
+/** The file system operations that atomic writes use; tests interrupt them between two steps. */
 export type AtomicFs = Pick<typeof promises, "open" | "rename" | "rm">;
 
 const DEFAULT_MODE = 0o600;
@@ -59,7 +59,7 @@ export async function writeFileAtomic(
   await syncDirectory(dirname(path), fs);
 }
 
-/** `writeFileAtomic` for callers that cannot wait. */
+/** Synchronous variant of `writeFileAtomic`. */
 export function writeFileAtomicSync(path: string, content: string, options: AtomicFileOptions = {}): void {
   const { mode = DEFAULT_MODE, owner } = options;
   const draft = draftOf(path);

@@ -9,7 +9,7 @@ export interface Hierarchy {
   readonly root: string;
 }
 
-/** The machine's hierarchies, read from the text of /proc/self/mountinfo. */
+/** Parses the machine's cgroup hierarchies from the content of /proc/self/mountinfo. */
 export function parseHierarchies(mountinfo: string): Hierarchy[] {
   return mountinfo.split("\n").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ");
@@ -22,7 +22,7 @@ export function parseHierarchies(mountinfo: string): Hierarchy[] {
   });
 }
 
-/** The folders a process is in, per hierarchy, from the text of /proc/PID/cgroup. */
+/** Parses the cgroup folders of a process per hierarchy from the content of /proc/PID/cgroup. */
 export function foldersOf(hierarchies: readonly Hierarchy[], cgroupFile: string): Map<Hierarchy, string> {
   const folders = new Map<Hierarchy, string>();
   for (const line of cgroupFile.trim().split("\n")) {

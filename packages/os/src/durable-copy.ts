@@ -7,8 +7,8 @@ import { type AtomicFs, syncDirectory } from "./atomic-file.ts";
 export type Flush = (descriptor: number, path: string) => void;
 
 /**
- * Copies a file or a folder to a path that does not exist; returns when the copy survives a power failure. `links: "keep"` copies links as
- * links, never what they lead to: the only safe way for root to copy what another user wrote.
+ * Copies a file or folder to a path that does not exist, and returns when the copy survives a power failure. `links: "keep"` copies links
+ * as links, the only safe way for root to copy what another user wrote.
  */
 export async function copyDurable(
   from: string,
@@ -27,7 +27,7 @@ export async function copyDurable(
   await syncDirectory(dirname(to), fs);
 }
 
-/** Adds to a journal, readable by its owner alone; returns when what was added survives a power failure. */
+/** Appends to a journal that only its owner can read; returns when the data survives a power failure. */
 export function appendFileDurableSync(path: string, text: string, flush: Flush = fsyncSync): void {
   const isNew = !existsSync(path);
   const file = openSync(path, "a", 0o600);

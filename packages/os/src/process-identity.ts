@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Names one process for good: pids are reused, and start times are counted from the boot of the machine. */
+/** Identifies one process uniquely by pid, start time and boot, because pids are reused and start times count from boot. */
 export interface ProcessIdentity {
   pid: number;
   /** In clock ticks since boot. Missing where there is no /proc, and in records of earlier versions. */
@@ -9,7 +9,7 @@ export interface ProcessIdentity {
   bootId?: string;
 }
 
-/** The identity of a process that runs now, or undefined when none has this pid. */
+/** Returns the identity of the running process with this pid; undefined when there is none. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   const stat = readStat(pid);
@@ -19,7 +19,7 @@ export function processIdentity(pid: number): ProcessIdentity | undefined {
   return { pid, startTime: stat.startTime, ...(boot === undefined ? {} : { bootId: boot }) };
 }
 
-/** Whether a recorded process still runs: the process that has its pid now must have started when it did. */
+/** Returns whether a recorded process is still running, comparing start times to detect a reused pid. */
 export function isRunning(recorded: ProcessIdentity): boolean {
   const now = processIdentity(recorded.pid);
   if (now === undefined) return false;
@@ -31,18 +31,18 @@ export function signalProcess(recorded: ProcessIdentity, signal: NodeJS.Signals)
   return isRunning(recorded) && kill(recorded.pid, signal);
 }
 
-/** Signals the process group that a recorded process leads, if it still runs. */
+/** Signals the process group that a recorded process leads, if it is still running. */
 export function signalGroup(recorded: ProcessIdentity, signal: NodeJS.Signals): boolean {
   return recorded.pid > 1 && isRunning(recorded) && kill(-recorded.pid, signal);
 }
 
-/** The process group of a running process. */
+/** Returns the process group of a running process. */
 export function processGroup(pid: number): number | undefined {
   const stat = readStat(pid);
   return stat === undefined || stat === "ended" ? undefined : stat.group;
 }
 
-/** Identifies this boot of the machine; undefined where the kernel does not say. */
+/** Identifies the current boot of the machine; undefined where the kernel does not report it. */
 export function bootId(): string | undefined {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

@@ -2,9 +2,8 @@ import { chmod, lchown, lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Takes a folder away from the user that it belongs to, so that this process can work in it as root. Otherwise what is left of the
- * user's processes could put a link in the place of a folder meanwhile, and root would read, change or delete files of others.
- * A folder is taken before anything in it is looked at: from then on its entries stay what they are. Nothing changes unless root runs it.
+ * Takes the ownership of a folder tree from a user, so that root can work in it safely. Otherwise the user's processes could replace a
+ * folder by a link meanwhile and make root access other files. Each folder is taken over before it is read. No effect unless run as root.
  */
 export async function reclaim(dir: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -24,7 +23,7 @@ export async function removeReclaimed(dir: string): Promise<void> {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** Gives a folder that root made or copied to a user. What is in a folder comes before the folder, which is closed to the user until then. */
+/** Gives a folder that root created or copied to a user, contents first; until then the folder is closed to the user. */
 export async function giveAll(dir: string, uid: number): Promise<void> {
   if ((await lstat(dir)).uid === uid) return;
   await reclaim(dir);

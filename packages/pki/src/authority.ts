@@ -23,10 +23,10 @@ export interface CertificateAndKey {
   readonly keyPem: string;
 }
 
-/** Certificates start this long before they are made, so that clocks that lag a little accept them (as kubeadm does). */
+/** How far certificates are backdated, as in kubeadm, so that machines with slightly slow clocks accept them. */
 export const BACKDATE_MS = 5 * 60_000;
 
-/** Makes a self-signed CA as `kubeadm init phase certs` does: with a DNS name equal to its common name. */
+/** Creates a self-signed CA as `kubeadm init phase certs` does, with its common name as a DNS name. */
 export async function createCertificateAuthority(options: {
   commonName: string;
   algorithm?: KeyAlgorithm;
@@ -57,7 +57,7 @@ export async function createCertificateAuthority(options: {
   return { certPem, keyPem: pair.privateKeyPem };
 }
 
-/** What a leaf certificate says. */
+/** Contents of a leaf certificate. */
 export interface LeafOptions {
   commonName: string;
   organizations?: readonly string[];
@@ -70,7 +70,7 @@ export interface LeafOptions {
   random: Random;
 }
 
-/** Makes a key and a certificate for it. It never outlives its CA. */
+/** Creates a key and a certificate for it, which never outlives its CA. */
 export async function issueCertificate(ca: CertificateAndKey, options: LeafOptions): Promise<CertificateAndKey> {
   const authority = openAuthority(ca);
   const pair = await createKeyPair(options.algorithm);
@@ -83,7 +83,7 @@ export async function issueCertificate(ca: CertificateAndKey, options: LeafOptio
   return { certPem, keyPem: pair.privateKeyPem };
 }
 
-/** A leaf whose key is known. */
+/** Contents of a leaf certificate for an existing public key. */
 export interface LeafFields {
   readonly subjectDer: Uint8Array;
   readonly spki: Uint8Array;
@@ -117,7 +117,7 @@ export function signLeaf(authority: Authority, fields: LeafFields): string {
   });
 }
 
-/** A CA that has been read and checked. */
+/** A CA that has been parsed and checked. */
 export interface Authority {
   readonly certificate: ParsedCertificate;
   readonly key: KeyObject;
@@ -126,7 +126,7 @@ export interface Authority {
 // Reading the PEM costs more than signing.
 const opened = new Recent<Authority>(1000);
 
-/** Reads a CA made by us, kubeadm, Cluster API or openssl, and checks that its parts belong together. */
+/** Parses a CA created by us, kubeadm, Cluster API or openssl, and checks that key and certificate match. */
 export function openAuthority(ca: CertificateAndKey): Authority {
   return opened.of(`${ca.certPem}${ca.keyPem}`, () => readAuthority(ca));
 }

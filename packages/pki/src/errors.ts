@@ -1,4 +1,4 @@
-/** Input that is no usable key, certificate or request. The message names what was read and what to do; it never holds key material. */
+/** Thrown for an invalid key, certificate or request. The message names the input and what to do; it never contains key material. */
 export class PkiError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);

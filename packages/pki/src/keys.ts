@@ -22,7 +22,7 @@ export interface KeyPair {
   readonly publicKeyPem: string;
 }
 
-/** Makes a key off the event loop. RSA takes 50-300 ms of CPU, ECDSA a tenth of one. */
+/** Creates a key off the event loop. RSA takes 50-300 ms of CPU, ECDSA a tenth of a millisecond. */
 export async function createKeyPair(algorithm: KeyAlgorithm = "ECDSA-P256"): Promise<KeyPair> {
   const { publicKey, privateKey } = await generate(algorithm);
   const spki = publicKeyInfo(publicKey);
@@ -78,7 +78,7 @@ function ecParts(key: KeyObject): { d: string | undefined; curve: Buffer; point:
   return { d, curve, point };
 }
 
-/** 32 secret bytes in base64, as kube-apiserver's encryption at rest wants them. */
+/** Returns 32 random bytes in base64, as kube-apiserver's encryption at rest expects them. */
 export function createSecretKey(): Promise<string> {
   return new Promise((resolve, reject) => {
     generateKey("aes", { length: 256 }, (error, key) =>
@@ -87,7 +87,7 @@ export function createSecretKey(): Promise<string> {
   });
 }
 
-/** The key for signing ServiceAccount tokens: `sa.key` and `sa.pub` of kubeadm. */
+/** Creates the key that signs ServiceAccount tokens: kubeadm's `sa.key` and `sa.pub`. */
 export function createServiceAccountKey(algorithm: KeyAlgorithm = "ECDSA-P256"): Promise<KeyPair> {
   return createKeyPair(algorithm);
 }
@@ -158,7 +158,7 @@ function parsePublicKey(spki: Uint8Array): KeyObject {
   }
 }
 
-/** Key identifier: the leftmost 160 bits of the SHA-256 of the key's bits (RFC 7093), as Go makes it since 1.25. */
+/** Returns the key identifier as Go computes it since 1.25: the leftmost 160 bits of the SHA-256 of the public key (RFC 7093). */
 export function keyIdentifier(spki: Uint8Array): Buffer {
   const bits = readBitString(children(readElement(spki), Tag.sequence, "public key")[1]);
   return createHash("sha256").update(bits).digest().subarray(0, 20);
@@ -185,7 +185,7 @@ const SIGNATURES: Readonly<Record<string, SignatureAlgorithm>> = {
 };
 const ED25519 = "1.3.101.112";
 
-/** How `key` signs: AlgorithmIdentifier and digest as Go chooses them for the kind of key. */
+/** Returns the AlgorithmIdentifier and digest with which `key` signs, chosen as Go does for its type. */
 export function signatureAlgorithmOf(key: KeyObject): SignatureAlgorithm {
   let id = "";
   if (key.asymmetricKeyType === "rsa") id = "1.2.840.113549.1.1.11";

@@ -1,6 +1,6 @@
 import { PkiError } from "./errors.ts";
 
-/** What a kubeconfig is made of. Either a client certificate with its key or a token, or neither for anonymous access. */
+/** Contents of a kubeconfig: either a client certificate with its key, or a token, or neither for anonymous access. */
 export interface KubeconfigOptions {
   server: string;
   /** The name in the server's certificate, where it is not the host of `server`. */
@@ -18,7 +18,7 @@ export interface KubeconfigOptions {
   contextExtensions?: Readonly<Record<string, object>>;
 }
 
-/** A kubeconfig (YAML) with everything inline. */
+/** Builds a kubeconfig (YAML) with all data inline. */
 export function buildKubeconfig(options: KubeconfigOptions): string {
   if ((options.clientCertPem === undefined) !== (options.clientKeyPem === undefined))
     throw new PkiError("a kubeconfig needs clientCertPem and clientKeyPem together");

@@ -12,7 +12,7 @@ import { readPublicKeyInfo, verifyData } from "./keys.ts";
 import { decodeAlternativeNames, decodeName, type Subject } from "./names.ts";
 import { decodePem, decodePemBlocks } from "./pem.ts";
 
-/** What we read from a certificate. */
+/** The fields of a certificate that we use. */
 export interface ParsedCertificate {
   readonly subject: Subject;
   readonly issuer: Subject;
@@ -34,17 +34,17 @@ export interface ParsedCertificate {
   readonly subjectDer: Uint8Array;
 }
 
-/** Reads the first certificate of a PEM text. Throws PkiError for anything else. */
+/** Parses the first certificate of a PEM text; throws PkiError when there is none. */
 export function parseCertificate(pem: string): ParsedCertificate {
   return parseCertificateDer(decodePem(pem, "CERTIFICATE"));
 }
 
-/** Reads every certificate of a PEM bundle. */
+/** Parses every certificate of a PEM bundle. */
 export function parseCertificates(pem: string): ParsedCertificate[] {
   return decodePemBlocks(pem, "CERTIFICATE").map(parseCertificateDer);
 }
 
-/** Reads a DER certificate. No signature is checked. */
+/** Parses a DER certificate without checking its signature. */
 export function parseCertificateDer(der: Uint8Array): ParsedCertificate {
   const [body] = children(readElement(der), Tag.sequence, "certificate");
   const fields = children(body, Tag.sequence, "certificate body");
@@ -92,7 +92,7 @@ function extensionsOf(fields: readonly DerNode[]): Map<string, Buffer> {
   return node === undefined ? new Map() : decodeExtensions(readElement(node.content));
 }
 
-/** The pin that `kubeadm join --discovery-token-ca-cert-hash` takes: SHA-256 over the public key. */
+/** Returns the pin that `kubeadm join --discovery-token-ca-cert-hash` takes: the SHA-256 of the public key. */
 export function publicKeyPin(certPem: string): string {
   return `sha256:${createHash("sha256").update(parseCertificate(certPem).publicKeyInfo).digest("hex")}`;
 }

@@ -7,8 +7,8 @@ const CHALLENGE = Buffer.from("capstan: proof that this private key belongs to t
 const WITHOUT_DIGEST: ReadonlySet<string | undefined> = new Set(["ed25519", "ed448"]);
 
 /**
- * Whether a private key belongs to a certificate, as a TLS handshake would prove it: by a signature. Comparing public keys is not enough,
- * because a private key file carries a public part that need not be its own.
+ * Returns whether a private key belongs to a certificate, proven by a signature as in a TLS handshake. Comparing public keys is not enough,
+ * because the public part of a private key file can be forged.
  */
 export function ownsCertificate(certPem: string, keyPem: string): boolean {
   const publicKey = readPublicKeyInfo(parseCertificate(certPem).publicKeyInfo);

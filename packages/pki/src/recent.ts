@@ -1,4 +1,6 @@
-/** What was made of the last texts seen: reading a key or a request costs as much as signing, and each is read several times in a row. */
+/**
+ * Caches what was parsed from recent texts: parsing a key or request costs as much as signing, and each is parsed several times in a row.
+ */
 export class Recent<T> {
   readonly #known = new Map<string, T>();
   readonly #limit: number;
@@ -16,7 +18,7 @@ export class Recent<T> {
     return made;
   }
 
-  /** What a text stands for, from somebody who knows. */
+  /** Stores the value of a text that the caller has already parsed. */
   set(text: string, made: T): void {
     const [oldest] = this.#known.size < this.#limit ? [] : this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);

@@ -41,7 +41,7 @@ import { Recent } from "./recent.ts";
 const LABEL = "CERTIFICATE REQUEST";
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
 
-/** A PKCS#10 request whose own signature has been checked. */
+/** A PKCS#10 request whose signature has been verified. */
 export interface ParsedCertificateRequest extends Subject {
   readonly dnsNames: readonly string[];
   readonly ipAddresses: readonly string[];
@@ -53,7 +53,7 @@ export interface ParsedCertificateRequest extends Subject {
   readonly subjectDer: Uint8Array;
 }
 
-/** Makes a key and a request for it. */
+/** Creates a key and a certificate signing request for it. */
 export async function createCertificateRequest(options: {
   commonName: string;
   organizations?: readonly string[];
@@ -80,7 +80,7 @@ export async function createCertificateRequest(options: {
 
 const recentRequests = new Recent<ParsedCertificateRequest>(100);
 
-/** Reads a request and checks that its sender holds the key. Throws PkiError. */
+/** Parses a request and verifies that its sender holds the key. Throws PkiError. */
 export async function parseCertificateRequest(csrPem: string): Promise<ParsedCertificateRequest> {
   return recentRequests.of(csrPem, readRequest);
 }
@@ -125,7 +125,7 @@ function requestedNames(attributes: DerNode | undefined): ReturnType<typeof deco
   return { dnsNames: [], ipAddresses: [], others: 0 };
 }
 
-/** Signs what a request asks for: its subject, key and names; usages and time are the signer's decision. */
+/** Issues a certificate with the subject, key and names of a request; the signer decides usages and lifetime. */
 export async function signCertificateRequest(
   ca: CertificateAndKey,
   csrPem: string,

@@ -1,6 +1,6 @@
 import type { KindRef } from "./kind.ts";
 
-/** The path of a kind's collection, or of one object or subresource in it. */
+/** Returns the URL path of a kind's collection, or of an object or subresource in it. */
 export function resourcePath(kind: KindRef, namespace?: string, name?: string, subresource?: string): string {
   let path = kind.group === "" ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
   if (kind.namespaced && namespace !== undefined && namespace !== "") {

@@ -1,4 +1,4 @@
-/** User data that cannot be read; the message says where and why, never with contents. */
+/** Thrown when user data is invalid; the message says where and why, and never contains the data itself. */
 export class UserDataError extends Error {
   constructor(message: string) {
     super(message);

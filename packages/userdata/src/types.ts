@@ -1,7 +1,7 @@
-/** How a file's content is encoded in user data. */
+/** Encoding of a file's content in user data. */
 export type FileEncoding = "base64" | "gzip" | "gzip+base64";
 
-/** A file to be written on a machine. */
+/** A file to write on a machine. */
 export interface UserDataFile {
   readonly path: string;
   readonly content: string;
@@ -13,7 +13,7 @@ export interface UserDataFile {
   readonly append?: boolean | undefined;
 }
 
-/** A user to be made on a machine. */
+/** A user to create on a machine. */
 export interface UserDataUser {
   readonly name: string;
   readonly passwd?: string | undefined;
@@ -29,7 +29,7 @@ export interface UserDataUser {
   readonly sshAuthorizedKeys?: readonly string[] | undefined;
 }
 
-/** A partition table: one partition over all (`layout`), or shares of the disk. */
+/** A partition table: a single partition (`layout`), or partitions by percentage of the disk. */
 export interface UserDataPartition {
   readonly device: string;
   readonly layout?: boolean | undefined;
@@ -38,7 +38,7 @@ export interface UserDataPartition {
   readonly tableType?: string | undefined;
 }
 
-/** A file system to be made. */
+/** A file system to create. */
 export interface UserDataFilesystem {
   readonly device: string;
   readonly filesystem: string;
@@ -49,7 +49,7 @@ export interface UserDataFilesystem {
   readonly extraOpts?: readonly string[] | undefined;
 }
 
-/** What a machine does at its first boot, whatever the format it is written in. */
+/** What a machine does at its first boot, independent of the format. */
 export interface UserData {
   readonly files: readonly UserDataFile[];
   readonly bootCommands?: readonly string[] | undefined;
@@ -67,7 +67,7 @@ export interface UserData {
   readonly kubeadm: KubeadmStep;
 }
 
-/** The one thing all this is for. Configurations are YAML texts of kubeadm's types. */
+/** Whether kubeadm initializes or joins a cluster. Configurations are YAML documents of kubeadm's types. */
 export type KubeadmStep = { readonly verbosity?: number | undefined } & (
   | { readonly action: "init"; readonly clusterConfiguration: string; readonly initConfiguration: string }
   | { readonly action: "join"; readonly controlPlane: boolean; readonly joinConfiguration: string }

@@ -1,8 +1,8 @@
-/** Runs programs and reports their state (docs/architecture.md, "Interfaces between parts"). */
+/** Runs programs as supervised local processes, as pods, or simulated. */
 export interface Workloads {
   /** Makes the program run as described; safe to repeat. A changed description replaces the running one. */
   ensure(program: Program): Promise<ProgramState>;
-  /** Stops it and forgets it; gone when the promise resolves. Safe to repeat. */
+  /** Stops and removes it; it has exited when the promise resolves. Safe to repeat. */
   remove(id: ProgramId): Promise<void>;
   /** Everything that belongs to an owner, also what an earlier manager started. */
   list(owner: string): Promise<ProgramState[]>;
@@ -10,13 +10,15 @@ export interface Workloads {
   subscribe(listener: (id: ProgramId) => void): () => void;
 }
 
+/** Identifies a program by its owner and a name that is unique within the owner. */
 export interface ProgramId {
-  /** `NAMESPACE/NAME` of what it belongs to: its folder. */
+  /** `NAMESPACE/NAME` of its owner, which also names its folder. */
   owner: string;
   /** Unique within the owner, e.g. `etcd-0`, `kube-apiserver`. */
   name: string;
 }
 
+/** The desired state of a program: its command line, files, data directory, probe and limits. */
 export interface Program {
   id: ProgramId;
   command: string;
@@ -28,7 +30,7 @@ export interface Program {
   reloadedFiles?: string[];
   /** Directory that survives restarts and re-creation, `$DATA` in args. */
   dataDir?: boolean;
-  /** A path, such as `$DATA/member`, without which it is not started: it would begin anew what it must go on with. */
+  /** A path, such as `$DATA/member`, that must exist before a start, so that a program never starts over without its data. */
   requires?: string;
   probe?: Probe;
   /** User and group id to run as; only root can choose. It reaches its own folder and no other. */
@@ -39,6 +41,7 @@ export interface Program {
   stopTimeoutMs?: number;
 }
 
+/** An HTTP(S) health check that decides whether a program is ready. */
 export interface Probe {
   /** https is not verified: it is a health check on an address we chose. */
   url: string;
@@ -50,11 +53,12 @@ export interface Probe {
   servedBy?: string;
   /**
    * A check that the program makes once, by calling its own address right after its start. Where several share a port the call may
-   * reach another one, and the check fails for good: if it alone fails, the program is started anew.
+   * reach another one, and the check fails for good: if it alone fails, the program is restarted.
    */
   checkedOnce?: string;
 }
 
+/** The observed state of a program. */
 export interface ProgramState {
   id: ProgramId;
   phase: "Starting" | "Running" | "Ready" | "Failed" | "Stopped";

@@ -3,6 +3,7 @@ import { readInstance, requestBackup } from "@capstan/manager/instance";
 import { type CommandInput, UserError } from "../command.ts";
 import { dataDirOf } from "../options.ts";
 
+/** Runs `capstan backup`: requests a backup from the instance that is running on the data directory. */
 export async function runBackup(input: CommandInput): Promise<number> {
   const {
     arguments: [dir = ""],
@@ -19,6 +20,7 @@ export async function runBackup(input: CommandInput): Promise<number> {
   return 0;
 }
 
+/** Runs `capstan restore`: fills an empty data directory from a backup; refuses while an instance is running on it. */
 export async function runRestore(input: CommandInput): Promise<number> {
   const {
     arguments: [dir = ""],

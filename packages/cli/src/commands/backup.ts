@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { DATA_OPTION } from "../options.ts";
 
+/** Defines `capstan backup`, which copies all objects of a running standalone instance. */
 export const backup: CommandDefinition = {
   name: "backup",
   summary: "Write a consistent copy of the management plane's objects while it runs",
@@ -11,6 +12,7 @@ export const backup: CommandDefinition = {
   run: async (input) => (await import("./backup.run.ts")).runBackup(input),
 };
 
+/** Defines `capstan restore`, which fills a new data directory from such a copy. */
 export const restore: CommandDefinition = {
   name: "restore",
   summary: "Fill a new data directory from a backup",

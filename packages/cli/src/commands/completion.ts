@@ -1,5 +1,6 @@
 import { type CommandDefinition, usageError } from "../command.ts";
 
+/** Defines `capstan completion`, which prints the completion script for bash, zsh or fish. */
 export const completion: CommandDefinition = {
   name: "completion",
   summary: "Print a script that completes commands, options and names in a shell",
@@ -19,7 +20,7 @@ export const completion: CommandDefinition = {
   },
 };
 
-/** What the scripts call: the words so far, the last one being typed. */
+/** Defines the hidden command that completion scripts call with the words typed so far; it prints the candidates for the last one. */
 export const complete: CommandDefinition = {
   name: "__complete",
   summary: "Print what the last word can become",

@@ -24,9 +24,10 @@ import { parseOutput } from "../output.ts";
 import { withTarget } from "../with-cluster.ts";
 
 const FALLBACK_VERSION = "v1.34.4";
-/** Flags that say how the cluster is to be; without any of them a second `create` means the first one's. */
+/** Flags that describe the cluster; without any of them a repeated `create` continues with the plan of the first one. */
 const PLAN_FLAGS = ["kubernetesVersion", "placement", "controlPlaneReplicas", "endpoint", "pool"];
 
+/** Runs `capstan create cluster`: prints or creates the objects of a cluster, and waits until all its machines are available. */
 export async function runCreateCluster(input: CommandInput): Promise<number> {
   const dryRun = dryRunMode(input);
   const folders = [join(dataDirOf(input), "kubernetes"), ...kubernetesCacheDirs(input.io.env)];
@@ -49,7 +50,7 @@ export async function runCreateCluster(input: CommandInput): Promise<number> {
   });
 }
 
-/** What stands in the way of the cluster as far as it is told; nothing where the API cannot say, which the end will tell. */
+/** The obstacles to the cluster as specified so far; none when the API cannot answer, as the create request will report that. */
 async function notesOn(soFar: CommandInput, newest: string, installed: InstalledHere): Promise<Notes> {
   const plan = parsePlan(soFar, newest);
   const look = async (target: ApiTarget): Promise<Notes> => ({
@@ -154,7 +155,7 @@ function workersUp(replicas: string | undefined, available: number | undefined):
   return desired === undefined || available === undefined || available >= Number(desired);
 }
 
-/** The plan of a cluster that is there already: the same one again, or an error that says what to do. */
+/** The plan of a cluster that already exists if it is the same one; throws an error that says what to do otherwise. */
 function resumedPlan(input: CommandInput, existing: Cluster, wanted: ClusterPlan): ClusterPlan {
   const { namespace, name } = wanted;
   if (existing.metadata.deletionTimestamp !== undefined)

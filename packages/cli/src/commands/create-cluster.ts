@@ -1,12 +1,13 @@
 import type { CommandDefinition } from "../command.ts";
 import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 
-/** How long a command waits unless told otherwise. */
+/** The --no-wait and --timeout flags of commands that wait for their effect. */
 export const WAIT_OPTIONS = [
   { flags: "--no-wait", summary: "Do not wait for the end" },
   { flags: "--timeout <duration>", summary: "Wait at most this long", default: "30m" },
 ];
 
+/** Defines `capstan create cluster`, which plans a cluster from flags or questions and creates its objects. */
 export const createCluster: CommandDefinition = {
   name: "create cluster",
   summary: "Create a cluster with a hosted control plane and workers of one or several providers",

@@ -2,6 +2,7 @@ import { readInstance, requestSignInLink } from "@capstan/manager/instance";
 import { type CommandInput, UserError } from "../command.ts";
 import { dataDirOf } from "../options.ts";
 
+/** Runs `capstan dashboard`: requests a one-time sign-in link from the running instance and prints it. */
 export async function runDashboard(input: CommandInput): Promise<number> {
   const dataDir = dataDirOf(input);
   if ((await readInstance(dataDir)) === undefined)

@@ -1,7 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { DATA_OPTION } from "../options.ts";
 
-/** Prints where the dashboard of a running instance is. */
+/** Defines `capstan dashboard`, which prints a one-time sign-in link to the dashboard of the running instance. */
 export const dashboard: CommandDefinition = {
   name: "dashboard",
   summary: "Print a link that signs in to the dashboard of the running instance, once",

@@ -14,6 +14,7 @@ import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
 const LOOK_MS = 500;
 
+/** Runs `capstan delete cluster`: asks for confirmation, deletes the Cluster and waits until its objects are deleted. */
 export function runDeleteCluster(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
@@ -38,7 +39,7 @@ export function runDeleteCluster(input: CommandInput): Promise<number> {
   });
 }
 
-/** Everything goes with the cluster: a person types its name. */
+/** Deleting a cluster deletes everything in it, so the user has to type its name. */
 async function confirm(input: CommandInput, target: ApiTarget, tree: TreeObject): Promise<void> {
   const { io } = input;
   const { namespace, name } = clusterNames(input);

@@ -2,6 +2,7 @@ import type { CommandDefinition } from "../command.ts";
 import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 import { WAIT_OPTIONS } from "./create-cluster.ts";
 
+/** Defines `capstan delete cluster`, which deletes a cluster together with its control plane, workers and infrastructure. */
 export const deleteCluster: CommandDefinition = {
   name: "delete cluster",
   summary: "Delete a cluster with its control plane, workers and infrastructure",

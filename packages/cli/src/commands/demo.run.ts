@@ -21,6 +21,7 @@ const HOST_KINDS = [
   }),
 ];
 
+/** Runs `capstan demo break` and `capstan demo repair`: sets or clears a simulated fault on a host; refuses real hosts. */
 export function runBreak(input: CommandInput, broken: boolean): Promise<number> {
   return withTarget(input, async (target) => {
     const { client } = target;

@@ -4,6 +4,7 @@ import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 const HOST = { name: "host", summary: "Name of a host of the demo: own-1, own-2, metal-1, …", required: false };
 const OPTIONS = [NAMESPACE_OPTION, ...API_OPTIONS];
 
+/** Defines `capstan demo break`, which makes a simulated host fail. */
 export const demoBreak: CommandDefinition = {
   name: "demo break",
   summary: "Let a host in memory die, to see what happens",
@@ -15,6 +16,7 @@ export const demoBreak: CommandDefinition = {
   run: async (input) => (await import("./demo.run.ts")).runBreak(input, true),
 };
 
+/** Defines `capstan demo repair`, which clears the fault that `capstan demo break` injected. */
 export const demoRepair: CommandDefinition = {
   name: "demo repair",
   summary: "Bring a broken host in memory back",

@@ -13,6 +13,7 @@ import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
 const LOOK_MS = 1000;
 
+/** Runs `capstan describe cluster`: prints the object tree of a cluster once, or after every change with --watch. */
 export function runDescribeCluster(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     if (input.options["watch"] === true) return await follow(input, target, clockOf(input));

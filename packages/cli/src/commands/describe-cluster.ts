@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
+/** Defines `capstan describe cluster`, which shows a cluster's objects and their conditions as a tree, like clusterctl. */
 export const describeCluster: CommandDefinition = {
   name: "describe cluster",
   summary: "Show a cluster with its control plane, infrastructure and workers as a tree",

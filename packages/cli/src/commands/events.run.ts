@@ -25,6 +25,7 @@ interface Event extends KubeObject {
 const Event = kindRef<Event>({ group: "", version: "v1", kind: "Event", plural: "events", namespaced: true });
 const HEADERS = ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"];
 
+/** Runs `capstan events`: lists the Events of every object that belongs to a cluster, and watches for new ones with --watch. */
 export function runEvents(input: CommandInput): Promise<number> {
   const format = parseOutput(textOption(input, "output"));
   if (format.type === "name") throw usageError("-o: json or yaml");

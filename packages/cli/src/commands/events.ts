@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
+/** Defines `capstan events`, which shows the Events of a cluster and its objects, oldest first. */
 export const events: CommandDefinition = {
   name: "events",
   summary: "Show what happened to a cluster and its parts, oldest first",

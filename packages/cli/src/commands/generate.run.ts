@@ -9,6 +9,7 @@ import { fillTemplate, type LookUp, templateVariables } from "../template/proces
 import { variableValues } from "../template/variables.ts";
 import { withTarget } from "../with-cluster.ts";
 
+/** Runs `capstan generate yaml`: substitutes the variables of a template, or lists them. */
 export async function runGenerateYaml(input: CommandInput): Promise<number> {
   const template = await readSource(input, textOption(input, "from") ?? "-");
   if (input.options["listVariables"] === true) {
@@ -21,6 +22,7 @@ export async function runGenerateYaml(input: CommandInput): Promise<number> {
   return 0;
 }
 
+/** Runs `capstan generate cluster`: renders a cluster template from a provider, file, URL or ConfigMap, or lists its variables. */
 export async function runGenerateCluster(input: CommandInput): Promise<number> {
   const [name = ""] = input.arguments;
   const namespace = textOption(input, "targetNamespace") ?? "default";
@@ -94,7 +96,7 @@ async function readSource(input: CommandInput, source: string): Promise<string> 
 
 const MAX_TEMPLATE = 16 * 1024 * 1024;
 
-/** A page of a GitHub file is not the file: what is behind it is asked for. */
+/** GitHub's page of a file is not the file, so the raw file is downloaded instead. */
 async function download(address: string): Promise<string> {
   const blob = /^https:\/\/github\.com\/([^/]+\/[^/]+)\/blob\/(.+)$/.exec(address);
   const url = blob === null ? address : `https://raw.githubusercontent.com/${blob[1]}/${blob[2]}`;

@@ -10,6 +10,7 @@ const TEMPLATE_OPTIONS: OptionDefinition[] = [
   },
 ];
 
+/** Defines `capstan generate cluster`, the counterpart of `clusterctl generate cluster`. */
 export const generateCluster: CommandDefinition = {
   name: "generate cluster",
   summary: "Print the manifests of a cluster from a template, with clusterctl's variables and functions",
@@ -45,6 +46,7 @@ export const generateCluster: CommandDefinition = {
   run: async (input) => (await import("./generate.run.ts")).runGenerateCluster(input),
 };
 
+/** Defines `capstan generate yaml`, the counterpart of `clusterctl generate yaml`. */
 export const generateYaml: CommandDefinition = {
   name: "generate yaml",
   summary: "Fill any template, with clusterctl's variables and functions",

@@ -16,7 +16,7 @@ interface Table {
   rows: { cells: unknown[]; object?: { metadata?: { namespace?: string; name?: string; resourceVersion?: string } } }[];
 }
 
-/** Which objects of one kind are asked for. */
+/** The requested objects of one kind. */
 interface Wanted {
   type: ResourceType;
   name: string | undefined;
@@ -24,6 +24,7 @@ interface Wanted {
   query: Record<string, string>;
 }
 
+/** Runs `capstan get`: prints objects as server-side tables, JSON, YAML or another kubectl format, and can watch them. */
 export function runGet(input: CommandInput): Promise<number> {
   const format = parseOutput(textOption(input, "output"));
   return withTarget(input, async (target) => {

@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 
+/** Defines `capstan get`, which works like `kubectl get` and adds a STATE column to clusters. */
 export const get: CommandDefinition = {
   name: "get",
   summary: "List objects, or show one, as kubectl does",

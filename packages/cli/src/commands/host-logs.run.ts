@@ -8,6 +8,7 @@ const FOLLOW_MS = 1_000;
 /** As much of a log as is found in it only once. */
 const ENOUGH = 4096;
 
+/** Runs `capstan host logs`: prints the log that the host's agent publishes in a ConfigMap, and follows it with --follow. */
 export function runHostLogs(input: CommandInput): Promise<number> {
   return withTarget(input, async ({ client }) => {
     const [name = ""] = input.arguments;

@@ -17,6 +17,7 @@ import { withTarget } from "../with-cluster.ts";
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/;
 
+/** Runs `capstan host add`: creates the ByoHost and an enrolment token, then prints the agent's command line or runs it over SSH. */
 export function runHostAdd(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const [name = ""] = input.arguments;
@@ -73,6 +74,7 @@ function parseLabels(text: string | boolean | undefined): Record<string, string>
   );
 }
 
+/** Runs `capstan host list`: prints the ByoHosts of a namespace with their readiness, last heartbeat and Machine. */
 export function runHostList(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { items } = await target.client.list(ByoHost, {
@@ -106,6 +108,7 @@ export function runHostList(input: CommandInput): Promise<number> {
   });
 }
 
+/** Runs `capstan host remove`: deletes a ByoHost that no Machine uses; a host that still carries a node is cleaned first. */
 export function runHostRemove(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const [name = ""] = input.arguments;

@@ -3,6 +3,7 @@ import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 
 const NAME = { name: "name", summary: "Name of the host; its Node will have the host's own name" };
 
+/** Defines `capstan host add`, which enrols a bring-your-own host. */
 export const hostAdd: CommandDefinition = {
   name: "host add",
   summary: "Enrol a host of your own: prints the one line to run on it",
@@ -27,6 +28,7 @@ export const hostAdd: CommandDefinition = {
   run: async (input) => (await import("./host.run.ts")).runHostAdd(input),
 };
 
+/** Defines `capstan host list`, which lists bring-your-own hosts and their state. */
 export const hostList: CommandDefinition = {
   name: "host list",
   summary: "List the hosts of your own",
@@ -34,6 +36,7 @@ export const hostList: CommandDefinition = {
   run: async (input) => (await import("./host.run.ts")).runHostList(input),
 };
 
+/** Defines `capstan host remove`, which deletes a bring-your-own host that no Machine uses. */
 export const hostRemove: CommandDefinition = {
   name: "host remove",
   summary: "Forget a host that no machine uses",
@@ -42,6 +45,7 @@ export const hostRemove: CommandDefinition = {
   run: async (input) => (await import("./host.run.ts")).runHostRemove(input),
 };
 
+/** Defines `capstan host logs`, which shows the commands that the agent ran on a bring-your-own host, with their output. */
 export const hostLogs: CommandDefinition = {
   name: "host logs",
   summary: "Show everything that was run on a host of your own, with its output",

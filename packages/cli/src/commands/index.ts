@@ -23,7 +23,7 @@ import { upgradeApply, upgradePlan } from "./upgrade.ts";
 import { version } from "./version.ts";
 import { why } from "./why.ts";
 
-/** What the first words of commands of two words are about. */
+/** Describes the groups of commands that share their first word, such as `host`. */
 export const GROUPS: Readonly<Record<string, string>> = {
   create: "Create a cluster",
   delete: "Delete a cluster and everything it is made of",

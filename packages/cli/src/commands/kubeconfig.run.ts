@@ -3,6 +3,7 @@ import { type CommandInput, UserError } from "../command.ts";
 import { Cluster } from "../kinds.ts";
 import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
+/** Runs `capstan kubeconfig`: prints the content of the Secret `NAME-kubeconfig`. */
 export function runKubeconfig(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);

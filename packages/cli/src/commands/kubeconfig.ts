@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
+/** Defines `capstan kubeconfig`, which prints the admin kubeconfig of a workload cluster. */
 export const kubeconfig: CommandDefinition = {
   name: "kubeconfig",
   summary: "Print the admin kubeconfig of a cluster",

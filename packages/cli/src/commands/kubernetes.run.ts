@@ -17,6 +17,7 @@ function withCure(error: unknown): never {
   throw cure === undefined || !(error instanceof Error) ? error : new UserError(error.message, { hint: cure });
 }
 
+/** Runs `capstan kubernetes install`: downloads or copies the control-plane binaries of one version into the data directory. */
 export async function runInstall(input: CommandInput): Promise<number> {
   const [version = ""] = input.arguments;
   const { options, io } = input;
@@ -38,7 +39,7 @@ export async function runInstall(input: CommandInput): Promise<number> {
   return 0;
 }
 
-/** A line for each tenth of a file; for each 10 MB when its size is not known. */
+/** Returns a progress callback that prints one line per 10 % of a download, or per 10 MB when its size is unknown. */
 export function progressLines(
   print: (line: string) => void,
 ): (what: string, received: number, total: number | undefined) => void {
@@ -55,6 +56,7 @@ export function progressLines(
   };
 }
 
+/** Runs `capstan kubernetes list`: prints the installed versions with their folders, those of the shared caches included. */
 export async function runList(input: CommandInput): Promise<number> {
   const folders = [folder(input), ...kubernetesCacheDirs(input.io.env)];
   let found = 0;
@@ -67,6 +69,7 @@ export async function runList(input: CommandInput): Promise<number> {
   return 0;
 }
 
+/** Runs `capstan kubernetes remove`: deletes one version's binaries unless a hosted control plane of the data directory uses them. */
 export async function runRemove(input: CommandInput): Promise<number> {
   const [version = ""] = input.arguments;
   const clusters = join(dataDirOf(input), "clusters");

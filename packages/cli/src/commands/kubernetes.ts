@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { DATA_OPTION } from "../options.ts";
 
+/** Defines `capstan kubernetes install`, which installs the binaries that control planes hosted as processes run. */
 export const kubernetesInstall: CommandDefinition = {
   name: "kubernetes install",
   summary: "Install the programs of a Kubernetes version for hosted control planes as processes",
@@ -19,6 +20,7 @@ export const kubernetesInstall: CommandDefinition = {
   run: async (input) => (await import("./kubernetes.run.ts")).runInstall(input),
 };
 
+/** Defines `capstan kubernetes list`, which lists the versions that hosted control planes can run on this machine. */
 export const kubernetesList: CommandDefinition = {
   name: "kubernetes list",
   summary: "List the Kubernetes versions that hosted control planes can run on this machine",
@@ -26,6 +28,7 @@ export const kubernetesList: CommandDefinition = {
   run: async (input) => (await import("./kubernetes.run.ts")).runList(input),
 };
 
+/** Defines `capstan kubernetes remove`, which deletes the binaries of an installed version. */
 export const kubernetesRemove: CommandDefinition = {
   name: "kubernetes remove",
   summary: "Remove an installed Kubernetes version",

@@ -15,6 +15,7 @@ import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 const LOOK_MS = 500;
 const Secret = kindRef<Unstructured>({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
 
+/** Runs `capstan logs`: prints the end of each component's log from local files or pods, and follows them with --follow. */
 export function runLogs(input: CommandInput): Promise<number> {
   const tail = textOption(input, "tail") ?? "20";
   if (!/^-?\d+$/.test(tail)) throw usageError(`--tail ${tail} is not a number of lines`);
@@ -44,7 +45,7 @@ async function print(input: CommandInput, sources: readonly LogSource[], tail: n
   }
 }
 
-/** The components that are asked for. */
+/** The components that the arguments select. */
 function chosen(input: CommandInput, sources: readonly LogSource[]): readonly LogSource[] {
   const [name = "", wanted] = input.arguments;
   if (wanted === undefined) return sources;

@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
+/** Defines `capstan logs`, which prints the component logs of a hosted control plane. */
 export const logs: CommandDefinition = {
   name: "logs",
   summary: "Print the logs of a hosted control plane: of its processes on this machine, or of its pods",

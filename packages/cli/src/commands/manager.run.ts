@@ -30,7 +30,7 @@ import { parseListen } from "./up.run.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** How a management cluster that is a real Kubernetes gets our kinds converted and checked. */
+/** Reads --webhook-listen and --webhook-service: how a real Kubernetes reaches our conversion and admission webhooks, if at all. */
 export function kindServing(options: Options): KindServing {
   const listen = options["webhookListen"];
   if (typeof listen !== "string") return "stored-version-only";
@@ -43,6 +43,7 @@ export function kindServing(options: Options): KindServing {
   return { listen: parseListen(listen), target: { type: "service", namespace, name, port: 443 } };
 }
 
+/** Runs `capstan manager`: takes part in leader election and runs the controllers until it is stopped or loses leadership. */
 export async function runManager(input: CommandInput): Promise<number> {
   const { options, io } = input;
   const { kubeconfig, context, nodeAddress } = options;
@@ -118,7 +119,7 @@ export async function runManager(input: CommandInput): Promise<number> {
   });
 }
 
-/** Go's users write `:8080` for every address; `0` is off. Where nothing was asked for, loopback. */
+/** Reads the address of the metrics or health endpoint: `:8080` is every address, `0` disables it, and loopback is the default. */
 export function endpointAddress(asked: unknown, option: string, port: number): WantedAddress | undefined {
   if (typeof asked !== "string") return { host: "127.0.0.1", port, anyPort: true };
   if (asked === "0" || asked === "") return undefined;
@@ -126,7 +127,7 @@ export function endpointAddress(asked: unknown, option: string, port: number): W
   return asked.startsWith(":") ? { port: listen.port } : listen;
 }
 
-/** When to compete for the Lease; undefined: not at all. */
+/** Reads the leader election flags; undefined when leader election is disabled. */
 export function electionTimes(
   options: Options,
 ): { leaseDurationMs: number; renewDeadlineMs: number; retryPeriodMs: number } | undefined {
@@ -146,7 +147,7 @@ export function electionTimes(
   return { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }
 
-/** The dashboard beside the controllers, if it is asked for: on loopback, where `kubectl port-forward` ends. */
+/** Serves the dashboard next to the controllers if requested: on loopback, where `kubectl port-forward` connects. */
 async function dashboardOf(
   input: CommandInput,
   config: ClientConfig,

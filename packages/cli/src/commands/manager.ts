@@ -8,6 +8,7 @@ import {
   PROCESS_OPTIONS,
 } from "../options.ts";
 
+/** Defines `capstan manager`, which runs all controllers against an existing Kubernetes cluster. */
 export const manager: CommandDefinition = {
   name: "manager",
   summary: "Run all controllers on a management cluster that is a Kubernetes of its own",

@@ -2,6 +2,7 @@ import type { CommandInput } from "../command.ts";
 import { Cluster } from "../kinds.ts";
 import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
+/** Runs `capstan pause` and `capstan resume`: sets or removes `spec.paused` of a Cluster. */
 export function runPause(input: CommandInput, paused: boolean): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);

@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
+/** Defines `capstan pause`, which stops the controllers from reconciling a cluster. */
 export const pause: CommandDefinition = {
   name: "pause",
   summary: "Stop all work on a cluster; what runs goes on running",
@@ -10,6 +11,7 @@ export const pause: CommandDefinition = {
   run: async (input) => (await import("./pause.run.ts")).runPause(input, true),
 };
 
+/** Defines `capstan resume`, which lets the controllers reconcile a paused cluster again. */
 export const resume: CommandDefinition = {
   name: "resume",
   summary: "Go on with a paused cluster",

@@ -5,6 +5,7 @@ import { WorkerPool } from "../kinds.ts";
 import { namespaceOf } from "../options.ts";
 import { withTarget } from "../with-cluster.ts";
 
+/** Runs `capstan retry workerpool`: annotates a WorkerPool so that its controller ends the cool-down of its members. */
 export function runRetryWorkerPool(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const [name = ""] = input.arguments;

@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 
+/** Defines `capstan retry workerpool`, which lets a WorkerPool place machines on members that are cooling down. */
 export const retryWorkerPool: CommandDefinition = {
   name: "retry workerpool",
   summary: "Let a pool ask members again that cool down after trouble",

@@ -12,6 +12,7 @@ import { withTarget } from "../with-cluster.ts";
 
 const LOOK_MS = 500;
 
+/** Runs `capstan scale`: writes the scale subresource of an object and waits until all its replicas are available. */
 export function runScale(input: CommandInput): Promise<number> {
   const replicas = replicasOf(input);
   const { type: word, name: wanted } = typeAndName(input);

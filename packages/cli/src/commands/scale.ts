@@ -2,6 +2,7 @@ import type { CommandDefinition } from "../command.ts";
 import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 import { WAIT_OPTIONS } from "./create-cluster.ts";
 
+/** Defines `capstan scale`, which sets the replicas of workers, a WorkerPool or a control plane. */
 export const scale: CommandDefinition = {
   name: "scale",
   summary: "Set how many replicas something has: a group of workers, a pool, a control plane",

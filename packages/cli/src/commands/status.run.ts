@@ -2,6 +2,7 @@ import { readInstance, stopInstance } from "@capstan/manager/instance";
 import type { CommandInput } from "../command.ts";
 import { dataDirOf, dataFlag } from "../options.ts";
 
+/** Runs `capstan status`: prints the addresses of the instance on a data directory; exits with code 1 when none is running. */
 export async function runStatus(input: CommandInput): Promise<number> {
   const { io } = input;
   const dataDir = dataDirOf(input);
@@ -17,6 +18,7 @@ export async function runStatus(input: CommandInput): Promise<number> {
   return 0;
 }
 
+/** Runs `capstan down`: sends SIGTERM to the running instance and waits until it has stopped. */
 export async function runDown(input: CommandInput): Promise<number> {
   const { io } = input;
   const dataDir = dataDirOf(input);

@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { DATA_OPTION } from "../options.ts";
 
+/** Defines `capstan status`, which reports whether the standalone management plane is running on this machine. */
 export const status: CommandDefinition = {
   name: "status",
   summary: "Tell whether the management plane runs on this machine",
@@ -9,6 +10,7 @@ export const status: CommandDefinition = {
   run: async (input) => (await import("./status.run.ts")).runStatus(input),
 };
 
+/** Defines `capstan down`, which stops the standalone management plane and the control planes that it hosts. */
 export const down: CommandDefinition = {
   name: "down",
   summary: "Stop the management plane of this machine and the hosted control planes it runs; data stays",

@@ -1,7 +1,7 @@
 import type { ConnectionLimits } from "@capstan/apimachinery";
 import { type CommandInput, type OptionDefinition, UserError } from "../command.ts";
 
-/** How many connections the API and the dashboard take. */
+/** Flags that limit the connections to the API and the dashboard. */
 export const LIMIT_OPTIONS: OptionDefinition[] = [
   {
     flags: "--max-connections <count>",
@@ -13,7 +13,7 @@ export const LIMIT_OPTIONS: OptionDefinition[] = [
   },
 ];
 
-/** The limits that the options name. */
+/** Parses the connection limits from the flags. */
 export function limitsOf({ options }: Pick<CommandInput, "options">): Partial<ConnectionLimits> {
   const maxConnections = countOf("--max-connections", options["maxConnections"]);
   const perAddress = countOf("--max-unauthenticated-connections", options["maxUnauthenticatedConnections"]);

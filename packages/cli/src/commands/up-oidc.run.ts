@@ -7,7 +7,7 @@ import { OIDC_OPTIONS, OIDC_SIGNING_ALGORITHMS } from "./up-oidc.ts";
 
 type OidcOptions = NonNullable<StandaloneOptions["oidc"]>;
 
-/** The issuer that the --oidc-* options name, undefined without any of them. */
+/** Parses the OIDC issuer from the --oidc-* flags; undefined when none is given. */
 export async function oidcOf(input: CommandInput): Promise<OidcOptions | undefined> {
   const given = OIDC_OPTIONS.map(({ flags }) => flags.split(" ")[0] ?? "").filter((flag) => isGiven(input, flag));
   if (given.length === 0) return undefined;

@@ -1,6 +1,6 @@
 import type { OptionDefinition } from "../command.ts";
 
-/** What an issuer may sign with. */
+/** Signing algorithms that an OIDC issuer may use. */
 export const OIDC_SIGNING_ALGORITHMS = [
   "RS256",
   "RS384",
@@ -13,7 +13,7 @@ export const OIDC_SIGNING_ALGORITHMS = [
   "PS512",
 ] as const;
 
-/** Whose ID tokens the API accepts: kube-apiserver's flags, with its names and defaults. */
+/** Flags that configure OIDC authentication, with kube-apiserver's names and defaults. */
 export const OIDC_OPTIONS: OptionDefinition[] = [
   { flags: "--oidc-issuer-url <url>", summary: "Accept the ID tokens of this OpenID Connect issuer (https)" },
   { flags: "--oidc-client-id <id>", summary: "Audience that its tokens must be for" },

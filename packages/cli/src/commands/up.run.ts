@@ -14,7 +14,7 @@ import { DEFAULT_LISTEN } from "./up.ts";
 import { limitsOf } from "./up-limits.ts";
 import { oidcOf } from "./up-oidc.run.ts";
 
-/** Where the dashboard is to be: where it was asked for, else on the port after the API's if that is free. */
+/** The dashboard's address: the requested one, else the port after the API's if that is free. */
 function dashboardOption(
   asked: unknown,
   api: { port: number },
@@ -35,6 +35,7 @@ export function parseListen(text: string, option = "--listen"): { host: string; 
   return { host: host === "" ? "127.0.0.1" : host, port };
 }
 
+/** Runs `capstan up`: starts the standalone management plane and serves until SIGINT or SIGTERM. */
 export async function runUp(input: CommandInput): Promise<number> {
   const { options, io } = input;
   const dataDir = dataDirOf(input);

@@ -11,8 +11,10 @@ import {
 import { LIMIT_OPTIONS } from "./up-limits.ts";
 import { OIDC_OPTIONS } from "./up-oidc.ts";
 
+/** Address on which `capstan up` serves the Kubernetes API unless --listen is given. */
 export const DEFAULT_LISTEN = "127.0.0.1:6446";
 
+/** Defines `capstan up`, which runs the embedded Kubernetes API and all controllers in one process. */
 export const up: CommandDefinition = {
   name: "up",
   summary: "Run the management plane on this machine, until Ctrl-C",

@@ -12,6 +12,7 @@ import { namespaceOf, textOption } from "../options.ts";
 import { renderTable } from "../table.ts";
 import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
+/** Runs `capstan upgrade plan`: lists the versions of clusters and the installed versions to which each can be upgraded. */
 export function runUpgradePlan(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const [name] = input.arguments;
@@ -69,6 +70,7 @@ async function clusterNamed(target: ApiTarget, namespace: string, name: string):
   return cluster;
 }
 
+/** Runs `capstan upgrade apply`: upgrades the control plane of a cluster, then each group of workers, waiting for every step. */
 export function runUpgradeApply(input: CommandInput): Promise<number> {
   const to = textOption(input, "to");
   if (to === undefined || !/^v\d+\.\d+\.\d+/.test(to))

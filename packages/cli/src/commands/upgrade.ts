@@ -2,6 +2,7 @@ import type { CommandDefinition } from "../command.ts";
 import { API_OPTIONS, CLUSTER_ARGUMENT, CLUSTER_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 import { WAIT_OPTIONS } from "./create-cluster.ts";
 
+/** Defines `capstan upgrade plan`, which shows which Kubernetes versions clusters run and can be upgraded to. */
 export const upgradePlan: CommandDefinition = {
   name: "upgrade plan",
   summary: "Show which Kubernetes version clusters run and where they can go",
@@ -11,6 +12,7 @@ export const upgradePlan: CommandDefinition = {
   run: async (input) => (await import("./upgrade.run.ts")).runUpgradePlan(input),
 };
 
+/** Defines `capstan upgrade apply`, which upgrades a cluster to another Kubernetes version. */
 export const upgradeApply: CommandDefinition = {
   name: "upgrade apply",
   summary: "Bring a cluster to another Kubernetes version: first its control plane, then its workers",

@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { VERSION } from "../version.ts";
 
+/** Defines `capstan version`, which prints the versions of capstan and Node.js. */
 export const version: CommandDefinition = {
   name: "version",
   summary: "Print the version of this command",

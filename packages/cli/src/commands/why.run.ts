@@ -8,6 +8,7 @@ import { findType } from "../resource-types.ts";
 import { toNode } from "../tree-object.ts";
 import { noSuchCluster, withTarget } from "../with-cluster.ts";
 
+/** Runs `capstan why`: prints the state of a cluster or one of its objects, every cause of it, and what to do. */
 export function runWhy(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const namespace = namespaceOf(input);

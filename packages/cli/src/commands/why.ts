@@ -1,6 +1,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { CLUSTER_ARGUMENT, CLUSTER_OPTIONS } from "../options.ts";
 
+/** Defines `capstan why`, which explains the state of a cluster or one of its objects. */
 export const why: CommandDefinition = {
   name: "why",
   summary: "Show the state of a cluster and every cause of it, most severe first, with what to do",

@@ -8,7 +8,7 @@ interface ParsedOption {
   definition: OptionDefinition;
 }
 
-/** What the last word can become, one per line, a tab before its explanation; `:files` and `:directories` ask the shell. */
+/** Returns candidates for the last word, one per line with a tab before the description; `:files` and `:directories` defer to the shell. */
 export async function completions(
   commands: readonly CommandDefinition[],
   words: readonly string[],

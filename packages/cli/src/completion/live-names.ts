@@ -6,7 +6,7 @@ import { findType, resourceTypes } from "../resource-types.ts";
 
 const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
-/** Names that the API knows; none when it cannot be asked, as a shell has no place for an error. */
+/** Returns names of objects from the API; empty when it cannot be reached, because a completion cannot show errors. */
 export async function liveNames(
   what: Completes,
   positionals: readonly string[],

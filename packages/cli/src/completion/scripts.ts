@@ -53,7 +53,7 @@ end
 complete -c capstan -f -a '(__capstan_complete)'
 `;
 
-/** The script for a shell; undefined when there is none. */
+/** Returns the completion script of a shell; undefined when the shell is not supported. */
 export function completionScript(shell: string): string | undefined {
   return { bash: BASH, zsh: ZSH, fish: FISH }[shell];
 }

@@ -16,7 +16,7 @@ import { namespaceOf, textOption } from "../options.ts";
 const SHARE_KEYS = ["min", "max", "cost", "weight"];
 const EXAMPLE = "e.g. --workers name=racks,provider=metal3,replicas=2,image=http://images/node.iso,format=live-iso";
 
-/** Reads name, flags and worker groups; every mistake is named. */
+/** Parses the name, flags and worker groups of `capstan create cluster` into a plan; throws a usage error for invalid ones. */
 export function parsePlan(input: CommandInput, defaultVersion: string): ClusterPlan {
   const [name = ""] = input.arguments;
   checkName(name);
@@ -72,7 +72,7 @@ function defaultPlacement(workers: readonly WorkerGroup[]): string | undefined {
   return workers.length > 0 && workers.every(({ provider }) => provider === "memory") ? "Embedded" : undefined;
 }
 
-/** Refuses what cannot be a cluster's name. */
+/** Throws a usage error when a text cannot be the name of a cluster. */
 export function checkName(name: string): void {
   // It becomes a label's value and a part of host names.
   if (isDns1123Label(name).length === 0) return;
@@ -87,7 +87,7 @@ export function checkName(name: string): void {
   );
 }
 
-/** `name=racks,provider=metal3,replicas=2,select.rack=1,KEY=VALUE`. */
+/** Parses a worker group: `name=racks,provider=metal3,replicas=2,select.rack=1,KEY=VALUE`. */
 export function parseWorkers(text: string): WorkerGroup {
   const entries = text.split(",").map((part) => parsePair("--workers", part));
   const all = new Map(entries);

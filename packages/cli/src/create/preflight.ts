@@ -10,21 +10,21 @@ import {
 import type { ApiTarget } from "../api-target.ts";
 import { UserError } from "../command.ts";
 
-/** Where a control plane's programs are looked for, and which versions are there. */
+/** The Kubernetes versions that are installed on this machine. */
 export interface InstalledHere {
   readonly versions: readonly string[];
   /** Flags that a command needs to mean the same instance. */
   readonly flags: string;
 }
 
-/** Refuses a cluster whose control plane could never start: its programs are not on this machine. */
+/** Throws when the binaries that the control plane would run are not installed on this machine. */
 export function checkInstalled(plan: ClusterPlan, target: Pick<ApiTarget, "dataDir">, installed: InstalledHere): void {
   const missing = missingHere(plan, target, installed);
   if (missing === undefined) return;
   throw new UserError(`${missing.problem}; nothing was created`, { hint: missing.command });
 }
 
-/** The version whose programs are not on this machine, if a control plane of this plan needs them here. */
+/** Returns the Kubernetes version that must be installed on this machine for the control plane to start, if any. */
 export function missingHere(
   plan: Pick<ClusterPlan, "version" | "placement">,
   { dataDir }: Pick<ApiTarget, "dataDir">,
@@ -36,7 +36,7 @@ export function missingHere(
   return missing === undefined ? undefined : { ...missing, command: `${missing.command}${flags}` };
 }
 
-/** Refuses a cluster that would wait for hosts, unless that is wanted. */
+/** Throws when fewer matching hosts are free than the worker groups need. */
 export async function checkCapacity(plan: ClusterPlan, target: ApiTarget): Promise<void> {
   const missing = await shortagesAt(plan, target);
   if (missing.length === 0) return;
@@ -45,7 +45,7 @@ export async function checkCapacity(plan: ClusterPlan, target: ApiTarget): Promi
   });
 }
 
-/** Groups of a plan that would wait for hosts. */
+/** Returns the worker groups of a plan for which too few matching hosts are free. */
 export async function shortagesAt(plan: ClusterPlan, { client }: Pick<ApiTarget, "client">): Promise<Shortage[]> {
   const kinds = new Map(plan.workers.flatMap((group) => hostKindOf(group) ?? []).map((kind) => [kind.kind, kind]));
   const lists = await Promise.all(
@@ -56,7 +56,7 @@ export async function shortagesAt(plan: ClusterPlan, { client }: Pick<ApiTarget,
   return shortages(plan, lists.flat());
 }
 
-/** What a person does about a shortage. */
+/** Tells the user how to resolve a shortage of hosts. */
 export function cureText({ cure, command }: Pick<Shortage, "cure" | "command">): string {
   return command === undefined ? cure : `${cure}: ${command}`;
 }

@@ -10,13 +10,13 @@ import { type CommandInput, usageError } from "../command.ts";
 import { checkName, parseWorkers } from "./plan.ts";
 import { cureText } from "./preflight.ts";
 
-/** What stands in the way of a cluster. */
+/** Reasons why a cluster could not start, shown while the user answers questions. */
 export interface Notes {
   readonly version: MissingVersion | undefined;
   readonly shortages: readonly Shortage[];
 }
 
-/** Asks a person for what the flags did not say, and says what stands in the way of an answer as soon as it is given. */
+/** Asks for what the flags did not specify, and reports obstacles as soon as an answer reveals them. */
 export async function askForPlan(
   input: CommandInput,
   newest: string,

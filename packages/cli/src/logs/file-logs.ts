@@ -5,7 +5,7 @@ import type { LogSource } from "./log-source.ts";
 /** Enough for the last lines of any component; logs are rotated at 16 MiB. */
 const TAIL_BYTES = 1 << 20;
 
-/** The logs of a control plane's programs below its folder; none when it has no such folder on this machine. */
+/** Returns the log files of a control plane's processes in its folder; empty when it does not run on this machine. */
 export async function fileLogs(folder: string): Promise<LogSource[]> {
   const programs = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const found: LogSource[] = [];

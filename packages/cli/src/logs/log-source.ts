@@ -1,4 +1,4 @@
-/** The log of one component, wherever it is written. */
+/** The log of one component, in a file or a pod. */
 export interface LogSource {
   component: string;
   /** The last lines; -1 means all. */

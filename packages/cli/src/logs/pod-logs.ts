@@ -12,7 +12,7 @@ const HOSTED_LABEL = "capstan.dev/hosted";
 const OWNER_ANNOTATION = "capstan.dev/hosted-by";
 const COMPONENT_LABEL = "app.kubernetes.io/component";
 
-/** The logs of a control plane's pods, one for each container, from the API of the cluster that runs them. */
+/** Returns the logs of a control plane's pods, one per container, read through the API of the cluster that runs them. */
 export async function podLogs(client: Client, namespace: string, plane: string): Promise<LogSource[]> {
   const { items } = await client.list(Pod, { namespace, labelSelector: HOSTED_LABEL });
   const own = items.filter(({ metadata }) => metadata.annotations?.[OWNER_ANNOTATION] === `${namespace}/${plane}`);

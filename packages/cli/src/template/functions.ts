@@ -1,6 +1,6 @@
 import { UserError } from "../command.ts";
 
-/** What an operator does with a variable's value. Positions and lengths count bytes, as clusterctl's do. */
+/** Applies an operator to a variable's value. Positions and lengths count bytes, as in clusterctl. */
 export function applyOperator(operator: string, value: string, args: readonly string[]): string {
   const [first = "", second] = args;
   switch (operator) {

@@ -1,6 +1,6 @@
 import { UserError } from "../command.ts";
 
-/** A part of a template: text as it is, or a variable with what is done to its value. */
+/** A part of a template: literal text, or a variable substitution. */
 export type TemplatePart = string | Substitution;
 
 /** `${NAME}` or `${NAME<operator>arguments}`. */
@@ -14,8 +14,8 @@ export interface Substitution {
 const NAME = /[\p{L}\p{Nd}_]+/uy;
 
 /**
- * Reads a template in the language of clusterctl's: `${VAR}`, defaults, cases, substrings, trims, replacements, lengths. `$VAR` is text,
- * `$$` is a dollar sign.
+ * Parses a template in clusterctl's syntax: `${VAR}` with defaults, cases, substrings, trims, replacements and lengths. `$VAR` is literal
+ * text, and `$$` is a dollar sign.
  */
 export function parseTemplate(text: string): TemplatePart[] {
   return new Parser(text).template();

@@ -2,7 +2,7 @@ import { UserError } from "../command.ts";
 import { applyOperator } from "./functions.ts";
 import { parseTemplate, type TemplatePart } from "./parse.ts";
 
-/** Finds a variable's value; undefined when it has none. */
+/** Returns a variable's value; undefined when it is not set. */
 export type LookUp = (name: string) => string | undefined;
 
 /** Old templates write `${ VAR }`. */
@@ -12,7 +12,7 @@ function read(text: string): TemplatePart[] {
   return parseTemplate(text.replace(SPACED, (found) => found.replace(/\s/g, "")));
 }
 
-/** The variables of a template and their defaults; a variable that must be set has none. */
+/** Returns the variables of a template with their defaults; a required variable has none. */
 export function templateVariables(text: string): Map<string, string | undefined> {
   const found = new Map<string, string | undefined>();
   for (const part of read(text)) {
@@ -24,7 +24,7 @@ export function templateVariables(text: string): Map<string, string | undefined>
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Fills a template; every variable without value and default is named. */
+/** Substitutes the variables of a template; the error names every variable that has neither value nor default. */
 export function fillTemplate(text: string, lookUp: LookUp): string {
   const missing = [...templateVariables(text)]
     .filter(([name, standard]) => standard === undefined && lookUp(name) === undefined)

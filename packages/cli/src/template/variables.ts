@@ -7,7 +7,7 @@ import type { LookUp } from "./process.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Values of variables: from the environment, else from clusterctl's config file. */
+/** Looks variables up in the environment, then in clusterctl's config file. */
 export async function variableValues(env: Environment, configFile: string | undefined): Promise<LookUp> {
   const home = env["XDG_CONFIG_HOME"] ?? join(env["HOME"] ?? homedir(), ".config");
   const path = configFile ?? join(home, "cluster-api", "clusterctl.yaml");

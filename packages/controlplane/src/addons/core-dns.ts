@@ -5,7 +5,7 @@ import { versionFacts } from "../versions.ts";
 
 const LABELS = { "k8s-app": "kube-dns" };
 
-/** Cluster DNS as kubeadm installs it. */
+/** Builds the CoreDNS objects that kubeadm installs. */
 export function coreDNS(input: NodeConfigurationInput): Unstructured[] {
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "coredns", namespace: "kube-system" } },

@@ -5,7 +5,9 @@ import { hostPort } from "../network.ts";
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** kube-proxy as kubeadm installs it: a DaemonSet that reaches the API at the endpoint, not through the Service it implements. */
+/**
+ * Builds the kube-proxy objects that kubeadm installs; kube-proxy reaches the API at its endpoint, not through the Service it implements.
+ */
 export function kubeProxy(input: NodeConfigurationInput, mode: string | undefined): Unstructured[] {
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "kube-proxy", namespace: "kube-system" } },

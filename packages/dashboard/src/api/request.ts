@@ -1,4 +1,4 @@
-/** An answer of the server that is not what was asked for; `message` is for people. */
+/** Thrown when the server answers with an error; `message` is meant for users. */
 export class RequestError extends Error {
   readonly status: number;
   /** Fields the API found fault with. */
@@ -12,7 +12,7 @@ export class RequestError extends Error {
   }
 }
 
-/** What a request may say beside its path. */
+/** Options of a request in addition to its path. */
 export interface RequestOptions {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body?: unknown;
@@ -25,7 +25,7 @@ interface StatusBody {
   details?: { causes?: { field?: string; message?: string }[] };
 }
 
-/** Asks our own server for JSON. Throws RequestError on any answer that is not a success. */
+/** Requests JSON from the dashboard server. Throws RequestError for any response that is not a success. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(options.query ?? {})) if (value !== undefined) query.set(key, value);
@@ -54,7 +54,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   throw new RequestError(response.status, body.message ?? `the server answered ${response.status}`, causes);
 }
 
-/** Path of a resource or an object on our server's way to the API. */
+/** Returns the path of a resource or object behind the dashboard server's API proxy. */
 export function apiPath(apiVersion: string, plural: string, namespace?: string, name?: string, sub?: string): string {
   const root = apiVersion.includes("/") ? `/k8s/apis/${apiVersion}` : `/k8s/api/${apiVersion}`;
   return [root, ...(namespace === undefined ? [] : ["namespaces", namespace]), plural, name, sub]

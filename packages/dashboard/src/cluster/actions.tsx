@@ -7,7 +7,7 @@ import { ReviewDialog, type Write } from "../yaml/review-dialog.tsx";
 import { useAllowed } from "./allowed.tsx";
 import { DeleteDialog } from "./delete-dialog.tsx";
 
-/** What can be done to a cluster as a whole. */
+/** The actions on a whole cluster: download its kubeconfig, pause or resume it, and delete it. */
 export function Actions({ item, machines }: { item: ObjectItem; machines: number }): ReactNode {
   // What was asked for stays as it was: the page shows the new state before the dialog closes.
   const [asked, setAsked] = useState<{ write: Write; resume: boolean }>();

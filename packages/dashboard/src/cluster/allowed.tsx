@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { request } from "../api/request.ts";
 
-/** Asks the API whether the signed-in user may do something; a button that would only fail is not offered. */
+/** Checks with the API whether the signed-in user may do something, so that buttons that would only fail are not offered. */
 export function useAllowed(verb: string, group: string, resource: string, namespace: string, name?: string): boolean {
   const { data } = useQuery({
     queryKey: ["allowed", verb, group, resource, namespace, name],
@@ -33,7 +33,7 @@ interface AllowedProps {
   readonly children: (allowed: boolean) => ReactNode;
 }
 
-/** Tells its content whether the user may do this to the object. */
+/** Passes its children whether the user may do this to the object. */
 export function Allowed({ verb, item, children }: AllowedProps): ReactNode {
   const group = item.apiVersion.split("/")[0] ?? "";
   return children(useAllowed(verb, group, item.plural, item.namespace, item.name));

@@ -22,7 +22,7 @@ const route = getRouteApi("/shell/clusters/$namespace/$name");
 const ClusterGraph = lazy(() => import("./graph.tsx").then((module) => ({ default: module.ClusterGraph })));
 const YamlTab = lazy(() => import("../yaml/yaml-tab.tsx").then((module) => ({ default: module.YamlTab })));
 
-/** One cluster, live. */
+/** The page of one cluster, with live updates. */
 export function ClusterPage(): ReactNode {
   const { namespace, name } = route.useParams();
   const search = route.useSearch();

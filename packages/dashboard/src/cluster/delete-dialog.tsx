@@ -6,12 +6,12 @@ import { Failure } from "../yaml/review-dialog.tsx";
 
 interface DeleteDialogProps {
   readonly item: ObjectItem;
-  /** How many machines go with it. */
+  /** How many machines are deleted with it. */
   readonly machines: number;
   readonly onClose: () => void;
 }
 
-/** Deletes a cluster whose name was typed. */
+/** Deletes a cluster after the user has typed its name. */
 export function DeleteDialog({ item, machines, onClose }: DeleteDialogProps): ReactNode {
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);

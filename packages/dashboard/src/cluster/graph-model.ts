@@ -1,13 +1,13 @@
 import type { Tone } from "../ui/tone.ts";
 import { healthOf, type TreeNode } from "./tree.ts";
 
-/** A box of the picture: an object, or several alike. */
+/** A box of the graph: one object, or several of the same kind and state. */
 export interface GraphNode {
   readonly id: string;
   readonly kind: string;
   /** Its whole name. */
   readonly name: string;
-  /** What of the name tells it from its neighbours. */
+  /** The part of the name that distinguishes it from its siblings. */
   readonly title: string;
   readonly provider?: string;
   readonly health: Tone;
@@ -16,14 +16,14 @@ export interface GraphNode {
   readonly count: number;
 }
 
-/** A line from a whole to its part, in the state of the part. */
+/** A line from an object to its part, coloured by the state of the part. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly health: Tone;
 }
 
-/** The picture of a cluster, before anybody decided where things go. */
+/** The graph of a cluster before layout. */
 export interface GraphModel {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
@@ -32,7 +32,7 @@ export interface GraphModel {
 /** So many equal healthy machines are drawn one by one; more become one box, so that problems stand out. */
 const MAX_ALIKE = 6;
 
-/** What is drawn of a tree: healthy crowds as one box, the halves of a machine only when they are not healthy. */
+/** Decides what the graph of a tree shows: many healthy machines as one box, and the parts of a machine only when they are unhealthy. */
 export function graphModel(root: TreeNode): GraphModel {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];
@@ -97,7 +97,7 @@ function boxOf(node: TreeNode, parent: TreeNode | undefined): GraphNode {
   };
 }
 
-/** `general-own-fznb6-ckn28` below `general-own` is `…fznb6-ckn28`: boxes have no room for what is the same everywhere. */
+/** Shortens a name by the prefix it shares with its parent: `general-own-fznb6-ckn28` below `general-own` is `…fznb6-ckn28`. */
 export function titleOf(name: string, parent: string | undefined): string {
   if (parent === undefined || !name.startsWith(`${parent}-`)) return name;
   const rest = name.slice(parent.length + 1);

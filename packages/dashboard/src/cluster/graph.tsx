@@ -11,7 +11,7 @@ const HEIGHT = 76;
 
 type BoxNode = Node<{ box: GraphNode }, "box">;
 
-/** The cluster as a picture, from left to right: from the whole to the hosts it runs on. */
+/** Shows the cluster as a graph from left to right, from the Cluster to the hosts that it runs on. */
 export function ClusterGraph({ root, onOpen }: { root: TreeNode; onOpen: (id: string) => void }): ReactNode {
   const model = useMemo(() => graphModel(root), [root]);
   const { nodes, edges } = useMemo(() => placed(model), [model]);

@@ -1,7 +1,7 @@
 import type { ObjectItem } from "@capstan/dashboard-server";
 import type { ClusterTree } from "./tree.ts";
 
-/** Name of what a machine belongs to: its worker pool and deployment, or its control plane. */
+/** Returns the display name of a machine's owner: its WorkerPool and deployment, or its control plane. */
 export function ownerOfMachine(tree: ClusterTree, machine: ObjectItem): string {
   const owner = machine.parent === undefined ? undefined : tree.nodes.get(machine.parent);
   if (owner === undefined || owner.kind === "Cluster") return "–";

@@ -5,7 +5,7 @@ import { Age } from "../ui/time.tsx";
 import { ownerOfMachine } from "./machine-owner.ts";
 import { type ClusterTree, healthOf } from "./tree.ts";
 
-/** Machines and the nodes they became. */
+/** Table of the cluster's Machines and their Nodes. */
 export function Machines({ tree, onOpen }: { tree: ClusterTree; onOpen: (id: string) => void }): ReactNode {
   const machines = [...tree.nodes.values()].filter((node) => node.kind === "Machine");
   return (

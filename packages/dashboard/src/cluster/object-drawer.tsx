@@ -18,7 +18,7 @@ interface ObjectDrawerProps {
   readonly onClose: () => void;
 }
 
-/** One object: what it says about itself, and where to read more. */
+/** Shows the facts and conditions of one object, with a link to its YAML. */
 export function ObjectDrawer({ item, onYaml, onClose }: ObjectDrawerProps): ReactNode {
   const { facts } = item;
   const rows: [string, string | undefined][] = [

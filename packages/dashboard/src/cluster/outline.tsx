@@ -3,7 +3,7 @@ import { ProviderBadge } from "../ui/provider.tsx";
 import { type GraphNode, graphModel } from "./graph-model.ts";
 import type { TreeNode } from "./tree.ts";
 
-/** The cluster as an indented list: the same as the picture, for screens that are too narrow for it. */
+/** Shows the cluster as an indented list, for screens that are too narrow for the graph. */
 export function Outline({ root, onOpen }: { root: TreeNode; onOpen: (id: string) => void }): ReactNode {
   const { nodes, edges } = graphModel(root);
   const boxes = new Map(nodes.map((box) => [box.id, box]));

@@ -9,7 +9,7 @@ import { RetryButton } from "./retry-button.tsx";
 import { ScaleDialog } from "./scale-dialog.tsx";
 import { type ClusterTree, healthOf } from "./tree.ts";
 
-/** Worker pools with their spread, and the deployments that stand by themselves. */
+/** Shows WorkerPools with their members, and the deployments that belong to no pool. */
 export function Pools({ tree }: { tree: ClusterTree }): ReactNode {
   const [scaling, setScaling] = useState<ObjectItem>();
   const groups = [...tree.nodes.values()].filter(

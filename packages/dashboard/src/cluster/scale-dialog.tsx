@@ -6,7 +6,7 @@ import { ReviewDialog, type Write } from "../yaml/review-dialog.tsx";
 
 const MAX_REPLICAS = 10_000;
 
-/** Asks for a number, then shows what it would change. */
+/** Asks for the number of replicas, then shows what the change would do. */
 export function ScaleDialog({ item, onClose }: { item: ObjectItem; onClose: () => void }): ReactNode {
   const [replicas, setReplicas] = useState<string | number>(item.facts.desired ?? 0);
   const [write, setWrite] = useState<Write>();

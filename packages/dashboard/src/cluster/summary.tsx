@@ -4,7 +4,7 @@ import { CopyText } from "../ui/copy.tsx";
 import { ProviderBadge } from "../ui/provider.tsx";
 import { type ClusterTree, healthOf, type TreeNode } from "./tree.ts";
 
-/** What the cluster is, in a few lines. */
+/** Shows the key facts of a cluster in a few lines. */
 export function Summary({ root, tree }: { root: TreeNode; tree: ClusterTree }): ReactNode {
   const nodes = [...tree.nodes.values()];
   const plane = root.children.find((child) => child.kind.endsWith("ControlPlane"));

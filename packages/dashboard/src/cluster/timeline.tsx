@@ -6,7 +6,7 @@ import { Age } from "../ui/time.tsx";
 
 const PAGE = 100;
 
-/** What happened, the newest first: Events, and conditions as they changed. */
+/** Shows Events and condition transitions, newest first. */
 export function Timeline({
   items,
   onOpen,

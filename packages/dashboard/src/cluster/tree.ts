@@ -10,9 +10,9 @@ export interface TreeNode {
   children: TreeNode[];
 }
 
-/** A cluster's topic, put in order. */
+/** The content of a cluster's topic as a tree and a timeline. */
 export interface ClusterTree {
-  /** Undefined while the Cluster itself is not there, or may not be seen. */
+  /** Undefined while the Cluster does not exist or the user may not see it. */
   readonly root: TreeNode | undefined;
   readonly nodes: ReadonlyMap<string, TreeNode>;
   readonly timeline: readonly TimelineItem[];
@@ -21,7 +21,7 @@ export interface ClusterTree {
 /** How trees are read: infrastructure, control plane, then workers. */
 const KIND_ORDER = ["ControlPlane", "WorkerPool", "MachineDeployment", "MachinePool", "Machine"];
 
-/** Builds the tree from parents; what has none, or one that may not be seen, hangs at the Cluster. */
+/** Builds the tree from parent references; objects without a visible parent are attached to the Cluster. */
 export function clusterTree(items: Iterable<ClusterItem>): ClusterTree {
   const nodes = new Map<string, TreeNode>();
   const timeline: TimelineItem[] = [];
@@ -53,7 +53,7 @@ function rank(kind: string): number {
   return KIND_ORDER.findIndex((end) => kind.endsWith(end));
 }
 
-/** How an object looks: the tone of the state that the server decided. */
+/** Returns the tone of an object from the state that the server computed. */
 export function healthOf({ item }: Pick<TreeNode, "item">): Tone {
   return toneOfState(item.state);
 }

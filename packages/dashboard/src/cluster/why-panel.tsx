@@ -12,7 +12,7 @@ interface WhyPanelProps {
   readonly onOpen: (id: string) => void;
 }
 
-/** What `capstan why` prints: every cause in plain words, most severe first, with what to do and the chain that leads to it. */
+/** Shows what `capstan why` prints: every cause, most severe first, with what to do and the chain of objects that leads to it. */
 export function WhyPanel({ root, onOpen }: WhyPanelProps): ReactNode {
   const { namespace, state, causes = [] } = root.item;
   if (causes.length === 0) return null;

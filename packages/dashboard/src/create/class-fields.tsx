@@ -16,7 +16,7 @@ interface ClassFieldsProps {
   readonly onChange: (form: ClassForm) => void;
 }
 
-/** What a ClusterClass leaves open: numbers of machines, and its variables by their schemas. */
+/** Form fields for a ClusterClass: numbers of machines, and its variables by their schemas. */
 export function ClassFields({ chosen, form, problems, onChange }: ClassFieldsProps): ReactNode {
   const classes = workerClasses(chosen);
   const variables = variablesOf(chosen);

@@ -1,7 +1,7 @@
 import { parseYaml, type Unstructured } from "@capstan/apimachinery";
 import type { FormProblems } from "./plan-form.ts";
 
-/** What the wizard reads of a ClusterClass. */
+/** A ClusterClass, reduced to what the wizard reads. */
 export interface ClusterClassObject extends Unstructured {
   readonly spec?: {
     readonly variables?: readonly VariableDefinition[];
@@ -9,7 +9,7 @@ export interface ClusterClassObject extends Unstructured {
   };
 }
 
-/** A variable as its class defines it. */
+/** A variable that a ClusterClass defines. */
 export interface VariableDefinition {
   readonly name: string;
   readonly required?: boolean;
@@ -28,7 +28,7 @@ export interface VariableSchema {
   readonly maximum?: number;
 }
 
-/** What is typed for a cluster of a class. */
+/** The values typed for a cluster of a ClusterClass. */
 export interface ClassForm {
   readonly controlPlaneReplicas: string;
   readonly workers: readonly ClassGroup[];
@@ -36,7 +36,7 @@ export interface ClassForm {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** One group of workers of a class. */
+/** The values typed for one group of workers. */
 export interface ClassGroup {
   readonly key: number;
   readonly class: string;
@@ -47,7 +47,7 @@ export interface ClassGroup {
 const COUNT = /^\d{1,4}$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** An empty form: one group of each class of workers. */
+/** Returns a new form with one group for each worker class. */
 export function newClassForm(chosen: ClusterClassObject): ClassForm {
   return {
     controlPlaneReplicas: "1",
@@ -56,17 +56,17 @@ export function newClassForm(chosen: ClusterClassObject): ClassForm {
   };
 }
 
-/** Names of the classes of workers. */
+/** Returns the names of the worker classes. */
 export function workerClasses(chosen: ClusterClassObject): string[] {
   return (chosen.spec?.workers?.machineDeployments ?? []).map((entry) => entry.class);
 }
 
-/** Variables that a person gives: all that the class defines. */
+/** Returns the variables that a ClusterClass defines. */
 export function variablesOf(chosen: ClusterClassObject): readonly VariableDefinition[] {
   return chosen.spec?.variables ?? [];
 }
 
-/** Finds the mistakes that the page can know; the server finds the others. */
+/** Validates the form as far as the dashboard can; the server finds the other problems. */
 export function classProblems(form: ClassForm, chosen: ClusterClassObject): FormProblems {
   const problems: Record<string, string> = {};
   if (!COUNT.test(form.controlPlaneReplicas)) problems["controlPlaneReplicas"] = "A number up to 9999";
@@ -119,7 +119,7 @@ function tryYaml(text: string): unknown {
   }
 }
 
-/** The value that a text stands for, by the variable's type. */
+/** Converts the typed text to the type of the variable. */
 export function variableValue({ schema }: VariableDefinition, text: string): unknown {
   const { type, enum: choices } = schema.openAPIV3Schema;
   const choice = choices?.find((candidate) => String(candidate) === text);
@@ -129,7 +129,7 @@ export function variableValue({ schema }: VariableDefinition, text: string): unk
   return type === "string" ? text : (tryYaml(text) ?? text);
 }
 
-/** The Cluster that a form describes. */
+/** Builds the Cluster that a form describes. */
 export function topologyCluster(
   names: { readonly name: string; readonly namespace: string; readonly version: string },
   form: ClassForm,

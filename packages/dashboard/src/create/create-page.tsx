@@ -24,7 +24,7 @@ const requiredOf = (provider: ProviderName): string[] =>
     setting.required === true ? key : [],
   );
 
-/** Makes a cluster from a form; what it will be is there to read all the time, and the server is asked before anything is made. */
+/** The wizard that creates a cluster. It previews the objects while the form is edited, and validates them with a server dry run first. */
 export function CreatePage(): ReactNode {
   const navigate = useNavigate();
   const [form, setForm] = useState<PlanForm>(() => newForm(DEFAULT_VERSION));

@@ -1,4 +1,4 @@
-/** How far the making of a cluster has come. */
+/** Progress of creating a cluster. */
 export type CreateState =
   | { type: "editing"; failure?: Error }
   | { type: "checking" }
@@ -6,14 +6,14 @@ export type CreateState =
   | { type: "writing" };
 
 /**
- * What follows a failure. A refused check is for the form to cure. A write that ended half-way is repeated as it is, because it leaves alone
- * what is there already, while another check would be refused for just that.
+ * Returns the state after a failure. A rejected dry run returns to the form. A failed write is retried as it is, because apply is safe to
+ * repeat, while another dry run would be rejected for the objects that exist already.
  */
 export function failed(during: "checking" | "writing", failure: Error): CreateState {
   return { type: during === "writing" ? "accepted" : "editing", failure };
 }
 
-/** What there is to tell of the last failure. */
+/** Returns the last failure to show, if any. */
 export function failureOf(state: CreateState): Error | undefined {
   return state.type === "editing" || state.type === "accepted" ? state.failure : undefined;
 }

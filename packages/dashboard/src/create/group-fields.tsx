@@ -34,7 +34,7 @@ function labelOf(key: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The fields of one worker group; which ones depends on its provider. */
+/** Form fields of one worker group, which depend on its provider. */
 export function GroupFields({ group, providers, strategy, problems, onChange, onRemove }: GroupFieldsProps): ReactNode {
   const problem = (field: string): string | undefined => problems[`groups.${group.key}.${field}`];
   const { settings, summary } = WORKER_PROVIDERS[group.provider];

@@ -12,7 +12,7 @@ interface ObstacleNoticesProps {
   readonly onMayWait: (mayWait: boolean) => void;
 }
 
-/** What stands in the way, what to do about it, and the choice to wait for hosts. */
+/** Shows what would prevent the cluster from starting, what to do about it, and the option to wait for hosts. */
 export function ObstacleNotices({ obstacles, mayWait, onMayWait }: ObstacleNoticesProps): ReactNode {
   const { version, shortages, warnings } = obstacles;
   return (

@@ -11,7 +11,7 @@ import {
 } from "@capstan/capi";
 import type { ControlPlaneHome } from "@capstan/dashboard-server";
 
-/** What stands in the way of a cluster that the server would accept. */
+/** Reasons why a cluster that the server would accept could not start or would probably fail. */
 export interface Obstacles {
   /** Its control plane could never start. */
   readonly version: MissingVersion | undefined;
@@ -21,7 +21,7 @@ export interface Obstacles {
   readonly warnings: readonly string[];
 }
 
-/** Finds them; what could not be read is not held against the plan. */
+/** Finds the obstacles of a plan; data that could not be read is not counted as one. */
 export function obstaclesOf(
   plan: ClusterPlan,
   home: ControlPlaneHome | undefined,
@@ -34,12 +34,12 @@ export function obstaclesOf(
   };
 }
 
-/** Whether the cluster must not be created as things are. */
+/** Returns whether the obstacles forbid creating the cluster now. */
 export function isBlocked({ version, shortages: short }: Obstacles, mayWait: boolean): boolean {
   return version !== undefined || (short.length > 0 && !mayWait);
 }
 
-/** The kinds of hosts that a plan's groups choose from, each once. */
+/** Returns the distinct host kinds that a plan's groups select from. */
 export function hostKindsOf({ workers }: Pick<ClusterPlan, "workers">): HostKind[] {
   return [...new Set(workers.flatMap((group) => hostKindOf(group) ?? []))];
 }

@@ -9,7 +9,7 @@ import {
   type WorkerGroup,
 } from "@capstan/capi";
 
-/** What the wizard's fields hold: texts as they were typed. */
+/** The values of the wizard's fields, as typed. */
 export interface PlanForm {
   readonly name: string;
   readonly namespace: string;
@@ -21,14 +21,14 @@ export interface PlanForm {
   readonly pool: PoolForm;
 }
 
-/** One count over all groups, as typed. */
+/** The settings of a WorkerPool over all groups, as typed. */
 export interface PoolForm {
   readonly name: string;
   readonly replicas: string;
   readonly strategy: PoolStrategy;
 }
 
-/** One worker group as typed. */
+/** The settings of one worker group, as typed. */
 export interface GroupForm {
   /** Tells groups apart while they are edited. */
   readonly key: number;
@@ -42,10 +42,10 @@ export interface GroupForm {
   readonly share: Readonly<Record<ShareKey, string>>;
 }
 
-/** What a member of a pool may say about its share. */
+/** A setting of a pool member's share. */
 export type ShareKey = keyof PoolShare;
 
-/** What is wrong with a form, by field. */
+/** Validation errors by field. */
 export type FormProblems = Readonly<Record<string, string>>;
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -53,10 +53,10 @@ const COUNT = /^\d{1,4}$/;
 const COST = /^\d+(\.\d+)?$/;
 const PAIR = /^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?=[-A-Za-z0-9_.]*$/;
 
-/** Names of the placements of a control plane; the empty one leaves it to the manager. */
+/** Placements of a control plane; the empty one uses the manager's default. */
 export const PLACEMENTS = ["", "Process", "Embedded", "Pods"] as const;
 
-/** An empty form. */
+/** Returns a new form with default values. */
 export function newForm(version: string): PlanForm {
   return {
     name: "",
@@ -69,7 +69,7 @@ export function newForm(version: string): PlanForm {
   };
 }
 
-/** A new worker group. */
+/** Returns a new worker group with default values. */
 export function newGroup(key: number, provider: ProviderName): GroupForm {
   return {
     key,
@@ -82,7 +82,7 @@ export function newGroup(key: number, provider: ProviderName): GroupForm {
   };
 }
 
-/** What a provider's fields hold before anybody types. */
+/** Returns the default values of a provider's fields. */
 export function usualSettings(provider: ProviderName): Record<string, string> {
   return Object.fromEntries(
     Object.entries(WORKER_PROVIDERS[provider].settings).flatMap(([key, { usual }]) =>
@@ -91,7 +91,7 @@ export function usualSettings(provider: ProviderName): Record<string, string> {
   );
 }
 
-/** Finds the mistakes that the page can know; the server finds the others. */
+/** Validates the form as far as the dashboard can; the server finds the other problems. */
 export function problemsOf(form: PlanForm, required: (provider: ProviderName) => readonly string[]): FormProblems {
   const problems: Record<string, string> = {};
   const label = (field: string, text: string, max: number): void => {
@@ -125,7 +125,7 @@ export function problemsOf(form: PlanForm, required: (provider: ProviderName) =>
   return problems;
 }
 
-/** The labels in a text, or undefined if it is not a list of pairs. */
+/** Parses labels from a text; undefined if it is not a list of key=value pairs. */
 export function pairsOf(text: string): Record<string, string> | undefined {
   const parts = text
     .split(",")
@@ -135,7 +135,7 @@ export function pairsOf(text: string): Record<string, string> | undefined {
   return Object.fromEntries(parts.map((part) => part.split("=", 2) as [string, string]));
 }
 
-/** The plan a form describes; only for a form without problems. */
+/** Returns the plan that a form without problems describes. */
 export function planOf(form: PlanForm): ClusterPlan {
   const memoryOnly = form.groups.length > 0 && form.groups.every((group) => group.provider === "memory");
   const placement = form.placement === "" && memoryOnly ? "Embedded" : form.placement;
@@ -167,7 +167,7 @@ function shareOf({ share }: GroupForm): { share?: PoolShare } {
   return { share: Object.fromEntries(given.map(([key, value]) => [key, key === "cost" ? value : Number(value)])) };
 }
 
-/** The same as a command, for those who want it in a script. */
+/** Returns the `capstan create cluster` command for a form, for use in scripts. */
 export function commandOf(plan: ClusterPlan): string {
   const groups = plan.workers.map((group) => {
     const settings = Object.entries(group.settings).map(([key, value]) => `,${key}=${value}`);

@@ -8,7 +8,7 @@ interface ResourceList {
   resources?: { name: string; kind: string }[];
 }
 
-/** Which object the server refused. */
+/** Thrown with the object that the server rejected. */
 export class ObjectRefused extends Error {
   readonly object: Unstructured;
   override readonly cause: Error;
@@ -21,7 +21,7 @@ export class ObjectRefused extends Error {
   }
 }
 
-/** Lets the server try to create all objects without doing it; resolves when it would accept every one. */
+/** Creates all objects as a server dry run; resolves when the server would accept every one. */
 export async function tryObjects(objects: readonly Unstructured[]): Promise<void> {
   const paths = await pathsOf(objects);
   for (const [index, object] of objects.entries())
@@ -34,7 +34,7 @@ export async function tryObjects(objects: readonly Unstructured[]): Promise<void
     });
 }
 
-/** Writes all objects in order. Safe to repeat: what is there already stays as it is. */
+/** Writes all objects in order with server-side apply, which is safe to repeat. */
 export async function writeObjects(objects: readonly Unstructured[]): Promise<void> {
   const paths = await pathsOf(objects);
   for (const [index, object] of objects.entries())
@@ -64,12 +64,12 @@ async function pathsOf(objects: readonly Unstructured[]): Promise<string[]> {
   });
 }
 
-/** Where control planes run and which versions of Kubernetes are there, as it is now. */
+/** Fetches where control planes run and which Kubernetes versions are installed there. */
 export function controlPlaneHome(): Promise<ControlPlaneHome> {
   return request<ControlPlaneHome>("/control-planes");
 }
 
-/** Hosts of a namespace; undefined for somebody who may not list them, as then nobody can say how many are free. */
+/** Lists the hosts of a namespace; undefined when the user may not list them, so that the number of free hosts is unknown. */
 export async function hostsIn(
   namespace: string,
   kinds: readonly HostKind[],
@@ -85,13 +85,13 @@ export async function hostsIn(
   }
 }
 
-/** Kinds of the infrastructure group that are served: which providers can be chosen. */
+/** Returns the kinds served in the infrastructure group, which decide the available providers. */
 export async function servedInfrastructure(): Promise<ReadonlySet<string>> {
   const list = await request<ResourceList>("/k8s/apis/infrastructure.cluster.x-k8s.io/v1beta2");
   return new Set((list.resources ?? []).map((resource) => resource.kind));
 }
 
-/** The ClusterClasses of a namespace; none for somebody who may not list them, or a namespace that is not there. */
+/** Lists the ClusterClasses of a namespace; empty when the user may not list them or the namespace does not exist. */
 export async function clusterClasses(namespace: string): Promise<readonly ClusterClassObject[]> {
   const path = apiPath("cluster.x-k8s.io/v1beta2", "clusterclasses", namespace);
   const list = await request<{ items?: ClusterClassObject[] }>(path).catch(() => ({ items: [] }));

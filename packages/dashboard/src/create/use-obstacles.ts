@@ -6,7 +6,7 @@ import { controlPlaneHome, hostsIn } from "./send-objects.ts";
 
 const LOOK_AGAIN_MS = 3000;
 
-/** What stands in the way of a plan, looked at again and again so that a cure is seen; undefined until it is known, or nobody asks. */
+/** Returns the obstacles of a plan and re-checks them periodically, so that a fix is noticed; undefined while unknown or not asked for. */
 export function useObstacles(plan: ClusterPlan, asked: boolean): Obstacles | undefined {
   const kinds = hostKindsOf(plan);
   const live = { enabled: asked, refetchInterval: LOOK_AGAIN_MS, staleTime: 0, retry: false };

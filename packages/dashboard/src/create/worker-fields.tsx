@@ -11,7 +11,7 @@ interface WorkerFieldsProps {
   readonly onChange: (next: Partial<PlanForm>) => void;
 }
 
-/** The groups of workers, each with a count of its own or all with one. */
+/** Form fields of all worker groups, each with its own replicas or all in one WorkerPool. */
 export function WorkerFields({ form, providers, problems, onChange }: WorkerFieldsProps): ReactNode {
   const { pool } = form;
   return (

@@ -1,11 +1,12 @@
 import { STATES, type StateName } from "@capstan/capi";
 import type { FleetRow } from "@capstan/dashboard-server";
 
-/** Columns the fleet can be ordered by. */
+/** Columns by which the fleet table can be sorted. */
 export const SORTS = ["name", "version", "workers", "age", "problem"] as const;
+/** A column by which the fleet table can be sorted. */
 export type Sort = (typeof SORTS)[number];
 
-/** What the fleet's address says: a filter that can be kept as a bookmark or sent to somebody. Absent means no restriction. */
+/** The filter in the URL of the fleet page, which can be bookmarked and shared. An absent field means no restriction. */
 export interface FleetSearch {
   readonly q?: string;
   readonly problems?: true;
@@ -16,7 +17,7 @@ export interface FleetSearch {
   readonly desc?: true;
 }
 
-/** Reads an address; what makes no sense is left out. */
+/** Parses the filter from the URL; invalid parts are ignored. */
 export function parseFleetSearch(raw: Readonly<Record<string, unknown>>): FleetSearch {
   const text = (key: string): string | undefined => {
     const value = raw[key];
@@ -37,7 +38,7 @@ export function parseFleetSearch(raw: Readonly<Record<string, unknown>>): FleetS
   };
 }
 
-/** The rows an address asks for, in its order. Every word of `q` must occur in what the row shows. */
+/** Returns the rows that match the filter, sorted as it says. Every word of `q` must occur in the text of the row. */
 export function filterFleet(rows: Iterable<FleetRow>, search: FleetSearch): FleetRow[] {
   const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const kept: FleetRow[] = [];
@@ -57,7 +58,7 @@ export function filterFleet(rows: Iterable<FleetRow>, search: FleetSearch): Flee
   return kept.sort((a, b) => sign * (order(a, b) || byName(a, b)));
 }
 
-/** Whether a cluster needs a person: what progresses, is paused or hibernated does not. */
+/** Whether a cluster needs attention; one that is progressing, paused or hibernated does not. */
 function isProblem({ state }: FleetRow): boolean {
   return state.state === "Degraded" || state.state === "Unknown";
 }
@@ -85,7 +86,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** v1.9.0 before v1.34.4. */
+/** Compares versions numerically: v1.9.0 comes before v1.34.4. */
 export function compareVersions(a: string, b: string): number {
   const parts = (version: string): number[] =>
     version
@@ -100,7 +101,7 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** What there is to choose from in the filters. */
+/** Returns the values that the filters offer. */
 export function choicesOf(rows: Iterable<FleetRow>): { namespaces: string[]; providers: string[]; versions: string[] } {
   const namespaces = new Set<string>();
   const providers = new Set<string>();
@@ -117,7 +118,7 @@ export function choicesOf(rows: Iterable<FleetRow>): { namespaces: string[]; pro
   };
 }
 
-/** The fleet in numbers. */
+/** Totals of the fleet. */
 export interface FleetTotals {
   readonly clusters: number;
   readonly healthy: number;
@@ -127,7 +128,7 @@ export interface FleetTotals {
   readonly workers: readonly [available: number, desired: number];
 }
 
-/** Counts all rows, whatever is filtered. */
+/** Computes the totals over all rows, regardless of the filter. */
 export function totalsOf(rows: Iterable<FleetRow>): FleetTotals {
   const states = new Map<StateName, number>();
   let [clusters, problems, ready, desired] = [0, 0, 0, 0];

@@ -13,7 +13,7 @@ import { Tiles } from "./tiles.tsx";
 
 const route = getRouteApi("/shell/clusters");
 
-/** All clusters one may see. */
+/** The page of all clusters that the user may see. */
 export function FleetPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -24,7 +24,7 @@ interface FleetTableProps {
   readonly onSort: (sort: Sort) => void;
 }
 
-/** The fleet, of which only the visible lines exist in the document. */
+/** The table of clusters, virtualized so that only visible rows are rendered. */
 export function FleetTable({ rows, search, onSort }: FleetTableProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({

@@ -1,6 +1,6 @@
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
-/** How `kubectl create clusterrolebinding` names a user. */
+/** Returns the flag of `kubectl create clusterrolebinding` that names a user or service account. */
 export function subjectOf(user: string): string {
   const [, namespace, name] = ACCOUNT.exec(user) ?? [];
   if (namespace !== undefined) return `--serviceaccount=${namespace}:${name}`;

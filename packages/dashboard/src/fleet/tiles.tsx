@@ -7,7 +7,7 @@ interface TilesProps {
   readonly onProblems: (problems: true | undefined) => void;
 }
 
-/** The fleet in numbers; pressing the one about problems leaves only those clusters. */
+/** Shows the totals of the fleet; clicking the problems tile filters for them. */
 export function Tiles({ totals, problems, onProblems }: TilesProps): ReactNode {
   return (
     <div className="tiles">

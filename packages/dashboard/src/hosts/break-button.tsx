@@ -19,7 +19,7 @@ interface BreakButtonProps {
   readonly compact?: boolean;
 }
 
-/** Lets a host in memory die, to see what happens, and brings it back; real hosts have no such button. */
+/** Breaks and repairs a simulated host, to demonstrate failures; real hosts have no such button. */
 export function BreakButton({ host, simulated, compact = false }: BreakButtonProps): ReactNode {
   // What was asked for stays as it was: the page shows the new state before the dialog closes.
   const [asked, setAsked] = useState<{ write: Write; broken: boolean }>();

@@ -1,12 +1,12 @@
 import type { HostRow } from "@capstan/dashboard-server";
 
-/** What the inventory's address says. */
+/** The filter in the URL of the hosts page. */
 export interface HostSearch {
   readonly q?: string;
   readonly problems?: true;
 }
 
-/** The hosts an address asks for, by name. */
+/** Returns the hosts that match the filter, sorted by name. */
 export function filterHosts(rows: Iterable<HostRow>, search: HostSearch): HostRow[] {
   const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   return [...rows]

@@ -13,7 +13,7 @@ import { filterHosts, type HostSearch } from "./host-filter.ts";
 
 const route = getRouteApi("/shell/hosts");
 
-/** Hosts of your own and bare-metal hosts in one list. */
+/** The page of all bring-your-own and bare-metal hosts. */
 export function HostsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -139,7 +139,7 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
   );
 }
 
-/** Agents report addresses with the size of their network, which nobody looks for here. */
+/** Agents report addresses with their prefix length, which is not shown here. */
 function plainAddress(address: string): string {
   return address.split("/")[0] ?? "";
 }

@@ -1,10 +1,10 @@
 import type { StreamMessage } from "@capstan/dashboard-server";
 import type { TopicStore } from "./topic-store.ts";
 
-/** How the stream is doing. */
+/** State of the stream's connection. */
 export type Connection = "idle" | "connecting" | "live" | "lost" | "signed-out";
 
-/** What a connection tells. */
+/** Receives the events of a connection. */
 export interface ConnectionHandlers {
   opened(): void;
   message(data: string, id: string): void;
@@ -12,7 +12,7 @@ export interface ConnectionHandlers {
   signedOut(): void;
 }
 
-/** What the stream needs from its surroundings. */
+/** Dependencies of the stream. */
 export interface LiveStreamOptions {
   /** Opens a connection; the result closes it. */
   readonly open: (url: string, handlers: ConnectionHandlers) => () => void;
@@ -28,8 +28,8 @@ const MAX_RETRY_MS = 3_000;
 const SETTLE_MS = 20;
 
 /**
- * The one stream of a tab. Every topic remembers the id of the last event it was part of; a new connection, whatever the reason,
- * continues from there, and a server that does not know the id (because it was restarted) sends everything again.
+ * The single event stream of a browser tab. Each topic remembers its last event ID, and a new connection resumes from there; a server that
+ * does not know the ID, because it was restarted, sends everything again.
  */
 export class LiveStream {
   readonly #options: LiveStreamOptions;

@@ -6,7 +6,7 @@ import { type TopicState, TopicStore } from "./topic-store.ts";
 
 const store = new TopicStore();
 
-/** The tab's one stream. */
+/** The event stream of this tab. */
 export const live = new LiveStream({
   store,
   open: (url, handlers) => {
@@ -29,7 +29,7 @@ export const live = new LiveStream({
     ),
 });
 
-/** What a topic holds, kept up to date for as long as the component is there. */
+/** Subscribes to a topic while the component is mounted and returns its content. */
 export function useTopic<T>(topic: string): TopicState<T> {
   useEffect(() => live.follow(topic), [topic]);
   return useSyncExternalStore(
@@ -38,7 +38,7 @@ export function useTopic<T>(topic: string): TopicState<T> {
   ) as TopicState<T>;
 }
 
-/** How the stream is doing. */
+/** Returns the state of the stream's connection. */
 export function useConnection(): Connection {
   return useSyncExternalStore(
     (listener) => live.subscribe(listener),

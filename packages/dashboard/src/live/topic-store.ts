@@ -1,6 +1,6 @@
 import type { StreamMessage } from "@capstan/dashboard-server";
 
-/** What the page knows of one topic. A new object with every change, so that React sees it. */
+/** The content of a topic. Every change creates a new object, so that React notices it. */
 export interface TopicState<T = unknown> {
   /** False until the server has said something. */
   readonly known: boolean;
@@ -9,7 +9,7 @@ export interface TopicState<T = unknown> {
 
 const EMPTY: TopicState = { known: false, items: new Map() };
 
-/** Collections by topic, as the stream fills them. */
+/** Holds the content of all topics, as the stream delivers it. */
 export class TopicStore {
   readonly #states = new Map<string, TopicState>();
   readonly #listeners = new Map<string, Set<() => void>>();
@@ -27,7 +27,7 @@ export class TopicStore {
     this.#tell(message.topic);
   }
 
-  /** Forgets a topic that nobody looks at. */
+  /** Drops a topic without readers. */
   drop(topic: string): void {
     if (this.#states.delete(topic)) this.#tell(topic);
   }

@@ -2,7 +2,7 @@ import { Button, Title } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-/** Shown when a page cannot be. */
+/** Shown when rendering a page fails. */
 export function ErrorPage({ error, reset }: ErrorComponentProps): ReactNode {
   return (
     <main className="page">
@@ -15,7 +15,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps): ReactNode {
   );
 }
 
-/** Shown for an address that leads nowhere. */
+/** Shown for an unknown URL. */
 export function NotFoundPage(): ReactNode {
   return (
     <main className="page">

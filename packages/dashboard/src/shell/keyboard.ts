@@ -1,7 +1,7 @@
-/** What a key does. */
+/** An action that a keyboard shortcut triggers. */
 export type Command = "filter" | "clusters" | "hosts" | "create" | "help";
 
-/** Keys and what they do, in the order the help shows them. */
+/** Keyboard shortcuts, in the order in which the help lists them. */
 export const KEYS: readonly { readonly keys: string; readonly command: Command; readonly does: string }[] = [
   { keys: "/", command: "filter", does: "Filter the list" },
   { keys: "g c", command: "clusters", does: "Go to clusters" },
@@ -12,7 +12,7 @@ export const KEYS: readonly { readonly keys: string; readonly command: Command; 
 
 const SEQUENCE_MS = 1_000;
 
-/** Turns key presses into commands; a sequence must be typed within a second. */
+/** Turns key presses into commands; the keys of a sequence must follow each other within a second. */
 export class KeySequence {
   #pending = "";
   #at = 0;

@@ -6,7 +6,7 @@ import { signOut, useSession } from "../api/session.ts";
 import { useConnection } from "../live/live.tsx";
 import { type Command, KEYS, KeySequence } from "./keyboard.ts";
 
-/** What surrounds every page: the way to the others, who is signed in, and whether what is shown is live. */
+/** The frame around every page: navigation, the signed-in user, and the state of the live connection. */
 export function Shell(): ReactNode {
   const [help, setHelp] = useState(false);
   useKeys(() => setHelp(true));

@@ -8,7 +8,7 @@ import { Notice } from "../ui/notice.tsx";
 
 type Credentials = Parameters<typeof signIn>[0];
 
-/** Lets people in: by the code behind the hash of a one-time link, by token, or by client certificate. */
+/** Signs users in with the code in the fragment of a one-time link, a token or a client certificate. */
 export function SignInPage(): ReactNode {
   const navigate = useNavigate();
   const [token, setToken] = useState("");

@@ -1,7 +1,7 @@
 import { CopyButton } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** A text that a click copies. */
+/** A text that is copied on click. */
 export function CopyText({ text }: { text: string }): ReactNode {
   return (
     <CopyButton value={text}>

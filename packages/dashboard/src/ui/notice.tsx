@@ -6,7 +6,7 @@ interface NoticeProps {
   readonly children: ReactNode;
 }
 
-/** Something a person must read; read aloud at once when it is bad. */
+/** A notice to the user, which screen readers announce at once when its tone is bad. */
 export function Notice({ tone, title, children }: NoticeProps): ReactNode {
   return (
     <div className={`notice notice-${tone}`} role={tone === "bad" ? "alert" : "status"}>

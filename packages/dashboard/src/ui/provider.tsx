@@ -10,12 +10,12 @@ const NAMES: Readonly<Record<string, string>> = {
   kubernetes: "Pods",
 };
 
-/** A provider's name for people. */
+/** Returns the display name of a provider. */
 export function providerLabel(provider: string): string {
   return NAMES[provider] ?? provider;
 }
 
-/** A provider's badge; each has its own mark. */
+/** The badge of a provider, with its own mark. */
 export function ProviderBadge({ provider }: { provider: string }): ReactNode {
   return (
     <span className="provider" data-provider={provider}>

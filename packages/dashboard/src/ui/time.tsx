@@ -20,7 +20,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** An age as kubectl writes it, that grows by itself; one timer serves the whole page. */
+/** Shows an age in kubectl's format and keeps it current; all ages share one timer. */
 export function Age({ since }: { since: string }): React.ReactNode {
   const at = useSyncExternalStore(subscribe, () => now);
   if (since === "") return "–";

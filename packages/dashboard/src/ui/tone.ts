@@ -1,9 +1,9 @@
 import type { ObjectState, StateName } from "@capstan/capi";
 
-/** What a chip says by its colour; the text says the same to those who do not see colours. */
+/** The meaning that a chip's colour conveys; its text says the same to users who do not see colours. */
 export type Tone = "good" | "bad" | "wait" | "plain" | "unknown";
 
-/** Tone of a condition for which True is good. */
+/** Returns the tone of a condition for which True is good. */
 export function toneOf(status: string | undefined): Tone {
   return status === "True" ? "good" : status === "False" ? "bad" : "wait";
 }
@@ -17,7 +17,7 @@ const STATE_TONES: Readonly<Record<StateName, Tone>> = {
   Unknown: "unknown",
 };
 
-/** Tone of a state: only what needs a person is bad. */
+/** Returns the tone of a state; only states that need attention are bad. */
 export function toneOfState({ state }: Pick<ObjectState, "state">): Tone {
   return STATE_TONES[state];
 }

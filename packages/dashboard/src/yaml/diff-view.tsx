@@ -3,7 +3,7 @@ import { lineDiff, withContext } from "./line-diff.ts";
 
 const SIGNS = { same: " ", added: "+", removed: "-" } as const;
 
-/** What a write would change. */
+/** Shows what a write would change, as a diff. */
 export function DiffView({ before, after }: { before: string; after: string }): ReactNode {
   if (before === after) return <p className="dim">This changes nothing.</p>;
   const lines = withContext(lineDiff(before, after));

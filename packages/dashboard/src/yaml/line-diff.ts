@@ -1,4 +1,4 @@
-/** A line of a comparison. */
+/** A line of a diff. */
 export interface DiffLine {
   readonly type: "same" | "added" | "removed";
   readonly text: string;
@@ -7,7 +7,7 @@ export interface DiffLine {
 /** Texts with more differing lines than this are compared as a whole: the table would be too large. */
 const MAX_CELLS = 4_000_000;
 
-/** What was taken out of and put into a text, line by line, with as few changes as possible. */
+/** Computes a minimal diff of two texts by lines. */
 export function lineDiff(before: string, after: string): DiffLine[] {
   const a = before.split("\n");
   const b = after.split("\n");
@@ -52,7 +52,7 @@ function middleDiff(a: readonly string[], b: readonly string[]): DiffLine[] {
   return out;
 }
 
-/** Only what changed, with some lines around it; `undefined` stands for what was left out. */
+/** Reduces a diff to the changed lines and some lines around them; `undefined` marks omitted lines. */
 export function withContext(lines: readonly DiffLine[], around = 3): (DiffLine | undefined)[] {
   const near = lines.map((_, index) =>
     lines.slice(Math.max(0, index - around), index + around + 1).some((line) => line.type !== "same"),

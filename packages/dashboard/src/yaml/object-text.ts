@@ -1,15 +1,15 @@
 import { toYaml, type Unstructured } from "@capstan/apimachinery";
 
-/** What the server keeps for itself; it is of no use to somebody who edits. */
+/** Server-side fields that are of no use when editing. */
 const HIDDEN = ["managedFields", "selfLink"];
 
-/** An object as people read and edit it. */
+/** Renders an object as YAML for reading and editing. */
 export function objectText(object: Unstructured): string {
   const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !HIDDEN.includes(key)));
   return toYaml(inReadingOrder({ ...object, metadata }));
 }
 
-/** Two states of an object as texts whose differences are what a write is about, not the order of fields or what the server stamps. */
+/** Renders two states of an object so that their diff shows neither reordered fields nor fields that the server sets. */
 export function comparableTexts(before: Unstructured, after: Unstructured): { before: string; after: string } {
   const old = comparable(before);
   return { before: toYaml(old), after: toYaml(ordered(comparable(after), old)) };

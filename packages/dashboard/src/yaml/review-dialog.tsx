@@ -6,7 +6,7 @@ import { Notice } from "../ui/notice.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { comparableTexts } from "./object-text.ts";
 
-/** A write that somebody wants to make. */
+/** A write that the user wants to make. */
 export interface Write {
   readonly path: string;
   readonly method: "PATCH" | "PUT";
@@ -29,7 +29,7 @@ type State =
   | { type: "writing"; before: string; after: string }
   | { type: "failed"; error: Error };
 
-/** Lets the server try a write without doing it, shows what it would change, and does it when told to. */
+/** Runs a write as a server dry run, shows what it would change, and sends it when the user confirms. */
 export function ReviewDialog({ title, write, action, onClose, onDone }: ReviewProps): ReactNode {
   const [state, setState] = useState<State>({ type: "asking" });
   const fail = (error: unknown): void =>
@@ -91,7 +91,7 @@ function send(write: Write, query: Record<string, string>): Promise<Unstructured
   });
 }
 
-/** What the server has against it, field by field where it says so. */
+/** Shows why the server rejected a write, with the causes by field. */
 export function Failure({ error }: { error: Error }): ReactNode {
   const causes = error instanceof RequestError ? error.causes : [];
   return (

@@ -14,7 +14,7 @@ interface YamlEditorProps {
   readonly original?: string | undefined;
 }
 
-/** A text editor that knows YAML. */
+/** A text editor with YAML support. */
 export function YamlEditor({ value, onChange, label, original }: YamlEditorProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   const start = useRef({ value, onChange });

@@ -19,7 +19,7 @@ interface YamlTabProps {
   readonly onObject: (id: string) => void;
 }
 
-/** Any object of the cluster as YAML, to be read and changed. */
+/** Shows any object of the cluster as YAML and lets the user edit it. */
 export function YamlTab({ tree, object, onObject }: YamlTabProps): ReactNode {
   const item = (tree.nodes.get(object) ?? tree.root)?.item;
   if (item === undefined) return null;

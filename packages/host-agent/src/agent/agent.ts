@@ -37,13 +37,14 @@ import type { Programs } from "./programs.ts";
 import { HEARTBEAT_MS, type Progress, Reporter } from "./reporter.ts";
 import { endLeftCommand, processId, readWork, type Work, writeWork } from "./work.ts";
 
-/** What failed is tried again after this long, then twice as long, up to the last. */
+/** Back-off of retries, doubling from the first to the last. */
 const RETRY_MS = { first: 30_000, last: 10 * 60_000 };
 const SECRET_RETRY_MS = 1_000;
 const INTERRUPTED_MS = 2_000;
 const LOOK_MS = 1_000;
 const INSTALL_TIMEOUT_MS = 30 * 60_000;
 
+/** What an agent runs with: its identity and state directory, and replacements for the host in tests. */
 export interface AgentOptions {
   identity: Enrolment & Credentials;
   stateDir: string;
@@ -52,16 +53,16 @@ export interface AgentOptions {
   log: Logger;
   /** Keeps containerd and the kubelet running where there is no systemd. */
   programs?: Programs;
-  /** The way to the management API; by the identity unless said. */
+  /** Transport to the management API; by default from the identity. */
   transport?: Transport;
-  /** What stands for the host in tests: its commands, facts, state, and the folder that is its `/`. */
+  /** Replacements for the host in tests: its commands, facts, state, and its root folder. */
   run?: RunCommand;
   facts?: () => Promise<Partial<ByoHostStatus>>;
   probe?: () => Promise<HostProbe>;
   root?: string;
 }
 
-/** The agent of one host: reports facts, runs the bootstrap data of the machine that claimed the host, cleans up after it. */
+/** Runs the agent of one host: reports facts, runs the bootstrap data of the Machine that claimed the host, and cleans up after it. */
 export function runAgent(options: AgentOptions, signal: AbortSignal): { finished: Promise<void> } {
   const agent = new HostAgent(options);
   return { finished: agent.run(signal) };
@@ -329,7 +330,7 @@ class HostAgent {
     return message === undefined ? requeueAfter(HEARTBEAT_MS) : this.#again(what);
   }
 
-  /** Notes that something failed; until it is tried again the host goes on reporting. */
+  /** Records a failure; the host keeps reporting until the retry. */
   #again(what: string): Result {
     const count = this.#failures.what === what ? this.#failures.count + 1 : 1;
     const waitMs = Math.min(RETRY_MS.first * 2 ** Math.min(count - 1, 10), RETRY_MS.last);
@@ -404,7 +405,7 @@ class HostAgent {
       });
   }
 
-  /** Runs something that is given up as soon as the machine lets go of the host; heartbeats go on meanwhile. */
+  /** Runs work that is aborted when the Machine releases the host; heartbeats continue meanwhile. */
   async #whileClaimed(
     machineUID: string,
     context: ReconcileContext,

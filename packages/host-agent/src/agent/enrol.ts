@@ -4,7 +4,7 @@ import { type Clock, isObject, type Random } from "@capstan/apimachinery";
 import { kubeconfigFromText } from "@capstan/runtime";
 import { type Credentials, type Enrolment, expiredAt, loadCredentials, requestCertificate } from "./identity.ts";
 
-/** How a host enrols: by the line of `capstan host add`, or by the kubeconfig of a BootstrapKubeconfig. */
+/** How a host enrols: with the line that `capstan host add` prints, or with the kubeconfig of a BootstrapKubeconfig. */
 export interface EnrolOptions {
   line?: string;
   bootstrapKubeconfig?: string;
@@ -14,7 +14,7 @@ export interface EnrolOptions {
 
 type Offer = Enrolment & { token: string; tokenID: string };
 
-/** Who this host is: as it was, or enrolled now. Throws with what to do. */
+/** Returns the stored identity of this host, or enrols it. Errors say what to do. */
 export async function identify(
   options: EnrolOptions,
   deps: { clock: Clock; random: Random; stateDir: string },
@@ -51,7 +51,7 @@ async function readOffer(options: EnrolOptions, clock: Clock): Promise<Offer | u
   return { server: config.server, caPem, namespace, name, token, tokenID: idOf(token) };
 }
 
-/** The line is base64url of JSON; one that was cut when it was copied is told apart from a wrong one. */
+/** The line is base64url of JSON; one that was truncated when copied is distinguished from an invalid one. */
 function parseLine(text: string): Offer {
   let line: unknown;
   try {

@@ -8,7 +8,7 @@ import type { ByoHostStatus } from "../kinds/byo-host.ts";
 const ARCHITECTURES: Record<string, string> = { x64: "amd64", arm64: "arm64" };
 const MAX_LISTED = 64;
 
-/** What a host is: read anew at every start and from time to time, because addresses change. */
+/** Collects the facts that a ByoHost reports. They are read at every start and periodically, because addresses change. */
 export async function hostFacts(
   clock: Clock,
 ): Promise<Pick<ByoHostStatus, "hostinfo" | "network"> & { machineID?: string }> {
@@ -34,7 +34,7 @@ export async function hostFacts(
   };
 }
 
-/** The interface of the default route, from the kernel's table; empty when there is none. */
+/** Returns the interface of the default route from the kernel's routing table; empty when there is none. */
 export async function defaultInterface(): Promise<string> {
   const table = (await readText("/proc/net/route")) ?? "";
   const line = table.split("\n").find((text) => text.split("\t")[1] === "00000000");

@@ -10,7 +10,7 @@ const MAX_TEXT = 512 * 1024;
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const PAUSE_MS = 2_000;
 
-/** Everything that was run on a host and what it printed, secrets left out: in a file there, and for `capstan host logs` in a ConfigMap. */
+/** Records every command run on a host with its output, without secrets: in a local file, and in a ConfigMap for `capstan host logs`. */
 export class HostLog {
   readonly #file: string;
   readonly #clock: Clock;
@@ -58,7 +58,7 @@ export class HostLog {
   }
 }
 
-/** Sends a host's log to where `capstan host logs` reads it. */
+/** Writes a host's log to the ConfigMap that `capstan host logs` reads. */
 export function sendLog(client: Client, namespace: string, name: string): (text: string) => Promise<unknown> {
   return (text) => client.patch({ kind: ConfigMap, namespace, name: hostLogName(name) }, { data: { log: text } });
 }

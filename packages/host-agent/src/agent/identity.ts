@@ -27,13 +27,13 @@ const CertificateSigningRequest = kindRef<CertificateSigningRequest>({
   namespaced: false,
 });
 
-/** Who an agent is and whom it talks to. */
+/** The identity of an agent, and the management API that it talks to. */
 export interface Enrolment {
   server: string;
   caPem: string;
   namespace: string;
   name: string;
-  /** The token it enrolled with, without its secret part: another one means that the host is to enrol anew. */
+  /** ID of the token it enrolled with; a different one means that the host must enrol again. */
   tokenID?: string;
 }
 
@@ -41,17 +41,18 @@ const LIFE_SECONDS = 90 * 24 * 3600;
 const POLL_MS = 500;
 const GIVE_UP_MS = 5 * 60_000;
 
+/** Client certificate and private key of an agent, in PEM. */
 export interface Credentials {
   certPem: string;
   keyPem: string;
 }
 
-/** The credentials kept on this host, if there are any. */
+/** Reads the credentials stored on this host, if there are any. */
 export function loadCredentials(stateDir: string): Promise<(Enrolment & Credentials) | undefined> {
   return readJson(join(stateDir, "identity.json"));
 }
 
-/** Whether a certificate should be replaced: when a third of its life is left, or it does not tell this host from an earlier one. */
+/** Returns whether to renew a certificate: a third of its lifetime is left, or it does not carry the ID of this enrolment. */
 export function renewalDue(enrolment: Enrolment, certPem: string, nowMs: number): boolean {
   const { notBeforeMs, notAfterMs, subject } = parseCertificate(certPem);
   return nowMs >= notAfterMs - (notAfterMs - notBeforeMs) / 3 || subject.commonName !== userOf(enrolment);
@@ -61,13 +62,13 @@ function userOf({ namespace, name, tokenID }: Enrolment): string {
   return hostUser(namespace, name, tokenID);
 }
 
-/** When a certificate ends, if it has ended. */
+/** Returns when a certificate expired; undefined while it is valid. */
 export function expiredAt(certPem: string, nowMs: number): Date | undefined {
   const { notAfterMs } = parseCertificate(certPem);
   return nowMs >= notAfterMs ? new Date(notAfterMs) : undefined;
 }
 
-/** Asks for a certificate for this host, with an enrolment token or with the certificate that is to be renewed. */
+/** Requests a client certificate for this host, authenticated by an enrolment token or by the certificate to renew. */
 export async function requestCertificate(
   enrolment: Enrolment,
   proof: { token: string } | Credentials,
@@ -107,7 +108,7 @@ export async function requestCertificate(
   }
 }
 
-/** A certificate that is being asked for: a token is good for one request, so that one that was interrupted must be found again. */
+/** A pending certificate request: a token is valid for one request, so an interrupted one must be found again. */
 interface PendingRequest {
   server: string;
   tokenID: string;
@@ -117,7 +118,7 @@ interface PendingRequest {
   keyPem: string;
 }
 
-/** Somebody decided against a request. */
+/** Thrown when a certificate request was denied or failed. */
 export class Refused extends Error {
   readonly reason: string;
 

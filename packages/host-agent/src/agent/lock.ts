@@ -1,7 +1,10 @@
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { isAlive, type ProcessId, processId } from "./work.ts";
 
-/** One agent per host: the file names the process that holds it, and one of a dead process counts for nothing. Returns how to let go. */
+/**
+ * Ensures that one agent runs per host with a lock file that names its process; the lock of a dead process is ignored. Returns a function
+ * that releases the lock.
+ */
 export function lockHost(path: string): () => void {
   for (;;) {
     const holder = readHolder(path);

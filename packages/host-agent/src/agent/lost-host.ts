@@ -6,6 +6,7 @@ import { Refused } from "./identity.ts";
 
 const LOOK_MS = { first: 60_000, last: 10 * 60_000 };
 
+/** What watching for the loss of a ByoHost needs. */
 export interface LostHostOptions {
   namespace: string;
   name: string;
@@ -14,15 +15,15 @@ export interface LostHostOptions {
   log: Logger;
   /** Whether a node may be on this host. */
   hasNode: () => boolean;
-  /** Asks for a certificate, which is what a host that can see nothing may still do. */
+  /** Requests a certificate, which a host without any permissions may still do. */
   ask: () => Promise<void>;
-  /** Takes the node off; returns what went wrong. */
+  /** Removes the node; returns what failed. */
   clean: () => Promise<string | undefined>;
 }
 
 /**
- * Looks from time to time whether this host is still known. One that was forgotten while it was away, with its namespace
- * or without, sees no object that would tell it: it asks, and cleans itself only when it is told that it was given up.
+ * Checks periodically whether the ByoHost of this host still exists. If it was deleted while the agent was offline, the agent requests a
+ * certificate, and cleans the host only when the denial says that the host was given up.
  */
 export function watchForLoss(options: LostHostOptions, signal: AbortSignal): void {
   const { clock } = options;

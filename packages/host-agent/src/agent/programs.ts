@@ -6,12 +6,13 @@ import { signalProcess, writeFileAtomicSync } from "@capstan/os";
 import type { Logger } from "@capstan/runtime";
 import { identityOf, isAlive, type ProcessId, processId } from "./work.ts";
 
+/** A program that the agent keeps running on a host without systemd. */
 export type ProgramName = "containerd" | "kubelet";
 
 interface Program {
   /** A shell line that becomes the program. */
   line: string;
-  /** It is not started before these are there. */
+  /** Files that must exist before it is started. */
   needs: string[];
 }
 
@@ -30,14 +31,14 @@ const STOP_MS = 10_000;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 const CONTAINERD_SOCKET = "/run/containerd/containerd.sock";
 
-/** Whether the host has a service manager of its own that we know. */
+/** Returns whether systemd is running on the host. */
 export function hasSystemd(): boolean {
   return existsSync("/run/systemd/system");
 }
 
 /**
- * Keeps containerd and the kubelet running on a host without systemd. They outlive the agent: the next one finds them by what is
- * noted in the state folder, so that an agent can be replaced without a pod being touched.
+ * Keeps containerd and the kubelet running on a host without systemd. They outlive the agent: the next one finds them through records in
+ * the state folder, so that replacing an agent does not disturb pods.
  */
 export class Programs {
   readonly #stateDir: string;
@@ -57,7 +58,7 @@ export class Programs {
     this.#look();
   }
 
-  /** Ends the watching; what runs goes on running. */
+  /** Stops supervising; the programs keep running. */
   close(): void {
     this.#stopped = true;
   }

@@ -6,11 +6,13 @@ import type { Unfit } from "../execute/checks.ts";
 import { ByoHost, type ByoHostStatus } from "../kinds/byo-host.ts";
 import { AGENT_VERSION } from "../protocol.ts";
 
+/** How often an agent reports to its ByoHost when nothing else changes. */
 export const HEARTBEAT_MS = 60_000;
 
-/** The part of a host's status that says what is being done to it. */
+/** The part of a ByoHost's status that shows an ongoing bootstrap or release. */
 export type Progress = Pick<ByoHostStatus, "bootstrap" | "release">;
 
+/** What a Reporter needs to write the status of one ByoHost. */
 export interface ReporterOptions {
   namespace: string;
   name: string;
@@ -21,7 +23,7 @@ export interface ReporterOptions {
   certPem: () => string;
 }
 
-/** Writes what this host is and does; the agent owns all of its status but for the manager's conditions. */
+/** Writes the status of the ByoHost, all of which the agent owns except for the manager's conditions. */
 export class Reporter {
   readonly #options: ReporterOptions;
   #writing: Promise<void> = Promise.resolve();

@@ -8,7 +8,7 @@ import { hasSystemd } from "./programs.ts";
 const NAME = "capstan-host-agent";
 const UNIT_FILE = `/etc/systemd/system/${NAME}.service`;
 
-/** The unit that keeps an agent running over reboots. Its commands are not ended with it: a join goes on, and the next agent sees to it. */
+/** Returns the systemd unit of the agent. Stopping it leaves commands running, so that a join continues and the next agent takes over. */
 export function unitText(command: readonly string[]): string {
   return `[Unit]
 Description=Capstan host agent
@@ -26,13 +26,13 @@ WantedBy=multi-user.target
 `;
 }
 
-/** How this program was started, without what it was told. */
+/** Returns the command that started this program (executable, and script when run by Node.js), without the agent's own arguments. */
 export function ownCommand(argv: readonly string[], execPath: string): string[] {
   const [, script = ""] = argv;
   return /\.[cm]?js$/.test(script) ? [execPath, resolve(script)] : [execPath];
 }
 
-/** Makes this program a service of systemd and starts it. Throws with what to do. */
+/** Installs this program as a systemd service and starts it. Errors say what to do. */
 export async function installService(stateDir: string, clock: Clock): Promise<void> {
   if (!hasSystemd())
     throw new Error(

@@ -4,7 +4,7 @@ import { isRunning, type ProcessIdentity, processIdentity, writeFileAtomicSync }
 import { killGroup } from "../execute/run-command.ts";
 import type { StepReport } from "../execute/steps.ts";
 
-/** A process as agents write it down. */
+/** Identifies a process in the agent's state files. */
 export interface ProcessId {
   pid: number;
   /** When it started, in the kernel's own count since the boot. */
@@ -13,7 +13,7 @@ export interface ProcessId {
   bootId?: string;
 }
 
-/** What the host is in the middle of, or has become: survives the agent and a reboot. */
+/** The ongoing or completed bootstrap of this host, stored so that it survives agent restarts and reboots. */
 export interface Work {
   machineUID: string;
   phase: "Running" | "Succeeded";
@@ -24,7 +24,7 @@ export interface Work {
 
 const fileIn = (stateDir: string): string => join(stateDir, "work.json");
 
-/** What was begun on this host and not cleaned up since. */
+/** Reads the bootstrap that has started on this host and has not been cleaned up since. */
 export function readWork(stateDir: string): Work | undefined {
   let text: string;
   try {
@@ -40,29 +40,30 @@ export function readWork(stateDir: string): Work | undefined {
   }
 }
 
-/** Notes what is begun or done; undefined: the host is clean. */
+/** Records a started or completed bootstrap; undefined records that the host is clean. */
 export function writeWork(stateDir: string, work: Work | undefined): void {
   const file = fileIn(stateDir);
   if (work === undefined) return rmSync(file, { force: true });
   writeFileAtomicSync(file, JSON.stringify(work));
 }
 
-/** Ends the command that an agent which was killed has left running. */
+/** Kills the command that a killed agent left running. */
 export function endLeftCommand(work: Work): void {
   if (work.command !== undefined && isAlive(work.command)) killGroup(work.command.pid);
 }
 
+/** Identifies a running process by pid, start time and boot ID, so that a reused pid is not mistaken for it. */
 export function processId(pid: number): ProcessId {
   const { startTime = "", bootId } = processIdentity(pid) ?? {};
   return { pid, start: String(startTime), ...(bootId === undefined ? {} : { bootId }) };
 }
 
-/** Whether a process runs that was written down. */
+/** Returns whether a recorded process is still running. */
 export function isAlive(id: ProcessId): boolean {
   return id.start !== "" && isRunning(identityOf(id));
 }
 
-/** A process that was written down, for signalling it. */
+/** Converts a recorded process to the form that signalling needs. */
 export function identityOf({ pid, start, bootId }: ProcessId): ProcessIdentity {
   return { pid, startTime: Number(start), ...(bootId === undefined ? {} : { bootId }) };
 }

@@ -9,6 +9,7 @@ import { type StepReport, Steps } from "./steps.ts";
 import { unsupportedInUsers, userTasks } from "./users.ts";
 import { writeCloudFile } from "./write-file.ts";
 
+/** The outcome of running bootstrap data on a host. */
 export interface BootstrapReport {
   ok: boolean;
   /** What went wrong and what to do, when something did. */
@@ -16,14 +17,15 @@ export interface BootstrapReport {
   steps: StepReport[];
 }
 
+/** What running bootstrap data needs. */
 export interface BootstrapOptions {
   clock: Clock;
   /** Facts that `{{ ds.meta_data.* }}` and `{{ .DefaultNetworkInterfaceName }}` stand for. */
   metadata: Record<string, string>;
   defaultInterface: string;
-  /** Notes what is changed on the host. */
+  /** Records what is changed on the host. */
   footprint: Footprint;
-  /** Where steps are told as they happen. */
+  /** Records the steps as they happen. */
   steps?: Steps;
   commandTimeoutMs?: number;
   signal?: AbortSignal;
@@ -35,7 +37,7 @@ export interface BootstrapOptions {
 
 const COMMAND_TIMEOUT_MS = 20 * 60_000;
 
-/** Runs cloud-config in cloud-init's order, as far as a host of one's own goes. What it cannot do is refused by name, before anything is touched. */
+/** Runs cloud-config in cloud-init's order. Directives that a bring-your-own host does not support are rejected by name beforehand. */
 export async function runBootstrap(data: string, options: BootstrapOptions): Promise<BootstrapReport> {
   const steps = options.steps ?? new Steps(options.clock);
   const fail = (message: string): BootstrapReport => ({ ok: false, message: redact(message), steps: steps.all() });

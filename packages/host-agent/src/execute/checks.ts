@@ -2,13 +2,13 @@ import { access, readdir, readFile, statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Why a host cannot be used, and what to do. */
+/** Explains why a host cannot be used, and what to do. */
 export interface Unfit {
   reason: string;
   message: string;
 }
 
-/** What is looked at before a host is given a node. */
+/** What the checks before a bootstrap look at on a host. */
 export interface HostProbe {
   hostname: string;
   /** Devices and files that are swapped to. */
@@ -30,7 +30,7 @@ const MANIFESTS = "/etc/kubernetes/manifests";
 const PROGRAMS = ["kubeadm", "kubelet", "containerd"];
 const NEEDED_MIB = 1024;
 
-/** Looks at the host; `root` stands for `/` in tests. */
+/** Collects what the checks look at; `root` replaces `/` in tests. */
 export async function probeHost(root = "", path = process.env["PATH"] ?? ""): Promise<HostProbe> {
   const manifests = await readdir(`${root}${MANIFESTS}`).catch(() => []);
   const space = await statfs(`${root}/var/lib`).catch(() => undefined);
@@ -46,7 +46,7 @@ export async function probeHost(root = "", path = process.env["PATH"] ?? ""): Pr
   };
 }
 
-/** What `/proc/swaps` lists. */
+/** Lists the swap devices in the content of `/proc/swaps`. */
 export function swapsIn(text: string): string[] {
   return text
     .split("\n")
@@ -77,7 +77,7 @@ function exists(path: string): Promise<boolean> {
 
 const NODE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Why a host must not be claimed at all, whatever the machine. */
+/** Explains why a host must not be claimed by any Machine; undefined when it can be. */
 export function unfitHost(probe: HostProbe, hasNodeOfOurs: boolean): Unfit | undefined {
   // Upper-case letters are fine: the kubelet takes the name in lower case, and so do we.
   if (!NODE_NAME.test(probe.hostname.toLowerCase()))
@@ -93,7 +93,7 @@ export function unfitHost(probe: HostProbe, hasNodeOfOurs: boolean): Unfit | und
   return undefined;
 }
 
-/** Why this bootstrap data cannot work on this host; kubeadm and the kubelet would say so only after minutes, if at all. */
+/** Explains why this bootstrap data cannot succeed on this host, before kubeadm or the kubelet would fail after minutes. */
 export function unfitForBootstrap(probe: HostProbe, data: string): Unfit | undefined {
   if (/\bkubeadm (join|init)\b/.test(data) && probe.missingPrograms.length > 0)
     return {
@@ -108,7 +108,7 @@ export function unfitForBootstrap(probe: HostProbe, data: string): Unfit | undef
   return fullDisk(probe);
 }
 
-/** Whether there is no space for a node. */
+/** Explains that `/var/lib` has too little free space for a node; undefined when it has enough. */
 export function fullDisk({ freeMiB }: HostProbe): Unfit | undefined {
   if (freeMiB >= NEEDED_MIB) return undefined;
   return {

@@ -13,13 +13,13 @@ type Change =
   | { type: "mount"; target: string }
   | { type: "unit"; name: string };
 
-/** What the host had before a machine came: nothing of it may be missing afterwards. */
+/** What was on the host before a Machine claimed it, all of which must remain after its release. */
 export interface Before extends NetworkBefore {
   images: string[];
   cniFiles: string[];
 }
 
-/** Everything a machine changes on a host, noted before it is changed: a host that is given back is as it was. */
+/** Records everything that a Machine changes on a host before it changes it, so that releasing the host can revert it. */
 export class Footprint {
   readonly #file: string;
   readonly #backups: string;
@@ -44,7 +44,7 @@ export class Footprint {
     return this.#before;
   }
 
-  /** Notes what is there before anything is changed; the first note counts. */
+  /** Records what exists before anything is changed; only the first record counts. */
   noteBefore(before: Before): void {
     if (this.#before !== undefined) return;
     this.#before = before;

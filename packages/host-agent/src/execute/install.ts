@@ -11,7 +11,7 @@ import { type RunCommand, runCommand } from "./run-command.ts";
 import type { Steps } from "./steps.ts";
 import { writeCloudFile } from "./write-file.ts";
 
-/** What a Secret with an installation says: key `plan`. */
+/** An installation plan: the content of key `plan` in an installation Secret. */
 export interface InstallPlan {
   version: string;
   /** A folder on the host, or an http(s) mirror. */
@@ -51,6 +51,7 @@ RestartSec=10
 WantedBy=multi-user.target
 `;
 
+/** What installing Kubernetes on a host needs. */
 export interface InstallOptions {
   steps: Steps;
   footprint: Footprint;
@@ -59,7 +60,7 @@ export interface InstallOptions {
   run?: RunCommand;
 }
 
-/** Puts Kubernetes on the host as a plan says. Returns what went wrong and what to do. Undone by the footprint. */
+/** Installs Kubernetes on the host according to a plan; the footprint reverts it. Returns what failed and what to do. */
 export async function installKubernetes(plan: InstallPlan, options: InstallOptions): Promise<string | undefined> {
   const { steps } = options;
   let parts: Part[] = [];

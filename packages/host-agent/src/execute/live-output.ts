@@ -7,7 +7,7 @@ const TRIES = 4;
 /** What might follow: if any of these would be hidden, what comes before is the beginning of a secret. */
 const PROBES = ["zq9", ": zq9", "=zq9", '"zq9'];
 
-/** Takes output piece by piece and gives it out without secrets, also those that lie across pieces: what might be half of one is held back. */
+/** Streams command output without secrets, holding back a chunk's end that could be the start of a secret. */
 export class LiveOutput {
   #held = "";
   /** In a line that is too long to be looked at. */

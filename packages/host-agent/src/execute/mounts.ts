@@ -5,7 +5,7 @@ import { writeCloudFile } from "./write-file.ts";
 
 const FSTAB = "/etc/fstab";
 
-/** Mounts that are not done, by name: swap and devices that only a cloud has. */
+/** Lists the requested mounts that are not supported: swap, devices that exist only in clouds, and relative mount points. */
 export function unsupportedInMounts(mounts: readonly (readonly string[])[]): string[] {
   return mounts.flatMap(([device = "", target = "", type = "auto"], index) => {
     if (type === "swap" || target === "none" || target === "swap") return [`mounts[${index}] (swap)`];
@@ -14,7 +14,7 @@ export function unsupportedInMounts(mounts: readonly (readonly string[])[]): str
   });
 }
 
-/** Enters a mount into fstab, as cloud-init does, and gives the command that mounts it. */
+/** Adds a mount to fstab, as cloud-init does, and returns the command that mounts it. */
 export async function mountTask(mount: readonly string[], footprint: Footprint, root: string): Promise<Task> {
   const [device = "", target = "", type = "auto", options = "defaults,nofail", dump = "0", pass = "2"] = mount;
   const source = /^[a-z]+[a-z0-9]*$/.test(device) ? `/dev/${device}` : device;

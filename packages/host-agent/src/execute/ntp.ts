@@ -32,7 +32,7 @@ const SERVICES: TimeService[] = [
 
 const SERVER = /^[A-Za-z0-9.:_-]+$/;
 
-/** Tells the host's own time service which servers to use. Throws when there is none. */
+/** Configures the NTP servers of the host's time service; throws when the host has none. */
 export async function ntpTask(servers: readonly string[], footprint: Footprint, root: string): Promise<Task> {
   const wrong = servers.find((server) => !SERVER.test(server));
   if (wrong !== undefined) throw new Error(`ntp.servers: ${JSON.stringify(wrong)} is not a host name or an address`);

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import type { Clock } from "@capstan/apimachinery";
 import type { RunCommand } from "./run-command.ts";
 
-/** What a host's network consists of, as far as pod networks add to it. */
+/** The parts of a host's network configuration that pod networks add to. */
 export interface NetworkBefore {
   interfaces: string[];
   /** Packet filter tables as nft names them: family and name. */
@@ -21,7 +21,7 @@ const NUMBERED_ROUTE = /^(\S+) .*\bproto (\d+)\b/;
 const TIMEOUT_MS = 60_000;
 const FAMILIES = ["-4", "-6"];
 
-/** What is there now. */
+/** Reads the current network configuration of the host. */
 export async function lookAtNetwork(root: string, run: RunCommand, clock: Clock): Promise<NetworkBefore> {
   const linesOf = async (program: string, options: string): Promise<string[]> => {
     const command = `if command -v ${program} >/dev/null; then ${program} ${options} 2>/dev/null || true; fi`;
@@ -40,8 +40,7 @@ export async function lookAtNetwork(root: string, run: RunCommand, clock: Clock)
 }
 
 /**
- * Removes what pod networks made and the host did not have before. Of a host whose past is not known routes stay: nothing tells
- * whose they are.
+ * Removes what pod networks added to the host. Routes stay when the earlier configuration is unknown, because their owner is unknown too.
  */
 export async function removePodNetwork(
   before: NetworkBefore | undefined,

@@ -14,14 +14,14 @@ const PATTERNS: [RegExp, string][] = [
   [/(--(?:[a-z-]*token|certificate-key|password)\s+)\S+/gi, `$1${MASK}`],
 ];
 
-/** Text without secrets. */
+/** Replaces the secrets in a text. */
 export function redact(text: string): string {
   const cleaned = PATTERNS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
   // What every log leaves out as well: such as the tokens of service accounts.
   return redactText(cleaned).replaceAll("[hidden]", MASK);
 }
 
-/** The end of what somebody printed, from a whole line on: half a token, or a key without its first line, is not recognised any more. */
+/** Returns the end of some output, starting at a whole line: half a token, or a key without its first line, would not be recognised. */
 export function wholeLines(cut: string): string {
   const start = /\n/.exec(cut) ?? /\s/.exec(cut);
   if (start === null) return "";
@@ -33,13 +33,13 @@ export function wholeLines(cut: string): string {
 
 const TAIL_BYTES = 2048;
 
-/** The end of a text, at most 2 KiB, secrets left out. */
+/** Returns the end of a text, at most 2 KiB and without secrets. */
 export function tail(text: string): string {
   const cleaned = redact(text);
   return cleaned.length <= TAIL_BYTES ? cleaned : `…${cleaned.slice(cleaned.length - TAIL_BYTES)}`;
 }
 
-/** The last line somebody printed, for messages. */
+/** Returns the last line of some output, for messages. */
 export function lastLine(output: string): string {
   return redact(output).trim().split("\n").at(-1)?.slice(0, 500) ?? "";
 }

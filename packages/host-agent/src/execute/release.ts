@@ -8,7 +8,7 @@ import { Steps } from "./steps.ts";
 
 const TIMEOUT_MS = 5 * 60_000;
 
-/** Folders that go with the node that is leaving. */
+/** Folders that are removed with the node. */
 const FOLDERS = ["/run/kubeadm", "/run/cluster-api", "/run/flannel", "/var/lib/cni", "/etc/kubernetes"];
 /** Folders that stay and are emptied: some are mount points. */
 const CONTENTS = ["/var/lib/kubelet", "/var/lib/etcd", "/var/log/pods", "/var/log/containers"];
@@ -67,19 +67,20 @@ const COMMANDS: { name: string; command: string }[] = [
   },
 ];
 
+/** What releasing a host needs. */
 export interface ReleaseOptions {
   clock: Clock;
   stateDir: string;
   log?: (text: string) => void;
   root?: string;
   run?: RunCommand;
-  /** Ends what the agent itself keeps running on a host without systemd. */
+  /** Stops programs that the agent itself keeps running on a host without systemd. */
   programs?: { stop(name: "kubelet" | "containerd"): Promise<void> };
-  /** Removes what an installer that came as a script has put there. */
+  /** Script that removes what an installation script has installed. */
   uninstall?: string;
 }
 
-/** Takes the node off this host, so that the host is as it was and can be claimed again. Returns what went wrong. */
+/** Removes the node from this host and restores the host, so that it can be claimed again. Returns what failed. */
 export async function releaseHost(options: ReleaseOptions): Promise<string | undefined> {
   const { clock, root = "" } = options;
   const run = options.run ?? runCommand;
@@ -136,7 +137,7 @@ async function removeFiles(before: Before | undefined, root: string): Promise<vo
       await rm(`${root}${folder}/${name}`, { recursive: true, force: true });
 }
 
-/** What is on the host before a machine comes. */
+/** Records what is on the host before a Machine claims it. */
 export async function lookBefore(clock: Clock, root = "", run: RunCommand = runCommand): Promise<Before> {
   const listed = CNI_FOLDERS.map(async (folder) =>
     (await readdir(`${root}${folder}`).catch(() => [])).map((name) => join(folder, name)),

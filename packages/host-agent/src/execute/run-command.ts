@@ -3,14 +3,14 @@ import type { Clock } from "@capstan/apimachinery";
 import type { CloudConfigCommand } from "@capstan/userdata";
 import { wholeLines } from "./redact.ts";
 
-/** How a command ended. */
+/** The result of a command. */
 export interface CommandResult {
   exitCode: number;
   output: string;
   timedOut: boolean;
 }
 
-/** How a command is run. */
+/** How to run a command. */
 export interface RunOptions {
   clock: Clock;
   timeoutMs: number;
@@ -23,12 +23,12 @@ export interface RunOptions {
   onOutput?: (text: string) => void;
 }
 
-/** Something that runs commands: the real one, or a test's. */
+/** Runs a command; tests replace the real implementation. */
 export type RunCommand = (command: CloudConfigCommand, options: RunOptions) => Promise<CommandResult>;
 
 const MAX_OUTPUT = 256 * 1024;
 
-/** Runs a shell line, or a program with its arguments, to its end. Output and errors are kept together, as a person would see them. */
+/** Runs a shell line, or a program with arguments, until it exits. Its stdout and stderr are interleaved, as on a terminal. */
 export function runCommand(command: CloudConfigCommand, options: RunOptions): Promise<CommandResult> {
   const [file, args] =
     typeof command === "string" ? ["/bin/sh", ["-c", command]] : [command[0] ?? "true", command.slice(1)];
@@ -78,7 +78,7 @@ export function runCommand(command: CloudConfigCommand, options: RunOptions): Pr
 /** How long output is waited for after a command's end. */
 const LINGER_MS = 2_000;
 
-/** Ends a process group, if it is there. */
+/** Kills a process group, if it exists. */
 export function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined && pid > 1) process.kill(-pid, "SIGKILL");

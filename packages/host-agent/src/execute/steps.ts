@@ -4,7 +4,7 @@ import { LiveOutput } from "./live-output.ts";
 import { lastLine, redact, tail } from "./redact.ts";
 import type { RunCommand, RunOptions } from "./run-command.ts";
 
-/** One step of what is done to a host, as people see it. */
+/** One step of a bootstrap or release, as users see it. */
 export interface StepReport {
   name: string;
   /** When it began, while it runs. */
@@ -14,7 +14,7 @@ export interface StepReport {
   output?: string;
 }
 
-/** What is told while steps are taken. */
+/** Receives the progress of steps. */
 export interface StepListener {
   /** After each step, and while one runs, at most every other second. */
   onStep?: (steps: readonly StepReport[]) => void;
@@ -24,12 +24,12 @@ export interface StepListener {
 
 /** As many as a status holds. */
 const MAX_STEPS = 60;
-/** What a step prints is told this long after, together with what came meanwhile. */
+/** How long the output of a step is collected before it is reported. */
 const PAUSE_MS = 2_000;
-/** More of it than this is not read by anybody. */
+/** Output beyond this is not kept. */
 const MAX_WAITING = 256 * 1024;
 
-/** Takes steps one after the other and keeps what became of them. */
+/** Runs steps one after the other and records their outcomes. */
 export class Steps {
   readonly clock: Clock;
   readonly #listener: StepListener;
@@ -60,7 +60,7 @@ export class Steps {
     }
   }
 
-  /** Runs a command; returns what went wrong, in the command's own words. */
+  /** Runs a command; returns its error message when it fails. */
   async command(
     title: string,
     command: CloudConfigCommand,
@@ -118,7 +118,7 @@ export class Steps {
   }
 }
 
-/** What a person can do about the commonest troubles of a host. */
+/** Remedies for the most common problems of a host. */
 function cureOf(error: unknown): string {
   const code = (error as { code?: string } | undefined)?.code;
   const text = typeof error === "string" ? error : "";

@@ -2,7 +2,7 @@ import { access, readFile } from "node:fs/promises";
 import type { CloudConfigCommand } from "@capstan/userdata";
 import type { Footprint } from "./footprint.ts";
 
-/** A command with what it reads. */
+/** A command with its standard input. */
 export interface Task {
   name: string;
   command: CloudConfigCommand;
@@ -25,7 +25,7 @@ const KNOWN = new Set([
   "ssh_authorized_keys",
 ]);
 
-/** What a user asks for that is not done, by name. */
+/** Lists the settings of a user that are not supported. */
 export function unsupportedInUsers(users: readonly Record<string, unknown>[]): string[] {
   return users.flatMap((user, index) =>
     user["name"] === "default" || typeof user["name"] !== "string" || !NAME.test(user["name"])
@@ -36,7 +36,7 @@ export function unsupportedInUsers(users: readonly Record<string, unknown>[]): s
   );
 }
 
-/** The commands that make a user and give him what the cloud-config says; one that is there keeps what he has. */
+/** Returns the commands that create a user and apply the cloud-config's settings; an existing user keeps its account and password. */
 export async function userTasks(user: Record<string, unknown>, footprint: Footprint, root: string): Promise<Task[]> {
   const name = String(user["name"]);
   const passwd = await readFile(`${root}/etc/passwd`, "utf8").catch(() => "");

@@ -2,7 +2,7 @@ import { appendFile, chmod, chown, mkdir, readFile, writeFile } from "node:fs/pr
 import { dirname } from "node:path";
 import type { CloudConfigFile } from "@capstan/userdata";
 
-/** Writes one file as cloud-init does: folders are made, owner and mode set, content replaced or appended. */
+/** Writes a file as cloud-init does: creates folders, sets owner and mode, and replaces or appends the content. */
 export async function writeCloudFile(file: Omit<CloudConfigFile, "defer">, root: string): Promise<void> {
   const path = `${root}${file.path}`;
   await mkdir(dirname(path), { recursive: true });

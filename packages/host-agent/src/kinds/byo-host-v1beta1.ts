@@ -34,7 +34,7 @@ const machineReference = object({
   uid: optional(string()),
 });
 
-/** What is different in v1beta1 of a ByoHost: references, the claim in status, conditions, the script of another agent. */
+/** Conversion rules for v1beta1 of a ByoHost, which differs in references, the claim, conditions and the uninstallation script. */
 export const BYO_HOST_V1BETA1: readonly ConversionRule[] = [
   recode("spec.bootstrapSecret", secretReference),
   recode("spec.installationSecret", secretReference),

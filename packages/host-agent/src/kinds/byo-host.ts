@@ -176,7 +176,7 @@ const columns: PrinterColumnDefinition[] = [
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
 ];
 
-/** A host of one's own: the manager writes metadata and spec, the agent on the host writes status. */
+/** A bring-your-own host: the manager writes metadata and spec, the agent on the host writes status. */
 export const ByoHost = defineKind({
   group: INFRASTRUCTURE_GROUP,
   version: "v1beta2",
@@ -192,4 +192,5 @@ export const ByoHost = defineKind({
   others: [v1beta1(INFRASTRUCTURE_GROUP, "ByoHost", schema, { rules: BYO_HOST_V1BETA1, columns })],
 });
 export type ByoHost = ObjectOf<typeof ByoHost>;
+/** Status of a ByoHost as its agent reports it. */
 export type ByoHostStatus = NonNullable<ByoHost["status"]>;

@@ -2,7 +2,7 @@ import type { JSONSchemaProps } from "@capstan/apimachinery";
 import type { AnyKind } from "@capstan/capi";
 import { KINDS } from "../kinds.ts";
 
-/** The API reference, one page per group and an index, by file name. */
+/** Renders the API reference, one page per group and an index, by file name. */
 export function referenceFiles(): Map<string, string> {
   const groups = new Map<string, AnyKind[]>();
   for (const kind of KINDS) groups.set(kind.group, [...(groups.get(kind.group) ?? []), kind]);

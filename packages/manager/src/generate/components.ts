@@ -53,7 +53,7 @@ const COMPONENTS: readonly Component[] = [
   },
 ];
 
-/** Files of a clusterctl repository for a release, by path: `LABEL/vX.Y.Z/FILE`. */
+/** Renders the files of a clusterctl repository for a release, by path: `LABEL/vX.Y.Z/FILE`. */
 export function componentFiles(version: string): Map<string, string> {
   const files = new Map<string, string>();
   for (const component of COMPONENTS) {

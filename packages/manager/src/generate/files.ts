@@ -1,10 +1,10 @@
 import { referenceFiles } from "./api-reference.ts";
 import { componentFiles } from "./components.ts";
 
-/** Folders that hold generated files only, relative to the repository. */
+/** Folders that hold only generated files, relative to the repository. */
 export const GENERATED_FOLDERS = ["generated/components", "docs/reference/api"] as const;
 
-/** All files that follow from the definitions of kinds, by path relative to the repository. */
+/** Renders all files that are generated from the kinds, by path relative to the repository. */
 export function generatedFiles(version: string): Map<string, string> {
   const [components, reference] = GENERATED_FOLDERS;
   const files = new Map<string, string>();

@@ -12,8 +12,8 @@ const REMEMBERED: readonly (readonly [Kind<KubeObject>, readonly string[]])[] = 
 const ABOUT_TROUBLE = ["Available", "Ready"];
 
 /**
- * Records turns of conditions as events: an object itself tells only the last one. Nothing is recorded of what is found at a start,
- * as nothing turns while no manager runs.
+ * Records the transitions of conditions as Events, because an object only stores the last one. The state found at startup is not recorded,
+ * since nothing changes while no manager is running.
  */
 export function recordTransitions(cache: Cache, recorder: Recorder): () => void {
   const removals = REMEMBERED.map(([kind, types]) =>

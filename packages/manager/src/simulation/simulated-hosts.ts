@@ -3,7 +3,7 @@ import { SIMULATED_AGENT_ANNOTATION } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
 import { BareMetalHost } from "@capstan/infra-metal3";
 
-/** Hosts that exist in memory alone, as objects to create: own hosts `own-N` and bare-metal hosts `metal-N` with their Secret. */
+/** Builds the objects of simulated hosts: ByoHosts `own-N`, and BareMetalHosts `metal-N` with their Secret. */
 export function simulatedHosts(wanted: { namespace: string; own: number; metal: number }): Unstructured[] {
   const { namespace } = wanted;
   const own = Array.from({ length: wanted.own }, (_, i) => ({

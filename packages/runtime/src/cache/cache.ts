@@ -15,7 +15,7 @@ import type { IndexFunction } from "./indexed-store.ts";
 import { Informer, type InformerDeps } from "./informer.ts";
 import type { InformerScope } from "./reflector.ts";
 
-/** What a cache needs. */
+/** Settings of a cache. */
 export interface CacheOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -24,7 +24,7 @@ export interface CacheOptions {
   readonly watchList?: boolean | undefined;
 }
 
-/** Which cached objects. */
+/** Selects cached objects by namespace and labels. */
 export interface CacheListOptions {
   readonly namespace?: string | undefined;
   /** A selector text, or the metav1.LabelSelector of an object. */
@@ -38,7 +38,7 @@ interface Entry {
   live: boolean;
 }
 
-/** A kind was read whose first list is still under way: an ordinary moment of every start, to be waited for. */
+/** Thrown when a kind is read before its first list is complete, as happens at every start; the caller retries. */
 export class NotSyncedError extends Error {
   readonly kind: KindRef;
 
@@ -50,8 +50,8 @@ export class NotSyncedError extends Error {
 }
 
 /**
- * One informer per kind, shared by all controllers of the process. Reads are synchronous and give frozen, shared objects: copy
- * before changing. Writes of `cache.client` are seen by reads as soon as the write's promise resolves.
+ * Holds one informer per kind, shared by all controllers of the process. Reads are synchronous and return frozen, shared objects: copy
+ * before changing. Reads see the writes of `cache.client` as soon as the write's promise resolves.
  */
 export class Cache implements WriteObserver {
   /** A client whose writes this cache sees at once. */
@@ -108,7 +108,7 @@ export class Cache implements WriteObserver {
     if (!store.hasIndex(name)) store.addIndex(name, valuesOf);
   }
 
-  /** Starts all informers asked for so far; later ones start on first use. */
+  /** Starts all informers requested so far; later ones start on first use. */
   start(): void {
     this.#started = true;
     for (const { informer } of this.#entries.values()) informer.start();
@@ -123,7 +123,7 @@ export class Cache implements WriteObserver {
     await Promise.all(entries.map(({ informer }) => informer.stop()));
   }
 
-  /** Resolves once all informers asked for so far hold the server's objects; false if stopped before. */
+  /** Resolves once all informers requested so far are synced; false if stopped before. */
   async waitForSync(signal?: AbortSignal): Promise<boolean> {
     const results = await Promise.all([...this.#entries.values()].map(({ informer }) => informer.waitForSync(signal)));
     return results.every((synced) => synced);
@@ -150,7 +150,7 @@ export class Cache implements WriteObserver {
     return this.#readable(kind).store.byIndex(index, value);
   }
 
-  /** Calls back once the first list of the kind is complete that `error` missed; tells whether that is what the error is about. */
+  /** Calls back once the kind that `error` found unsynced is synced; returns whether the error is a NotSyncedError. */
   afterSync(error: unknown, again: () => void, signal?: AbortSignal): boolean {
     const informer = error instanceof NotSyncedError ? this.#find(error.kind)?.informer : undefined;
     if (informer === undefined) return false;

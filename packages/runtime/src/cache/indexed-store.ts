@@ -1,7 +1,7 @@
 import type { KubeObject } from "@capstan/apimachinery";
 import { keyOf } from "../kind.ts";
 
-/** The values an object is filed under; several, or none. */
+/** Returns the index values of an object: one, several or none. */
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[] | string | undefined;
 
 interface Index<T extends KubeObject> {
@@ -12,7 +12,7 @@ interface Index<T extends KubeObject> {
 
 const NAMESPACE = "metadata.namespace";
 
-/** Objects of one kind by key, with indexes that are kept as objects come and go. Constant time per change. */
+/** Stores the objects of one kind by key and maintains indexes over them, in constant time per change. */
 export class IndexedStore<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<string, Index<T>>();
@@ -56,7 +56,7 @@ export class IndexedStore<T extends KubeObject> {
     return this.#indexes.has(name);
   }
 
-  /** Adds an index and files what is there. */
+  /** Adds an index over existing and future objects. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     if (this.#indexes.has(name)) throw new Error(`index "${name}" exists already`);
     const index: Index<T> = { valuesOf, keys: new Map() };

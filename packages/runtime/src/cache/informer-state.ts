@@ -3,7 +3,7 @@ import { keyOf, keyText, type ObjectKey } from "../kind.ts";
 import { IndexedStore } from "./indexed-store.ts";
 import { compareResourceVersions, notNewer } from "./resource-version.ts";
 
-/** Learns of changes, in order. `initial` marks objects that were there when the handler or the informer started. */
+/** Receives changes in order. `initial` marks objects that existed when the handler was added or the informer started. */
 export interface InformerHandler<T extends KubeObject> {
   add?(object: T, initial: boolean): void;
   update?(object: T, old: T): void;
@@ -11,11 +11,11 @@ export interface InformerHandler<T extends KubeObject> {
 }
 
 /**
- * What an informer knows, and how lists, watch events and own writes change it. Pure: no I/O, no time. Three rules keep it
- * right whatever order things arrive in:
- * - an object never goes back to an older revision, so events seen twice or late change nothing;
- * - an own write is put in at once if the watch has not come as far, so a controller always reads what it wrote;
- * - a deletion by ourselves leaves a tombstone until the watch confirms it, so a late event cannot bring the object back.
+ * The state of an informer, and how lists, watch events and own writes change it; without I/O or time. Three rules keep it correct in
+ * whatever order these arrive:
+ * - an object never returns to an older revision, so duplicate or late events change nothing;
+ * - an own write is stored at once if the watch has not caught up, so a controller always reads what it wrote;
+ * - an own deletion leaves a tombstone until the watch confirms it, so a late event cannot bring the object back.
  */
 export class InformerState<T extends KubeObject> {
   readonly store = new IndexedStore<T>();
@@ -46,7 +46,7 @@ export class InformerState<T extends KubeObject> {
     if (revision !== undefined && revision !== "") this.#revision = revision;
   }
 
-  /** A complete list at a revision: what it does not have is gone, unless we wrote it later than the list was made. */
+  /** A complete list at a revision: objects missing from it were deleted, unless we wrote them after the list was made. */
   replace(items: readonly T[], revision: string, initial: boolean): void {
     const previous = this.#revision;
     const order = compareResourceVersions(revision, previous);
@@ -125,7 +125,7 @@ export class InformerState<T extends KubeObject> {
   }
 }
 
-/** Where changes go. */
+/** Receives the changes that an InformerState computes. */
 export interface Dispatch<T extends KubeObject> {
   add(object: T, initial: boolean): void;
   update(object: T, old: T): void;

@@ -7,7 +7,7 @@ import { type InformerHandler, InformerState } from "./informer-state.ts";
 import { type InformerScope, reflect } from "./reflector.ts";
 import { scopeFilter } from "./scope.ts";
 
-/** What informers of one cache share. */
+/** Dependencies that all informers of a cache share. */
 export interface InformerDeps {
   readonly client: Client;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface InformerDeps {
   readonly server: { watchList: boolean };
 }
 
-/** The live view of one kind, shared by everybody in the process who cares for it. */
+/** A live view of one kind, shared by all its users in the process. */
 export class Informer<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly scope: InformerScope;
@@ -60,19 +60,19 @@ export class Informer<T extends KubeObject> {
     return this.#synced;
   }
 
-  /** Why the view may be out of date at the moment; undefined when all is well. */
+  /** Why the view may be stale at the moment; undefined when it is current. */
   get error(): unknown {
     return this.#error;
   }
 
-  /** Calls back for all that is there, then for every change; the result ends it. Handlers must be quick and never throw. */
+  /** Calls back for all existing objects, then for every change; the result removes the handler. Handlers must be quick and never throw. */
   addHandler(handler: InformerHandler<T>): () => void {
     this.#handlers.add(handler);
     for (const object of this.store.list()) this.#add(handler, object, true);
     return () => this.#handlers.delete(handler);
   }
 
-  /** Calls back with the reason when the server is lost, and with undefined when it answers again; the result ends it. */
+  /** Calls back with the error when the server is lost, and with undefined when it answers again; the returned function stops that. */
   onHealth(listener: (error: unknown) => void): () => void {
     this.#healthListeners.add(listener);
     return () => this.#healthListeners.delete(listener);

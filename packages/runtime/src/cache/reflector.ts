@@ -24,14 +24,14 @@ const BACKOFF_LAST_MS = 30_000;
 /** A stream that ends this soon without an event is treated as a failure, so that a broken server is not hammered. */
 const TOO_SHORT_MS = 1000;
 
-/** Which objects an informer holds. */
+/** Selects the objects that an informer holds. */
 export interface InformerScope {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
 }
 
-/** What a reflector works with. */
+/** Dependencies of a reflector. */
 export interface ReflectorDeps<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly client: Client;
@@ -51,7 +51,7 @@ export interface ReflectorDeps<T extends KubeObject> {
   readonly failing: () => boolean;
 }
 
-/** Keeps an informer's state equal to the server's until the signal stops it: list, watch, and over again as needed. */
+/** Keeps an informer's state in sync with the server until the signal aborts: lists, watches, and starts over as needed. */
 export async function reflect<T extends KubeObject>(deps: ReflectorDeps<T>, signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
@@ -103,7 +103,7 @@ class Session<T extends KubeObject> {
     }
   }
 
-  /** An open watch says nothing until something happens; one small read tells at once that the server is back. */
+  /** An open watch is silent until something changes; one small read shows at once that the server is back. */
   async #knock(): Promise<void> {
     const { client, kind, scope } = this.#deps;
     await client.list(kind, { ...scope, limit: 1 }, this.#signal);

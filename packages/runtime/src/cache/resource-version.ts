@@ -1,6 +1,6 @@
 /**
- * Compares two resource versions of one kind: negative when `a` is older. Undefined when one of them is no plain number, as
- * some aggregated API servers have; then nothing may be concluded. Kubernetes declares numeric comparison legal since 1.35.
+ * Compares two resource versions of one kind: negative when `a` is older. Undefined when one is not a plain number, as in some aggregated
+ * API servers; nothing can be concluded then. Kubernetes guarantees numeric comparison since 1.35.
  */
 export function compareResourceVersions(a: string | undefined, b: string | undefined): number | undefined {
   if (!isNumber(a) || !isNumber(b)) return undefined;
@@ -17,7 +17,7 @@ function isNumber(version: string | undefined): version is string {
   return true;
 }
 
-/** Whether `a` is surely not newer than `b`. */
+/** Returns whether `a` is certainly not newer than `b`. */
 export function notNewer(a: string | undefined, b: string | undefined): boolean {
   const order = compareResourceVersions(a, b);
   return order !== undefined && order <= 0;

@@ -4,8 +4,8 @@ import type { InformerScope } from "./reflector.ts";
 const KNOWN_FIELDS = ["metadata.name", "metadata.namespace"];
 
 /**
- * Whether an object surely belongs to what an informer holds, as far as that can be told here: labels, name and namespace.
- * Other fields are the server's to judge.
+ * Returns a filter for objects that are certainly in an informer's scope. It accepts none if the scope selects by fields other than name
+ * and namespace, which only the server can evaluate.
  */
 export function scopeFilter(scope: InformerScope): (object: KubeObject) => boolean {
   const labels = scope.labelSelector === undefined ? undefined : parseLabelSelector(scope.labelSelector);

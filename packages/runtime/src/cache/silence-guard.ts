@@ -1,6 +1,6 @@
 import type { Clock } from "@capstan/apimachinery";
 
-/** Ends a stream on which nothing is heard for a while; other ends are passed on. */
+/** Aborts a stream that stays silent for too long; aborts of the outer signal are passed on. */
 export class SilenceGuard {
   readonly #clock: Clock;
   readonly #limitMs: number;

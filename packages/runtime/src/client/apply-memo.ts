@@ -12,9 +12,9 @@ interface Remembered {
 }
 
 /**
- * Remembers what was last applied to each object, so that applying it again can be left out when it would change nothing: the
- * object is still at the same revision (Cluster API's ssa.Cache does the same), or others changed it but not what was applied.
- * Only a digest is kept, as objects may hold secrets.
+ * Remembers what was last applied to each object, so that an apply that would change nothing can be skipped: the object is at the same
+ * revision (as in Cluster API's ssa.Cache), or others changed it but not the applied fields. It keeps only digests, because objects may
+ * hold secrets.
  */
 export class ApplyMemo {
   readonly #clock: Clock;

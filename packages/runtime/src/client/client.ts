@@ -31,7 +31,7 @@ import { isStatus, responseError } from "./response-error.ts";
 import { RestMapper } from "./rest-mapper.ts";
 
 const PAGE_SIZE = 500;
-/** Of a server that is somebody else's: each page is parsed at once, and its limits leave room for large objects. */
+/** Page size for untrusted servers: each page is parsed at once, and its limits leave room for large objects. */
 const FOREIGN_PAGE_SIZE = 200;
 /** What is kept of a kind of such a server, by the length of its text. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -42,24 +42,24 @@ const PATCH_TYPES = {
   strategic: "application/strategic-merge-patch+json",
 } as const;
 
-/** What a client needs beside the transport. */
+/** Settings of a client in addition to its transport. */
 export interface ClientConfiguration {
-  /** Who owns the fields this client writes: one name per controller. */
+  /** Field manager of this client's writes: one name per controller. */
   readonly fieldManager: string;
   readonly clock: Clock;
   /** Shared between the clients of one server. */
   readonly mapper?: RestMapper | undefined;
-  /** Told of every write before its promise resolves; a Cache, so that a controller reads its own writes. */
+  /** Called for every write before its promise resolves; usually a Cache, so that a controller reads its own writes. */
   readonly observer?: WriteObserver | undefined;
   /** What the server does with fields it does not know; its own default is to drop them with a warning. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore" | undefined;
-  /** How many objects of a kind are read at most, from a server that is somebody else's; default: any number. */
+  /** How many objects of a kind are read at most from an untrusted server; unlimited by default. */
   readonly maxObjects?: number | undefined;
   /** Receives the texts of Warning headers. */
   readonly onWarning?: ((text: string, request: ApiRequest) => void) | undefined;
 }
 
-/** Reads and writes objects of one API server, always at the server; for reads from memory see Cache. */
+/** Reads and writes objects of one API server. Every read goes to the server; for cached reads use Cache. */
 export class Client {
   readonly transport: Transport;
   readonly mapper: RestMapper;
@@ -200,7 +200,7 @@ export class Client {
     return await this.patch(target, patch, { ...options, subresource: "status" }, signal);
   }
 
-  /** Server-side apply: the object holds exactly the fields this client's manager wants to own. Forced unless told otherwise. */
+  /** Server-side apply: the object holds exactly the fields that this client's manager wants to own. Forced by default. */
   async apply<T extends KubeObject>(object: T, options: ApplyOptions = {}, signal?: AbortSignal): Promise<T> {
     const kind = await this.kindOf(object);
     const key = { namespace: object.metadata.namespace, name: nameOf(object) };
@@ -241,7 +241,7 @@ export class Client {
     return applied;
   }
 
-  /** Deletes an object; false if it was not there. An object with finalizers stays until they are gone. */
+  /** Deletes an object; false if it does not exist. An object with finalizers stays until they are removed. */
   async delete<T extends KubeObject>(
     target: Target<T>,
     options: DeleteOptions = {},
@@ -367,7 +367,7 @@ export class Client {
   }
 }
 
-/** Whether an error says that the object has changed since it was read; reading again and repeating helps. */
+/** Returns whether an error is a Conflict: the object has changed since it was read, so read it again and retry. */
 export function isConflict(error: unknown): error is ApiError {
   return isReason(error, "Conflict");
 }

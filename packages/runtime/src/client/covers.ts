@@ -1,8 +1,8 @@
 import { isObject } from "@capstan/apimachinery";
 
 /**
- * Whether `live` has everything `desired` says. Objects may have more in them; lists must have the same length, as what else
- * belongs into a list cannot be told without its schema.
+ * Returns whether `live` contains everything in `desired`. Objects may have additional fields; lists must have the same length, because
+ * without a schema it is unknown how their items match.
  */
 export function covers(live: unknown, desired: unknown): boolean {
   if (live === desired || desired === undefined) return true;

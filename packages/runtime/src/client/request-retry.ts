@@ -7,9 +7,8 @@ const MAX_CONNECTION_RETRIES = 4;
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * Sends a request and repeats it where that cannot do harm: a GET whose connection failed or that a server failed at and asks to repeat,
- * and anything the server turned away with 429 or 503 and a Retry-After. A write whose connection broke, or that the server failed at, may
- * have happened, so the caller has to decide.
+ * Sends a request and retries it where that is safe: a GET after a connection failure or a 5xx with Retry-After, and any request rejected
+ * with 429 or 503 and Retry-After. Another failed write may have taken effect, so its caller decides.
  */
 export async function requestWithRetry(
   transport: Transport,

@@ -19,7 +19,10 @@ const REASONS: Record<number, string> = {
   504: "Timeout",
 };
 
-/** The ApiError of a failed answer. Only a Status speaks for itself: another body may be anybody's, and errors end up in conditions. */
+/**
+ * Converts an error response to an ApiError. Only the message of a Status is used: other bodies may have any origin, and errors end up in
+ * conditions.
+ */
 export function responseError(response: Pick<ApiResponse, "status" | "body">, what: string): ApiError {
   const { body, status: code } = response;
   if (isStatus(body)) return new ApiError({ ...body, ...shortened(body), code: body.code ?? code });
@@ -43,7 +46,7 @@ function shortened({ message }: Status): Pick<Status, "message"> {
     : {};
 }
 
-/** Whether a body is a Status object. */
+/** Returns whether a body is a Status object. */
 export function isStatus(body: unknown): body is Status {
   return isObject(body) && body["kind"] === "Status" && body["apiVersion"] === "v1";
 }

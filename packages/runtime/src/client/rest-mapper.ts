@@ -3,7 +3,7 @@ import { apiVersionOf, type Kind, type KindRef } from "../kind.ts";
 import { requestWithRetry } from "./request-retry.ts";
 import { responseError } from "./response-error.ts";
 
-/** The API server serves no such kind: usually a CRD that is not installed (yet). */
+/** Thrown when the API server does not serve a kind, usually because its CRD is not installed (yet). */
 export class NoMatchError extends Error {
   readonly group: string;
   readonly version: string;
@@ -20,8 +20,8 @@ export class NoMatchError extends Error {
 }
 
 /**
- * Finds plural and scope of kinds. Kinds known at compile time are registered and cost nothing; others (contract references
- * to foreign kinds) are looked up in discovery, remembered, and looked up again on a miss, as a CRD may have come since.
+ * Maps kinds to their plural and scope. Kinds known at compile time are registered; others (contract references to foreign kinds) are
+ * discovered, cached, and discovered again on a miss, because a CRD may have been installed since.
  */
 export class RestMapper {
   readonly #transport: Transport;

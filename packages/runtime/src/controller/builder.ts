@@ -4,12 +4,12 @@ import { Controller } from "./controller.ts";
 import type { Predicate } from "./predicate.ts";
 import type { MapFunction, Reconcile, Request, Source, Watch, WatchOptions } from "./types.ts";
 
-/** Begins a controller: `controller("machine").for(Machine).owns(Secret).reconcile(reconcileMachine)`. */
+/** Starts the definition of a controller: `controller("machine").for(Machine).owns(Secret).reconcile(reconcileMachine)`. */
 export function controller(name: string): ControllerBuilder {
   return new ControllerBuilder(name);
 }
 
-/** Collects what a controller watches. */
+/** Collects the watches and options of a controller. */
 export class ControllerBuilder {
   readonly #name: string;
   #subject: KindRef | undefined;
@@ -86,12 +86,12 @@ export class ControllerBuilder {
   }
 }
 
-/** The request for an object itself. */
+/** Returns the request for an object itself. */
 export function requestFor(object: KubeObject): Request[] {
   return [{ namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" }];
 }
 
-/** Requests for the owners of a kind: the controlling one, or every one. Versions do not matter, as with upstream. */
+/** Returns requests for the owners of a kind: the controller, or every owner. API versions are ignored, as in controller-runtime. */
 export function ownerRequests(object: KubeObject, owner: KindRef, everyOwner: boolean): Request[] {
   const requests: Request[] = [];
   for (const reference of object.metadata.ownerReferences ?? []) {

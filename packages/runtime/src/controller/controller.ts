@@ -19,7 +19,7 @@ import type {
   WatchOptions,
 } from "./types.ts";
 
-/** A controller as the builder describes it; runs once started. */
+/** A controller as the builder defined it; `start` runs it. */
 export class Controller {
   readonly definition: ControllerDefinition;
 
@@ -71,7 +71,7 @@ export class RunningController {
   readonly #context: ReconcileContext;
   readonly #dynamic = new Map<string, DynamicWatch>();
   readonly #removeHandlers: (() => void)[] = [];
-  /** Since when the words of a status wait to be written, and whose may not wait any longer. */
+  /** Since when deferred status messages wait to be written, and which may not wait any longer. */
   readonly #held = new Map<string, number>();
   readonly #due = new Set<string>();
   #cancelRelease: (() => void) | undefined;

@@ -1,38 +1,38 @@
 import { deepEqual, type KubeObject } from "@capstan/apimachinery";
 
-/** Decides which changes are worth a reconcile. What is absent lets everything pass. */
+/** Decides which changes trigger a reconcile. A missing function accepts every change. */
 export interface Predicate<T extends KubeObject = KubeObject> {
   create?(object: T): boolean;
   update?(object: T, old: T): boolean;
   delete?(object: T): boolean;
 }
 
-/** The spec changed: the API server counts metadata.generation up for nothing else. A deletion mark counts as well. */
+/** Accepts changes of metadata.generation, which the API server increments for spec changes only, and a new deletion timestamp. */
 export const generationChanged: Predicate = {
   update: (object, old) => object.metadata.generation !== old.metadata.generation || deletionMarked(object, old),
 };
 
-/** Labels changed. */
+/** Accepts changes of labels. */
 export const labelsChanged: Predicate = {
   update: (object, old) => !deepEqual(object.metadata.labels, old.metadata.labels),
 };
 
-/** Annotations changed. */
+/** Accepts changes of annotations. */
 export const annotationsChanged: Predicate = {
   update: (object, old) => !deepEqual(object.metadata.annotations, old.metadata.annotations),
 };
 
-/** Anything but the status and bookkeeping changed. */
+/** Accepts changes of anything but the status and server-side bookkeeping. */
 export const ignoreStatus: Predicate = {
   update: (object, old) => !deepEqual(withoutStatus(object), withoutStatus(old)),
 };
 
-/** A label selector as a predicate: passes objects for which `matches` holds, before or after the change. */
+/** Accepts changes of objects for which `matches` holds before or after the change. */
 export function objectsWhere<T extends KubeObject>(matches: (object: T) => boolean): Predicate<T> {
   return { create: matches, update: (object, old) => matches(object) || matches(old), delete: matches };
 }
 
-/** Passes what any of the predicates passes. */
+/** Accepts what any of the predicates accepts. */
 export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return {
     create: (object) => predicates.some((p) => p.create?.(object) ?? true),
@@ -41,7 +41,7 @@ export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>
   };
 }
 
-/** Passes what all of the predicates pass. */
+/** Accepts what all of the predicates accept. */
 export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return {
     create: (object) => predicates.every((p) => p.create?.(object) ?? true),

@@ -1,19 +1,19 @@
-/** How a reconcile ended; a thrown error means: try again with backoff. */
+/** The outcome of a reconcile; a thrown error means a retry with back-off. */
 export type Result = { readonly type: "done" } | { readonly type: "requeue"; readonly afterMs: number };
 
 const DONE: Result = { type: "done" };
 
-/** Nothing more to do until something changes. */
+/** Reports that there is nothing to do until a watched object changes. */
 export function done(): Result {
   return DONE;
 }
 
-/** Come back after a while even if nothing changes: for what cannot be watched. */
+/** Requests another reconcile after a while, for conditions that cannot be watched. */
 export function requeueAfter(ms: number): Result {
   return { type: "requeue", afterMs: ms };
 }
 
-/** The earlier of several results, as Cluster API merges those of its phases. */
+/** Returns the earliest of several results, as Cluster API merges those of its phases. */
 export function soonest(...results: readonly Result[]): Result {
   let best = DONE;
   for (const result of results) {
@@ -23,7 +23,7 @@ export function soonest(...results: readonly Result[]): Result {
   return best;
 }
 
-/** An error that trying again cannot cure; the object is left alone until it changes. */
+/** An error that a retry cannot fix; the object is not reconciled again until it changes. */
 export class TerminalError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -2,7 +2,7 @@ import type { Controller, RunningController } from "./controller.ts";
 import { Turn } from "./turn.ts";
 import type { ControllerDeps } from "./types.ts";
 
-/** Controllers that run together. */
+/** Controllers that were started together. */
 export interface RunningControllers {
   readonly controllers: readonly RunningController[];
   /** Resolves when all have stopped. */
@@ -11,7 +11,7 @@ export interface RunningControllers {
   idle(): boolean;
 }
 
-/** Starts the cache and all controllers over it; aborting the signal stops them after the reconciles that run. */
+/** Starts the cache and all controllers on it; aborting the signal stops them once the running reconciles have finished. */
 export function startControllers(
   controllers: readonly Controller[],
   deps: ControllerDeps,

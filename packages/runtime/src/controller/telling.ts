@@ -18,8 +18,8 @@ const TOLD: ReadonlySet<string> = new Set([
 const DECISIVE: ReadonlySet<string> = new Set(["Ready", "Available", "Deleting", "Paused"]);
 
 /**
- * Whether a new status only explains differently what the old one says: neither does a decisive condition become true or cease to be,
- * nor does a flag, number or reference change that somebody waits for.
+ * Returns whether a new status only explains the old one differently: no decisive condition becomes true or ceases to be, and no flag,
+ * number or reference that other controllers wait for changes.
  */
 export function isTelling(old: unknown, next: unknown): boolean {
   const before = isObject(old) ? old : {};

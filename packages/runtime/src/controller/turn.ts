@@ -1,6 +1,6 @@
 import type { Clock } from "@capstan/apimachinery";
 
-/** How long a higher rank may be passed over before it goes first once: late is fine for a sum, never is not. */
+/** How long a higher rank may be passed over before it goes first once, so that it is never starved. */
 const PATIENCE_MS = 250;
 /** Rounds of the event loop at least this long mean that there is more work than time. */
 const BUSY_ROUND_MS = 20;
@@ -16,12 +16,11 @@ interface Waiting {
 }
 
 /**
- * Shares the process between all controllers and everything else in it. With the API in the same process a reconcile may need
- * no I/O at all, and a thousand of them in a row would keep sockets and timers waiting; so after a slice of time controllers
- * pause until the event loop went round. In virtual time a slice never ends.
+ * Shares the process between all controllers and everything else in it. With the API in the same process a reconcile may need no I/O, and
+ * thousands of them in a row would starve sockets and timers; so controllers pause after each time slice until the event loop has turned.
  *
- * When there is more work than time, parts come before wholes: controllers of a higher rank sum up what those of a lower one
- * change, and one sum over many changes is cheaper than a sum after each. With time to spare rank means nothing.
+ * Under load, controllers of a lower rank run first: those of a higher rank aggregate their changes, and one aggregation over many changes
+ * is cheaper than one after each. Without load, the rank has no effect.
  */
 export class Turn {
   readonly #clock: Clock;
@@ -54,7 +53,7 @@ export class Turn {
     this.#waiting.push({ rank, since: this.#clock.monotonic(), resume });
   }
 
-  /** How long a change may wait for others to join it; 0 with time to spare. */
+  /** How long a change may wait for other changes to join it; 0 without load. */
   holdMs(rank: number): number {
     if (rank === 0 || this.#clock.monotonic() - this.#rounds.at > FRESH_MS) return 0;
     return this.#rounds.ms < BUSY_ROUND_MS ? 0 : Math.min(MAX_HOLD_MS, this.#rounds.ms * HOLD_ROUNDS);

@@ -9,7 +9,7 @@ import type { Predicate } from "./predicate.ts";
 import type { Result } from "./result.ts";
 import type { Turn } from "./turn.ts";
 
-/** Which object to reconcile. */
+/** Names the object to reconcile. */
 export interface Request {
   readonly namespace: string;
   readonly name: string;
@@ -36,27 +36,27 @@ export interface ReconcileContext {
    * differently what is known waits a moment, because the next event will change it again; the object is then reconciled once more.
    */
   ensureStatus<T extends KubeObject>(desired: T, live: T | undefined): Promise<void>;
-  /** Ends such a watch. */
+  /** Stops such a watch. */
   unwatch(kind: KindRef): Promise<void>;
 }
 
-/** The one function of a controller: reads the world, does the next step, and says when to come back. */
+/** Reconciles one object: reads the current state, takes the next step, and returns when to requeue. */
 export type Reconcile = (request: Request, context: ReconcileContext) => Promise<Result>;
 
-/** Which objects to reconcile when this one changes. */
+/** Maps a changed object to the objects to reconcile. */
 export type MapFunction<T extends KubeObject> = (object: T, cache: Cache) => Iterable<Request>;
 
-/** How to watch. */
+/** Options of a watch. */
 export interface WatchOptions<T extends KubeObject> {
   readonly predicate?: Predicate<T> | Predicate | undefined;
 }
 
-/** Where else requests come from: a channel, a timer, another cluster. Ends when the signal says so. */
+/** A source of requests other than watches: a channel, a timer or another cluster. It stops when the signal aborts. */
 export interface Source {
   start(enqueue: (request: Request, priority?: number) => void, signal: AbortSignal): void;
 }
 
-/** What a controller gets from the process it runs in. */
+/** Dependencies that a controller gets from its process. */
 export interface ControllerDeps {
   readonly cache: Cache;
   readonly clock: Clock;
@@ -68,14 +68,14 @@ export interface ControllerDeps {
   readonly turn?: Turn | undefined;
 }
 
-/** A kind a controller watches, with what its changes lead to. */
+/** A watched kind, and how its changes map to requests. */
 export interface Watch<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
   readonly map: MapFunction<T>;
   readonly predicate: Predicate<T> | undefined;
 }
 
-/** What the builder collects. */
+/** The definition of a controller, as the builder collects it. */
 export interface ControllerDefinition {
   readonly name: string;
   readonly fieldManager: string;

@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 import { type AddressRange, DialGate, parseAddressRange } from "@capstan/apimachinery/foreign";
 
-/** The gate of a manager on this machine: names by the system's resolver, own addresses as the interfaces have them now. */
+/** Creates the dial gate of a manager on this machine, with the system's resolver and the current interface addresses. */
 export function systemDialGate(allow: readonly AddressRange[] = []): DialGate {
   return new DialGate({
     allow,
@@ -12,7 +12,7 @@ export function systemDialGate(allow: readonly AddressRange[] = []): DialGate {
   });
 }
 
-/** A gate that lets everything through: for tests, whose servers are on this machine. */
+/** Creates a dial gate that allows every address, for tests with servers on this machine. */
 export function openDialGate(): DialGate {
   return systemDialGate(["0.0.0.0/0", "::/0"].flatMap((text) => parseAddressRange(text) ?? []));
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@capstan/apimachinery";
 import { kindRef } from "../kind.ts";
 
-/** Names the object an event is about. */
+/** Refers to the object that an Event is about. */
 export interface EventReference {
   apiVersion?: string;
   kind?: string;
@@ -11,7 +11,7 @@ export interface EventReference {
   resourceVersion?: string;
 }
 
-/** events.k8s.io Event. */
+/** An Event of events.k8s.io/v1. */
 export interface EventObject extends KubeObject {
   eventTime?: string;
   series?: { count: number; lastObservedTime: string };
@@ -24,7 +24,7 @@ export interface EventObject extends KubeObject {
   type?: "Normal" | "Warning";
 }
 
-/** The Event kind. */
+/** Refers to the Event kind. */
 export const EventKind = kindRef<EventObject>({
   group: "events.k8s.io",
   version: "v1",

@@ -15,7 +15,7 @@ import type { Recorder } from "./recorder.ts";
 
 /** A series ends when nothing was added to it for this long; upstream's numbers. */
 const FINISH_MS = 6 * 60_000;
-/** A series that goes on is written this often. */
+/** How often a continuing series is written. */
 const REFRESH_MS = 30 * 60_000;
 const MAX_NOTE_BYTES = 1024;
 const MAX_WAITING = 1000;
@@ -28,12 +28,12 @@ const RETRY_MS = 10_000;
 /** How long stopping may wait for what is being written. */
 const FLUSH_MS = 5_000;
 
-/** Who reports. */
+/** Settings of an event recorder: its client, and the names under which it reports. */
 export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** Who reports, e.g. `capstan.dev/manager`; controllers report as `capstan.dev/NAME`. */
+  /** The reporting controller, e.g. `capstan.dev/manager`; controllers report as `capstan.dev/NAME`. */
   readonly controller: string;
   /** Which process, e.g. the host name. */
   readonly instance: string;
@@ -50,9 +50,9 @@ interface Known {
 }
 
 /**
- * Writes events.k8s.io/v1 events as client-go's events recorder: the first of a kind is created, the second turns it into a
- * series, further ones only count, and the count is written when the series ends or every half hour. Unlike there, another note is
- * another event, or the history of an object would repeat the first: scaling from 0 to 2 and then from 2 to 3 are two events.
+ * Writes events.k8s.io/v1 Events like client-go's recorder: the first one is created, the second turns it into a series, and further ones
+ * are counted until the series ends or every half hour. Unlike in client-go, a different note is a separate Event: scaling from 0 to 2 and
+ * then from 2 to 3 are two Events.
  */
 export class EventRecorder implements Recorder {
   readonly #options: EventRecorderOptions;
@@ -113,7 +113,7 @@ export class EventRecorder implements Recorder {
     if (first) this.#writeSeries(known);
   }
 
-  /** Writes what waits, as far as that goes without trying again, and ends. */
+  /** Writes pending Events without retries, and stops. */
   async stop(): Promise<void> {
     for (const known of this.#known.values()) this.#writeSeriesIfNew(known);
     this.#known.clear();

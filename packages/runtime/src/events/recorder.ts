@@ -1,6 +1,6 @@
 import type { KubeObject } from "@capstan/apimachinery";
 
-/** Tells people what happened to an object, as Kubernetes events. */
+/** Records Kubernetes Events about objects. */
 export interface Recorder {
   /**
    * Records an event. `reason` is a CamelCase word for machines, `action` what was done or tried, `note` a sentence for people.
@@ -11,5 +11,5 @@ export interface Recorder {
   named?(controller: string): Recorder;
 }
 
-/** Drops everything. */
+/** A recorder that drops every Event. */
 export const silentRecorder: Recorder = { event: () => undefined };

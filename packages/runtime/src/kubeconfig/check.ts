@@ -3,8 +3,8 @@ import type { KubeconfigCluster, KubeconfigUser } from "./types.ts";
 const EXEC_MODES = ["", "Never", "IfAvailable", "Always"];
 
 /**
- * What kubectl refuses of a user although every field is well-formed. Only the user that is to be used is checked: a mistake in another one
- * of the file is nobody's trouble yet.
+ * Rejects combinations of valid fields that kubectl rejects for a user. Only the selected user is checked, as errors in others do not
+ * matter.
  */
 export function checkUser(name: string, user: KubeconfigUser): void {
   // In kubectl's words.
@@ -32,7 +32,7 @@ function userProblem({ certificate, key, exec, authProvider, impersonate }: Kube
   return undefined;
 }
 
-/** What kubectl refuses of a cluster, likewise. */
+/** Rejects what kubectl rejects for a cluster, again only for the selected one. */
 export function checkCluster(name: string, { insecure, ca }: KubeconfigCluster): void {
   if (insecure && ca !== undefined)
     throw new Error(

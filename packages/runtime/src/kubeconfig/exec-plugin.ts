@@ -5,7 +5,7 @@ import type { ExecConfig } from "./types.ts";
 
 const API_VERSIONS = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
 
-/** What an exec plugin is told about the cluster when it asks (`provideClusterInfo`). */
+/** Cluster information for an exec plugin that requests it with `provideClusterInfo`. */
 export interface ExecClusterInfo {
   readonly server: string;
   readonly caPem?: string | undefined;
@@ -15,14 +15,14 @@ export interface ExecClusterInfo {
   readonly config?: unknown;
 }
 
-/** Runs a program and gives what it prints. */
+/** Runs a program and returns its output. */
 export type RunProgram = (
   command: string,
   args: readonly string[],
   options: { env: Record<string, string | undefined>; interactive: boolean },
 ) => Promise<{ code: number; stdout: string }>;
 
-/** Credentials from a program, asked again when they expire or the server refuses them. */
+/** Credentials from an exec plugin, which runs again when they expire or the server rejects them. */
 export class ExecCredentials implements CredentialSource {
   readonly #config: ExecConfig;
   readonly #cluster: ExecClusterInfo;

@@ -16,7 +16,7 @@ export interface FileCredentialParts {
   readonly key?: FileOrData | undefined;
 }
 
-/** Credentials from a kubeconfig's fields and the files it names. A token file wins over a token, as with client-go. */
+/** Credentials from a kubeconfig's fields and files. As in client-go, a token file takes precedence over a token. */
 export class FileCredentials implements CredentialSource {
   readonly #parts: FileCredentialParts;
   readonly #clock: Clock;
@@ -77,7 +77,7 @@ function fits(next: Credentials, current: Credentials): boolean {
   }
 }
 
-/** The text of data or of a file. */
+/** Returns inline data, or the content of the file. */
 export async function readFileOrData(source: FileOrData | undefined): Promise<string | undefined> {
   if (source === undefined) return undefined;
   return "data" in source ? source.data : await readFile(source.path, "utf8");

@@ -6,7 +6,7 @@ import { FileCredentials } from "./file-credentials.ts";
 
 const SERVICE_ACCOUNT_DIR = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** How a pod reaches its API server: environment and service-account files. Undefined when this is no pod. */
+/** Returns the client configuration of a pod from its environment and service account files; undefined outside a pod. */
 export async function inClusterConfig(options: {
   readonly clock: Clock;
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { writeFileAtomic } from "@capstan/os";
 
-/** Writes values into `users[NAME].user.auth-provider.config` of a kubeconfig; all else of the file, comments too, stays as it is. */
+/** Writes values into `users[NAME].user.auth-provider.config` of a kubeconfig; the rest of the file, including comments, is unchanged. */
 export async function keepTokens(file: string, user: string, values: Readonly<Record<string, string>>): Promise<void> {
   try {
     await rewrite(await realpath(file), user, values);

@@ -14,7 +14,7 @@ import { mergeKubeconfigs, parseKubeconfig } from "./parse.ts";
 import { proxyFromEnvironment } from "./proxy.ts";
 import type { AuthProviderConfig, Kubeconfig, KubeconfigCluster, KubeconfigUser } from "./types.ts";
 
-/** Where to look and what to choose. */
+/** Which kubeconfig and context to load. */
 export interface LoadOptions {
   readonly clock: Clock;
   /** This file and no other; it must exist. */
@@ -23,7 +23,7 @@ export interface LoadOptions {
   readonly context?: string | undefined;
   /** Another namespace than the context's. */
   readonly namespace?: string | undefined;
-  /** The process environment, unless told otherwise: KUBECONFIG, proxies, and what exec plugins inherit. */
+  /** KUBECONFIG, proxies, and what exec plugins inherit; by default the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   readonly home?: string | undefined;
   readonly run?: RunProgram | undefined;
@@ -32,8 +32,8 @@ export interface LoadOptions {
 }
 
 /**
- * The configuration kubectl would use: an explicit file, else the files of KUBECONFIG merged, else `~/.kube/config`, else the
- * service account of the pod we run in.
+ * Loads the configuration that kubectl would use: an explicit file, else the merged files of KUBECONFIG, else `~/.kube/config`, else the
+ * pod's service account.
  */
 export async function loadKubeconfig(options: LoadOptions): Promise<ClientConfig> {
   const environment = options.environment ?? process.env;
@@ -60,8 +60,8 @@ export async function loadKubeconfig(options: LoadOptions): Promise<ClientConfig
 const MAX_TEXT_BYTES = 256 * 1024;
 
 /**
- * The configuration of a kubeconfig text, such as a Cluster's kubeconfig Secret holds. File names in it are refused. With a gate it is
- * somebody else's: its server is dialled only at addresses that the gate lets through, and answers are bounded more tightly.
+ * Parses a kubeconfig text, such as a Cluster's kubeconfig Secret holds; file names in it are rejected. With a gate it is untrusted: only
+ * addresses that the gate allows are dialled, and responses are limited more tightly.
  */
 export async function kubeconfigFromText(
   text: string,
@@ -115,7 +115,7 @@ async function parseYamlText(text: string, file: string): Promise<unknown> {
   }
 }
 
-/** A Secret's text is parsed where it holds nobody up. */
+/** A Secret's text is parsed where it cannot block the event loop. */
 async function foreignYaml(text: string, clock: Clock): Promise<unknown> {
   const { readForeignYaml } = await import("@capstan/apimachinery/foreign");
   try {

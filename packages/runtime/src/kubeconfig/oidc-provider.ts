@@ -8,23 +8,23 @@ import type { AuthProviderConfig } from "./types.ts";
 const LEEWAY_MS = 10_000;
 const MAX_ANSWER = 1024 * 1024;
 
-/** What is new after a refresh and has to be kept for the next start: many issuers take a refresh token once only. */
+/** The tokens to store after a refresh; many issuers accept a refresh token only once. */
 export interface OidcTokens {
   readonly "id-token": string;
   readonly "refresh-token": string;
 }
 
-/** What the provider works with. */
+/** Dependencies of the OIDC provider. */
 export interface OidcDeps {
   readonly clock: Clock;
-  /** Whom to trust as issuer, unless the system's authorities vouch for it. */
+  /** CA bundle of the issuer; by default the system's. */
   readonly caPem: string | undefined;
   /** Keeps new tokens where the old ones came from. */
   readonly keep: (tokens: OidcTokens) => Promise<void>;
   readonly agents?: CreateAgents | undefined;
 }
 
-/** kubectl's auth-provider `oidc`: an ID token as bearer token, had anew with the refresh token when it ends. */
+/** kubectl's auth-provider `oidc`: an ID token as bearer token, refreshed with the refresh token when it expires. */
 export class OidcCredentials implements CredentialSource {
   readonly #issuer: string;
   readonly #client: { readonly id: string; readonly secret: string };

@@ -10,7 +10,7 @@ import type {
   KubeconfigUser,
 } from "./types.ts";
 
-/** Reads the value of one kubeconfig file. Relative paths in it are relative to the file, as kubectl has it. */
+/** Parses the content of one kubeconfig file. Relative paths are resolved against the file, as in kubectl. */
 export function parseKubeconfig(value: unknown, file: string): Kubeconfig {
   if (value === null || value === undefined) return emptyKubeconfig();
   if (!isObject(value)) throw new Error(`${file} is no kubeconfig: the top level must be a mapping`);
@@ -28,7 +28,7 @@ function emptyKubeconfig(): Kubeconfig {
   return { currentContext: undefined, clusters: new Map(), users: new Map(), contexts: new Map() };
 }
 
-/** Merges files: the first to set a name or the current context wins, as with kubectl. */
+/** Merges kubeconfigs as kubectl does: the first file to set a name or the current context wins. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const merge = <T>(pick: (config: Kubeconfig) => ReadonlyMap<string, T>): Map<string, T> => {
     const out = new Map<string, T>();

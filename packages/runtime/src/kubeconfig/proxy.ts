@@ -1,4 +1,4 @@
-/** The proxy the environment asks for, by the rules of Go's net/http that kubectl follows; loopback is never proxied. */
+/** Returns the proxy that the environment configures, by the rules of Go's net/http; loopback is never proxied. */
 export function proxyFromEnvironment(
   server: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** A kubeconfig as read and merged; only what a client needs. */
+/** A parsed and merged kubeconfig, reduced to what a client needs. */
 export interface Kubeconfig {
   readonly currentContext: string | undefined;
   readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
@@ -39,10 +39,10 @@ export interface KubeconfigContext {
   readonly namespace?: string | undefined;
 }
 
-/** Bytes given in the file itself, or the absolute path of a file. */
+/** Inline data, or the absolute path of a file. */
 export type FileOrData = { readonly data: string } | { readonly path: string };
 
-/** Credentials by a part of kubectl itself; of those there were, `oidc` is left. */
+/** Credentials from an auth provider built into kubectl; only `oidc` is left. */
 export interface AuthProviderConfig {
   readonly name: string;
   readonly config: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export interface AuthProviderConfig {
   readonly file: string;
 }
 
-/** A program that gives credentials. */
+/** An exec plugin that provides credentials. */
 export interface ExecConfig {
   readonly apiVersion: string;
   readonly command: string;

@@ -2,8 +2,8 @@ import type { ApiRequest, Transport } from "@capstan/apimachinery";
 import { LeadershipLostError } from "./leader-elector.ts";
 
 /**
- * Lets writes through only while this process leads, checked at each of them: a process that was stopped for a while, or whose
- * timers are late, writes nothing that crosses what its successor writes.
+ * Rejects writes unless this process is the leader, checked for each write: a process that was suspended or whose timers are late cannot
+ * interfere with its successor.
  */
 export function fencedTransport(transport: Transport, leads: () => boolean): Transport {
   const { upgrade } = transport;

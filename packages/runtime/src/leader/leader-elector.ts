@@ -3,7 +3,7 @@ import type { Client } from "../client/client.ts";
 import { type Logger, silentLogger } from "../log/logger.ts";
 import { Lease, type LeaseObject, type LeaseSpec } from "./lease-kind.ts";
 
-/** Who competes for which Lease. Times are client-go's: 15 s, 10 s and 2 s. */
+/** Identity, Lease and times of a leader election. The defaults are client-go's: 15 s, 10 s and 2 s. */
 export interface LeaderElectionOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -12,7 +12,7 @@ export interface LeaderElectionOptions {
   readonly name: string;
   /** Different for every process, e.g. host name and a UUID. */
   readonly identity: string;
-  /** How long others wait after the last renewal before they take over. */
+  /** How long other processes wait after the last renewal before they take over. */
   readonly leaseDurationMs?: number | undefined;
   /** How long the leader tries to renew before it gives up. */
   readonly renewDeadlineMs?: number | undefined;
@@ -22,7 +22,7 @@ export interface LeaderElectionOptions {
 
 const JITTER = 1.2;
 
-/** Why the work of a leader ends: somebody else may lead now, so nothing more may be written. */
+/** Thrown when this process is no longer the leader and must not write any more. */
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
 }
@@ -30,7 +30,7 @@ export class LeadershipLostError extends Error {
 /** What became of one attempt at the Lease. */
 type Attempt = "held" | "other" | "failed";
 
-/** Makes sure that one process of several leads at a time, through a Lease, as client-go's leaderelection does. */
+/** Ensures through a Lease that one of several processes leads at a time, as client-go's leaderelection does. */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
   readonly #durationMs: number;
@@ -39,7 +39,7 @@ export class LeaderElector {
   readonly #log: Logger;
   /** What was last seen, and when by our own clock: clocks of different machines are never compared. */
   #observed: { record: string; lease: LeaseObject; at: number } | undefined;
-  /** When the attempt began that last held the Lease; nobody takes it for a lease duration after that. */
+  /** When the last successful attempt began; no other process takes the Lease for a lease duration after that. */
   #heldAt: number | undefined;
   /** Whether the Lease may be ours, as far as requests tell whose answers we have or not. */
   #claimed = false;
@@ -60,7 +60,7 @@ export class LeaderElector {
     return this.#observed?.lease.spec?.holderIdentity;
   }
 
-  /** Whether nobody else can lead at this moment, also when the process was stopped and no timer has told it yet. */
+  /** Whether no other process can lead at this moment, even if this one was suspended and its timers have not fired yet. */
   get leads(): boolean {
     return this.#heldAt !== undefined && this.#options.clock.monotonic() - this.#heldAt < this.#durationMs;
   }

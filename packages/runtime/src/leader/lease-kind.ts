@@ -1,12 +1,12 @@
 import type { KubeObject } from "@capstan/apimachinery";
 import { kindRef } from "../kind.ts";
 
-/** coordination.k8s.io Lease. */
+/** A Lease of coordination.k8s.io/v1. */
 export interface LeaseObject extends KubeObject {
   spec?: LeaseSpec;
 }
 
-/** What a Lease says about its holder. */
+/** Holder and times of a Lease. */
 export interface LeaseSpec {
   holderIdentity?: string;
   leaseDurationSeconds?: number;
@@ -15,7 +15,7 @@ export interface LeaseSpec {
   leaseTransitions?: number;
 }
 
-/** The Lease kind. */
+/** Refers to the Lease kind. */
 export const Lease = kindRef<LeaseObject>({
   group: "coordination.k8s.io",
   version: "v1",

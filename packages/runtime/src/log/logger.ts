@@ -1,7 +1,7 @@
-/** Facts that go with a log line. An `error` field may hold whatever was thrown. */
+/** Structured fields of a log line. The `error` field accepts any thrown value. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Where parts of the system write what happens. */
+/** Writes structured log lines. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -11,7 +11,7 @@ export interface Logger {
   with(fields: LogFields): Logger;
 }
 
-/** Drops everything. */
+/** A logger that drops everything. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

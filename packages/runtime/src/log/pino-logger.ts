@@ -3,14 +3,14 @@ import type { Logger as Pino } from "pino";
 import type { LogFields, Logger } from "./logger.ts";
 import { redact, redactText } from "./redact.ts";
 
-/** How to log. */
+/** Settings of a logger. */
 export interface LoggerOptions {
   readonly level?: "debug" | "info" | "warn" | "error" | "silent" | undefined;
-  /** Standard error unless told otherwise. */
+  /** Standard error by default. */
   readonly destination?: Writable | undefined;
 }
 
-/** A logger that writes JSON lines with pino, without secrets. pino is loaded here and not before. */
+/** Creates a logger that writes JSON lines without secrets. It loads pino on first use. */
 export async function createLogger(options: LoggerOptions = {}): Promise<Logger> {
   const { pino } = await import("pino");
   const settings = { level: options.level ?? "info", base: null, timestamp: pino.stdTimeFunctions.isoTime };

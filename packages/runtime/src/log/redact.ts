@@ -18,7 +18,7 @@ const PATTERNS: readonly [RegExp, string][] = [
 const THREE_PARTS = /(?<![\w-])[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g;
 const TOKEN_BEGINS = /\beyJ/;
 
-/** A text without the secrets that can be recognised in it. */
+/** Replaces recognisable secrets in a text. */
 export function redactText(text: string): string {
   let out = text.includes("eyJ")
     ? text.replace(THREE_PARTS, (word) => (TOKEN_BEGINS.test(word) ? HIDDEN : word))
@@ -27,7 +27,7 @@ export function redactText(text: string): string {
   return out;
 }
 
-/** A copy of a value fit for a log: secret fields hidden, errors as name, message and stack, nothing endless. */
+/** Returns a copy of a value that is safe to log: secret fields hidden, errors as name, message and stack, and its size bounded. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return redactText(value);
   if (typeof value === "bigint") return value.toString();

@@ -1,7 +1,7 @@
 import { ApiError, type Transport } from "@capstan/apimachinery";
 import type { RuntimeMetrics } from "./types.ts";
 
-/** Counts requests as client-go's rest_client_requests_total: by code, method and host; `<error>` when no answer came. */
+/** Counts requests like client-go's rest_client_requests_total, by code, method and host; the code is `<error>` without a response. */
 export function measuredTransport(transport: Transport, metrics: RuntimeMetrics, host: string): Transport {
   const { upgrade } = transport;
   return {

@@ -2,7 +2,7 @@ import type { Gauge, Registry } from "prom-client";
 import type { Cache } from "../cache/cache.ts";
 import type { KindRef } from "../kind.ts";
 
-/** A controller and the kind it is for. */
+/** A controller and the kind that it reconciles. */
 export interface ObjectSubject {
   readonly controller: string;
   readonly kind: KindRef;
@@ -10,8 +10,8 @@ export interface ObjectSubject {
 }
 
 /**
- * Gauges by which a stuck object shows: when it was made, since when it is being deleted, when its controller last worked.
- * Computed from the cache when Prometheus asks, so they cost nothing otherwise and vanish with their objects.
+ * Registers gauges that reveal stuck objects: creation, deletion and last reconcile times. They are computed from the cache at each scrape
+ * and disappear with their objects.
  */
 export function observeObjects(
   GaugeClass: typeof Gauge,

@@ -1,7 +1,7 @@
 import type { Clock } from "@capstan/apimachinery";
 import type { Counter, Gauge, Registry } from "prom-client";
 
-/** Figures of the process, under the names every Prometheus client uses; read when asked for, so they cost nothing otherwise. */
+/** Registers the standard process metrics of Prometheus clients, computed at each scrape. */
 export function observeProcess(
   prom: { Counter: typeof Counter; Gauge: typeof Gauge },
   registry: Registry,

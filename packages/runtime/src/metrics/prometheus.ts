@@ -17,22 +17,22 @@ const RECONCILE_BUCKETS = [
 /** client-go's: ten nanoseconds, then times ten, twelve of them. */
 const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000];
 
-/** One value of a gauge. */
+/** One sample of a gauge. */
 export interface GaugeValue {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Figures of the runtime under the names that users of controller-runtime and client-go chart already. */
+/** Metrics of the runtime under the names that controller-runtime and client-go use. */
 export interface Metrics extends RuntimeMetrics {
-  /** For figures of others. */
+  /** For metrics of other packages. */
   readonly registry: Registry;
   /** Shows creation, deletion and reconcile times of the objects controllers are for. */
   watchObjects(cache: Cache): void;
   /** A gauge that is read as a whole when Prometheus asks; values that `read` no longer returns disappear. */
   gauge(name: string, help: string, labelNames: readonly string[], read: () => readonly GaugeValue[]): void;
   leader(name: string, leading: boolean): void;
-  /** A webhook is called; the result is told how it was answered. */
+  /** A webhook is called; the returned function is called with its status code. */
   webhook(path: string): (code: number) => void;
   /** A serving certificate was put in use, or could not be. */
   certificate(read: boolean): void;
@@ -40,7 +40,7 @@ export interface Metrics extends RuntimeMetrics {
   text(): Promise<{ contentType: string; body: string }>;
 }
 
-/** Makes the registry; prom-client is loaded here and not before. `process` adds figures of the process itself. */
+/** Creates the metrics registry, loading prom-client on first use. `process` adds metrics of the process itself. */
 export async function createMetrics(options: { clock: Clock; process?: boolean }): Promise<Metrics> {
   const prom = await import("prom-client");
   const registry = new prom.Registry();

@@ -1,7 +1,7 @@
 import type { Gauge, Registry } from "prom-client";
 import type { QueueState } from "../queue/work-queue.ts";
 
-/** Gauges of queues, read when Prometheus asks. Gives what makes a queue known; a later one of the same name takes its place. */
+/** Registers the workqueue gauges, computed at each scrape. Returns a function that adds a queue; a queue of the same name is replaced. */
 export function observeQueues(
   GaugeClass: typeof Gauge,
   registry: Registry,

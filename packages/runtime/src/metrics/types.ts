@@ -1,10 +1,10 @@
 import type { KindRef } from "../kind.ts";
 import type { QueueObserver } from "../queue/work-queue.ts";
 
-/** How a reconcile ended, in the words of controller-runtime's `result` label; terminal errors are counted apart. */
+/** Outcome of a reconcile, named as in controller-runtime's `result` label; terminal errors are counted separately. */
 export type ReconcileOutcome = "success" | "requeue_after" | "error" | "terminal";
 
-/** What one controller counts. */
+/** Receives the measurements of one controller. */
 export interface ControllerMetrics {
   reconciled(outcome: ReconcileOutcome, ms: number, key: string): void;
   active(workers: number): void;
@@ -12,7 +12,7 @@ export interface ControllerMetrics {
   panicked(): void;
 }
 
-/** Where the parts of the runtime report figures; the real one is made by `createMetrics`. */
+/** Receives the measurements of the runtime; `createMetrics` creates the real implementation. */
 export interface RuntimeMetrics {
   controller(name: string, concurrency: number, subject: KindRef | undefined): ControllerMetrics;
   queue(name: string): QueueObserver;

@@ -1,20 +1,20 @@
 import { createMergePatch, isObject, type JsonObject, type KubeObject } from "@capstan/apimachinery";
 
-/** The smallest merge patches that lead from one state of an object to another; undefined where nothing changed. */
+/** The smallest merge patches that turn one state of an object into another; undefined where nothing changed. */
 export interface Changes {
   /** metadata, spec and all else but the status. */
   readonly main: JsonObject | undefined;
   readonly status: JsonObject | undefined;
 }
 
-/** Compares two states of an object as two writes of the API see them. */
+/** Computes the patches between two states of an object, separately for the object and its status subresource. */
 export function changesBetween(before: KubeObject, after: KubeObject): Changes {
   const main = createMergePatch(writable(before), writable(after));
   const status = createMergePatch({ status: statusOf(before) }, { status: statusOf(after) });
   return { main: asObject(main), status: asObject(status) };
 }
 
-/** Whether a merge patch replaces a list: lists are written whole, so somebody else's entry could be lost unseen. */
+/** Returns whether a merge patch replaces a list, which could drop items that another manager added meanwhile. */
 export function replacesList(patch: unknown): boolean {
   if (Array.isArray(patch)) return true;
   return isObject(patch) && Object.values(patch).some(replacesList);

@@ -1,12 +1,12 @@
 import { isReason, type KubeObject } from "@capstan/apimachinery";
 import type { Client } from "../client/client.ts";
 
-/** Whether a finalizer is set. */
+/** Returns whether an object has a finalizer. */
 export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** Sets a finalizer if it is missing; one write at most. An object that is being deleted takes no new ones and stays as it is. */
+/** Adds a finalizer if it is missing, with one write at most. An object that is being deleted is left unchanged. */
 export async function ensureFinalizer<T extends KubeObject>(
   client: Client,
   object: T,
@@ -17,7 +17,7 @@ export async function ensureFinalizer<T extends KubeObject>(
   return await writeFinalizers(client, object, [...(object.metadata.finalizers ?? []), finalizer], signal);
 }
 
-/** Takes a finalizer off if it is set. Undefined when the object is gone then. */
+/** Removes a finalizer if it is set. Returns undefined when that deletes the object. */
 export async function releaseFinalizer<T extends KubeObject>(
   client: Client,
   object: T,

@@ -2,7 +2,7 @@ import { type JsonObject, type KubeObject } from "@capstan/apimachinery";
 import type { Client } from "../client/client.ts";
 import { changesBetween, replacesList } from "./changes.ts";
 
-/** How to write. */
+/** Options of `writeChanges`. */
 export interface WriteChangesOptions {
   /**
    * When to demand that nobody changed the object since it was read (a Conflict otherwise): by default when a list is replaced,
@@ -12,8 +12,8 @@ export interface WriteChangesOptions {
 }
 
 /**
- * Writes what differs between the object as read and as wanted: at most one patch of metadata and spec and one of the status,
- * none if nothing differs. Gives back the object as the server has it.
+ * Writes the differences between the object as read and as desired, with at most one patch of metadata and spec and one of the status.
+ * Returns the object as the server stored it.
  */
 export async function writeChanges<T extends KubeObject>(
   client: Client,

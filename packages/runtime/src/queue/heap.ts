@@ -37,7 +37,7 @@ export class Heap<T> {
     return first;
   }
 
-  /** Drops all others. */
+  /** Drops all other items. */
   keep(wanted: (item: T) => boolean): void {
     const left = this.#items.filter(wanted);
     this.#items.length = 0;

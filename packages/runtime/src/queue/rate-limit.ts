@@ -1,8 +1,8 @@
 import type { Clock } from "@capstan/apimachinery";
 
-/** Says how long to wait before an item is tried again. */
+/** Decides how long an item waits before it is retried. */
 export interface RetryLimiter {
-  /** Notes a failure and gives the wait in milliseconds. */
+  /** Records a failure and returns the wait in milliseconds. */
   when(key: string): number;
   /** Forgets an item's failures. */
   forget(key: string): void;
@@ -10,7 +10,7 @@ export interface RetryLimiter {
   failures(key: string): number;
 }
 
-/** Limits of retries. Defaults are client-go's, but for the rate: one process here does what there are five for. */
+/** Limits of retries. The defaults are client-go's, except for a higher rate, because one process here does the work of five. */
 export interface RetryOptions {
   readonly firstMs?: number | undefined;
   readonly lastMs?: number | undefined;
@@ -25,9 +25,8 @@ interface Failing {
 }
 
 /**
- * Doubling waits per item from 5 ms to 1000 s, and a token bucket over all retries of a queue. Events bring an item back before its
- * wait is over, and a burst of them while it fails would count it up to minutes within a moment; so nothing waits longer than it has
- * been failing.
+ * Creates a limiter with exponential back-off per item from 5 ms to 1000 s, and a token bucket over all retries of a queue. An item never
+ * waits longer than it has been failing, because a burst of events would otherwise raise its back-off to minutes at once.
  */
 export function retryLimiter(clock: Clock, options: RetryOptions = {}): RetryLimiter {
   const { firstMs = 5, lastMs = 1_000_000, perSecond = 100, burst = 1000 } = options;

@@ -3,12 +3,12 @@ import { Fifo } from "./fifo.ts";
 import { Heap } from "./heap.ts";
 import { type RetryLimiter, type RetryOptions, retryLimiter } from "./rate-limit.ts";
 
-/** Changes of objects. Higher comes first. */
+/** Priority of changed objects. Higher priorities are processed first. */
 export const PRIORITY_NORMAL = 0;
-/** What was there at start, so that changes after a restart are not stuck behind it; controller-runtime uses the same number. */
+/** Priority of objects that existed at startup, as in controller-runtime, so that changes do not wait behind them. */
 export const PRIORITY_LOW = -100;
 
-/** How a queue is at a moment. */
+/** A snapshot of a queue. */
 export interface QueueState {
   /** How many keys wait, by priority. */
   readonly depths: ReadonlyMap<number, number>;
@@ -18,7 +18,7 @@ export interface QueueState {
   readonly longestMs: number;
 }
 
-/** Counts and durations of a queue; see metrics. */
+/** Receives counts and durations of a queue, for metrics. */
 export interface QueueObserver {
   /** Gives the way to ask for the state; once, before all else. */
   watched(state: () => QueueState): void;
@@ -28,7 +28,7 @@ export interface QueueObserver {
   retried(): void;
 }
 
-/** What a queue needs. */
+/** Settings of a work queue. */
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly retries?: RetryOptions | undefined;
@@ -64,8 +64,8 @@ function isDue({ at, item }: Delayed): boolean {
 }
 
 /**
- * Keys waiting for work, as client-go's workqueue: a key waits at most once, is never worked on twice at the same time, and one
- * added while being worked on comes back afterwards. Constant time per operation; delayed adds logarithmic.
+ * A queue of keys like client-go's workqueue: a key is queued at most once, is never processed concurrently, and is requeued when added
+ * during processing. Operations take constant time, delayed adds logarithmic time.
  */
 export class WorkQueue {
   readonly #clock: Clock;

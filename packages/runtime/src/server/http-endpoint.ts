@@ -3,19 +3,19 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type Clock, limitConnections, TLS_TIME_LIMITS } from "@capstan/apimachinery";
 
-/** Where an endpoint listens; without a host on every address, and port 0 takes a free one. */
+/** Address of an endpoint; without a host it listens on every address, and port 0 selects a free port. */
 export interface EndpointAddress {
   readonly host?: string | undefined;
   readonly port: number;
 }
 
-/** Certificate and key of an endpoint that speaks TLS. */
+/** Certificate and key of a TLS endpoint, in PEM. */
 export interface EndpointTls {
   readonly certPem: string;
   readonly keyPem: string;
 }
 
-/** A listening endpoint. */
+/** A listening HTTP endpoint. */
 export interface Endpoint {
   readonly port: number;
   /** Serves new connections with another certificate. */
@@ -23,7 +23,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** What an endpoint says. */
+/** A complete HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly type: string;
@@ -34,9 +34,10 @@ export interface Answer {
 /** Probes and scrapers are few; they keep a connection for longer than they wait between two requests. */
 const CONNECTIONS = { maxConnections: 512, maxUnauthenticatedPerAddress: 64, quietMs: 70_000, answerMs: 60_000 };
 
+/** The 404 response for paths that an endpoint does not serve. */
 export const NOT_FOUND: Answer = { status: 404, type: "text/plain", body: "not found\n" };
 
-/** Serves GET requests with small answers; whoever sends slowly or without end is cut off. */
+/** Serves GET requests with small responses; slow clients and endless requests are cut off. */
 export async function serveEndpoint(
   address: EndpointAddress,
   answer: (request: IncomingMessage) => Promise<Answer>,

@@ -3,13 +3,13 @@ import type { Clock } from "@capstan/apimachinery";
 import type { Metrics } from "../metrics/prometheus.ts";
 import { type Endpoint, type EndpointAddress, type EndpointTls, NOT_FOUND, serveEndpoint } from "./http-endpoint.ts";
 
-/** What a caller may do: see the page, or why not. */
+/** Whether a request may read the metrics. */
 export type Access = "allowed" | "unauthenticated" | "forbidden";
 
-/** Whether this request may read the path. */
+/** Authenticates and authorizes a request for a path. */
 export type CheckAccess = (request: IncomingMessage, path: string) => Promise<Access>;
 
-/** Serves /metrics: to everybody who reaches it, or over TLS to those whom `access` allows. */
+/** Serves /metrics, either to every client or over TLS to clients that `access` allows. */
 export async function listenForMetrics(options: {
   readonly address: EndpointAddress;
   readonly metrics: Metrics;

@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "@capstan/apimachinery";
 import { type Answer, type Endpoint, type EndpointAddress, NOT_FOUND, serveEndpoint } from "./http-endpoint.ts";
 
-/** Resolves when all is well; throws an error whose message says what is not. */
+/** A health check, which throws an error with the reason when it fails. */
 export type Check = () => void | Promise<void>;
 
-/** What the endpoints show. */
+/** Checks and version that the endpoints report. */
 export interface ProbeOptions {
   /** Whether the process should be restarted, by name of check. */
   readonly health?: Readonly<Record<string, Check>> | undefined;
@@ -15,7 +15,7 @@ export interface ProbeOptions {
   readonly version: Readonly<Record<string, string>>;
 }
 
-/** Serves /healthz, /livez, /readyz and /version: open to all, so they name which checks fail and never why. */
+/** Serves /healthz, /livez, /readyz and /version. They need no authentication, so they name failing checks but not the reasons. */
 export async function listenForProbes(
   options: ProbeOptions & { address: EndpointAddress; clock: Clock },
 ): Promise<Endpoint> {

@@ -18,8 +18,8 @@ interface TokenReview {
 }
 
 /**
- * Who may read a path: whom the API server knows by bearer token (TokenReview) and lets `get` that path (SubjectAccessReview), as
- * controller-runtime protects its metrics. Answers are remembered for a while; tokens are not, only their digests.
+ * Authenticates bearer tokens with TokenReviews and authorizes paths with SubjectAccessReviews, as controller-runtime protects its metrics.
+ * Results are cached for a while by the digests of tokens.
  */
 export function reviewedAccess(client: Client, deps: { clock: Clock; log?: Logger }): CheckAccess {
   const { clock, log = silentLogger } = deps;

@@ -16,7 +16,7 @@ interface Undici {
   upgrade: typeof upgrade;
 }
 
-/** What is sent over a connection. */
+/** An HTTP request as agents send it. */
 export interface Outgoing {
   readonly method: string;
   readonly headers: Record<string, string | string[]>;
@@ -24,14 +24,14 @@ export interface Outgoing {
   readonly signal?: AbortSignal;
 }
 
-/** The head of an answer, and its body to be read: leaving it early ends the connection. */
+/** The head of an HTTP response with its unread body; stopping early closes the connection. */
 export interface Answer {
   readonly statusCode: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly body: AsyncIterable<unknown> & { dump(): Promise<unknown> };
 }
 
-/** The connections to one server with one client certificate: a bounded pool for requests, and one for each watch. */
+/** The connections to one server with one client certificate: a bounded pool for requests, and one connection per watch. */
 export interface Agents {
   send(url: string, watch: boolean, outgoing: Outgoing): Promise<Answer>;
   /** Makes a connection a WebSocket. */
@@ -42,10 +42,10 @@ export interface Agents {
   destroy(): Promise<void>;
 }
 
-/** Makes the connections of a transport. */
+/** Creates the connections of a transport. */
 export type CreateAgents = (config: ClientConfig, credentials: Credentials) => Promise<Agents>;
 
-/** How TLS is spoken to a server. */
+/** Returns the TLS options for connections to a server. */
 export function tlsOptions(config: ClientConfig, credentials: Credentials): TlsOptions {
   return {
     // As in Go, the bundle may hold the serving certificate itself instead of the authority that signed it.
@@ -66,17 +66,17 @@ interface TlsOptions {
   key?: string;
 }
 
-/** The lookup of a connection whose address has to be checked: of the proxy if there is one, as that is who is dialled. */
+/** Returns the DNS lookup that checks dialled addresses: those of the proxy if there is one, else those of the server. */
 export function guardOf({ gate, proxyUrl, server }: ClientConfig): { lookup?: Lookup } {
   return gate === undefined ? {} : gate.guardUrl(proxyUrl ?? server);
 }
 
-/** Silence after which a request fails, unless the configuration says otherwise. */
+/** Default time without any data after which a request fails. */
 export const REQUEST_TIMEOUT_MS = 75_000;
-/** How many connections for requests there are, unless the configuration says otherwise. */
+/** Default number of connections for requests. */
 export const MAX_CONNECTIONS = 32;
 
-/** Opens nothing yet: connections are made when needed. */
+/** Creates the agents of a server, which connect on demand. */
 export async function createAgents(config: ClientConfig, credentials: Credentials): Promise<Agents> {
   const undici = await loadUndici();
   const tls = tlsOptions(config, credentials);

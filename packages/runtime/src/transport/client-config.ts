@@ -1,6 +1,6 @@
 import type { DialGate } from "@capstan/apimachinery/foreign";
 
-/** How to reach an API server and as whom; from a kubeconfig, from inside a cluster, or made by hand. */
+/** How to reach an API server and with which identity; from a kubeconfig, from inside a cluster, or built by hand. */
 export interface ClientConfig {
   /** `https://host:port`, with a path if the API lives under one. */
   readonly server: string;
@@ -12,9 +12,9 @@ export interface ClientConfig {
   /** The namespace of the kubeconfig's context. */
   readonly namespace?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** Connections for requests; each watch has its own beside them. Default 32. */
+  /** Connections for requests; each watch has its own in addition. Default 32. */
   readonly connections?: number | undefined;
-  /** Silence after which a watch with bookmarks is given up as dead. Default 150 s. */
+  /** Silence after which a watch with bookmarks is considered dead. Default 150 s. */
   readonly readIdleMs?: number | undefined;
   /** Silence after which any other request fails. Default 75 s: the server itself gives up after 60 s. */
   readonly requestTimeoutMs?: number | undefined;
@@ -22,11 +22,11 @@ export interface ClientConfig {
   readonly requestTotalMs?: number | undefined;
   /** How long an answer or an event of a watch may be. Default 512 MiB and 64 MiB, 16 MiB and 4 MiB with a gate. */
   readonly maxAnswerBytes?: number | undefined;
-  /** Checks the addresses that are dialled: there when somebody else wrote the configuration. */
+  /** Checks the dialled addresses; set when the configuration is untrusted. */
   readonly gate?: DialGate | undefined;
 }
 
-/** Whom to trust. */
+/** How the server's certificate is verified. */
 export interface TlsConfig {
   readonly caPem?: string | undefined;
   /** The name the server's certificate must carry, if not the host of `server`. */
@@ -35,7 +35,7 @@ export interface TlsConfig {
   readonly insecure?: boolean | undefined;
 }
 
-/** Act as someone else. */
+/** The user to impersonate. */
 export interface Impersonation {
   readonly user: string;
   readonly uid?: string | undefined;
@@ -43,7 +43,7 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** Proof of identity at one moment. */
+/** Credentials for one request. */
 export interface Credentials {
   readonly token?: string | undefined;
   /** For what stands before an API server: Kubernetes itself takes them no more. */
@@ -52,7 +52,7 @@ export interface Credentials {
   readonly keyPem?: string | undefined;
 }
 
-/** Gives credentials for each request, so that they can change while a process runs. */
+/** Provides the credentials of each request, so that they can change while a process is running. */
 export interface CredentialSource {
   get(): Promise<Credentials>;
   /**
@@ -62,7 +62,7 @@ export interface CredentialSource {
   invalidate(used: Credentials): boolean;
 }
 
-/** Credentials that never change. */
+/** Returns a source of credentials that never change. */
 export function fixedCredentials(credentials: Credentials): CredentialSource {
   return { get: () => Promise.resolve(credentials), invalidate: () => false };
 }

@@ -18,14 +18,14 @@ const READ_IDLE_MS = 150_000;
 /** A list of all objects of a large installation; more does not fit into one of Node's texts. */
 const MAX_ANSWER = 512 * 1024 * 1024;
 const REQUEST_TOTAL_MS = 10 * 60_000;
-/** What servers that somebody else names may answer at once: a page of 200 Nodes is some megabytes. */
+/** Response limit for untrusted servers: a page of 200 Nodes is some megabytes. */
 const FOREIGN_ANSWER = 16 * 1024 * 1024;
 const FOREIGN_EVENT = 4 * 1024 * 1024;
 const FOREIGN_TOTAL_MS = 120_000;
 /** Of an answer that says no. */
 const MAX_REFUSAL = 1024 * 1024;
 
-/** Reaches an API server over HTTP/1.1 and TLS. Connections are made when first needed, by undici unless told otherwise. */
+/** Creates a transport over HTTP/1.1 and TLS that connects on demand, with undici by default. */
 export function httpTransport(config: ClientConfig, deps: { clock: Clock; agents?: CreateAgents }): Transport {
   return new HttpTransport(config, deps.clock, deps.agents ?? createAgents);
 }
@@ -193,7 +193,7 @@ class HttpTransport implements Transport {
     return opened;
   }
 
-  /** Bookmarks come about once a minute, so long silence means that the peer is gone without a word. */
+  /** Bookmarks arrive about once a minute, so a long silence means that the peer has disappeared. */
   #idleTimer(request: ApiRequest, stop: AbortController): { touch: () => void; cancel: () => void } {
     if (request.query?.["allowWatchBookmarks"] !== "true") return { touch: () => undefined, cancel: () => undefined };
     const limit = this.#config.readIdleMs ?? READ_IDLE_MS;

@@ -2,7 +2,7 @@
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 10;
 
-/** Cuts a byte stream into lines, wherever chunks end; measured as the fastest way to read a watch. */
+/** Splits a byte stream into lines across chunk boundaries; measured as the fastest way to read a watch. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #rest: Buffer[] = [];

@@ -15,8 +15,8 @@ import type { ClientConfig, Credentials } from "./client-config.ts";
 const MAX_DUMP = 128 * 1024;
 
 /**
- * Connections by Node's own client, for programs that make a few requests and end: it is there in a tenth of the time that undici takes to
- * load. A proxy still needs undici.
+ * Connects with Node's own HTTP client, for short-lived programs: it loads in a tenth of the time that undici takes. Proxies still need
+ * undici.
  */
 export async function nodeAgents(config: ClientConfig, credentials: Credentials): Promise<Agents> {
   if (config.proxyUrl !== undefined) return await createAgents(config, credentials);

@@ -20,7 +20,7 @@ const REFUSALS = [
   "address type not supported",
 ];
 
-/** How undici makes connections through a SOCKS5 proxy, as `proxy-url: socks5://[user:password@]host[:port]` asks for. */
+/** Creates an undici connector through a SOCKS5 proxy, for `proxy-url: socks5://[user:password@]host[:port]`. */
 export function socksConnector(
   proxyUrl: string,
   options: { tls: object; timeoutMs: number; lookup?: Lookup },

@@ -1,4 +1,4 @@
-/** The texts of `Warning` headers with code 299, the form in which API servers warn. */
+/** Returns the texts of `Warning` headers with code 299, which API servers use for warnings. */
 export function warningTexts(header: string | string[] | undefined): string[] {
   if (header === undefined) return [];
   const texts: string[] = [];

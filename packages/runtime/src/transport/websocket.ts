@@ -18,7 +18,7 @@ const CLOSE = 8;
 const PING = 9;
 const PONG = 10;
 
-/** Opens a WebSocket at a path of an API server: a stream of messages in both directions. */
+/** Opens a WebSocket at a path of an API server, as a stream of messages in both directions. */
 export async function openWebSocket(
   transport: Transport,
   request: { path: string; query?: Record<string, string | string[]>; protocol: string },
@@ -42,7 +42,7 @@ export async function openWebSocket(
   throw new Error(`${path}: the server speaks ${spoken ?? "no WebSocket"} instead of ${protocol}`);
 }
 
-/** Messages over a socket that was upgraded. Reading is held back when nobody reads; each write becomes one binary message. */
+/** Messages over an upgraded socket, with backpressure while nothing is read; each write becomes one binary message. */
 export class WebSocketStream extends Duplex {
   readonly #socket: Duplex;
   #buffered: Buffer[] = [];

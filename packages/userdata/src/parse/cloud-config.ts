@@ -3,22 +3,22 @@ import { UserDataError } from "../errors.ts";
 import { decodeContent } from "./decode.ts";
 import { renderJinja } from "./jinja.ts";
 
-/** A file as cloud-config names it, with its content decoded. */
+/** An entry of `write_files` with its content decoded. */
 export interface CloudConfigFile {
   path: string;
   content: Buffer;
   owner: string;
-  /** Octal text, `0644` unless said. */
+  /** Octal text, `0644` by default. */
   permissions: string;
   append: boolean;
-  /** Written late, after users are there. */
+  /** Written late, after users have been created. */
   defer: boolean;
 }
 
 /** A command: a shell line, or a program with its arguments. */
 export type CloudConfigCommand = string | string[];
 
-/** What a cloud-config asks for. Keys that this package does not know are in `other`, so that nothing is lost in silence. */
+/** A parsed cloud-config. Keys that this package does not support are in `other`, so that the caller can reject them. */
 export interface CloudConfig {
   writeFiles: CloudConfigFile[];
   bootCommands: CloudConfigCommand[];
@@ -31,6 +31,7 @@ export interface CloudConfig {
   other: Record<string, unknown>;
 }
 
+/** Instance data for jinja templates, and a limit on the size of the files. */
 export interface ParseOptions {
   /** Instance data: `{{ ds.meta_data.local_hostname }}` reads `metadata.local_hostname`. */
   metadata?: Record<string, unknown>;
@@ -40,7 +41,7 @@ export interface ParseOptions {
 
 const JINJA_HEADER = /^## *template: *jinja[^\n]*\n/;
 
-/** Reads a cloud-config, rendering it first if it says that it is a jinja template. Throws UserDataError. */
+/** Parses a cloud-config, rendering it first if it is a jinja template. Throws UserDataError. */
 export function parseCloudConfig(text: string, options: ParseOptions = {}): CloudConfig {
   const rendered = renderedText(text, options);
   let value: unknown;
@@ -52,7 +53,7 @@ export function parseCloudConfig(text: string, options: ParseOptions = {}): Clou
   return cloudConfigOf(value, options);
 }
 
-/** Reads a cloud-config that somebody else wrote, with a YAML parser that holds nobody up. */
+/** Parses an untrusted cloud-config with the caller's YAML parser, which can bound time and memory. */
 export async function readCloudConfig(
   text: string,
   read: (yaml: string) => Promise<unknown>,

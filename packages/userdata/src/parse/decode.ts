@@ -4,7 +4,7 @@ import { UserDataError } from "../errors.ts";
 /** More than any machine's user data unpacks to, little enough to hold in memory. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** The bytes behind a file's content; knows every spelling of encodings that cloud-init knows. */
+/** Decodes the content of a file; accepts every spelling of encodings that cloud-init accepts. */
 export function decodeContent(
   content: string,
   encoding: string | undefined,

@@ -1,7 +1,7 @@
 import { getOwn, isObject } from "@capstan/apimachinery";
 import { UserDataError } from "../errors.ts";
 
-/** What an expression gave; `missing` names a variable that is not there. */
+/** The value of an expression; `missing` names an undefined variable. */
 export interface JinjaValue {
   readonly value: unknown;
   readonly missing: boolean;

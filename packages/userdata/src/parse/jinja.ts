@@ -47,9 +47,9 @@ function tagFinder(text: string): (from: number) => Tag | undefined {
 }
 
 /**
- * Renders the part of jinja that user data needs: `{{ ds.meta_data.x | filter }}`, `{% if %}`/`{% elif %}`/`{% else %}`,
- * `{% raw %}` and comments, with `{{-`-style trimming. Like cloud-init, a missing variable becomes `CI_MISSING_JINJA_VAR/name`, and
- * the end of a line right behind a block or a comment goes with it.
+ * Renders the subset of jinja that user data needs: `{{ ds.meta_data.x | filter }}`, `{% if %}`/`{% elif %}`/`{% else %}`, `{% raw %}` and
+ * comments, with `{{-`-style trimming. As in cloud-init, a missing variable becomes `CI_MISSING_JINJA_VAR/name`, and the newline after a
+ * block or a comment is removed.
  */
 export function renderJinja(text: string, variables: Record<string, unknown>): string {
   const out: string[] = [];

@@ -19,7 +19,7 @@ const PARTITION_CODES: Record<string, string> = {
   LinuxExtended: "85",
 };
 
-/** cloud-config in the very shape that upstream's kubeadm bootstrap provider gives it. */
+/** Renders cloud-config exactly as upstream's kubeadm bootstrap provider does. */
 export function renderCloudConfig(data: UserData): string {
   return `${HEADER}write_files:${[...data.files, kubeadmFile(data)].map(fileText).join("")}\n${PLACEHOLDER}${[
     section(

@@ -15,7 +15,7 @@ const TYPE_GUIDS: Record<string, string> = {
   raid_partition: "a19d880f-05fc-4d3b-a006-743f0f84911e",
 };
 
-/** Translates a Container Linux Config to Ignition's fields. With `strict` what would be a warning is an error. */
+/** Translates a Container Linux Config to Ignition. With `strict`, warnings are errors. */
 export function translateContainerLinuxConfig(text: string, strict: boolean): Json {
   let parsed: unknown;
   try {

@@ -1,4 +1,4 @@
-/** A data URL as Go's library writes it: every byte that is not plainly harmless as %XX. */
+/** Encodes a data URL as upstream's Go library does, with every byte outside a small safe set as %XX. */
 export function dataUrl(content: string | Buffer): string {
   let out = "data:,";
   for (const byte of Buffer.from(content as string)) {

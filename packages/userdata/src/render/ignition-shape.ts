@@ -1,6 +1,6 @@
 /**
- * Ignition's types as data: fields in the order Go writes them, each with its name in Container Linux Config. From this come both
- * the translation of such a config and the exact JSON.
+ * Type of an Ignition field. These types describe Ignition as data, with fields in the order in which Go encodes them, and drive both the
+ * translation of Container Linux Configs and the byte-exact JSON.
  */
 export type FieldKind =
   | "text"
@@ -10,10 +10,11 @@ export type FieldKind =
   | "number"
   | "texts"
   | { readonly one: Shape }
-  /** A part that is there even when empty. */
+  /** An object that is written even when empty. */
   | { readonly part: Shape }
   | { readonly many: Shape };
 
+/** A field of an Ignition object, with its type and its name in Container Linux Config. */
 export interface Field {
   readonly name: string;
   /** Its name in Container Linux Config; undefined if that has no such field. */
@@ -23,6 +24,7 @@ export interface Field {
   readonly always?: boolean;
 }
 
+/** The fields of an Ignition object, in the order in which Go encodes them. */
 export type Shape = readonly Field[];
 
 const field = (name: string, kind: FieldKind, clc: string | undefined = snake(name)): Field => ({ name, clc, kind });
@@ -120,7 +122,7 @@ const raid: Shape = [
   field("spares", "number"),
 ];
 
-/** A whole Ignition 2.3 config. */
+/** The shape of a whole Ignition 2.3 config. */
 export const ignitionConfig: Shape = [
   field("ignition", { part: ignition }),
   field("networkd", { part: [field("units", { many: networkdUnit })] }),
@@ -166,7 +168,7 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-/** The JSON that Go's encoder gives: `<`, `>` and `&` escaped. */
+/** Encodes an Ignition config as Go's JSON encoder does, with `<`, `>` and `&` escaped. */
 export function ignitionJson(config: Json): string {
   return JSON.stringify(ordered(ignitionConfig, config)).replace(
     /[<>&\u2028\u2029]/g,

@@ -2,6 +2,7 @@ import type { UserData } from "../types.ts";
 
 /** Contents of units and files as upstream has them; they are compared byte for byte, comments included. */
 
+/** Returns the systemd unit that runs `/etc/kubeadm.sh` once at first boot. */
 export function kubeadmService(): string {
   return `[Unit]
 Description=kubeadm
@@ -17,7 +18,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** The unit of one mount. */
+/** Returns the systemd unit of one mount. */
 export function mountUnit(label: string, device: string, where: string, options: readonly string[]): string {
   return `[Unit]
 Description = Mount ${label}
@@ -32,7 +33,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** Allows passwords for some users only. */
+/** Returns the sshd configuration that allows password authentication for these users only. */
 export function sshConfiguration(users: readonly string[]): string {
   return `# Use most defaults for sshd configuration.
 Subsystem sftp internal-sftp
@@ -47,7 +48,7 @@ Match User ${users.join(",")}
 `;
 }
 
-/** What kubeadm.service runs. */
+/** Returns the script that kubeadm.service runs. */
 export function kubeadmScript({
   kubeadm,
   preKubeadmCommands = [],
@@ -66,7 +67,7 @@ ${lines(postKubeadmCommands)}
 `;
 }
 
-/** ntpd's configuration. */
+/** Returns the configuration of ntpd. */
 export function ntpConfiguration(servers: readonly string[]): string {
   return `# Common pool
 ${servers.map((server) => `server ${server}`).join("\n")}

@@ -8,7 +8,7 @@ import { kubeadmScript, kubeadmService, mountUnit, ntpConfiguration, sshConfigur
 
 type Json = Record<string, unknown>;
 
-/** What an Ignition config may have beside the user data. */
+/** What an Ignition config can contain in addition to the user data. */
 export interface IgnitionOptions {
   /** Container Linux Config merged on top. */
   additionalConfig?: string | undefined;
@@ -16,7 +16,7 @@ export interface IgnitionOptions {
   strict?: boolean | undefined;
 }
 
-/** Ignition 2.3 with the very content that upstream's kubeadm bootstrap provider gives it. Throws UserDataError. */
+/** Renders Ignition 2.3 exactly as upstream's kubeadm bootstrap provider does. Throws UserDataError. */
 export function renderIgnition(data: UserData, options: IgnitionOptions = {}): string {
   const base: Json = {
     ignition: { version: "2.3.0" },

@@ -5,14 +5,14 @@ import { parseDocument } from "yaml";
 const SURELY_PLAIN = /^[A-Za-z/][A-Za-z0-9/._=@+-]{5,}$/;
 
 /**
- * A value as upstream writes it: plain. Where a plain one would be read as something else (`true`, `a: b`), it gets quotes; where
- * it holds a jinja expression it stays, because the template is rendered before the YAML is read.
+ * Formats a YAML value as upstream does: unquoted, unless YAML would read it as something else (`true`, `a: b`). A value with a jinja
+ * expression stays unquoted, because the template is rendered before the YAML is parsed.
  */
 export function plain(text: string): string {
   return SURELY_PLAIN.test(text) || hasJinja(text) || readsBack(text) ? text : goQuote(text);
 }
 
-/** Whether cloud-init would render something in this text. */
+/** Returns whether cloud-init would render something in this text. */
 export function hasJinja(text: string): boolean {
   return /\{\{|\{%|\{#/.test(text);
 }
@@ -26,12 +26,12 @@ function readsBack(text: string): boolean {
   return Array.isArray(value) && (value[0] as { key?: unknown } | null)?.key === text;
 }
 
-/** Text in single quotes. */
+/** Quotes a text with single quotes for YAML. */
 export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Every line indented, also empty ones, as upstream's template function does. */
+/** Indents every line, including empty ones, as upstream's template function does. */
 export function indent(text: string, spaces: number): string {
   const margin = " ".repeat(spaces);
   return margin + text.split("\n").join(`\n${margin}`);

@@ -6,7 +6,7 @@ import type { ClientConfig } from "@capstan/runtime";
 import { inProcess } from "./in-process-dial.ts";
 import { type EmbeddedListener, startListener } from "./listener.ts";
 
-/** What all embedded clusters of a process share. */
+/** Settings that all embedded clusters of a process share. */
 export interface EmbeddedClustersOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -23,26 +23,26 @@ export interface EmbeddedClustersOptions {
   readonly stores?: () => Promise<SharedStores>;
 }
 
-/** What one cluster is made with. */
+/** Settings of one embedded cluster. */
 export interface EmbeddedClusterOptions {
   /** Signs the certificates of its nodes, and is published as kube-root-ca.crt. */
   readonly ca: CertificateAndKey;
-  /** Issues the certificate it is served with; asked for when the first connection comes. */
+  /** Issues its serving certificate; called for the first connection. */
   serving(serverName: string): Promise<CertificateAndKey>;
   /** Tells it from an earlier one of the same owner, whose data it must not get. */
   readonly identity?: string;
 }
 
-/** An API server in this process that stands for a whole control plane. */
+/** An API server in this process that stands in for a whole control plane. */
 export interface EmbeddedCluster {
   readonly owner: string;
   readonly server: ApiServer;
   /** Path of its API on the shared listener. */
   readonly path: string;
-  /** Name in its serving certificate: tells the clusters on one address apart before any path is sent. */
+  /** Name in its serving certificate, which distinguishes the clusters on one address before any path is sent. */
   readonly serverName: string;
   readonly caPem: string;
-  /** False while it is suspended: nobody reaches it, its content stays. */
+  /** False while it is suspended: it is unreachable, and its content stays. */
   reachable: boolean;
   readonly options: EmbeddedClusterOptions;
 }
@@ -50,7 +50,7 @@ export interface EmbeddedCluster {
 /** Stands for this process where nothing listens. */
 const NO_LISTENER = { host: "127.0.0.1", port: 6443 };
 
-/** Many API servers behind one HTTPS listener, each under a path of its own and with certificates of its own authority. */
+/** Runs many API servers behind one HTTPS listener, each under its own path and with its own certificate authority. */
 export class EmbeddedClusters {
   readonly #options: EmbeddedClustersOptions;
   readonly #clusters = new Map<string, Promise<EmbeddedCluster>>();

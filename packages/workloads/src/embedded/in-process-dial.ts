@@ -3,7 +3,7 @@ import { isSignedBy, ownsCertificate, type ParsedCertificate, parseCertificate }
 import type { ClientConfig } from "@capstan/runtime";
 import type { EmbeddedCluster } from "./embedded-clusters.ts";
 
-/** Reaches an embedded cluster without a socket, with the checks that TLS and the server would make. */
+/** Connects to an embedded cluster without a socket, with the same checks as TLS and the server make. */
 export function inProcess(cluster: EmbeddedCluster, config: ClientConfig, clock: Clock): Transport {
   return new EmbeddedTransport(cluster, config, clock);
 }

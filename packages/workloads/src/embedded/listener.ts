@@ -13,7 +13,7 @@ import {
 import type { HttpRequest, HttpServerResponse } from "@capstan/apiserver";
 import type { EmbeddedCluster } from "./embedded-clusters.ts";
 
-/** What the shared listener is made with. */
+/** Settings of the shared listener. */
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface ListenerOptions {
   find(owner: string): EmbeddedCluster | undefined;
 }
 
-/** The one listener of all embedded clusters. */
+/** The HTTPS listener that all embedded clusters share. */
 export interface EmbeddedListener {
   readonly port: number;
   close(): Promise<void>;
@@ -33,8 +33,8 @@ const SERVER_NAME = /^([^.]+(?:\.[^.]+)*)\.([^.]+)\.clusters\.capstan\.internal$
 const PATH = /^\/clusters\/([^/?]+)\/([^/?]+)/;
 
 /**
- * Serves every cluster under its path. Each has an authority of its own, so the certificate is chosen by the name a client asks for
- * (`tls-server-name` in kubeconfigs), and a connection made for one cluster is not let into another.
+ * Serves every cluster under its path. Each has its own CA, so the certificate is selected by SNI (`tls-server-name` in kubeconfigs), and a
+ * connection opened for one cluster cannot be used for another.
  */
 export async function startListener(options: ListenerOptions): Promise<EmbeddedListener> {
   const contexts = new WeakMap<EmbeddedCluster, Promise<SecureContext>>();

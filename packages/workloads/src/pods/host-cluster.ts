@@ -11,9 +11,9 @@ import {
   StatefulSet,
 } from "./kinds.ts";
 
-/** Marks what is ours in a cluster that runs pods; only such objects are watched. */
+/** Label on every object that we create in a host cluster; only objects with this label are watched. */
 export const HOSTED_LABEL = "capstan.dev/hosted";
-/** `NAMESPACE/NAME` of what an object belongs to. */
+/** Annotation on such an object with `NAMESPACE/NAME` of its owner. */
 export const OWNER_ANNOTATION = "capstan.dev/hosted-by";
 
 /** In the order in which they are taken away: what starts pods before the pods, data last. */
@@ -31,21 +31,22 @@ const BY_OWNER = "owner";
 /** What a pod of something that is removed gets to end. */
 const LEAVE_SECONDS = 1;
 
-/** Something of that name exists and is not ours. */
+/** Thrown when an object of the desired name exists and belongs to another owner. */
 export class NameTakenError extends Error {}
 
+/** What a HostCluster works with: a client of the cluster that runs the pods, and a callback for changes. */
 export interface HostClusterOptions {
   client: Client;
   clock: Clock;
   random: Random;
   log: Logger;
-  /** Told whose objects have changed. */
+  /** Called with the owner whose objects have changed. */
   changed(owner: string): void;
-  /** Ends what the client runs on. */
+  /** Closes the client's connections. */
   close?(): Promise<void>;
 }
 
-/** A cluster that runs pods for us: a live view of our objects in it, and writes that leave foreign objects alone. */
+/** A cluster that runs pods for us: a cached view of our objects in it, and writes that leave foreign objects alone. */
 export class HostCluster {
   readonly client: Client;
   readonly #cache: Cache;
@@ -85,7 +86,7 @@ export class HostCluster {
     return this.#cache.byIndex(kind, BY_OWNER, owner);
   }
 
-  /** Writes an object unless it is there already and right. Throws NameTakenError when another's object has the name. */
+  /** Writes an object unless it already is as desired. Throws NameTakenError when another owner's object has the name. */
   async ensure<T extends KubeObject>(kind: Kind<T>, desired: T): Promise<T> {
     const key = { namespace: desired.metadata.namespace, name: desired.metadata.name ?? "" };
     const live = this.#cache.get(kind, key);
@@ -131,7 +132,7 @@ export class HostCluster {
   }
 }
 
-/** `NAMESPACE/NAME` of whom an object belongs to. Only objects of that namespace do: in any other, anybody may have written the annotation. */
+/** `NAMESPACE/NAME` of an object's owner. It must be in the object's namespace: in any other, any user may have set the annotation. */
 function ownerOf({ metadata }: KubeObject): string | undefined {
   const owner = metadata.annotations?.[OWNER_ANNOTATION];
   return owner?.startsWith(`${metadata.namespace}/`) === true ? owner : undefined;

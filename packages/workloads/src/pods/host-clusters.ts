@@ -3,6 +3,7 @@ import type { DialGate } from "@capstan/apimachinery/foreign";
 import { Client, type ClientConfig, httpTransport, kubeconfigFromText, type Logger } from "@capstan/runtime";
 import { HostCluster } from "./host-cluster.ts";
 
+/** What HostClusters needs to connect to the clusters that run the pods of control planes. */
 export interface HostClustersOptions {
   /** The management cluster, when it runs pods. */
   management: Client | undefined;
@@ -10,7 +11,7 @@ export interface HostClustersOptions {
   clock: Clock;
   random: Random;
   log: Logger;
-  /** Which addresses are dialled when a kubeconfig names them. */
+  /** Decides which addresses of kubeconfigs may be dialled. */
   gate: DialGate;
   /** Another way to reach a server than over the network, where there is one. */
   dial?: (config: ClientConfig) => Transport | undefined;
@@ -23,11 +24,11 @@ const MAX_OBJECTS = 50_000;
 interface Connection {
   kubeconfig: string;
   cluster: HostCluster;
-  /** Whose pods run there: without any it is given up. */
+  /** The owners of pods there; without any the connection is closed. */
   owners: Set<string>;
 }
 
-/** One connection per cluster that runs pods, for as long as somebody's do: the management cluster, or others by their kubeconfigs. */
+/** Shares one connection per host cluster, the management cluster or one named by a kubeconfig, while any owner runs pods there. */
 export class HostClusters {
   readonly #options: HostClustersOptions;
   readonly #clusters = new Map<string, Connection>();
@@ -60,7 +61,7 @@ export class HostClusters {
     return this.#open(owner, name, kubeconfig, client, () => transport.close());
   }
 
-  /** An owner has no pods any more; connections that nobody needs end. */
+  /** Called when an owner has no pods any more; closes connections without owners. */
   release(owner: string): void {
     for (const [name, { owners, cluster }] of this.#clusters) {
       if (!owners.delete(owner) || owners.size > 0) continue;

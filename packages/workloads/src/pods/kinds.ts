@@ -13,7 +13,7 @@ interface Condition {
   message?: string;
 }
 
-/** A Deployment or StatefulSet, as far as its progress goes. */
+/** A Deployment or StatefulSet, reduced to the fields that show its rollout. */
 export interface PodController extends KubeObject {
   spec?: { replicas?: number };
   status?: {
@@ -27,16 +27,19 @@ export interface PodController extends KubeObject {
     conditions?: Condition[];
   };
 }
+/** Refers to the Deployment kind of a host cluster. */
 export const Deployment = builtin<PodController>("apps", "Deployment", "deployments");
+/** Refers to the StatefulSet kind of a host cluster. */
 export const StatefulSet = builtin<PodController>("apps", "StatefulSet", "statefulsets");
 
-/** What a container is at or was at. */
+/** The current or last state of a container, as the kubelet reports it. */
 export interface ContainerState {
   waiting?: { reason?: string; message?: string };
   running?: { startedAt?: string };
   terminated?: { reason?: string; message?: string; exitCode?: number };
 }
 
+/** One container's entry in the status of a pod. */
 export interface ContainerStatus {
   name: string;
   ready?: boolean;
@@ -45,6 +48,7 @@ export interface ContainerStatus {
   lastState?: ContainerState;
 }
 
+/** Status of a pod, reduced to what explains why it is not ready. */
 export interface PodStatus {
   phase?: string;
   reason?: string;
@@ -55,13 +59,14 @@ export interface PodStatus {
   containerStatuses?: ContainerStatus[];
 }
 
-/** A pod, as far as its state goes. */
+/** A pod, reduced to the fields that show its state. */
 export interface Pod extends KubeObject {
   spec?: { nodeName?: string; volumes?: { name: string; persistentVolumeClaim?: { claimName: string } }[] };
   status?: PodStatus;
 }
 export const Pod = builtin<Pod>("", "Pod", "pods");
 
+/** A PersistentVolumeClaim, reduced to its storage class and phase. */
 export interface PersistentVolumeClaim extends KubeObject {
   spec?: { storageClassName?: string };
   status?: { phase?: string };
@@ -72,7 +77,7 @@ export const PersistentVolumeClaim = builtin<PersistentVolumeClaim>(
   "persistentvolumeclaims",
 );
 
-/** A Service, as far as its addresses go. */
+/** A Service, reduced to its ports and addresses. */
 export interface Service extends KubeObject {
   spec?: {
     type?: string;
@@ -86,17 +91,19 @@ export interface Service extends KubeObject {
 }
 export const Service = builtin<Service>("", "Service", "services");
 
-/** A Secret of the cluster that runs the pods. */
+/** A Secret in the host cluster. */
 export interface HostSecret extends KubeObject {
   type?: string;
   data?: Record<string, string>;
 }
 export const HostSecret = builtin<HostSecret>("", "Secret", "secrets");
 
+/** Refers to the PodDisruptionBudget kind of a host cluster. */
 export const PodDisruptionBudget = builtin("policy", "PodDisruptionBudget", "poddisruptionbudgets");
+/** Refers to the NetworkPolicy kind of a host cluster. */
 export const NetworkPolicy = builtin("networking.k8s.io", "NetworkPolicy", "networkpolicies");
 
-/** A machine of the cluster that runs the pods. */
+/** A Node of the host cluster. */
 export interface HostNode extends KubeObject {
   spec?: { unschedulable?: boolean };
   status?: { conditions?: Condition[]; addresses?: { type: string; address: string }[] };

@@ -11,14 +11,14 @@ const STDIN = 0;
 const STDERR = 2;
 const RESULT = 3;
 
-/** A pod, and a container of it where that matters. */
+/** Identifies a pod, and one of its containers where a call needs one. */
 export interface PodAddress {
   namespace: string;
   name: string;
   container?: string;
 }
 
-/** A connection to a port of a pod, through the API server of its cluster: no other way into that cluster is needed. */
+/** Opens a connection to a port of a pod through the API server of its cluster, as `kubectl port-forward` does. */
 export async function forwardPort(
   client: Client,
   { namespace, name }: PodAddress,
@@ -83,7 +83,10 @@ class ForwardedPort extends Duplex {
   }
 }
 
-/** Runs a program in a container and hands it `input`; throws what it said when it fails. It must know when to stop reading. */
+/**
+ * Runs a program in a container with `input` as its standard input; throws its last line of output when it fails. The end of `input` is not
+ * signalled, so the program must know when to stop reading.
+ */
 export async function execInPod(
   client: Client,
   { namespace, name, container }: PodAddress,

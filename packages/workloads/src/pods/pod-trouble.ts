@@ -1,7 +1,7 @@
 import { lastErrorLine } from "../process/log-file.ts";
 import type { ContainerStatus, PersistentVolumeClaim, Pod } from "./kinds.ts";
 
-/** Why a pod is not ready, with what to do where a person can do something; undefined when it is ready. */
+/** Explains why a pod is not ready and what to do about it; undefined when it is ready. */
 export function podTrouble(pod: Pod, claims: ReadonlyMap<string, PersistentVolumeClaim>): string | undefined {
   const { status } = pod;
   const condition = (type: string) => status?.conditions?.find((each) => each.type === type);
@@ -26,7 +26,7 @@ export function podTrouble(pod: Pod, claims: ReadonlyMap<string, PersistentVolum
   return `starts on node ${pod.spec.nodeName}`;
 }
 
-/** What the containers of a pod that do not run said last, as it is. */
+/** Returns the termination messages of those containers of a pod that are not running, unchanged. */
 export function podWords(pod: Pod): string {
   const ended = (pod.status?.containerStatuses ?? [])
     .filter(({ state }) => state?.running === undefined)
@@ -34,7 +34,7 @@ export function podWords(pod: Pod): string {
   return ended.join("\n");
 }
 
-/** How often the containers of a pod were started again. */
+/** Counts the restarts of all containers of a pod. */
 export function podRestarts(pod: Pod): number {
   return (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + (container.restartCount ?? 0), 0);
 }

@@ -6,15 +6,15 @@ import type { ProgramId } from "../types.ts";
 import type { ProgramPaths } from "./layout.ts";
 import { type ProcessRecord, readRecord, writeRecord } from "./record.ts";
 
-/** Where a program has the write end of its pipe (`spawn-program.ts`). */
+/** File descriptor under which a program holds the write end of its pipe (`spawn-program.ts`). */
 export const ALIVE_FD = 3;
 /** A process that was forked but has not yet become the program is seen after this at the latest. */
 const LOOK_AGAIN_MS = 20;
 const LOOKS = 100;
 
 /**
- * The process that runs a program, also one whose manager was killed before it could write down the pid: the pipe tells whether there
- * is one, from the moment it was forked, and `/proc` which one. A process without any record is found too, and is not what anybody wants.
+ * Finds the process of a program, even if the manager was killed before it recorded the pid: the pipe shows that there is one, and `/proc`
+ * which one. It also finds an orphaned process that has no record at all.
  */
 export async function findProcess(
   id: ProgramId,
@@ -41,7 +41,7 @@ export async function findProcess(
   return undefined;
 }
 
-/** Whether anybody has the write end of a named pipe open. */
+/** Whether any process has the write end of a named pipe open. */
 async function isHeld(path: string): Promise<boolean> {
   let pipe: Awaited<ReturnType<typeof open>>;
   try {

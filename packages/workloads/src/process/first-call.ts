@@ -5,8 +5,8 @@ const FIRST_PATIENCE_MS = 1500;
 const LAST_PATIENCE_MS = 60_000;
 
 /**
- * Tells when a program's one call to itself has gone to another that shares its port (`Probe.checkedOnce`). There is no way for a
- * program to choose whom of those on a port it reaches, so the next start has to have more luck.
+ * Detects that a program's only call to itself reached another program on the shared port (`Probe.checkedOnce`). A program cannot choose
+ * which one it reaches, so the remedy is to restart it.
  */
 export class FirstCall {
   private patienceMs = FIRST_PATIENCE_MS;

@@ -4,7 +4,7 @@ const ROTATE_AT_BYTES = 16 * 1024 * 1024;
 /** The stacks of all goroutines stand behind what Go's runtime ends with. */
 const TAIL_BYTES = 64 * 1024;
 
-/** Keeps one older file. The program holds the file open for appending, so it is copied and emptied rather than renamed. */
+/** Rotates a log, keeping one old file. It copies and truncates, because the program keeps the file open for appending. */
 export async function rotateLog(path: string): Promise<void> {
   const size = (await stat(path).catch(() => undefined))?.size ?? 0;
   if (size < ROTATE_AT_BYTES) return;
@@ -12,7 +12,7 @@ export async function rotateLog(path: string): Promise<void> {
   await truncate(path, 0);
 }
 
-/** The end of a log. */
+/** Returns the end of a log. */
 export async function readLogTail(path: string, bytes = TAIL_BYTES): Promise<string> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return "";

@@ -7,8 +7,8 @@ import { ownerDir } from "./layout.ts";
 const FILE = "ports.json";
 
 /**
- * Ports of an owner's programs: chosen once, remembered in its folder, never given to another owner of this root. One allocation at a
- * time per root, so that two control planes starting together do not choose the same.
+ * Allocates ports to an owner's programs: chosen once, stored in its folder, never given to another owner of this root. Allocations are
+ * serialized per root, so that two control planes that start together never choose the same port.
  */
 export class PortAllocator {
   private queue: Promise<unknown> = Promise.resolve();
@@ -72,7 +72,7 @@ export class PortAllocator {
   }
 }
 
-/** A port that must be that one belongs to another owner. */
+/** Thrown when a fixed port already belongs to another owner. */
 export class PortTakenError extends Error {
   constructor(port: number, holder: string) {
     super(`port ${port} belongs to ${holder}`);
@@ -80,7 +80,7 @@ export class PortTakenError extends Error {
   }
 }
 
-/** What an owner is told of another one: nothing but that there is one if it is in another namespace. */
+/** How errors name another owner: without its name if it is in another namespace. */
 function holderFor(owner: string, holder: string): string {
   const namespaceOf = (text: string): string => text.slice(0, text.indexOf("/"));
   return namespaceOf(owner) === namespaceOf(holder) ? holder : "a control plane of another namespace";
@@ -119,7 +119,7 @@ function bindAnyPort(host: string): Promise<number> {
   });
 }
 
-/** Why a fixed address cannot be used, or undefined when it can. */
+/** Explains why a fixed address cannot be bound; undefined when it can. */
 export function bindProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -12,26 +12,27 @@ const SHARED_PORT_TRIES = 16;
 /** kube-apiserver's list of checks has some 3 KiB. */
 const LONGEST_BODY = 16 * 1024;
 
-/** A connection that stays open between attempts: most of what an attempt costs is the handshake. */
+/** A keep-alive connection that probes reuse, because the TLS handshake dominates the cost of a probe. */
 export type ProbeConnection = HttpAgent;
 
+/** Creates the keep-alive connection for the URL of a probe. */
 export function probeConnection(probe: Probe): ProbeConnection {
   const options = { keepAlive: true, maxSockets: 1 };
   return probe.url.startsWith("https:") ? new HttpsAgent(options) : new HttpAgent(options);
 }
 
-/** Why a program is not ready. */
+/** Explains why a program is not ready. */
 export interface ProbeProblem {
   text: string;
-  /** The checks that it says fail, where it names them. */
+  /** The failing checks, where the program names them. */
   failing: string[];
-  /** Whether others answered on its port while it was asked. */
+  /** Whether other programs answered on its port during the probe. */
   sharesPort: boolean;
-  /** Nothing answered: another matter than an answer that it is not ready. */
+  /** Nothing answered, as opposed to an answer that the program is not ready. */
   silent: boolean;
 }
 
-/** One attempt. Undefined when the program answered well, else what it said. Never throws. */
+/** Probes a program once. Returns undefined when it is ready, else the problem; never throws. */
 export async function attemptProbe(
   probe: Probe,
   expandPath: (text: string) => string,
@@ -54,7 +55,7 @@ interface Answer {
   problem: string | undefined;
   failing?: string[];
   answered?: boolean;
-  /** Whether a program answered that shares the port and is not the one asked for. */
+  /** Whether another program that shares the port answered instead. */
   byAnother?: boolean;
   /** Whether it failed on a connection that had been used before. */
   stale?: boolean;

@@ -9,7 +9,7 @@ import { ownerDir, programPaths } from "./layout.ts";
 import { readRecord } from "./record.ts";
 import { Supervisor } from "./supervisor.ts";
 
-/** Programs as supervised local processes below one root folder. */
+/** Implements Workloads with supervised local processes below one root folder. */
 export class ProcessWorkloads implements Workloads {
   private readonly root: string;
   private readonly clock: Clock;
@@ -46,7 +46,7 @@ export class ProcessWorkloads implements Workloads {
     return this.supervisor(program).ensure(program);
   }
 
-  /** Whether what runs is what `program` describes, so that `ensure` would not restart it; undefined when nothing runs. */
+  /** Whether the running process matches `program`, so that `ensure` would not restart it; undefined when none is running. */
   matches(program: Program): Promise<boolean | undefined> {
     return this.supervisor(program).matches(program);
   }
@@ -67,7 +67,7 @@ export class ProcessWorkloads implements Workloads {
     await this.stopped(id.owner);
   }
 
-  /** Removes what is left of an owner once its programs are gone. */
+  /** Removes what is left of an owner after its programs were removed. */
   async removeOwner(owner: string): Promise<void> {
     for (const state of await this.list(owner)) await this.remove(state.id);
     // A program may have started others that its end is nothing to.

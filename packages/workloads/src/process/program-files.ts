@@ -5,7 +5,7 @@ import { giveAll, writeFileAtomic } from "@capstan/os";
 import type { Program } from "../types.ts";
 import type { ProgramPaths } from "./layout.ts";
 
-/** Identifies a description: when it changes, the program must be started anew. */
+/** Hashes a program's description; a changed hash means that the program must be restarted. */
 export function programHash(program: Program): string {
   const { id: _id, secretFiles, reloadedFiles, requires: _requires, probe: described, ...others } = program;
   const { checkedOnce: _checkedOnce, ...probe } = described ?? {};
@@ -16,7 +16,7 @@ export function programHash(program: Program): string {
   return digest({ ...rest, ...(secretFiles === undefined ? {} : { secretFiles: fixed, names: names.toSorted() }) });
 }
 
-/** Identifies the contents of all files, also of those that need no restart. */
+/** Hashes the contents of all files of a program, including those that it reloads without a restart. */
 export function filesHash(program: Program): string {
   return digest(program.secretFiles ?? {});
 }
@@ -33,21 +33,21 @@ function sortedKeys(_key: string, value: unknown): unknown {
 /** How a program with a user id of its own names its folder: folders above it may be closed to it, its working directory is not. */
 const OWN_FOLDER = "/proc/self/cwd";
 
-/** `$FILES` and `$DATA` in arguments, environment and kubeconfigs stand for the program's own folders. */
+/** Expands `$FILES` and `$DATA` in arguments, environment and kubeconfigs to the program's own folders. */
 export function expand(text: string, program: Program, paths: ProgramPaths): string {
   const [files, data] =
     program.uid === undefined ? [paths.files, paths.data] : [`${OWN_FOLDER}/files`, `${OWN_FOLDER}/data`];
   return text.replaceAll("$FILES", files).replaceAll("$DATA", data);
 }
 
-/** The program's HOME. */
+/** Returns the HOME directory of a program. */
 export function homeOf(program: Program, paths: ProgramPaths): string {
   return program.uid === undefined ? paths.dir : OWN_FOLDER;
 }
 
 /**
- * Makes the folders and writes the files; removes files that are no longer wanted. With a user id of its own the program may read
- * its files and write its data folder and nothing else: what the manager writes or reads as root is never in the program's hands.
+ * Creates the folders, writes the files and removes those no longer wanted. With its own user ID the program can only read its files and
+ * write its data folder; nothing that the manager accesses as root is writable by it.
  */
 export async function writeProgramFiles(program: Program, paths: ProgramPaths): Promise<void> {
   const { uid } = program;

@@ -2,7 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { type ProcessIdentity, writeFileAtomic } from "@capstan/os";
 import type { Program } from "../types.ts";
 
-/** What survives the manager: enough to know whether a process still is what is wanted. Written before the process is started. */
+/** Describes a started program on disk, so that a restarted manager can adopt its process. Written before the process starts. */
 export interface StartRecord {
   /** Of the description the process was started with. */
   hash: string;
@@ -13,9 +13,10 @@ export interface StartRecord {
   program: Omit<Program, "secretFiles">;
 }
 
-/** With the process itself, once there is one. */
+/** A StartRecord with the identity of the process, once it has started. */
 export interface ProcessRecord extends StartRecord, ProcessIdentity {}
 
+/** Reads the record of a program; undefined when it is missing or unreadable. */
 export async function readRecord(path: string): Promise<(StartRecord & Partial<ProcessRecord>) | undefined> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as StartRecord & Partial<ProcessRecord>;
@@ -24,11 +25,12 @@ export async function readRecord(path: string): Promise<(StartRecord & Partial<P
   }
 }
 
-/** Replaces the record in one step, so that a reader never sees half of it. */
+/** Replaces the record atomically, so that a reader never sees a partial one. */
 export async function writeRecord(path: string, record: StartRecord | ProcessRecord): Promise<void> {
   await writeFileAtomic(path, JSON.stringify(record));
 }
 
+/** Deletes the record of a program, if there is one. */
 export async function removeRecord(path: string): Promise<void> {
   await rm(path, { force: true });
 }

@@ -3,7 +3,7 @@ const HUNG_AFTER_MS = 120_000;
 /** Of a machine that was asleep or short of everything, time alone says nothing. */
 const HUNG_AFTER_ATTEMPTS = 8;
 
-/** Tells a program that hangs from one that is slow or has trouble: it has answered before, and now nothing answers at all. */
+/** Detects a hung program: one that answered its probes before and no longer answers at all, unlike one that is slow or unhealthy. */
 export class Silence {
   private sinceMs: number | undefined;
   private attempts = 0;

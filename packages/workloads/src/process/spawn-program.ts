@@ -16,17 +16,17 @@ const run = promisify(execFile);
 /** What a machine that is short of something says: the program itself may be as it should. */
 const SHORTAGES = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE", "ENOSPC", "EDQUOT"]);
 
-/** The program is missing, may not be executed, or is none: the next try will say the same. */
+/** Thrown when a program is missing or cannot be executed, which a retry does not fix. */
 export class NotExecutableError extends Error {}
 
 /** Where the opened executable lies in the new process, when it is started through it. */
 const PROGRAM_FD = ALIVE_FD + 1;
 
 /**
- * Starts a program that outlives us, with its output in its log and the write end of the pipe `alive` in its hands.
- * `watch` is called while we still hold the pipe open too: opened later, the pipe of a program that ended at once would never tell.
- * With a user id of its own it is isolated from programs of other owners. Where the machine does not allow that, the executable is
- * handed over as an open file: the folders that lead to it may be closed to that user.
+ * Starts a program that outlives the manager, with its output in its log and the write end of the pipe `alive` inherited. `watch` is called
+ * while we still hold the pipe too: opened later, it would never report a program that exited at once. With its own user ID the program is
+ * isolated from other owners. Where that is impossible, the executable is passed as an open file, because its folders may be closed to that
+ * user.
  */
 export async function spawnProgram(
   program: Program,

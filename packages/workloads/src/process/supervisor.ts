@@ -21,7 +21,7 @@ const LAST_BACKOFF_MS = 30_000;
 /** A program that was ready this long starts its back-off from the beginning when it ends. */
 const HEALTHY_AFTER_MS = 60_000;
 const STARTING_PROBE_MS = 50;
-/** The pipe tells at once when a program has ended; this is for one that hangs. */
+/** The pipe reports at once when a program has exited; this is for one that hangs. */
 const READY_PROBE_MS = 30_000;
 const DEFAULT_STOP_TIMEOUT_MS = 10_000;
 /** What is killed ends at once, unless a disk or a network file system does not answer it. */
@@ -30,9 +30,8 @@ const KILLED_WITHIN_MS = 10_000;
 const openFd = promisify(openCallback);
 
 /**
- * Keeps one program running: starts it, probes it, starts it again with back-off when it ends, adopts it when an earlier manager
- * started it. The process outlives the manager; end of file on a named pipe whose write end it holds tells when it is gone, so that
- * nothing is polled and an adopted process is watched like an own one.
+ * Keeps one program running: starts and probes it, restarts it with back-off when it exits, adopts it from an earlier manager. The process
+ * outlives the manager. It holds the write end of a named pipe, so end of file on it signals the exit of adopted processes too.
  */
 export class Supervisor {
   private program: Program;
@@ -320,7 +319,7 @@ export class Supervisor {
     await this.start(record.hash);
   }
 
-  /** A program that hangs does not end by itself, and does not listen to a request to. The pipe tells the rest. */
+  /** A hung program neither exits by itself nor reacts to SIGTERM. The pipe reports its exit. */
   private endHung(record: ProcessRecord): void {
     const seconds = Math.round(this.silence.lastedMs(this.clock.monotonic()) / 1000);
     this.killedFor = `did not answer for ${seconds} s and was killed`;

@@ -4,7 +4,7 @@ import { syncDirectory, writeFileAtomic } from "@capstan/os";
 import { ownerDir } from "./layout.ts";
 
 const FILE = "user-id";
-/** Ids that neither distributions nor systemd nor container engines give to anybody. */
+/** IDs that neither distributions nor systemd nor container engines assign. */
 const FIRST_KNOWN = 1_900_000_000;
 /** Versions that used ids again took the lowest free one: above this they never came. */
 const FIRST = 1_910_000_000;
@@ -17,9 +17,8 @@ const HIGHEST = ".highest-user-id";
 const RETIRED = "";
 
 /**
- * A user id for each owner of a root, chosen once, remembered in its folder, and never given to another owner of this machine, also when
- * it was deleted: a file that it has left somewhere acts for no one. Ids only grow; the highest claim in a folder that all managers
- * know says which were given (docs/decisions/0011). There is no entry in the password file: the kernel needs none.
+ * Assigns a user ID to each owner of a root and stores it in its folder. IDs only grow and are never reused on this machine, even after an
+ * owner is deleted, so that leftover files belong to no one (docs/decisions/0011). No password entry is needed.
  */
 export class UserIds {
   private queue: Promise<unknown> = Promise.resolve();
@@ -41,7 +40,7 @@ export class UserIds {
     return this.exclusive(() => this.allocateNow(owner));
   }
 
-  /** Retires the id of an owner whose folder is gone. */
+  /** Retires the ID of an owner whose folder was deleted. */
   release(owner: string): Promise<void> {
     return this.exclusive(async () => {
       const dir = ownerDir(this.root, owner);

@@ -6,12 +6,12 @@ import { publicKeyPin } from "@capstan/pki";
 import type { ClientConfig } from "@capstan/runtime";
 import type { JoinPlan } from "./join-plan.ts";
 
-/** Opens a connection to an API server; `caCertHashes` tell servers apart that share an address. */
+/** Opens a connection to an API server; `caCertHashes` distinguish servers that share an address. */
 export type Connect = (config: ClientConfig, hint?: { caCertHashes?: readonly string[] }) => Transport;
 
 const CLUSTER_INFO = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
 
-/** Where the API is and whom to trust, read as nobody and checked with the token and the pins, as `kubeadm join` does it. */
+/** Discovers the API server and its CA anonymously, verified with the token and the pinned CA hashes, as `kubeadm join` does. */
 export async function discover(
   plan: JoinPlan,
   { connect, clock }: { readonly connect: Connect; readonly clock: Clock },
@@ -84,7 +84,7 @@ function serverOf(endpoint: string): string {
   return url.origin;
 }
 
-/** What a server answered, without its words: the bootstrap data may name any server, and the error becomes a condition. */
+/** Describes a server's error without its message: bootstrap data may name any server, and the error ends up in a condition. */
 export function refusal(what: string, status: number): Error {
   return new Error(`${what} cannot be read: the server answered ${status}`);
 }

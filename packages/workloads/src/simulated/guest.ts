@@ -6,7 +6,7 @@ import type { Kubelet } from "./kubelet.ts";
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 30_000;
 
-/** What a guest does, step by step; the steps may fail and are repeated. */
+/** The steps that a simulated machine runs; a step that fails is retried. */
 export interface GuestProgram {
   /** Joins the cluster; once. */
   join(signal: AbortSignal): Promise<Kubelet>;
@@ -16,7 +16,7 @@ export interface GuestProgram {
   post(kubelet: Kubelet, alive: boolean): Promise<void>;
 }
 
-/** The system that runs inside a machine: joins, registers, and posts changes of its health. Silent when nothing changes. */
+/** The simulated operating system of a machine: joins, registers its Node, and posts changes of its health. */
 export class Guest {
   readonly #program: GuestProgram;
   readonly #clock: Clock;

@@ -3,7 +3,7 @@ import { readForeignYaml, readForeignYamlDocuments } from "@capstan/apimachinery
 import { type BootstrapData, field, type NodeTaint } from "@capstan/capi";
 import { readCloudConfig } from "@capstan/userdata";
 
-/** What bootstrap data tells a worker: where to join, with which token, under which name. */
+/** The join settings in bootstrap data: API endpoint, token and node name. */
 export interface JoinPlan {
   /** `host:port` of the API. */
   readonly endpoint: string;
@@ -20,7 +20,7 @@ const JOIN_FILES = ["/run/kubeadm/kubeadm-join-config.yaml", "/etc/kubeadm.yml"]
 /** What kubeadm needs has some kilobytes, and no machine of these is real. It holds for what is packed in it, too. */
 const MAX_BYTES = 64 * 1024;
 
-/** Reads the kubeadm configuration out of bootstrap data, as the machine would by running it. Rejects when there is none. */
+/** Extracts the kubeadm join configuration from bootstrap data; throws when there is none. */
 export async function joinPlan(
   data: BootstrapData,
   hostname: string,

@@ -6,20 +6,20 @@ import { type Connect, discover, refusal } from "./discovery.ts";
 import type { JoinPlan } from "./join-plan.ts";
 import { readyCondition } from "./node.ts";
 
-/** What joining needs beside the plan. */
+/** What joining needs in addition to the plan. */
 export interface JoinDeps {
   readonly connect: Connect;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** What a machine says about its Node once it has joined. */
+/** A simulated kubelet, which writes its Node once it has joined. */
 export interface Kubelet {
   /** Makes the Node exist as described and Ready. */
   register(node: Node): Promise<void>;
   /** Whether its Node exists. */
   knows(nodeName: string): Promise<boolean>;
-  /** Goes on where it was before a restart: a Node that is there and Ready is left as it is. */
+  /** Continues after a restart: an existing Node that is Ready is left as it is. */
   resume(node: Node): Promise<void>;
   /** Posts whether the Node is Ready. */
   post(nodeName: string, alive: boolean): Promise<void>;
@@ -38,7 +38,7 @@ const FIRST_POLL_MS = 10;
 const LAST_POLL_MS = 1_000;
 const GIVE_UP_MS = 60_000;
 
-/** Does what `kubeadm join` and the kubelet after it do: discovery, configuration, a client certificate for the token. */
+/** Does what `kubeadm join` and the kubelet do: discovery, reading the configuration, and a client certificate for the token. */
 export async function joinCluster(plan: JoinPlan, deps: JoinDeps, signal: AbortSignal): Promise<Kubelet> {
   const where = await discover(plan, deps, signal);
   const token = deps.connect({ ...where, credentials: fixedCredentials({ token: plan.token }) });
@@ -58,7 +58,7 @@ export async function joinCluster(plan: JoinPlan, deps: JoinDeps, signal: AbortS
   }
 }
 
-/** A kubelet that writes through an existing connection: one whose own certificate was lost with the manager's memory. */
+/** Creates a kubelet that uses an existing connection, because its own certificate was lost when the manager restarted. */
 export function kubeletOver(client: Client): Kubelet {
   return kubeletAs(() => ({ client, close: () => Promise.resolve() }));
 }

@@ -1,9 +1,9 @@
 import type { MachineAddress, Node, NodeTaint } from "@capstan/capi";
 
-/** What a simulated kubelet knows of its machine. */
+/** What a simulated kubelet knows about its machine. */
 export interface NodeFacts {
   readonly name: string;
-  /** Empty: whoever runs the cluster sets it later. */
+  /** Empty when the cluster's operator sets it later. */
   readonly providerID: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly version: string;
@@ -17,7 +17,7 @@ export interface NodeFacts {
 
 type NodeCondition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number];
 
-/** The Node a kubelet registers. */
+/** Builds the Node object that a kubelet registers. */
 export function nodeOf(facts: NodeFacts): Node {
   const pressure = (type: string, reason: string): NodeCondition => ({
     type,
@@ -69,7 +69,7 @@ export function nodeOf(facts: NodeFacts): Node {
   };
 }
 
-/** Ready as a kubelet posts it, or as the node lifecycle controller does for one that is silent. */
+/** Builds the Ready condition as a kubelet posts it, or as the node lifecycle controller sets it for a silent one. */
 export function readyCondition(alive: boolean, since: string): NodeCondition {
   return alive
     ? {

@@ -3,10 +3,8 @@ import { CLUSTER_NAME_LABEL, type WorkloadClusters } from "@capstan/capi";
 import { type Kubelet, kubeletOver } from "./kubelet.ts";
 
 /**
- * The kubelet of a machine in memory that joined before this process started. A real one has its certificate on its disk; here only the
- * infrastructure machine is left, which says which cluster it is in, so the kubelet uses the manager's own connection. That may do
- * everything in the cluster: it is looked up in the namespace of the machine, which the caller must have found in that of the host. Throws
- * while the cluster cannot be reached.
+ * Recreates the kubelet of a simulated machine that joined before this process started; throws while its cluster is unreachable. Its
+ * certificate is lost, so it uses the manager's admin connection: the caller must have found machine and host in one namespace.
  */
 export function resumedKubelet(machine: KubeObject | undefined, workload: WorkloadClusters): Kubelet {
   const cluster = machine?.metadata.labels?.[CLUSTER_NAME_LABEL];

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { type Clock, sleep } from "@capstan/apimachinery";
 import { foldersOf, type Hierarchy, parseHierarchies } from "@capstan/os";
 
-/** What the programs of one owner may use together. */
+/** Limits on what all programs of one owner may use together. */
 export interface OwnerLimits {
   memoryBytes: number;
   /** Threads count as processes. */
@@ -15,7 +15,7 @@ export interface OwnerLimits {
   cpus?: number;
 }
 
-/** Half of the machine's memory, and as many processes as the largest control plane has threads, several times over. */
+/** Returns the default limits: half of the machine's memory, and several times the threads of the largest control plane. */
 export function defaultLimits(): OwnerLimits {
   return { memoryBytes: Math.floor(totalmem() / 2), processes: 4096 };
 }
@@ -34,7 +34,7 @@ interface Place {
   parent: string;
 }
 
-/** Control groups of owners, in v1 hierarchies or v2, whichever the machine has for a controller. */
+/** Manages one control group per owner, in cgroup v1 or v2, whichever the machine has for a controller. */
 export class CgroupLimits {
   private readonly places: Place[];
   private readonly limits: OwnerLimits;

@@ -11,7 +11,7 @@ const UNSHARE = ["--mount", "--ipc", "--propagation", "slave", "--"];
 /** "nobody" in every distribution, for finding out what works. */
 const NOBODY = 65_534;
 
-/** How far programs with a user id of their own are kept apart on this machine. */
+/** Reports which parts of the isolation between owners do not work on this machine. */
 export interface IsolationReport {
   /** A mount view of its own, no new privileges, no capabilities. Undefined when it works. */
   viewProblem?: string;
@@ -19,13 +19,13 @@ export interface IsolationReport {
   limitProblems: string[];
 }
 
-/** How a program is started. */
+/** The command line that starts a program, isolated or not. */
 export interface Launch {
   command: string;
   args: string[];
 }
 
-/** Starts programs with a user id of their own so that they reach nothing of another owner; only root can. */
+/** Starts programs under their own user IDs so that they cannot access anything of another owner; requires root. */
 export class Isolation {
   private readonly hidden: readonly string[];
   private readonly root: string;

@@ -36,7 +36,7 @@ exec setpriv --reuid $user --regid $user --clear-groups --no-new-privs --inh-cap
   --bounding-set=-all -- ${VIEW}/bin/$name "$@"
 `;
 
-/** The mounts of a program's view, in the format of fstab: its own folder, its executable, and nothing that owners leave for each other. */
+/** Returns the mounts of a program in fstab format: its own folder, its executable, and nothing that owners could share. */
 export async function viewMounts(folder: string, binDir: string, hidden: readonly string[]): Promise<string> {
   const lines = [
     entry(folder, `${VIEW}/program`, "none", "bind,nosuid,nodev,X-mount.mkdir"),
