@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-/** `npm run check`: layers, types, format, lint, unused code. Runs all of them and fails if any does. */
+/** `npm run check`: layers, doc comments, types, format, lint, unused code. Runs all of them and fails if any does. */
 import { spawnSync } from "node:child_process";
 
 /** @type {{ name: string; command: string[] }[]} */
 const steps = [
   { name: "layers", command: ["node", "tools/lint/layers.mjs", "--check"] },
+  { name: "doc comments", command: ["node", "tools/lint/exported-docs.mjs"] },
   { name: "types", command: ["tsc", "-b"] },
   { name: "format", command: ["biome", "check", "."] },
   { name: "lint", command: ["oxlint", "--type-aware", "."] },
