@@ -50,6 +50,8 @@ export class CommandPlane {
       transport: server.admin(),
       kinds: "in-process",
       dataDir,
+      // Virtual time does not wait for a disk.
+      embeddedStores: "memory",
       clock,
       random,
       log: silentLogger,

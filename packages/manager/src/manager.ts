@@ -46,7 +46,7 @@ export interface ManagerOptions {
   /** What the processes of one hosted control plane may use together. */
   controlPlaneLimits?: Partial<OwnerLimits>;
   /** Where embedded control planes keep their data; by default unencrypted in the data directory. */
-  embeddedStores?: () => Promise<SharedStores>;
+  embeddedStores?: (() => Promise<SharedStores>) | "memory";
   /** Whether the management API is a cluster that runs pods; the embedded one does not. */
   runsPods?: boolean;
   /** Whether BareMetalHosts are driven from here; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
@@ -173,6 +173,7 @@ function embeddedClusters(options: ManagerOptions, gate: DialGate): EmbeddedClus
     return api;
   };
   const report = (message: string, error: unknown): void => log.error(message, { error });
-  const stores = options.embeddedStores ?? (() => openEmbeddedStores(options.dataDir, undefined, options));
-  return new EmbeddedClusters({ clock, random, log: report, listen: { host, port }, gate, stores });
+  const given = options.embeddedStores ?? (() => openEmbeddedStores(options.dataDir, undefined, options));
+  const stores = given === "memory" ? {} : { stores: given };
+  return new EmbeddedClusters({ clock, random, log: report, listen: { host, port }, gate, ...stores });
 }
