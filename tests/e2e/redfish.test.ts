@@ -187,7 +187,7 @@ test("an image with a wrong checksum is not booted; one with a right one is, wit
   const wrong = await until("checked", () =>
     driver.provision(host(), request({ checksum: "0".repeat(64) }), signal),
   ).catch(String);
-  expect(wrong).toMatch(/has the sha256 digest [0-9a-f]{64}, but spec.image.checksum says 0{64}/);
+  expect(wrong).toMatch(/has the sha256 digest [0-9a-f]{64}, but spec.image.checksum says "0{64}"/);
   expect(state?.boot_image ?? {}).toEqual({});
   const checksum = createHash("sha256").update(liveIso).digest("hex");
   await until("provisioned", () => driver.provision(host(), request({ checksum }), signal));
