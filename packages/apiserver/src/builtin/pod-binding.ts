@@ -24,8 +24,8 @@ async function assign(
   if (problem !== undefined) throw problem;
   const pod = api.get(PODS, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
-  if (dryRun) return assignPod(structuredClone(pod), binding, nowMs);
-  const change = (newest: Unstructured): void => assignPod(newest, binding, nowMs);
+  if (dryRun) return assignPod(structuredClone(pod), binding, nowMs, DRY_RUN_KEYS);
+  const change = (newest: Unstructured): void => assignPod(newest, binding, nowMs, STORAGE_KEYS);
   // As upstream: admission sees the creation of the Binding, made by the caller, and not a change of the pod.
   const bound = await api.update(PODS, namespace, name, "binding", change, "binding", { admitted: true });
   if (bound === undefined) throw notFound({ group: "", resource: "pods" }, name);
@@ -44,8 +44,12 @@ function targetProblem(binding: Unstructured): ApiError | undefined {
   return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
 }
 
+/** How kube-apiserver names the key of a pod in a conflict: a dry run is refused above the storage, which adds the prefix. */
+const STORAGE_KEYS = "/registry/pods";
+const DRY_RUN_KEYS = "/pods";
+
 /** The Binding's UID and resourceVersion, where it has them, must be the pod's. */
-function checkPreconditions(pod: Unstructured, binding: Unstructured): void {
+function checkPreconditions(pod: Unstructured, binding: Unstructured, keys: string): void {
   const { name = "", namespace = "" } = pod.metadata;
   for (const [field, label] of [
     ["uid", "UID"],
@@ -57,13 +61,13 @@ function checkPreconditions(pod: Unstructured, binding: Unstructured): void {
     throw conflict(
       { group: "", resource: "pods" },
       name,
-      `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`,
+      `StorageError: invalid object, Code: 4, Key: ${keys}/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`,
     );
   }
 }
 
-function assignPod(pod: Unstructured, binding: Unstructured, nowMs: number): void {
-  checkPreconditions(pod, binding);
+function assignPod(pod: Unstructured, binding: Unstructured, nowMs: number, keys: string): void {
+  checkPreconditions(pod, binding, keys);
   const { name = "" } = pod.metadata;
   const refuse = (why: string): never => {
     throw conflict({ group: "", resource: "pods/binding" }, name, why);

@@ -117,11 +117,14 @@ describe("pods/binding", () => {
     expect(await at(`${NS}/pods/p`)).toMatchObject({ spec: { nodeName: "n" } });
   });
 
-  it.each([{}, { dryRun: "All" }])("refuses a pod that is not the one of the Binding (%o)", async (query) => {
+  it.each([
+    { query: {}, keys: "/registry/pods" },
+    { query: { dryRun: "All" }, keys: "/pods" },
+  ])("refuses a pod that is not the one of the Binding ($query)", async ({ query, keys }) => {
     const { metadata } = await create(`${NS}/pods`, pod);
     const other = await bind({ uid: "another" }, query as Record<string, string>);
     expect(`${other.status} ${String(objectOf(other)["message"])}`).toBe(
-      `409 Operation cannot be fulfilled on pods "p": StorageError: invalid object, Code: 4, Key: /registry/pods/default/p, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: another, UID in object meta: ${metadata.uid}`,
+      `409 Operation cannot be fulfilled on pods "p": StorageError: invalid object, Code: 4, Key: ${keys}/default/p, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: another, UID in object meta: ${metadata.uid}`,
     );
     expect((await bind({ uid: metadata.uid, resourceVersion: "1" }, query as Record<string, string>)).status).toBe(409);
     expect((await at(`${NS}/pods/p`))["spec"]).not.toHaveProperty("nodeName");
