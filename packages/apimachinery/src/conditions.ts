@@ -11,8 +11,8 @@ export function isTrue(conditions: readonly Condition[] | undefined, type: strin
 }
 
 /**
- * The conditions with one set. lastTransitionTime moves to `now` only when the status changes; when nothing changes the very
- * same array comes back, so that callers can tell.
+ * The conditions with one set. lastTransitionTime moves to `now` only when the status changes; without changes the
+ * same array is returned, so that callers can detect it.
  */
 export function setCondition(
   conditions: Condition[] | undefined,

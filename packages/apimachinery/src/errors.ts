@@ -61,7 +61,7 @@ export function generateNameConflict(gr: GroupResource, name: string, retryAfter
 
 const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
-/** 409: somebody else was faster, or a precondition does not hold. */
+/** 409: another client was faster, or a precondition does not hold. */
 export function conflict(gr: GroupResource, name: string, detail: string = MODIFIED): ApiError {
   const message = `Operation cannot be fulfilled on ${qualified(gr.resource, gr.group)} ${goQuote(name)}: ${detail}`;
   return failure(409, "Conflict", message, detailsOf(name, gr.group, gr.resource));
@@ -72,7 +72,7 @@ export function applyConflict(causes: StatusCause[], message: string): ApiError 
   return failure(409, "Conflict", message, { causes });
 }
 
-/** More causes than this are left out: nobody reads them, and wording them would hold up others. */
+/** More causes than this are left out: formatting them would hold up other requests. */
 const MAX_CAUSES = 1000;
 
 /** 422: the object is refused, with one cause per field. Equal messages are printed once. */
@@ -116,7 +116,7 @@ export function badRequest(message: string): ApiError {
   return failure(400, "BadRequest", message);
 }
 
-/** 401: who asks is not known. */
+/** 401: the client is not authenticated. */
 export function unauthorized(message = "Unauthorized"): ApiError {
   return failure(401, "Unauthorized", message);
 }
@@ -142,13 +142,13 @@ export function gone(message: string): ApiError {
   return failure(410, "Gone", message);
 }
 
-/** 410 with reason Expired: the resource version is too old; `continueToken` lets a list go on inconsistently. */
+/** 410 with reason Expired: the resource version is too old; `continueToken` lets a list continue inconsistently. */
 export function expired(message: string, continueToken?: string): ApiError {
   const error = failure(410, "Expired", message);
   return continueToken === undefined ? error : new ApiError({ ...error.status, metadata: { continue: continueToken } });
 }
 
-/** 504: the client asked for a revision that does not exist yet. */
+/** 504: the client requested a revision that does not exist yet. */
 export function tooLargeResourceVersion(asked: number | bigint, current: number | bigint): ApiError {
   const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
@@ -165,12 +165,12 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
   return failure(429, "TooManyRequests", message, { retryAfterSeconds });
 }
 
-/** 500: our own fault. */
+/** 500: an internal error. */
 export function internalError(message: string): ApiError {
   return failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
 
-/** 503: not now. */
+/** 503: temporarily unavailable. */
 export function serviceUnavailable(message: string): ApiError {
   return failure(503, "ServiceUnavailable", message);
 }

@@ -34,7 +34,7 @@ const TITLES: Record<FieldErrorType, string> = {
   InternalError: "Internal error",
 };
 
-/** A longer text is cut: a megabyte in a message helps nobody. */
+/** Longer values are truncated to keep messages readable. */
 const MAX_PRINTED = 64 * 1024;
 
 const WITHOUT_VALUE: ReadonlySet<FieldErrorType> = new Set([

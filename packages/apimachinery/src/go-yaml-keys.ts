@@ -19,7 +19,7 @@ export function compareKeys(a: string, b: string): number {
 const isLetter = (character: string): boolean => /^\p{L}$/u.test(character);
 const isDigit = (character: string | undefined): boolean => character !== undefined && /^\p{Nd}$/u.test(character);
 
-/** Whether a digit other than zero stands in the number that goes on here. */
+/** Whether a digit other than zero is in the number that continues here. */
 function followsNumber(characters: readonly string[], index: number): boolean {
   for (let j = index - 1; isDigit(characters[j]); j--) if (characters[j] !== "0") return true;
   return false;

@@ -1,4 +1,4 @@
-/** Where a scalar begins, where its folded lines go on, and whether it may be folded (keys may not). */
+/** Where a scalar begins, where its folded lines continue, and whether it may be folded (keys may not). */
 export interface Place {
   column: number;
   indent: number;
@@ -7,7 +7,7 @@ export interface Place {
 
 const WIDTH = 80;
 
-/** Words that YAML 1.1 takes for something other than text. */
+/** Scalars that YAML 1.1 reads as something other than text. */
 const WORDS =
   /^(?:~|null|Null|NULL|y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF|true|True|TRUE|false|False|FALSE|\.nan|\.NaN|\.NAN|[-+]?\.(?:inf|Inf|INF))?$/;
 const NUMBER =
@@ -39,7 +39,7 @@ function plainAllowed(text: string): boolean {
   );
 }
 
-/** Tabs, ends of lines and whatever is beyond the basic plane count as special here: only double quotes can show them. */
+/** Tabs, line breaks and everything beyond the basic plane count as special here: only double quotes can show them. */
 function printable(text: string): boolean {
   return !/[\p{Cc}\p{Cs}\u2028\u2029\ufeff\ufffe\uffff\u{10000}-\u{10ffff}]/u.test(text);
 }

@@ -4,7 +4,7 @@ import { goQuote } from "./go-text.ts";
 /** A number, or a percentage such as `25%`. */
 export type IntOrString = number | string;
 
-/** The number meant out of `total`: itself, or the percentage of the total rounded as told. Throws BadRequest. */
+/** Resolves the value against `total`: the number itself, or the percentage of the total, rounded as specified. Throws BadRequest. */
 export function scaledValue(value: IntOrString, total: number, roundUp: boolean): number {
   if (typeof value === "number") return value;
   const match = /^(\d{1,9})%$/.exec(value);

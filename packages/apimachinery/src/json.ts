@@ -28,7 +28,7 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
   } else object[key] = value;
 }
 
-/** A deep copy of a JSON value, not frozen. */
+/** A deep copy of a JSON value, not frozen. A property that is undefined is left out, as JSON text leaves it out. */
 export function deepCopy<T>(value: T): T {
   return copy(value, 0) as T;
 }
@@ -45,6 +45,7 @@ function copy(value: unknown, depth: number): unknown {
   const out: JsonObject = {};
   for (const key of Object.keys(source)) {
     const item = source[key];
+    if (item === undefined) continue;
     const copied = typeof item === "object" && item !== null ? copy(item, depth + 1) : item;
     if (key === "__proto__") setOwn(out, key, copied);
     else out[key] = copied;

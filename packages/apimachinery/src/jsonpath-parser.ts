@@ -27,101 +27,101 @@ export function parseJsonPath(expression: string): Step[] {
 }
 
 class Parser {
-  private at = 0;
-  private readonly text: string;
-  private readonly whole: string;
+  #at = 0;
+  readonly #text: string;
+  readonly #whole: string;
 
   constructor(text: string, whole: string) {
-    this.text = text;
-    this.whole = whole;
+    this.#text = text;
+    this.#whole = whole;
   }
 
   parse(): Step[] {
     const steps: Step[] = [];
-    while (this.at < this.text.length) {
-      if (this.text.startsWith("..", this.at)) {
-        this.at += 2;
+    while (this.#at < this.#text.length) {
+      if (this.#text.startsWith("..", this.#at)) {
+        this.#at += 2;
         steps.push({ type: "descend" });
-        if (this.text[this.at] !== "[") steps.push(this.field());
-      } else if (this.text[this.at] === ".") {
-        this.at++;
+        if (this.#text[this.#at] !== "[") steps.push(this.#field());
+      } else if (this.#text[this.#at] === ".") {
+        this.#at++;
         // A lone dot is the object itself, and kubectl lets a dot stand before a bracket.
-        if (this.at < this.text.length && this.text[this.at] !== "[") steps.push(this.field());
-      } else if (this.text[this.at] === "[") steps.push(this.bracket());
-      else this.fail("expected a dot or a bracket");
+        if (this.#at < this.#text.length && this.#text[this.#at] !== "[") steps.push(this.#field());
+      } else if (this.#text[this.#at] === "[") steps.push(this.#bracket());
+      else this.#fail("expected a dot or a bracket");
     }
     return steps;
   }
 
-  private fail(problem: string): never {
-    throw badRequest(`invalid JSONPath ${goQuote(this.whole)} at position ${this.at}: ${problem}`);
+  #fail(problem: string): never {
+    throw badRequest(`invalid JSONPath ${goQuote(this.#whole)} at position ${this.#at}: ${problem}`);
   }
 
-  private field(): Step {
+  #field(): Step {
     let name = "";
-    const start = this.at;
-    while (this.at < this.text.length) {
-      const c = this.text.charAt(this.at);
+    const start = this.#at;
+    while (this.#at < this.#text.length) {
+      const c = this.#text.charAt(this.#at);
       if (c === "." || c === "[") break;
-      if (/[\s\]()'"@$?,|&=<>!]/.test(c)) this.fail(`unexpected ${goQuote(c)} in a field name`);
-      if (c === "\\" && this.at + 1 < this.text.length) this.at++;
-      name += this.text.charAt(this.at++);
+      if (/[\s\]()'"@$?,|&=<>!]/.test(c)) this.#fail(`unexpected ${goQuote(c)} in a field name`);
+      if (c === "\\" && this.#at + 1 < this.#text.length) this.#at++;
+      name += this.#text.charAt(this.#at++);
     }
-    if (this.at === start) this.fail("expected a field name");
-    return name === "*" && this.text[start] === "*" ? { type: "wildcard" } : { type: "fields", names: [name] };
+    if (this.#at === start) this.#fail("expected a field name");
+    return name === "*" && this.#text[start] === "*" ? { type: "wildcard" } : { type: "fields", names: [name] };
   }
 
-  private bracket(): Step {
-    const end = this.closing();
-    const inner = this.text.slice(this.at + 1, end).trim();
-    const step = this.bracketStep(inner);
-    this.at = end + 1;
+  #bracket(): Step {
+    const end = this.#closing();
+    const inner = this.#text.slice(this.#at + 1, end).trim();
+    const step = this.#bracketStep(inner);
+    this.#at = end + 1;
     return step;
   }
 
-  private bracketStep(inner: string): Step {
+  #bracketStep(inner: string): Step {
     if (inner === "*") return { type: "wildcard" };
     if (/^-?\d{1,9}$/.test(inner)) return { type: "index", index: Number(inner) };
-    if (inner.startsWith("?(") && inner.endsWith(")")) return this.filter(inner.slice(2, -1).trim());
+    if (inner.startsWith("?(") && inner.endsWith(")")) return this.#filter(inner.slice(2, -1).trim());
     const slice = /^(-?\d{1,9})?\s*:\s*(-?\d{1,9})?\s*(?::\s*(-?\d{1,9}))?$/.exec(inner);
     if (slice !== null) {
       const step = slice[3] === undefined ? 1 : Number(slice[3]);
-      if (step <= 0) this.fail("the step of a slice must be positive");
+      if (step <= 0) this.#fail("the step of a slice must be positive");
       return { type: "slice", from: optional(slice[1]), to: optional(slice[2]), step };
     }
     const names = splitList(inner).map((part) => unquote(part));
     if (names.length === 0 || names.includes(undefined))
-      this.fail("expected an index, a quoted name, a slice, * or ?( )");
+      this.#fail("expected an index, a quoted name, a slice, * or ?( )");
     return { type: "fields", names: names.filter((n) => n !== undefined) };
   }
 
-  private filter(text: string): Step {
+  #filter(text: string): Step {
     const found = findOperator(text);
-    if (found === undefined) return { type: "filter", left: this.operand(text), operator: "exists", right: undefined };
+    if (found === undefined) return { type: "filter", left: this.#operand(text), operator: "exists", right: undefined };
     const { operator, at } = found;
-    const right = this.operand(text.slice(at + operator.length));
-    return { type: "filter", left: this.operand(text.slice(0, at)), operator, right };
+    const right = this.#operand(text.slice(at + operator.length));
+    return { type: "filter", left: this.#operand(text.slice(0, at)), operator, right };
   }
 
-  private operand(text: string): Operand {
+  #operand(text: string): Operand {
     const trimmed = text.trim();
     if (trimmed.startsWith("@") || trimmed.startsWith("$")) {
-      return { type: "path", steps: new Parser(trimmed.slice(1), this.whole).parse() };
+      return { type: "path", steps: new Parser(trimmed.slice(1), this.#whole).parse() };
     }
     const quoted = unquote(trimmed);
     if (quoted !== undefined) return { type: "literal", value: quoted };
     if (/^-?\d+(\.\d+)?$/.test(trimmed)) return { type: "literal", value: Number(trimmed) };
     if (trimmed === "true" || trimmed === "false") return { type: "literal", value: trimmed === "true" };
     if (trimmed === "null") return { type: "literal", value: null };
-    return this.fail(`cannot compare with ${goQuote(trimmed)}: quote texts, begin paths with @`);
+    return this.#fail(`cannot compare with ${goQuote(trimmed)}: quote texts, begin paths with @`);
   }
 
   /** The bracket that closes the one at the current position. */
-  private closing(): number {
+  #closing(): number {
     let depth = 0;
     let quote = "";
-    for (let i = this.at; i < this.text.length; i++) {
-      const c = this.text.charAt(i);
+    for (let i = this.#at; i < this.#text.length; i++) {
+      const c = this.#text.charAt(i);
       if (quote !== "") {
         if (c === "\\") i++;
         else if (c === quote) quote = "";
@@ -129,7 +129,7 @@ class Parser {
       else if (c === "[") depth++;
       else if (c === "]" && --depth === 0) return i;
     }
-    return this.fail("unterminated bracket");
+    return this.#fail("unterminated bracket");
   }
 }
 
@@ -169,7 +169,7 @@ function findOperator(text: string): { operator: string; at: number } | undefine
   return found;
 }
 
-/** Calls for each position outside of quotes until told to stop. */
+/** Calls for each position outside of quotes until the callback stops it. */
 function eachUnquoted(text: string, visit: (at: number) => boolean): void {
   let quote = "";
   for (let i = 0; i < text.length; i++) {

@@ -87,3 +87,14 @@ test("no expression crashes or hangs", () => {
     }),
   );
 });
+
+test.each<[string, string]>([
+  ["<", "a"],
+  ["<=", "a,b"],
+  [">", "c"],
+  [">=", "b,c"],
+  ["==", "b"],
+  ["!=", "a,c"],
+])("a filter with %s 2 finds %s", (operator, names) => {
+  expect(compileJsonPath(`{.spec.items[?(@.n ${operator} 2)].name}`).find(object)).toEqual(names.split(","));
+});

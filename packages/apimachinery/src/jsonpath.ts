@@ -8,7 +8,7 @@ export interface JsonPath {
   first(object: unknown): unknown;
 }
 
-/** Bound on intermediate results, so that `..` on top of `..` ends in an error instead of eating the memory. */
+/** Bound on intermediate results, so that nested `..` fails instead of exhausting the memory. */
 const MAX_RESULTS = 100_000;
 
 /** Compiles kubectl's JSONPath: fields, quoted fields, indices, slices, wildcards, recursion and filters. Throws BadRequest. */

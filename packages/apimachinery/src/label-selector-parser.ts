@@ -36,7 +36,7 @@ function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** Parses the grammar of label selectors: `a=b,c in (d,e),!f`. Throws BadRequest in upstream's words. */
+/** Parses the grammar of label selectors: `a=b,c in (d,e),!f`. Throws BadRequest with upstream's message. */
 export function parseRequirements(text: string): LabelRequirement[] {
   if (text.length > MAX_LENGTH) throw badRequest(`label selector is longer than ${MAX_LENGTH} characters: shorten it`);
   const tokens = new Tokens(tokenize(text));
@@ -61,19 +61,19 @@ function startsRequirement(token: Token): boolean {
 }
 
 class Tokens {
-  private at = 0;
-  private readonly tokens: readonly Token[];
+  #at = 0;
+  readonly #tokens: readonly Token[];
 
   constructor(tokens: readonly Token[]) {
-    this.tokens = tokens;
+    this.#tokens = tokens;
   }
 
   peek(): Token {
-    return this.tokens[this.at] ?? END;
+    return this.#tokens[this.#at] ?? END;
   }
 
   take(): Token {
-    return this.tokens[this.at++] ?? END;
+    return this.#tokens[this.#at++] ?? END;
   }
 }
 
@@ -92,9 +92,9 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
   const keyErrors = isQualifiedName(key);
   if (keyErrors.length > 0) fail(fieldErrorText(invalidValue("<nil>", key, keyErrors.join("; "))));
   const next = tokens.peek();
-  const ends = next.type === "end" || next.text === ",";
+  const atEnd = next.type === "end" || next.text === ",";
   if (negated) return requirement(key, "!", []);
-  if (ends) return requirement(key, "exists", []);
+  if (atEnd) return requirement(key, "exists", []);
   const operator = parseOperator(tokens);
   const values = operator === "in" || operator === "notin" ? parseValues(tokens) : parseExactValue(tokens);
   return requirement(key, operator, values);
@@ -140,7 +140,7 @@ function parseValues(tokens: Tokens): string[] {
   }
   if (first.type !== "id" && first.text !== ",") fail(`found '${first.text}', expected: ',', ')' or identifier`);
   const values = new Set<string>();
-  // An empty value stands wherever a comma has no identifier beside it.
+  // A comma without an adjacent identifier implies an empty value.
   let expectValue = true;
   for (;;) {
     const token = tokens.take();

@@ -4,7 +4,7 @@ import { invalid } from "./errors.ts";
 import { validateFieldManager, validateObjectMeta, validateObjectMetaUpdate } from "./meta-validation.ts";
 import type { ObjectMeta } from "./object.ts";
 
-// What a real kube-apiserver v1.34 said about ConfigMaps with this metadata (`tools/record-objects`).
+// What a real kube-apiserver said about ConfigMaps with this metadata (`tools/record-objects`).
 interface Case {
   meta: ObjectMeta;
   message?: string;
@@ -69,6 +69,26 @@ describe("metadata of updates", () => {
       "metadata.resourceVersion|FieldValueInvalid|must be specified for an update",
       "metadata.generation|FieldValueInvalid|must not be decremented",
     ]);
+  });
+  test("finalizers come and go while nothing deletes the object", () => {
+    expect(texts({ ...old, finalizers: ["x/y", "b/c"] })).toEqual([]);
+    expect(texts({ ...old, finalizers: [] })).toEqual([]);
+  });
+  test("names the field of what is malformed", () => {
+    const malformed = {
+      labels: { "-": "x" },
+      annotations: { "-": "x" },
+      ownerReferences: [{}],
+    } as unknown as Partial<ObjectMeta>;
+    const owner = ["apiVersion", "kind", "name", "uid"];
+    const fields = validateObjectMetaUpdate({ ...old, ...malformed }, old).map(({ field }) => field);
+    expect(new Set(fields)).toEqual(
+      new Set(
+        ["labels", "annotations", ...owner.map((name) => `ownerReferences[0].${name}`)].map(
+          (name) => `metadata.${name}`,
+        ),
+      ),
+    );
   });
   test("no new finalizers while deleting", () => {
     const deleting = { ...old, deletionTimestamp: "2026-01-01T00:00:00Z" };

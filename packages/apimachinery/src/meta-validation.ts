@@ -121,7 +121,7 @@ const MAX_ERRORS = 1000;
 export function validateLabels(labels: Record<string, string> | undefined, field: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
-    // Nobody reads more.
+    // Further problems are left out.
     if (errors.length >= MAX_ERRORS) break;
     for (const text of isQualifiedName(key)) errors.push(invalidValue(field, key, text));
     if (typeof value !== "string") errors.push(invalidValue(field, value, "must be a string"));
@@ -146,15 +146,17 @@ export function validateAnnotations(annotations: Record<string, string> | undefi
 function validateOwnerReferences(references: readonly OwnerReference[] | undefined, field: string): FieldError[] {
   const errors: FieldError[] = [];
   let controller = "";
-  for (const ref of references ?? []) {
+  for (const [index, ref] of (references ?? []).entries()) {
+    const at = `${field}[${index}]`;
     const { apiVersion = "", kind = "", name = "", uid = "" }: Partial<OwnerReference> = isObject(ref) ? ref : {};
-    if (versionOf(apiVersion) === "")
-      errors.push(invalidValue(`${field}.apiVersion`, apiVersion, "version must not be empty"));
-    if (kind === "") errors.push(invalidValue(`${field}.kind`, kind, "must not be empty"));
-    if (name === "") errors.push(invalidValue(`${field}.name`, name, "must not be empty"));
-    if (uid === "") errors.push(invalidValue(`${field}.uid`, uid, "must not be empty"));
+    if (apiVersion === "") errors.push(required(`${at}.apiVersion`, "must not be empty"));
+    else if (versionOf(apiVersion) === "")
+      errors.push(invalidValue(`${at}.apiVersion`, apiVersion, "must be <group>/<version> or <version>"));
+    if (kind === "") errors.push(required(`${at}.kind`, "must not be empty"));
+    if (name === "") errors.push(required(`${at}.name`, "must not be empty"));
+    if (uid === "") errors.push(required(`${at}.uid`, "must not be empty"));
     if (apiVersion === "v1" && kind === "Event") {
-      errors.push(invalidValue(field, ref, "/v1, Kind=Event is disallowed from being an owner"));
+      errors.push(invalidValue(at, ref, "/v1, Kind=Event is disallowed from being an owner"));
     }
     if (ref?.controller !== true) continue;
     const current = `${kind}/${name}`;

@@ -1,4 +1,4 @@
-/** Rules for names, label keys and label values; each function returns error texts as Kubernetes words them, [] = good. */
+/** Rules for names, label keys and label values; each function returns Kubernetes' error messages; an empty list means valid. */
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
@@ -29,8 +29,9 @@ function bytes(text: string): number {
   return Buffer.byteLength(text);
 }
 
-function lengthError(text: string, max: number): string[] {
-  return bytes(text) > max ? [`must be no more than ${max} characters`] : [];
+/** Label keys and values count in bytes, all other names in characters, as in Kubernetes' messages. */
+function lengthError(text: string, max: number, unit: "bytes" | "characters" = "characters"): string[] {
+  return bytes(text) > max ? [`must be no more than ${max} ${unit}`] : [];
 }
 
 /** RFC 1123 label: at most 63 of `a-z0-9-`. */
@@ -43,7 +44,11 @@ export function isDns1123Label(text: string): string[] {
 
 /** RFC 1123 subdomain: labels joined by dots, at most 253. */
 export function isDns1123Subdomain(text: string): string[] {
-  const errors = lengthError(text, 253);
+  return subdomainErrors(text, "characters");
+}
+
+function subdomainErrors(text: string, unit: "bytes" | "characters"): string[] {
+  const errors = lengthError(text, 253, unit);
   return subdomainRegex.test(text) ? errors : [...errors, regexError(SUBDOMAIN_TEXT, SUBDOMAIN, "example.com")];
 }
 
@@ -58,14 +63,14 @@ export function isQualifiedName(text: string): string[] {
   const slash = text.indexOf("/");
   if (slash >= 0 && text.indexOf("/", slash + 1) >= 0) {
     const rule = regexError(QUALIFIED_TEXT, QUALIFIED, "MyName", "my.name", "123-abc");
-    return [`a qualified name ${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+    return [`a valid label key ${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const errors: string[] = [];
   if (slash === 0) errors.push("prefix part must be non-empty");
-  else if (slash > 0) errors.push(...isDns1123Subdomain(text.slice(0, slash)).map((e) => `prefix part ${e}`));
+  else if (slash > 0) errors.push(...subdomainErrors(text.slice(0, slash), "bytes").map((e) => `prefix part ${e}`));
   const name = text.slice(slash + 1);
   if (name === "") errors.push("name part must be non-empty");
-  else errors.push(...lengthError(name, 63).map((e) => `name part ${e}`));
+  else errors.push(...lengthError(name, 63, "bytes").map((e) => `name part ${e}`));
   if (!qualifiedRegex.test(name)) {
     errors.push(`name part ${regexError(QUALIFIED_TEXT, QUALIFIED, "MyName", "my.name", "123-abc")}`);
   }
@@ -74,7 +79,7 @@ export function isQualifiedName(text: string): string[] {
 
 /** A label's value: empty, or at most 63 letters, digits, `-`, `_`, `.`. */
 export function isLabelValue(text: string): string[] {
-  const errors = lengthError(text, 63);
+  const errors = lengthError(text, 63, "bytes");
   if (labelValueRegex.test(text)) return errors;
   return [...errors, regexError(LABEL_VALUE_TEXT, LABEL_VALUE, "MyValue", "my_value", "12345")];
 }

@@ -46,7 +46,7 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | undefine
 
 /**
  * As labelSelectorFromObject for selectors that users wrote into objects already stored: a bad one matches nothing and says what
- * is wrong with it, so that one bad object is never the trouble of others.
+ * is wrong with it, so that one invalid object never affects others.
  */
 export function selectorOrProblem(
   selector: LabelSelectorObject | undefined | null,

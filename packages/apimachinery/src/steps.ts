@@ -1,4 +1,4 @@
-/** Work that may be interrupted at every yield; whoever runs it decides what happens in between. */
+/** Work that may be interrupted at every yield; the caller decides what happens in between. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
 /** How many nodes of a schema are looked at between two yields. */

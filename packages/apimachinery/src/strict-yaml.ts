@@ -32,7 +32,7 @@ const SINGLE = /^'(?:[^'\n]|'')*'$/;
 
 /**
  * Reads one YAML document that every reader of YAML 1.1 and 1.2 reads the same, and refuses all others: no unsafe characters, aliases,
- * anchors, tags, directives, merge keys, repeated keys, further documents, or words that are text to one and a number to another.
+ * anchors, tags, directives, merge keys, repeated keys, further documents, or scalars that are text to one reader and a number to another.
  */
 export function parseStrictYaml(given: string): unknown {
   // What Windows editors leave is read the same by all: a mark at the very start, and CR LF.

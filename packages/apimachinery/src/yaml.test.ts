@@ -55,7 +55,7 @@ test("what is written is read back", () => {
   );
 });
 
-test("a key that is written twice is refused in Go's words, however many there are", () => {
+test("rejects duplicate keys with Go's message, however many there are", () => {
   expect(() => parseYaml("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n")).toThrow(
     'error converting YAML to JSON: yaml: unmarshal errors:\n  line 5: key "c" already set in map',
   );
@@ -69,7 +69,7 @@ test.each([
   ["dashes", `${"- ".repeat(4_000)}x`],
   ["question marks", `${"? ".repeat(4_000)}x`],
   ["braces", `${"{a: ".repeat(2_000)}1${"}".repeat(2_000)}`],
-])("%s nested so deep that they would end the process are refused before they are composed", (_name, text) => {
+])("%s nested so deep that they would crash the process are rejected before they are composed", (_name, text) => {
   expect(() => parseYaml(text)).toThrow("nested too deeply");
 });
 

@@ -48,7 +48,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Far below what the library, which calls itself for each level, has a stack for: V8 ends the process when it runs out of it while compiling a regular expression. */
+/** Far below what the library, which calls itself for each level, has a stack for: V8 aborts the process when it runs out of it while compiling a regular expression. */
 const MAX_LEVELS = 500;
 
 /** Whether a text is nested too deep, by its tokens, which are read without recursion. */
@@ -101,7 +101,7 @@ export function parseYamlDocuments(text: string): unknown[] {
   }
 }
 
-/** In Go's words. */
+/** With Go's message. */
 function refuseRepeatedKeys(map: YAMLMap, text: string): void {
   const seen = new Set<unknown>();
   for (const { key } of map.items) {
@@ -118,7 +118,7 @@ function refuseRepeatedKeys(map: YAMLMap, text: string): void {
 
 const WRITE = { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false } as const;
 
-/** Ends of lines by YAML 1.1 and not by 1.2, with their escapes: what follows one would be a line of its own to Go and Python. */
+/** Line breaks in YAML 1.1 but not in 1.2, with their escapes: Go and Python would start a new line there. */
 const LINE_ENDS: Readonly<Record<string, string>> = { "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P" };
 const LINE_END = /[\x85\u2028\u2029]/g;
 

@@ -87,7 +87,7 @@ test.each([
   expect(readdirSync(dir)).toEqual(["record.json"]);
 });
 
-test("what a killed process with the same pid left behind is not in the way", async () => {
+test("ignores the draft of a killed process with the same pid", async () => {
   // Processes in a container have the same pid after every restart, and write the same files in the same order.
   for (let i = 0; i < 1000; i++) writeFileSync(`${path}.${process.pid}-${i}.new`, "half");
   await writeFileAtomic(path, "one");
@@ -96,7 +96,7 @@ test("what a killed process with the same pid left behind is not in the way", as
   expect(readFileSync(path, "utf8")).toBe("two");
 });
 
-test("a directory that does not exist is an error that leaves nothing", async () => {
+test("fails for a directory that does not exist and leaves nothing behind", async () => {
   await expect(writeFileAtomic(join(dir, "missing", "file"), "text")).rejects.toThrow("ENOENT");
   expect(() => writeFileAtomicSync(join(dir, "missing", "file"), "text")).toThrow("ENOENT");
   expect(readdirSync(dir)).toEqual([]);

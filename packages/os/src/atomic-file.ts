@@ -17,7 +17,7 @@ export type AtomicFs = Pick<typeof promises, "open" | "rename" | "rm">;
 const DEFAULT_MODE = 0o600;
 
 /**
- * Two writers of one path, in this process or another, must not share a draft. The pid alone would not tell them apart: in a container
+ * Two writers of one path, in this process or another, must not share a draft. The pid alone would not distinguish them: in a container
  * the next process has the same one, and would find the draft that a killed one left.
  */
 const { startTime = 0, bootId = "" } = processIdentity(process.pid) ?? {};

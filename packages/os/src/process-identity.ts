@@ -16,7 +16,7 @@ export function processIdentity(pid: number): ProcessIdentity | undefined {
   if (stat === "ended") return undefined;
   if (stat === undefined) return canSignal(pid) ? { pid } : undefined;
   const boot = bootId();
-  return { pid, startTime: stat.startTime, ...(boot === undefined ? {} : { bootId: boot }) };
+  return { pid, startTime: stat.startTime, bootId: boot };
 }
 
 /** Returns whether a recorded process is still running, comparing start times to detect a reused pid. */

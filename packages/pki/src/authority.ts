@@ -138,7 +138,7 @@ function readAuthority(ca: CertificateAndKey): Authority {
     throw new PkiError(`${who} cannot issue certificates: its basic constraints do not say that it is a CA`);
   const key = readPrivateKey(ca.keyPem, `the key of ${who}`);
   if (!publicKeyInfo(key).equals(parsed.publicKeyInfo))
-    throw new PkiError(`the key of ${who} does not belong to its certificate: give the pair that was made together`);
+    throw new PkiError(`the key of ${who} does not belong to its certificate: provide a matching pair`);
   return { certificate: parsed, key };
 }
 

@@ -127,7 +127,7 @@ export function readElements(input: Uint8Array): DerNode[] {
 
 function byteAt(bytes: Buffer, at: number): number {
   const value = bytes[at];
-  if (value === undefined) throw new PkiError("malformed DER: input ends early");
+  if (value === undefined) throw new PkiError("malformed DER: unexpected end of input");
   return value;
 }
 

@@ -104,7 +104,7 @@ export function readPrivateKey(pem: string, what = "private key"): KeyObject {
 }
 
 function parsePrivateKey(pem: string, what: string): KeyObject {
-  // openssl writes an EC PARAMETERS block before the key; it says nothing that the key does not.
+  // openssl writes an EC PARAMETERS block before the key; it repeats what the key contains.
   const text = withoutParameters(pem);
   try {
     return createPrivateKey(text);

@@ -86,7 +86,7 @@ function ipToBytes(address: string): Buffer {
 }
 
 function ipv6ToBytes(address: string): Buffer {
-  const bad = (): PkiError => new PkiError(`"${address}" is no IP address: use a dotted IPv4 or an IPv6 address`);
+  const bad = (): PkiError => new PkiError(`"${address}" is not an IP address: use a dotted IPv4 or an IPv6 address`);
   const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(address);
   let text = address;
   if (dotted !== null) {

@@ -29,7 +29,7 @@ const testdata = (name: string): string => readFileSync(new URL(`./testdata/${na
 const authority = (algorithm?: KeyAlgorithm): Promise<CertificateAndKey> =>
   createCertificateAuthority({
     commonName: "kubernetes",
-    ...(algorithm === undefined ? {} : { algorithm }),
+    algorithm,
     notBeforeMs: NOW,
     validMs: 10 * YEAR,
     random: seededRandom(1),
@@ -70,7 +70,7 @@ describe("keys", () => {
     },
   );
 
-  it("tell whose signature a certificate carries", async () => {
+  it("identify the signer of a certificate", async () => {
     const [ours, theirs] = await Promise.all([authority(), authority("RSA-2048")]);
     const options = {
       commonName: "x",

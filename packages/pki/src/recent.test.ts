@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Recent } from "./recent.ts";
 
-test("what was made lately is not made again, the oldest is forgotten, failures are not kept", () => {
+test("caches recent values, evicts the oldest, and does not cache failures", () => {
   const made: string[] = [];
   const recent = new Recent<{ text: string }>(2);
   const read = (text: string) =>

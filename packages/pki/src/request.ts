@@ -100,7 +100,9 @@ function readRequest(csrPem: string): ParsedCertificateRequest {
     throw new PkiError(`the request's key is of type ${keyType ?? "unknown"}: use RSA, ECDSA or Ed25519`);
   const algorithmOid = readOid(children(algorithm, Tag.sequence, "signature algorithm")[0]);
   if (!verifyData(key, algorithmOid, body?.raw ?? Buffer.alloc(0), readBitString(signature)))
-    throw new PkiError("the request's signature does not fit its key: make a new request with the key it names");
+    throw new PkiError(
+      "the request's signature does not match its key: create a new request with the matching private key",
+    );
   const { others, ...names } = requestedNames(attributes);
   return {
     ...decodeName(subject),

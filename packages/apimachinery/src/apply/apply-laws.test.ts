@@ -119,7 +119,7 @@ describe("server-side apply", () => {
     );
   });
 
-  test("giving everything up leaves what others had", () => {
+  test("an empty apply leaves the fields of other managers", () => {
     fc.assert(
       fc.property(spec, spec, (live, patch) => {
         const created = create(live);
@@ -159,7 +159,7 @@ describe("updates", () => {
     );
   });
 
-  test("own together all of what a create would own", () => {
+  test("own all fields that a create would own", () => {
     fc.assert(
       fc.property(spec, spec, (first, second) => {
         const live = create(first);

@@ -36,13 +36,13 @@ export interface ApplyInput extends FieldManagerInput {
   share?: "all" | "status";
 }
 
-/** What came of an apply. */
+/** The result of an apply. */
 export interface Applied {
   readonly object: Unstructured;
   readonly changed: boolean;
 }
 
-/** Owner of everything an object had before anybody applied to it, when nobody was tracked. */
+/** Owner of everything an object had before its first apply, when no manager was tracked. */
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
 /**

@@ -2,7 +2,7 @@ import type { JsonObject } from "../json.ts";
 import type { JSONSchemaProps } from "../schema/types.ts";
 import { OBJECT_META_SCHEMA } from "./object-meta-schema.ts";
 
-/** How the items of a list are told apart. */
+/** How the items of a list are identified. */
 export interface ListType {
   /** The list is one value. */
   readonly atomic: boolean;
@@ -15,7 +15,7 @@ export interface ListType {
   readonly interned: Map<string, string>;
 }
 
-/** How the fields of an object are told apart. */
+/** How the fields of an object are owned. */
 export interface MapType {
   /** The object is one value. */
   readonly atomic: boolean;
@@ -32,7 +32,7 @@ export interface ApplyType {
   readonly map: MapType | undefined;
 }
 
-/** Strings are not told from other scalars: quantities and int-or-string are published as strings too. */
+/** Strings are not distinguished from other scalars: quantities and int-or-string are published as strings too. */
 export type ScalarType = "any" | "numeric" | "boolean";
 
 const NO_DEFAULT = (): undefined => undefined;
@@ -91,25 +91,25 @@ class SchemaList implements ListType {
   readonly atomic: boolean;
   readonly keys: readonly string[] | undefined;
   readonly interned = new Map<string, string>();
-  private readonly schema: JSONSchemaProps;
-  private readonly preserve: boolean;
-  private compiled: ApplyType | undefined;
+  readonly #schema: JSONSchemaProps;
+  readonly #preserve: boolean;
+  #compiled: ApplyType | undefined;
 
   constructor(schema: JSONSchemaProps, preserve: boolean) {
     const { atomic, keys } = listRelationship(schema);
     this.atomic = atomic;
     this.keys = keys;
-    this.schema = schema;
-    this.preserve = preserve;
+    this.#schema = schema;
+    this.#preserve = preserve;
   }
 
   get item(): ApplyType {
-    this.compiled ??= this.schema.items === undefined ? UNTYPED : applyType(this.schema.items, this.preserve);
-    return this.compiled;
+    this.#compiled ??= this.#schema.items === undefined ? UNTYPED : applyType(this.#schema.items, this.#preserve);
+    return this.#compiled;
   }
 
   keyDefault(key: string): unknown {
-    const fields = this.schema.items?.properties;
+    const fields = this.#schema.items?.properties;
     return fields !== undefined && Object.hasOwn(fields, key) ? fields[key]?.default : undefined;
   }
 }
@@ -131,42 +131,42 @@ function listRelationship(schema: JSONSchemaProps): { atomic: boolean; keys: rea
 
 class SchemaMap implements MapType {
   readonly atomic: boolean;
-  private readonly schema: JSONSchemaProps;
-  private readonly preserve: boolean;
-  private readonly fields = new Map<string, ApplyType | undefined>();
-  private compiledElement: ApplyType | undefined;
+  readonly #schema: JSONSchemaProps;
+  readonly #preserve: boolean;
+  readonly #fields = new Map<string, ApplyType | undefined>();
+  #compiledElement: ApplyType | undefined;
 
   constructor(schema: JSONSchemaProps, preserve: boolean) {
     this.atomic = schema["x-kubernetes-map-type"] === "atomic";
-    this.schema = schema;
-    this.preserve = preserve;
+    this.#schema = schema;
+    this.#preserve = preserve;
   }
 
   field(name: string): ApplyType | undefined {
-    const known = this.fields.get(name);
+    const known = this.#fields.get(name);
     if (known !== undefined) return known;
-    const { properties } = this.schema;
+    const { properties } = this.#schema;
     let schema = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (this.schema["x-kubernetes-embedded-resource"] === true) schema = EMBEDDED.get(name) ?? schema;
+    if (this.#schema["x-kubernetes-embedded-resource"] === true) schema = EMBEDDED.get(name) ?? schema;
     if (schema === undefined) return undefined;
-    const type = applyType(schema, this.preserve);
-    this.fields.set(name, type);
+    const type = applyType(schema, this.#preserve);
+    this.#fields.set(name, type);
     return type;
   }
 
   get element(): ApplyType | undefined {
-    this.compiledElement ??= this.compileElement();
-    return this.compiledElement;
+    this.#compiledElement ??= this.#compileElement();
+    return this.#compiledElement;
   }
 
-  private compileElement(): ApplyType | undefined {
-    const { additionalProperties, properties } = this.schema;
+  #compileElement(): ApplyType | undefined {
+    const { additionalProperties, properties } = this.#schema;
     if (additionalProperties === undefined) {
-      const free = this.preserve || properties === undefined || Object.keys(properties).length === 0;
+      const free = this.#preserve || properties === undefined || Object.keys(properties).length === 0;
       return free ? DEDUCED : undefined;
     }
     if (additionalProperties === false) return undefined;
-    return additionalProperties === true ? DEDUCED : applyType(additionalProperties, this.preserve);
+    return additionalProperties === true ? DEDUCED : applyType(additionalProperties, this.#preserve);
   }
 }
 

@@ -65,11 +65,11 @@ function compareMaps(map: MapType, left: JsonObject, right: JsonObject, depth: n
 function compareLists(list: ListType, left: unknown[], right: unknown[], depth: number): Diff | undefined {
   let out: Out | undefined;
   const lefts = indexItems(list, left);
-  const rights = indexItems(list, right);
+  const rightItems = indexItems(list, right);
   const put = (element: PathElement, diff: Diff | undefined): void => {
     if (diff !== undefined) (out ??= new Out()).put(element, diff);
   };
-  for (const [element, r] of rights) {
+  for (const [element, r] of rightItems) {
     const l = lefts.get(element) ?? [];
     if (l.length <= 1 && r.length <= 1) put(element, compare(list.item, l[0], r[0], depth + 1));
     else if (l.length >= 2 && r.length >= 2) put(element, deepEqual(l, r) ? undefined : { modified: LEAF });
@@ -78,7 +78,7 @@ function compareLists(list: ListType, left: unknown[], right: unknown[], depth: 
     else put(element, { added: LEAF, removed: l.length === 0 ? undefined : allFields(list.item, l[0], depth + 1) });
   }
   for (const [element, l] of lefts) {
-    if (rights.has(element)) continue;
+    if (rightItems.has(element)) continue;
     put(element, { removed: l.length > 1 ? LEAF : allFields(list.item, l[0], depth + 1) });
   }
   return out;

@@ -4,10 +4,10 @@ import type { ApiError } from "../status.ts";
 import { type FieldSet, printPaths } from "./field-set.ts";
 import { identity, type Managed } from "./managed-fields.ts";
 
-/** Nobody reads more conflicts than this. */
+/** Further conflicts are left out of the message. */
 const MAX_PRINTED = 1000;
 
-/** The 409 of an apply that would change fields of others, in upstream's words. */
+/** The 409 of an apply that would change fields of others, with upstream's message. */
 export function conflictError(conflicts: readonly { manager: Managed; set: FieldSet }[]): ApiError {
   const groups = conflicts
     .map(({ manager, set }) => ({ id: identity(manager), name: printManager(manager), paths: printPaths(set) }))

@@ -6,7 +6,7 @@ import { compileApplySchema } from "./apply-type.ts";
 import { trackUpdate } from "./track-update.ts";
 
 // Environment variables of containers may repeat. The steps and their outcome are those of a Deployment on a real
-// kube-apiserver v1.34, reduced to the list in question.
+// kube-apiserver, reduced to the list in question.
 
 const schema = compileApplySchema(
   {

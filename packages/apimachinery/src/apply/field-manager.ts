@@ -28,7 +28,7 @@ export interface FieldManagerInput {
   schemaFor?: (apiVersion: string) => CompiledApplySchema | undefined;
 }
 
-/** Fields nobody owns: the server keeps them. */
+/** Fields without owners: the server maintains them. */
 const STRIPPED = setOfPaths([
   ["apiVersion"],
   ["kind"],
@@ -71,7 +71,7 @@ export interface Versioned {
   readonly schema: CompiledApplySchema;
 }
 
-/** The same object in another version; undefined when that version is gone. */
+/** The same object in another version; undefined when that version is no longer served. */
 export function toVersion(v: Versioned, apiVersion: string, input: FieldManagerInput): Versioned | undefined {
   if (v.apiVersion === apiVersion) return v;
   const schema = apiVersion === input.apiVersion ? input.schema : input.schemaFor?.(apiVersion);
@@ -80,7 +80,7 @@ export function toVersion(v: Versioned, apiVersion: string, input: FieldManagerI
   return object === undefined ? undefined : { apiVersion, object, schema };
 }
 
-/** Entries whose sets fit the schemas of today; those of versions that are gone disappear. */
+/** Entries adapted to the current schemas; those of versions that are no longer served are dropped. */
 export function reconcileAll(managed: readonly Managed[], input: FieldManagerInput): Managed[] {
   const out: Managed[] = [];
   for (const m of managed) {
@@ -92,7 +92,7 @@ export function reconcileAll(managed: readonly Managed[], input: FieldManagerInp
   return out;
 }
 
-/** What a change does to everybody's fields. */
+/** The effect of a change on all managers' fields. */
 export interface Effect {
   /** The change in the version of the request. */
   readonly comparison: Comparison;

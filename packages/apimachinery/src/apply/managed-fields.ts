@@ -39,7 +39,7 @@ export function readManagedFields(entries: readonly ManagedFieldsEntry[] | undef
   return out;
 }
 
-/** Reads entries a client sent; throws BadRequest when they make no sense. The last of equal managers counts. */
+/** Reads entries a client sent; throws BadRequest when they are invalid. The last of equal managers counts. */
 export function decodeManagedFields(entries: unknown): Managed[] {
   if (!Array.isArray(entries)) throw badRequest("metadata.managedFields: must be a list");
   const out = new Map<string, Managed>();

@@ -62,7 +62,7 @@ function allItems(list: ListType, items: readonly unknown[], depth: number): Fie
   for (const item of items) {
     const element = itemElement(list, item);
     if (typeof element !== "string") continue;
-    // Duplicates cannot be told apart: they are owned as one.
+    // Duplicates cannot be distinguished: they are owned as one.
     nodes.set(element, nodes.has(element) ? LEAF : allFields(list.item, item, depth + 1));
   }
   const out: Record<PathElement, FieldSet> = { ".": LEAF };
@@ -75,7 +75,7 @@ export interface StatedFields {
   /** As an applier owns them: leaves, list items and map keys, but not the containers it passes through. */
   readonly owned: FieldSet;
   /**
-   * The same with empty sets and map lists as leaves. Upstream lets nobody own those in an apply, but pruning must know that
+   * The same with empty sets and map lists as leaves. Upstream gives those no owner in an apply, but pruning must know that
    * they are there: else a struct that holds nothing else would go together with them.
    */
   readonly present: FieldSet;

@@ -6,7 +6,7 @@ import { presentFields } from "./owned-fields.ts";
 import { removeFields, withNamedFields } from "./remove-fields.ts";
 
 /**
- * Removes from a merged object what this applier stated last time, states no more, and nobody else owns. What it never owned
+ * Removes from a merged object what this applier applied last time, no longer applies, and no other manager owns. What it never owned
  * stays, also inside of list items that would otherwise go.
  */
 export function pruneFields(

@@ -6,7 +6,7 @@ import { fieldElement, itemElement, type PathElement } from "./path-element.ts";
 
 /**
  * The object without the fields of a set; shares the untouched parts. Containers that lose everything stay as empty ones, or
- * become null: while pruning, upstream tells by that null that the container itself was not removed.
+ * become null: while pruning, upstream uses that null to mark that the container itself was not removed.
  */
 export function removeFields(
   type: ApplyType,

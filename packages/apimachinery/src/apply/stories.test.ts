@@ -10,7 +10,7 @@ import { type CompiledApplySchema, compileApplySchema } from "./apply-type.ts";
 import type { FieldManagerInput } from "./field-manager.ts";
 import { trackUpdate } from "./track-update.ts";
 
-// What a real kube-apiserver v1.34 answered (`tools/record-objects`). Everything below must come to the same.
+// What a real kube-apiserver answered (`tools/record-objects`). Everything below must come to the same.
 
 // Not imported as modules: there a key "__proto__" would mean something else.
 function load<T>(name: string): T {
@@ -47,7 +47,7 @@ const schemas = new Map<string, CompiledApplySchema>(
 const recorded = load<{ stories: { name: string; steps: Step[] }[] }>("stories.json");
 const golden = load<{ stories: { results: Result[] }[] }>("stories.golden.json");
 const MAIN = [["status"]];
-const STATUS = [["spec"]];
+const STATUS = [["metadata"], ["spec"]];
 
 function inputOf(step: Step, live: Unstructured | undefined, nowTime: string): FieldManagerInput {
   const apiVersion = `test.example/${step.version ?? "v1"}`;

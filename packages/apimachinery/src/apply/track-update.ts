@@ -69,7 +69,7 @@ export function* trackedUpdate(
   return capUpdaters([...others.filter((m) => m !== previous), entry]);
 }
 
-/** A client may edit the list of owners itself; what makes no sense is answered by keeping the stored one, as upstream does. */
+/** A client may edit the list of owners itself; an invalid list is ignored in favour of the stored one, as upstream does. */
 function ownersBefore(input: FieldManagerInput & { next: Unstructured }): Managed[] {
   const stored = input.live?.metadata.managedFields;
   const sent: unknown = input.next.metadata.managedFields;

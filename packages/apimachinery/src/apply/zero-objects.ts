@@ -4,7 +4,7 @@ const POD_TEMPLATE = { metadata: {}, spec: { containers: null } };
 
 /**
  * What Go's structs of built-in types hold before anything is set. A create is compared with it, so that `spec` itself is
- * nobody's in a built-in object while it belongs to the creator in a custom resource. Kinds not listed hold nothing.
+ * unowned in a built-in object while it belongs to the creator in a custom resource. Kinds not listed hold nothing.
  */
 const ZERO_OBJECTS: Readonly<Record<string, JsonObject>> = deepFreeze({
   "/Event": {

@@ -74,7 +74,7 @@ class Checker {
   readonly #used = new Set<string>();
   readonly #issues: CelIssue[] = [];
   readonly #bindings = new Map<string, CelType>();
-  /** Names in the order they were bound, so that a failed attempt can be taken back. */
+  /** Names in the order they were bound, so that a failed attempt can be rolled back. */
   readonly #trail: string[] = [];
   #fresh = 0;
   /** Inside the arguments of format(), where literals may mix types. */

@@ -221,7 +221,7 @@ function buildMap(node: SchemaNode): DeclType | undefined {
   return decl;
 }
 
-/** A list of the object under validation; items are converted when looked at. */
+/** A list of the object under validation; items are converted on access. */
 export class RawList extends ListValue {
   readonly raw: readonly unknown[];
   readonly decl: DeclType;

@@ -5,7 +5,7 @@ import { CelError, CelHandle, type Value } from "./values.ts";
 /** What an expression asks about: a path, or a resource. */
 export interface AccessQuery {
   readonly verb: string;
-  /** Asked for this ServiceAccount instead of the one whose request it is. */
+  /** Checks this ServiceAccount instead of the request's user. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
   readonly path?: string;
   readonly group: string;
@@ -68,7 +68,7 @@ for (const field of ["subresource", "namespace", "name"])
   define(field, `resourcecheck_${field}`, "ResourceCheck.(string):ResourceCheck", (v, value) =>
     handle("ResourceCheck", { ...question(v), [field]: s(value) }),
   );
-// RBAC looks at no selector: what is narrowed by one is judged as the whole.
+// RBAC ignores selectors: a request narrowed by one is authorized as a whole.
 for (const field of ["fieldSelector", "labelSelector"])
   define(field, `resourcecheck_${field.toLowerCase()}`, "ResourceCheck.(string):ResourceCheck", (v) => v ?? null);
 
@@ -83,6 +83,6 @@ define("check", "resourcecheck_check", "ResourceCheck.(string):Decision", decide
 const decision = (v: Value | undefined): ReturnType<AskAccess> => (v as CelHandle).content as ReturnType<AskAccess>;
 define("allowed", "decision_allowed", "Decision.():bool", (v) => decision(v).allowed);
 define("reason", "decision_reason", "Decision.():string", (v) => decision(v).reason);
-// Asking RBAC cannot fail.
+// An RBAC check cannot fail.
 define("errored", "decision_errored", "Decision.():bool", () => false);
 define("error", "decision_error", "Decision.():string", () => "");

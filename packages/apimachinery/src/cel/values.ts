@@ -114,7 +114,7 @@ export class CelFormat {
   }
 }
 
-/** What only one library can look into, under the name of its type. */
+/** A value that only one library can read, under the name of its type. */
 export class CelHandle {
   readonly type: string;
   readonly content: object;
@@ -165,7 +165,7 @@ export type Value =
   | ListValue
   | MapValue;
 
-/** Base of lists, so that they can be told from maps. */
+/** Base of lists, which distinguishes them from maps. */
 export abstract class ListValue implements CelList {
   abstract readonly size: number;
   abstract at(index: number): Value;

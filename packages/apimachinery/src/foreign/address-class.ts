@@ -40,7 +40,7 @@ export function isIn(bytes: IpBytes, { address, bits }: Pick<AddressRange, "addr
   return true;
 }
 
-/** Where clouds give credentials to the machines that ask. */
+/** Metadata services, where clouds hand out credentials to machines. */
 const METADATA = "the address of a cloud's metadata service";
 
 const CLASSES: readonly (readonly [string, string])[] = [
@@ -91,7 +91,7 @@ export function withInner(bytes: IpBytes): IpBytes[] {
   return [bytes, ...inner];
 }
 
-/** What kind of address it is, when it is one that nobody outside should make us dial; undefined for all others. */
+/** The class of an address that untrusted input must not make this process dial; undefined for all others. */
 export function specialAddress(bytes: IpBytes): string | undefined {
   for (const one of withInner(bytes)) {
     const found = RANGES.find(({ range }) => isIn(one, range));

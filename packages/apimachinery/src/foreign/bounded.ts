@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** A document from outside that is larger, slower or longer than what is read. */
+/** An untrusted document that exceeds the limits of size, depth or time. */
 export class ForeignDocumentError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,7 +8,7 @@ export class ForeignDocumentError extends Error {
   }
 }
 
-/** Lets everybody else go on: long work on what others wrote is cut into pieces with this between them. */
+/** Lets other work run: long work is split into pieces of some milliseconds with this in between. */
 export function yieldToEventLoop(): Promise<void> {
   // oxlint-disable-next-line no-restricted-globals -- a turn of the event loop, not a time: nothing observable depends on it
   return new Promise((resolve) => setImmediate(resolve));
@@ -29,7 +29,7 @@ export async function* atMost(
   }
 }
 
-/** The text of a body of at most `maxBytes`. Leaving early ends the stream, so that the rest is never received. */
+/** The text of a body of at most `maxBytes`. Stopping early closes the stream, so that the rest is never received. */
 export async function readText(body: AsyncIterable<unknown>, maxBytes: number, what: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of atMost(body, maxBytes, what)) chunks.push(chunk);
@@ -37,8 +37,8 @@ export async function readText(body: AsyncIterable<unknown>, maxBytes: number, w
 }
 
 /**
- * Does something within a time, from its beginning to its end: silence alone does not bound a body that comes one byte a minute. The work
- * ends when its signal does.
+ * Does something within a time, from its beginning to its end: silence alone does not bound a body that comes one byte a minute. The work is
+ * aborted by its signal.
  */
 export async function withinTime<T>(
   limit: {
@@ -55,12 +55,12 @@ export async function withinTime<T>(
   if (signal?.aborted === true) abort();
   signal?.addEventListener("abort", abort, { once: true });
   const cancel = clock.after(ms, () =>
-    stop.abort(new ForeignDocumentError(`${what}: the answer was not complete within ${Math.round(ms / 1000)} s`)),
+    stop.abort(new ForeignDocumentError(`${what}: the response was not complete within ${Math.round(ms / 1000)} s`)),
   );
   try {
     return await work(stop.signal);
   } catch (error) {
-    // Clients report the end of a signal in words of their own.
+    // Clients report an aborted signal with messages of their own.
     throw stop.signal.aborted ? stop.signal.reason : error;
   } finally {
     cancel();

@@ -65,7 +65,7 @@ describe("an address in an object", () => {
     },
   );
 
-  test("may be opened as a range, with a port or without", () => {
+  test("can be allowed as a range, with or without a port", () => {
     const { gate } = gateOf({ allow: ["127.0.0.0/8:9000", "[fe80::/10]:443", "::1"] });
     expect(() => gate.guard({ host: "127.0.0.1", port: 9000 })).not.toThrow();
     expect(() => gate.guard({ host: "::ffff:127.0.0.1", port: 9000 })).not.toThrow();
@@ -75,7 +75,7 @@ describe("an address in an object", () => {
     expect(() => gate.guard({ host: "::1", port: 1 })).not.toThrow();
   });
 
-  test("may be where this process serves a control plane, and nothing beside it", () => {
+  test("is allowed where this process serves a control plane, and nowhere else", () => {
     const { gate } = gateOf({ own: ["10.0.0.5"] });
     gate.serves("default/a", { host: "127.0.0.1", port: 6443 });
     gate.serves("default/b", { host: "0.0.0.0", port: 7443 });
@@ -101,11 +101,11 @@ test("the port of a URL is the one that its scheme has, unless it names another"
 });
 
 describe("a name", () => {
-  test("that leads to refused addresses alone is refused, of others the good ones are taken", async () => {
+  test("is refused if all its addresses are, else the allowed ones are used", async () => {
     const { gate } = gateOf({ names: { bad: [["127.0.0.1", "::1"]], mixed: [["127.0.0.1", "192.0.2.1"]] } });
     await expect(gate.addresses({ host: "bad", port: 80 })).rejects.toThrow("bad is a loopback address");
     expect(await gate.addresses({ host: "mixed", port: 80 })).toEqual([{ address: "192.0.2.1", family: 4 }]);
-    await expect(gate.addresses({ host: "nobody", port: 80 })).rejects.toMatchObject({ code: "ENOTFOUND" });
+    await expect(gate.addresses({ host: "unknown", port: 80 })).rejects.toMatchObject({ code: "ENOTFOUND" });
   });
 
   let server: Server | undefined;

@@ -19,7 +19,7 @@ export interface DialTarget {
   readonly port: number;
 }
 
-/** What a gate works with. */
+/** Settings and dependencies of a gate. */
 export interface DialGateOptions {
   /** Addresses that are dialled although they are special. */
   readonly allow: readonly AddressRange[];
@@ -28,7 +28,7 @@ export interface DialGateOptions {
   readonly resolve: Resolve;
 }
 
-/** An address that this process does not dial because somebody wrote it into an object. */
+/** Thrown for an address from an object that this process must not dial. */
 export class AddressRefused extends Error {
   readonly code = "ERR_ADDRESS_REFUSED";
 
@@ -54,7 +54,7 @@ export class DialGate {
     this.#options = options;
   }
 
-  /** What this process serves itself for an owner, undefined when it does no more: everybody may be told to go there. */
+  /** What this process serves itself for an owner, undefined once it has stopped: every tenant may be directed there. */
   serves(owner: string, target: DialTarget | undefined): void {
     if (target === undefined) this.#served.delete(owner);
     else this.#served.set(owner, target);
@@ -66,7 +66,7 @@ export class DialGate {
     const literal = addressBytes(host);
     if (literal !== undefined) this.#check(literal, { ...target, host });
     // A socket looks up names only: what it takes for an address would never be checked.
-    else if (isIP(host) !== 0) throw new Error(`${host} is no address that can be checked`);
+    else if (isIP(host) !== 0) throw new Error(`${host} is not an address that can be checked`);
     return {
       lookup: (hostname, options, callback) => {
         this.addresses({ host: hostname, port: target.port }).then(
@@ -90,7 +90,7 @@ export class DialGate {
     for (const found of await this.#options.resolve(host)) {
       const bytes = addressBytes(found.address);
       try {
-        if (bytes === undefined) throw new Error(`${host} leads to ${found.address}, which is no IP address`);
+        if (bytes === undefined) throw new Error(`${host} resolves to ${found.address}, which is not an IP address`);
         this.#check(bytes, { host, port: target.port });
         allowed.push(found);
       } catch (error) {

@@ -18,8 +18,8 @@ const OPEN_MAP = 123;
 const CLOSE_MAP = 125;
 
 /**
- * Parses JSON that somebody else sent. How long V8 takes depends on the number of values and of different keys far more than on the
- * length, so that both are counted first. Errors never quote the text: whoever chose the server would read in a condition what it says.
+ * Parses untrusted JSON. How long V8 takes depends on the number of values and of different keys far more than on the
+ * length, so that both are counted first. Errors never quote the text: it would show in a condition to whoever chose the server.
  */
 export function parseForeignJson(text: string, what: string): unknown {
   if (text.length > UNCHECKED_CHARACTERS) checkCost(text, what);

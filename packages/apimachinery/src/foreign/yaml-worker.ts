@@ -38,11 +38,11 @@ import(library).then(({ parseStrictYaml, parseYaml, parseYamlDocuments, toGoYaml
 
 type Form = "json" | "documents" | "strict" | "yaml";
 
-/** The module that reads YAML: beside a bundled program, else the package. */
+/** The module that reads YAML: next to a bundled program, else in the package. */
 function yamlLibrary(): string {
-  const beside = new URL("./yaml-library.js", import.meta.url);
-  if (existsSync(fileURLToPath(beside))) return beside.href;
-  // Of the package only this: a thread has to load it anew each time.
+  const bundled = new URL("./yaml-library.js", import.meta.url);
+  if (existsSync(fileURLToPath(bundled))) return bundled.href;
+  // Of the package only this: each thread has to load it again.
   const index = pathToFileURL(createRequire(import.meta.url).resolve("@capstan/apimachinery"));
   return new URL("./yaml-library.js", index).href;
 }
@@ -80,15 +80,15 @@ const requests = new Lane(2, 32);
 /** Documents of controllers. They are in memory anyway, so that any number may wait; requests do not wait for them. */
 const background = new Lane(1, Number.POSITIVE_INFINITY);
 
-/** Parsing YAML takes up to 5 ms per KiB: larger documents must not hold up everybody else. */
+/** Parsing YAML takes up to 5 ms per KiB: larger documents must not hold up other work. */
 export const YAML_IN_WORKER_BYTES = 8 * 1024;
 /** The largest honest request takes some fifteen seconds on a slow machine. */
 export const YAML_DEADLINE_MS = 20_000;
 
-/** A document that takes longer to be read than anybody may keep a thread. */
+/** A document that takes longer to parse than a thread may be occupied. */
 export class YamlTooSlow extends Error {}
 
-/** Reads a large YAML text of a request in a thread, so that other requests go on; gives its JSON. Fails with YamlTooSlow after a while. */
+/** Reads a large YAML text of a request in a thread, so that other requests continue; returns its JSON. Fails with YamlTooSlow after a while. */
 export function yamlToJson(text: string, clock: Clock): Promise<string> {
   return requests.run(() => work(text, "json", clock));
 }
@@ -98,7 +98,7 @@ export function jsonToYaml(text: string): Promise<string> {
   return requests.run(() => work(text, "yaml", undefined));
 }
 
-/** Reads a YAML document that somebody else wrote: a large one in a thread, one above `maxBytes` not at all. */
+/** Reads an untrusted YAML document: a large one in a thread; rejects one above `maxBytes`. */
 export async function readForeignYaml(
   text: string,
   limits: { readonly clock: Clock; readonly maxBytes: number },
@@ -107,7 +107,7 @@ export async function readForeignYaml(
   return JSON.parse(await background.run(() => work(text, "json", limits.clock))) as unknown;
 }
 
-/** Reads a stream of YAML documents that somebody else wrote, as readForeignYaml does. */
+/** Reads a stream of untrusted YAML documents, as readForeignYaml does. */
 export async function readForeignYamlDocuments(
   text: string,
   limits: { readonly clock: Clock; readonly maxBytes: number },
@@ -131,7 +131,7 @@ export async function readForeignStrictYaml(
   return read.value;
 }
 
-/** What has been parsed since others had their turn: many small documents are a large one. */
+/** Bytes parsed since the last yield: many small documents take as long as a large one. */
 let sinceTurn = 0;
 
 async function isSmall(text: string, maxBytes: number): Promise<boolean> {

@@ -22,10 +22,10 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   answerMs: 90_000,
 };
 
-/** Requests of strangers are answered at once; what is open for longer waits for a client that does not read. */
+/** Unauthenticated requests are answered at once; one that is open for longer waits for a client that does not read. */
 const BUSY_MS = 5_000;
 
-/** Options of node's HTTP/1 servers: who sends a request slowly is cut off. Answers may take as long as they like. */
+/** Options of node's HTTP/1 servers: clients that send a request slowly are disconnected. Responses may take as long as they need. */
 export const HTTP_TIME_LIMITS = { headersTimeout: 15_000, requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
 
 /** Option of node's TLS servers: a handshake takes a few round trips. */

@@ -100,7 +100,7 @@ describe("connections", () => {
     expect(alive(plain, tls, h2, ...more)).toEqual([true, true, true, false, false, false]);
   });
 
-  it("of strangers make room for new ones when the server is full; authenticated ones never do", () => {
+  it("without authentication make room for new ones when the server is full; authenticated ones never do", () => {
     const { connect } = serve(2, 10);
     const first = connect("192.0.2.1");
     markAuthenticated(first);
@@ -126,7 +126,7 @@ describe("connections", () => {
     expect(alive(busy)).toEqual([false]);
   });
 
-  it("of strangers that leave answers unread are closed, also when they keep asking; authenticated ones stay", async () => {
+  it("without authentication that leave responses unread are closed, also when they keep sending requests; authenticated ones stay", async () => {
     const { connect, request, clock } = serve(10, 10);
     const [slow, user] = [connect(), connect()];
     let response = request(slow);
@@ -184,7 +184,7 @@ describe("attempts", () => {
   });
 });
 
-it("a byte budget is shared, and given back at once", () => {
+it("shares a byte budget, and releases it at once", () => {
   const budget = new ByteBudget(10);
   const [one, two] = [budget.share(), budget.share()];
   expect([one.take(6), two.take(5), two.take(4)]).toEqual([true, false, true]);

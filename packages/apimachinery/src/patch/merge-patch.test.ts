@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deepCopy, deepEqual, deepFreeze } from "../json.ts";
+import { deepCopy, deepEqual, deepFreeze, MAX_DEPTH } from "../json.ts";
 import { applyMergePatch, createMergePatch } from "./merge-patch.ts";
 
 // RFC 7396 appendix A, without patches that are no objects: Kubernetes refuses those.
@@ -72,4 +72,19 @@ test("applying a patch twice changes nothing more", () => {
 
 test("a merge patch cannot set null", () => {
   expect(() => createMergePatch({}, { a: { b: null } })).toThrow('cannot set "b" to null');
+});
+
+test("a patch names only what differs", () => {
+  const same = { a: { b: 1, c: [1, { d: 2 }] }, e: "x" };
+  expect(createMergePatch(same, structuredClone(same))).toBeUndefined();
+  expect(createMergePatch(same, { ...same, a: { b: 2, c: [1, { d: 2 }] } })).toEqual({ a: { b: 2 } });
+  expect(createMergePatch(same, { a: { ...same.a, c: [1, { d: 3 }] } })).toEqual({ a: { c: [1, { d: 3 }] }, e: null });
+});
+
+test("refuses objects that are nested too deeply", () => {
+  const nest = (depth: number): object => (depth === 0 ? {} : { a: nest(depth - 1) });
+  const deep = (levels: number) => () => [applyMergePatch({}, nest(levels)), createMergePatch({}, nest(levels))];
+  expect(deep(MAX_DEPTH)).not.toThrow();
+  expect(() => applyMergePatch({}, nest(MAX_DEPTH + 1))).toThrow();
+  expect(() => createMergePatch({}, { b: nest(MAX_DEPTH + 1) })).toThrow();
 });

@@ -5,7 +5,7 @@ import type { JSONSchemaProps } from "../schema/types.ts";
 import { ApiError } from "../status.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 
-// What a real kube-apiserver v1.34 made of these patches (`tools/record-objects`).
+// What a real kube-apiserver made of these patches (`tools/record-objects`).
 function load<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`../../testdata/${name}`, import.meta.url), "utf8"));
 }

@@ -5,7 +5,7 @@ import type { Unstructured } from "../object.ts";
 import { ApiError } from "../status.ts";
 import { decodeKubernetesProtobuf } from "./decode.ts";
 
-// Both forms of the same objects, as a real kube-apiserver v1.34 sent them.
+// Both forms of the same objects, as a real kube-apiserver sent them.
 const golden = ["protobuf.golden.json", "protobuf-builtin.golden.json"].flatMap(
   (file) =>
     (

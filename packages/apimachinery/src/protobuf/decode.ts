@@ -98,7 +98,7 @@ function decodeEntry(out: JsonObject, field: FieldDescriptor, entry: WireReader,
 function emptyItem(type: string): unknown {
   if (type === "string" || type === "bytes") return "";
   if (type === "Quantity") return "0";
-  return type === "ExtraValue" ? [] : {};
+  return type === "ExtraValue" || type === "AttestationValue" ? [] : {};
 }
 
 function decodeValue(field: FieldDescriptor, reader: WireReader, depth: number): unknown {
@@ -124,6 +124,7 @@ function decodeValue(field: FieldDescriptor, reader: WireReader, depth: number):
     case "IntOrString":
       return decodeIntOrString(reader.message());
     case "ExtraValue":
+    case "AttestationValue":
       return decodeTexts(reader.message());
     case "JSON":
       return decodeJson(reader.message());

@@ -17,7 +17,7 @@ export type MessageDescriptor = ReadonlyMap<number, FieldDescriptor>;
 
 const parsed = new Map<string, MessageDescriptor>();
 
-/** A message of a table, parsed when it is first asked for. */
+/** A message of a table, parsed on first use. */
 export function findMessage(table: string, name: string): MessageDescriptor | undefined {
   const key = `${table} ${name}`;
   const known = parsed.get(key);

@@ -8,7 +8,7 @@ const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
 const FIXED32 = 5;
-/** Most fields of one body: reading a million of them would hold up everybody else. */
+/** Most fields of one body: reading a million of them would hold up all other requests. */
 const MAX_FIELDS = 60_000;
 const utf8 = new TextDecoder("utf-8");
 

@@ -1,6 +1,8 @@
 import { deepEqual, isObject } from "../json.ts";
 import { type SchemaNode, TYPE_BITS } from "./node.ts";
 
+const MAX_FLOAT32 = 3.4028234663852886e38;
+
 /**
  * Whether a value passes all value validations of a schema. Allocates nothing for ordinary schemas: the texts of errors
  * are made in a second pass (validate.ts) only when this says no. Fields that are the very value they were in `old` are passed
@@ -59,9 +61,16 @@ export function longerThan(text: string, limit: number): boolean {
   return false;
 }
 
+/** Whether a number is one of the node's type and format. */
+export function inRange({ schema, format }: SchemaNode, value: number): boolean {
+  if (schema.type !== "integer") return format !== "float" || Math.abs(value) <= MAX_FLOAT32;
+  if (!Number.isInteger(value)) return false;
+  return format === "int32" ? value >= -(2 ** 31) && value < 2 ** 31 : value >= -(2 ** 63) && value < 2 ** 63;
+}
+
 function numberOk(node: SchemaNode, value: number): boolean {
   const bit = Number.isInteger(value) ? TYPE_BITS.integer | TYPE_BITS.number : TYPE_BITS.number;
-  if (!kindOk(node, bit)) return false;
+  if (!kindOk(node, bit) || !inRange(node, value)) return false;
   if (!node.hasNumberLimits) return true;
   const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = node.schema;
   if (multipleOf !== undefined && !isMultipleOf(value, multipleOf)) return false;

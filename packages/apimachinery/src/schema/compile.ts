@@ -14,7 +14,7 @@ import { validateRoot } from "./validate.ts";
 export interface ValidateOptions {
   /**
    * The stored object on update: turns on ratcheting and transition rules. It must have passed this schema before, as parts that the
-   * object shares with it are not looked at again; give a copy of one that may not have.
+   * object shares with it are not checked again; pass a copy of one that may not have.
    */
   readonly old?: unknown;
 }
@@ -25,7 +25,7 @@ export interface CompiledSchema {
   prune(object: Record<string, unknown>, options: { root: boolean }): string[];
   /** Drops nulls that are not allowed and fills in defaults, in place. */
   applyDefaults(object: Record<string, unknown>): void;
-  /** All errors of the object, worded as Kubernetes words them. */
+  /** All errors of the object, with Kubernetes' messages. */
   validate(object: unknown, options?: ValidateOptions): FieldError[];
   /** Whether the schema has x-kubernetes-validations anywhere. */
   readonly hasRules: boolean;

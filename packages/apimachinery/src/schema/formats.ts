@@ -1,3 +1,4 @@
+import { isDns1123Label, isDns1123Subdomain } from "../names.ts";
 import { isGoDuration } from "./format-duration.ts";
 import { isRequestUri } from "./format-uri.ts";
 import { parseCidrText, parseIpAddress, parseIpv6 } from "./ip-address.ts";
@@ -45,6 +46,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   date: isDate,
   duration: isGoDuration,
   datetime: isDateTime,
+  k8sshortname: (s) => isDns1123Label(s).length === 0,
+  k8slongname: (s) => isDns1123Subdomain(s).length === 0,
 };
 
 /** The check of a format that Kubernetes knows (dashes in its name do not matter); undefined for every other one. */
@@ -53,9 +56,15 @@ export function formatChecker(format: string): Check | undefined {
   return Object.hasOwn(CHECKS, name) ? CHECKS[name] : undefined;
 }
 
-/** Whether a format is checked; others earn a warning when a CRD is written. */
-export function knownFormat(format: string): boolean {
-  return formatChecker(format) !== undefined;
+const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
+  integer: ["int32", "int64"],
+  number: ["float", "double"],
+};
+
+/** Whether a format is checked for values of a type; others earn a warning when a CRD is written. */
+export function knownFormat(format: string, type = ""): boolean {
+  if (type === "" || type === "string") return formatChecker(format) !== undefined;
+  return NUMBER_FORMATS[type]?.includes(format) === true;
 }
 
 function isHostname(text: string): boolean {

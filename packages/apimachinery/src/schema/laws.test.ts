@@ -67,7 +67,7 @@ const roots = fc.tuple(
 );
 
 describe("schema laws", () => {
-  it("the quick check says yes exactly when the wording pass finds nothing", () => {
+  it("the quick check passes exactly when the full validation finds nothing", () => {
     fc.assert(
       fc.property(roots, ([schema, object]) => {
         const node = nodeOf(schema);

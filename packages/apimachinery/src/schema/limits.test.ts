@@ -10,8 +10,8 @@ const list = (items: JSONSchemaProps): JSONSchemaProps => ({
   properties: { items: { type: "array", items } },
 });
 
-describe("work that has no end", () => {
-  it("defaults may not multiply an object", () => {
+describe("unbounded work", () => {
+  it("limits how much defaults can grow an object", () => {
     const schema = compileSchema(
       list({
         type: "object",
@@ -25,14 +25,14 @@ describe("work that has no end", () => {
     expect(() => schema.applyDefaults(many)).toThrow(/defaults of the schema add more than/);
   });
 
-  it("errors are told up to a number, each once", () => {
+  it("reports a limited number of errors, each once", () => {
     const schema = compileSchema(list({ type: "string" }));
     const errors = schema.validate({ items: Array.from({ length: 5_000 }, (_, i) => i) });
     expect(errors).toHaveLength(1_000);
     expect(new Set(errors.map(({ field }) => field)).size).toBe(1_000);
   });
 
-  it("a regular expression has a length", () => {
+  it("limits the length of a regular expression", () => {
     expect(compilePattern(`^${"a?".repeat(2_000)}$`).error).toBeUndefined();
     expect(compilePattern("a".repeat(10_000)).error).toMatch(/longer than 8192 characters/);
   });

@@ -1,4 +1,4 @@
-import { formatChecker } from "./formats.ts";
+import { formatChecker, knownFormat } from "./formats.ts";
 import { compilePattern, type PatternMatcher } from "./pattern.ts";
 import type { JSONSchemaProps, ValidationRule } from "./types.ts";
 
@@ -65,8 +65,8 @@ export class SchemaNode {
     this.types = intOrString ? TYPE_BITS.integer | TYPE_BITS.string : typeBits(schema.type);
     this.typeNames = intOrString ? "integer,string" : (schema.type ?? "");
     this.nullable = schema.nullable === true;
-    this.checkFormat = schema.format ? formatChecker(schema.format) : undefined;
-    this.format = this.checkFormat === undefined ? "" : (schema.format ?? "");
+    this.format = knownFormat(schema.format ?? "", schema.type) ? (schema.format ?? "") : "";
+    this.checkFormat = formatChecker(this.format);
     this.enumValues = schema.enum !== undefined && schema.enum.length > 0 ? schema.enum : undefined;
     this.enumStrings = this.enumValues?.every((v) => typeof v === "string")
       ? new Set(this.enumValues as readonly string[])

@@ -6,7 +6,7 @@ export interface SchemaError {
   readonly error: FieldError;
 }
 
-/** Nobody reads more; an object with ten thousand wrong items must not keep the server busy with words. */
+/** Limits the work of formatting errors for an object with ten thousand invalid items. */
 const MAX_ERRORS = 1000;
 /** Below this, looking through the list is faster than a set. */
 const FEW = 8;

@@ -36,7 +36,7 @@ const transitions = new WeakMap<SchemaNode, boolean>();
 function hasTransitionRules(node: SchemaNode): boolean {
   let has = transitions.get(node);
   if (has === undefined) {
-    // Schemas do not contain themselves, but the answer must exist before it is asked for below.
+    // Schemas do not contain themselves, but the entry must exist before the recursion below reads it.
     transitions.set(node, true);
     has =
       node.rules.some(({ rule }) => rule.includes("oldSelf")) ||
@@ -59,7 +59,7 @@ interface Ratchet {
   readonly parent: Correlation | undefined;
 }
 
-/** Runs all x-kubernetes-validations of an object and returns their errors as Kubernetes words them. */
+/** Runs all x-kubernetes-validations of an object and returns their errors with Kubernetes' messages. */
 export function runRules(
   node: SchemaNode,
   value: unknown,
@@ -174,6 +174,7 @@ function runNode(
     fail(`${error.message} evaluating rule`);
     return;
   }
+  const printed = type === "object" || type === "array" ? undefined : value;
   for (const rule of rulesOf(node, root)) {
     if (rule.error !== undefined) {
       fail(`rule compile error: ${rule.error}`);
@@ -181,7 +182,7 @@ function runNode(
     }
     const optional = rule.rule.optionalOldSelf === true;
     if (rule.run === undefined || (rule.usesOldSelf && oldSelf === undefined && !optional)) continue;
-    runRule(walk, node, rule, self, oldSelf, optional, type, path, fail, ratchet);
+    runRule(walk, node, rule, self, oldSelf, optional, printed, path, fail, ratchet);
     if (walk.budget < 0) return;
   }
 }
@@ -193,7 +194,7 @@ function runRule(
   self: Value,
   oldSelf: Value | undefined,
   optional: boolean,
-  type: string,
+  printed: unknown,
   path: () => string,
   fail: (detail: string) => void,
   ratchet: Ratchet,
@@ -240,7 +241,7 @@ function runRule(
       : (normalizeFieldPath(rule.fieldPath, node.schema) ?? "");
   const base = path();
   const field = suffix === "" ? (base === "" ? "<nil>" : base) : base === "" ? suffix : `${base}.${suffix}`;
-  walk.errors.push(errorForReason(rule.reason, field, type, message));
+  walk.errors.push(errorForReason(rule.reason, field, printed, message));
 }
 
 function fallbackMessage(message: string | undefined, ruleText: string): string {
@@ -266,7 +267,7 @@ function evaluateMessage(walk: Walk, rule: CompiledRule, slots: readonly (Value 
   }
 }
 
-function errorForReason(reason: string | undefined, field: string, value: string, detail: string): FieldError {
+function errorForReason(reason: string | undefined, field: string, value: unknown, detail: string): FieldError {
   switch (reason ?? "") {
     case "FieldValueForbidden":
       return forbiddenField(field, detail);

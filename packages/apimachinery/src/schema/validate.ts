@@ -8,13 +8,13 @@ import {
   typeInvalid,
 } from "../field-error.ts";
 import { goJson, goNumber, goQuote } from "../go-text.ts";
-import { formatExempt, inEnum, isMultipleOf, limitFor, longerThan } from "./check.ts";
+import { formatExempt, inEnum, inRange, isMultipleOf, limitFor, longerThan } from "./check.ts";
 import type { Correlation } from "./correlation.ts";
 import { type SchemaNode, TYPE_BITS } from "./node.ts";
 import { Result } from "./result.ts";
 
 /**
- * Validates a value and words its errors as kube-openapi does. With a correlation, errors on values that did not change
+ * Validates a value and formats its errors as kube-openapi does. With a correlation, errors on values that did not change
  * are dropped. Slower than isValid and called only after it said no.
  */
 export function validateNode(
@@ -156,6 +156,16 @@ function invalid(value: unknown, path: string, wrong: string, result: Result): v
 
 function checkNumber(node: SchemaNode, value: number, path: string, result: Result): void {
   const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = node.schema;
+  const range = (what: string, number: number): void => {
+    if (inRange(node, number)) return;
+    const format = node.format === "" ? "(default format)" : `with format ${node.format}`;
+    const text = `${what} value must be of type ${node.schema.type ?? ""} ${format} in ${path}`;
+    result.add({ text, error: invalidValue("<nil>", "", text) });
+  };
+  range("Checked", value);
+  if (multipleOf !== undefined) range("MultipleOf", multipleOf);
+  if (minimum !== undefined) range("Minimum boundary", minimum);
+  if (maximum !== undefined) range("Maximum boundary", maximum);
   if (multipleOf !== undefined && Number.isInteger(value) && Math.trunc(multipleOf) <= 0) {
     // Whole numbers are compared with a whole factor upstream, and 0.5 becomes 0 there.
     const text = `factor MultipleOf declared for ${path} must be positive: ${Math.trunc(multipleOf)}`;
@@ -218,7 +228,7 @@ function checkObject(
     result.add({ text, error: tooMany(fieldOf(path), names.length, maxProperties) });
   }
   const child = (name: string, schema: SchemaNode, at: string): void => {
-    // apiVersion and kind of the root change with the version asked for: they are never ratcheted.
+    // apiVersion and kind of the root change with the requested version: they are never ratcheted.
     const typeMeta = path === "" && (name === "apiVersion" || name === "kind");
     result.merge(validateRatcheting(schema, value[name], at, typeMeta ? undefined : correlation?.key(name)));
   };

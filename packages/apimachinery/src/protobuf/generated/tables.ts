@@ -1,5 +1,5 @@
 /**
- * Written by tools/record-protobuf from the published types, v0.34.4. Per message: `number name type`; `[]` repeated, `{}` a map with
+ * Written by tools/record-protobuf from the published types, v0.37.1. Per message: `number name type`; `[]` repeated, `{}` a map with
  * text keys, `?` a Go pointer, `!` written to JSON even when zero; no name: the fields belong to the message around it.
  */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -46,14 +46,15 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     CinderVolumeSource: "1 volumeID string!,2 fsType string,3 readOnly bool,4 secretRef LocalObjectReference?",
     ClientIPConfig: "1 timeoutSeconds int?",
     ClusterTrustBundleProjection:
-      "1 name string?,2 signerName string?,3 labelSelector meta:LabelSelector?,5 optional bool?,4 path string!",
+      "1 name string?,2 signerName string?,3 labelSelector meta:LabelSelector?,5 optional bool?,4 path string!,6 user int?",
     ConfigMap: "1 metadata meta:ObjectMeta,4 immutable bool?,2 data string{},3 binaryData bytes{}",
     ConfigMapEnvSource: "1  LocalObjectReference,2 optional bool?",
     ConfigMapKeySelector: "1  LocalObjectReference,2 key string!,3 optional bool?",
     ConfigMapNodeConfigSource:
       "1 namespace string!,2 name string!,3 uid string,4 resourceVersion string,5 kubeletConfigKey string!",
     ConfigMapProjection: "1  LocalObjectReference,2 items KeyToPath[],4 optional bool?",
-    ConfigMapVolumeSource: "1  LocalObjectReference,2 items KeyToPath[],3 defaultMode int?,4 optional bool?",
+    ConfigMapVolumeSource:
+      "1  LocalObjectReference,2 items KeyToPath[],3 defaultMode int?,4 optional bool?,5 defaultUser int?",
     Container:
       "1 name string!,2 image string,3 command string[],4 args string[],5 workingDir string,6 ports ContainerPort[],19 envFrom EnvFromSource[],7 env EnvVar[],8 resources ResourceRequirements,23 resizePolicy ContainerResizePolicy[],24 restartPolicy string?,25 restartPolicyRules ContainerRestartRule[],9 volumeMounts VolumeMount[],21 volumeDevices VolumeDevice[],10 livenessProbe Probe?,11 readinessProbe Probe?,22 startupProbe Probe?,12 lifecycle Lifecycle?,13 terminationMessagePath string,20 terminationMessagePolicy string,14 imagePullPolicy string,15 securityContext SecurityContext?,16 stdin bool,17 stdinOnce bool,18 tty bool",
     ContainerExtendedResourceRequest: "1 containerName string!,2 resourceName string!,3 requestName string!",
@@ -74,9 +75,9 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     DaemonEndpoint: "1 Port int!",
     DownwardAPIProjection: "1 items DownwardAPIVolumeFile[]",
     DownwardAPIVolumeFile:
-      "1 path string!,2 fieldRef ObjectFieldSelector?,3 resourceFieldRef ResourceFieldSelector?,4 mode int?",
-    DownwardAPIVolumeSource: "1 items DownwardAPIVolumeFile[],2 defaultMode int?",
-    EmptyDirVolumeSource: "1 medium string,2 sizeLimit Quantity?",
+      "1 path string!,2 fieldRef ObjectFieldSelector?,3 resourceFieldRef ResourceFieldSelector?,4 mode int?,5 user int?",
+    DownwardAPIVolumeSource: "1 items DownwardAPIVolumeFile[],2 defaultMode int?,3 defaultUser int?",
+    EmptyDirVolumeSource: "1 medium string,2 sizeLimit Quantity?,3 mode int?",
     EndpointAddress: "1 ip string!,3 hostname string,4 nodeName string?,2 targetRef ObjectReference?",
     EndpointPort: "1 name string,2 port int!,3 protocol string,4 appProtocol string?",
     EndpointSubset: "1 addresses EndpointAddress[],2 notReadyAddresses EndpointAddress[],3 ports EndpointPort[]",
@@ -93,6 +94,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "1 metadata meta:ObjectMeta,2 involvedObject ObjectReference,3 reason string,4 message string,5 source EventSource,6 firstTimestamp Time,7 lastTimestamp Time,8 count int,9 type string,10 eventTime MicroTime,11 series EventSeries?,12 action string,13 related ObjectReference?,14 reportingComponent string!,15 reportingInstance string!",
     EventSeries: "1 count int,2 lastObservedTime MicroTime",
     EventSource: "1 component string,2 host string",
+    EvictionResponder: "1 name string!,2 priority int?",
     ExecAction: "1 command string[]",
     FCVolumeSource: "1 targetWWNs string[],2 lun int?,3 fsType string,4 readOnly bool,5 wwids string[]",
     FileKeySelector: "1 volumeName string!,2 path string!,3 key string!,4 optional bool?",
@@ -102,11 +104,12 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "1 driver string!,2 fsType string,3 secretRef LocalObjectReference?,4 readOnly bool,5 options string{}",
     FlockerVolumeSource: "1 datasetName string,2 datasetUUID string",
     GCEPersistentDiskVolumeSource: "1 pdName string!,2 fsType string,3 partition int,4 readOnly bool",
-    GRPCAction: "1 port int!,2 service string?",
+    GRPCAction: "1 port int!,2 service string?,3 mode string?",
     GitRepoVolumeSource: "1 repository string!,2 revision string,3 directory string",
     GlusterfsPersistentVolumeSource: "1 endpoints string!,2 path string!,3 readOnly bool,4 endpointsNamespace string?",
     GlusterfsVolumeSource: "1 endpoints string!,2 path string!,3 readOnly bool",
-    HTTPGetAction: "1 path string,2 port IntOrString,3 host string,4 scheme string,5 httpHeaders HTTPHeader[]",
+    HTTPGetAction:
+      "1 path string,2 port IntOrString,3 host string,4 scheme string,5 httpHeaders HTTPHeader[],6 protocol string?",
     HTTPHeader: "1 name string!,2 value string!",
     HostAlias: "1 ip string!,2 hostnames string[]",
     HostIP: "1 ip string!",
@@ -116,7 +119,8 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ISCSIVolumeSource:
       "1 targetPortal string!,2 iqn string!,3 lun int!,4 iscsiInterface string,5 fsType string,6 readOnly bool,7 portals string[],8 chapAuthDiscovery bool,11 chapAuthSession bool,10 secretRef LocalObjectReference?,12 initiatorName string?",
     ImageVolumeSource: "1 reference string,2 pullPolicy string",
-    KeyToPath: "1 key string!,2 path string!,3 mode int?",
+    ImageVolumeStatus: "1 imageRef string",
+    KeyToPath: "1 key string!,2 path string!,3 mode int?,4 user int?",
     Lifecycle: "1 postStart LifecycleHandler?,2 preStop LifecycleHandler?,3 stopSignal string?",
     LifecycleHandler: "1 exec ExecAction?,2 httpGet HTTPGetAction?,3 tcpSocket TCPSocketAction?,4 sleep SleepAction?",
     LinuxContainerUser: "1 uid int!,2 gid int!,3 supplementalGroups int[]",
@@ -134,6 +138,10 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     NodeAddress: "1 type string!,2 address string!",
     NodeAffinity:
       "1 requiredDuringSchedulingIgnoredDuringExecution NodeSelector?,2 preferredDuringSchedulingIgnoredDuringExecution PreferredSchedulingTerm[]",
+    NodeAllocatableMappedResources: "1 name string!,2 quantity Quantity?",
+    NodeAllocatableOverheadResources: "1 name string!,2 perPod Quantity?,3 perContainer Quantity?",
+    NodeAllocatableResourceClaimStatus:
+      "1 resourceClaimName string!,2 containers string[],4 mapping NodeAllocatableMappedResources[],5 overhead NodeAllocatableOverheadResources[]",
     NodeCondition:
       "1 type string!,2 status string!,3 lastHeartbeatTime Time,4 lastTransitionTime Time,5 reason string,6 message string",
     NodeConfigSource: "2 configMap ConfigMapNodeConfigSource?",
@@ -141,18 +149,19 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "1 assigned NodeConfigSource?,2 active NodeConfigSource?,3 lastKnownGood NodeConfigSource?,4 error string",
     NodeDaemonEndpoints: "1 kubeletEndpoint DaemonEndpoint",
     NodeFeatures: "1 supplementalGroupsPolicy bool?",
+    NodePodPreemptionPolicy: "1 disableResizePreemption string[]",
     NodeRuntimeHandler: "1 name string!,2 features NodeRuntimeHandlerFeatures?",
     NodeRuntimeHandlerFeatures: "1 recursiveReadOnlyMounts bool?,2 userNamespaces bool?",
     NodeSelector: "1 nodeSelectorTerms NodeSelectorTerm[]",
     NodeSelectorRequirement: "1 key string!,2 operator string!,3 values string[]",
     NodeSelectorTerm: "1 matchExpressions NodeSelectorRequirement[],2 matchFields NodeSelectorRequirement[]",
     NodeSpec:
-      "1 podCIDR string,7 podCIDRs string[],3 providerID string,4 unschedulable bool,5 taints Taint[],6 configSource NodeConfigSource?,2 externalID string",
+      "1 podCIDR string,7 podCIDRs string[],3 providerID string,4 unschedulable bool,5 taints Taint[],6 configSource NodeConfigSource?,2 externalID string,8 podPreemptionPolicy NodePodPreemptionPolicy?",
     NodeStatus:
-      "1 capacity Quantity{},2 allocatable Quantity{},3 phase string,4 conditions NodeCondition[],5 addresses NodeAddress[],6 daemonEndpoints NodeDaemonEndpoints,7 nodeInfo NodeSystemInfo,8 images ContainerImage[],9 volumesInUse string[],10 volumesAttached AttachedVolume[],11 config NodeConfigStatus?,12 runtimeHandlers NodeRuntimeHandler[],13 features NodeFeatures?",
+      "1 capacity Quantity{},2 allocatable Quantity{},3 phase string,4 conditions NodeCondition[],5 addresses NodeAddress[],6 daemonEndpoints NodeDaemonEndpoints,7 nodeInfo NodeSystemInfo,8 images ContainerImage[],9 volumesInUse string[],10 volumesAttached AttachedVolume[],11 config NodeConfigStatus?,12 runtimeHandlers NodeRuntimeHandler[],13 features NodeFeatures?,14 declaredFeatures string[]",
     NodeSwapStatus: "1 capacity int?",
     NodeSystemInfo:
-      "1 machineID string!,2 systemUUID string!,3 bootID string!,4 kernelVersion string!,5 osImage string!,6 containerRuntimeVersion string!,7 kubeletVersion string!,8 kubeProxyVersion string!,9 operatingSystem string!,10 architecture string!,11 swap NodeSwapStatus?",
+      "1 machineID string!,2 systemUUID string!,3 bootID string!,4 kernelVersion string!,5 osImage string!,6 containerRuntimeVersion string!,7 kubeletVersion string!,8 kubeProxyVersion string!,9 operatingSystem string!,10 architecture string!,11 swap NodeSwapStatus?,12 runningInUserNamespace bool?",
     ObjectFieldSelector: "1 apiVersion string,2 fieldPath string!",
     ObjectReference:
       "1 kind string,2 namespace string,3 name string,4 uid string,5 apiVersion string,6 resourceVersion string,7 fieldPath string",
@@ -164,7 +173,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     PersistentVolumeClaimSpec:
       "1 accessModes string[],4 selector meta:LabelSelector?,2 resources VolumeResourceRequirements,3 volumeName string,5 storageClassName string?,6 volumeMode string?,7 dataSource TypedLocalObjectReference?,8 dataSourceRef TypedObjectReference?,9 volumeAttributesClassName string?",
     PersistentVolumeClaimStatus:
-      "1 phase string,2 accessModes string[],3 capacity Quantity{},4 conditions PersistentVolumeClaimCondition[],5 allocatedResources Quantity{},7 allocatedResourceStatuses string{},8 currentVolumeAttributesClassName string?,9 modifyVolumeStatus ModifyVolumeStatus?",
+      "1 phase string,2 accessModes string[],3 capacity Quantity{},4 conditions PersistentVolumeClaimCondition[],5 allocatedResources Quantity{},7 allocatedResourceStatuses string{},8 currentVolumeAttributesClassName string?,9 modifyVolumeStatus ModifyVolumeStatus?,10 healthStatus VolumeHealthStatus?",
     PersistentVolumeClaimTemplate: "1 metadata meta:ObjectMeta,2 spec PersistentVolumeClaimSpec",
     PersistentVolumeClaimVolumeSource: "1 claimName string!,2 readOnly bool",
     PersistentVolumeSource:
@@ -181,7 +190,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     PodAntiAffinity:
       "1 requiredDuringSchedulingIgnoredDuringExecution PodAffinityTerm[],2 preferredDuringSchedulingIgnoredDuringExecution WeightedPodAffinityTerm[]",
     PodCertificateProjection:
-      "1 signerName string,2 keyType string,3 maxExpirationSeconds int?,4 credentialBundlePath string,5 keyPath string,6 certificateChainPath string",
+      "1 signerName string,2 keyType string,3 maxExpirationSeconds int?,4 credentialBundlePath string,5 keyPath string,6 certificateChainPath string,7 userAnnotations string{},8 user int?",
     PodCondition:
       "1 type string!,7 observedGeneration int,2 status string!,3 lastProbeTime Time,4 lastTransitionTime Time,5 reason string,6 message string",
     PodDNSConfig: "1 nameservers string[],2 searches string[],3 options PodDNSConfigOption[]",
@@ -193,21 +202,23 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     PodResourceClaim: "1 name string!,3 resourceClaimName string?,4 resourceClaimTemplateName string?",
     PodResourceClaimStatus: "1 name string!,2 resourceClaimName string?",
     PodSchedulingGate: "1 name string!",
+    PodSchedulingGroup: "1 podGroupName string?",
     PodSecurityContext:
       "1 seLinuxOptions SELinuxOptions?,8 windowsOptions WindowsSecurityContextOptions?,2 runAsUser int?,6 runAsGroup int?,3 runAsNonRoot bool?,4 supplementalGroups int[],12 supplementalGroupsPolicy string?,5 fsGroup int?,7 sysctls Sysctl[],9 fsGroupChangePolicy string?,10 seccompProfile SeccompProfile?,11 appArmorProfile AppArmorProfile?,13 seLinuxChangePolicy string?",
     PodSpec:
-      "1 volumes Volume[],20 initContainers Container[],2 containers Container[],34 ephemeralContainers EphemeralContainer[],3 restartPolicy string,4 terminationGracePeriodSeconds int?,5 activeDeadlineSeconds int?,6 dnsPolicy string,7 nodeSelector string{},8 serviceAccountName string,9 serviceAccount string,21 automountServiceAccountToken bool?,10 nodeName string,11 hostNetwork bool,12 hostPID bool,13 hostIPC bool,27 shareProcessNamespace bool?,14 securityContext PodSecurityContext?,15 imagePullSecrets LocalObjectReference[],16 hostname string,17 subdomain string,18 affinity Affinity?,19 schedulerName string,22 tolerations Toleration[],23 hostAliases HostAlias[],24 priorityClassName string,25 priority int?,26 dnsConfig PodDNSConfig?,28 readinessGates PodReadinessGate[],29 runtimeClassName string?,30 enableServiceLinks bool?,31 preemptionPolicy string?,32 overhead Quantity{},33 topologySpreadConstraints TopologySpreadConstraint[],35 setHostnameAsFQDN bool?,36 os PodOS?,37 hostUsers bool?,38 schedulingGates PodSchedulingGate[],39 resourceClaims PodResourceClaim[],40 resources ResourceRequirements?,41 hostnameOverride string?",
+      "1 volumes Volume[],20 initContainers Container[],2 containers Container[],34 ephemeralContainers EphemeralContainer[],3 restartPolicy string,4 terminationGracePeriodSeconds int?,5 activeDeadlineSeconds int?,6 dnsPolicy string,7 nodeSelector string{},8 serviceAccountName string,9 serviceAccount string,21 automountServiceAccountToken bool?,10 nodeName string,11 hostNetwork bool,12 hostPID bool,13 hostIPC bool,27 shareProcessNamespace bool?,14 securityContext PodSecurityContext?,15 imagePullSecrets LocalObjectReference[],16 hostname string,17 subdomain string,18 affinity Affinity?,19 schedulerName string,22 tolerations Toleration[],23 hostAliases HostAlias[],24 priorityClassName string,25 priority int?,26 dnsConfig PodDNSConfig?,28 readinessGates PodReadinessGate[],29 runtimeClassName string?,30 enableServiceLinks bool?,31 preemptionPolicy string?,32 overhead Quantity{},33 topologySpreadConstraints TopologySpreadConstraint[],35 setHostnameAsFQDN bool?,36 os PodOS?,37 hostUsers bool?,38 schedulingGates PodSchedulingGate[],39 resourceClaims PodResourceClaim[],40 resources ResourceRequirements?,41 hostnameOverride string?,43 schedulingGroup PodSchedulingGroup?,44 evictionResponders EvictionResponder[]",
     PodStatus:
-      "17 observedGeneration int,1 phase string,2 conditions PodCondition[],3 message string,4 reason string,11 nominatedNodeName string,5 hostIP string,16 hostIPs HostIP[],6 podIP string,12 podIPs PodIP[],7 startTime Time?,10 initContainerStatuses ContainerStatus[],8 containerStatuses ContainerStatus[],9 qosClass string,13 ephemeralContainerStatuses ContainerStatus[],14 resize string,15 resourceClaimStatuses PodResourceClaimStatus[],18 extendedResourceClaimStatus PodExtendedResourceClaimStatus?",
+      "17 observedGeneration int,1 phase string,2 conditions PodCondition[],3 message string,4 reason string,11 nominatedNodeName string,5 hostIP string,16 hostIPs HostIP[],6 podIP string,12 podIPs PodIP[],7 startTime Time?,10 initContainerStatuses ContainerStatus[],8 containerStatuses ContainerStatus[],9 qosClass string,13 ephemeralContainerStatuses ContainerStatus[],14 resize string,15 resourceClaimStatuses PodResourceClaimStatus[],18 extendedResourceClaimStatus PodExtendedResourceClaimStatus?,19 allocatedResources Quantity{},20 resources ResourceRequirements?,21 nodeAllocatableResourceClaimStatuses NodeAllocatableResourceClaimStatus[],22 volumeHealth PodVolumeHealth[]",
     PodTemplate: "1 metadata meta:ObjectMeta,2 template PodTemplateSpec",
     PodTemplateSpec: "1 metadata meta:ObjectMeta,2 spec PodSpec",
+    PodVolumeHealth: "1 name string!,2 healthConditions VolumeHealthCondition[],3 lastTransitionTime Time",
     PortStatus: "1 port int!,2 protocol string!,3 error string?",
     PortworxVolumeSource: "1 volumeID string!,2 fsType string,3 readOnly bool",
     PreferredSchedulingTerm: "1 weight int!,2 preference NodeSelectorTerm",
     Probe:
       "1  ProbeHandler,2 initialDelaySeconds int,3 timeoutSeconds int,4 periodSeconds int,5 successThreshold int,6 failureThreshold int,7 terminationGracePeriodSeconds int?",
     ProbeHandler: "1 exec ExecAction?,2 httpGet HTTPGetAction?,3 tcpSocket TCPSocketAction?,4 grpc GRPCAction?",
-    ProjectedVolumeSource: "1 sources VolumeProjection[],2 defaultMode int?",
+    ProjectedVolumeSource: "1 sources VolumeProjection[],2 defaultMode int?,3 defaultUser int?",
     QuobyteVolumeSource:
       "1 registry string!,2 volume string!,3 readOnly bool,4 user string,5 group string,6 tenant string",
     RBDPersistentVolumeSource:
@@ -216,7 +227,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "1 monitors string[],2 image string!,3 fsType string,4 pool string,5 user string,6 keyring string,7 secretRef LocalObjectReference?,8 readOnly bool",
     ResourceClaim: "1 name string!,2 request string",
     ResourceFieldSelector: "1 containerName string,2 resource string!,3 divisor Quantity",
-    ResourceHealth: "1 resourceID string!,2 health string",
+    ResourceHealth: "1 resourceID string!,2 health string,6 message string?",
     ResourceRequirements: "1 limits Quantity{},2 requests Quantity{},3 claims ResourceClaim[]",
     ResourceStatus: "1 name string!,2 resources ResourceHealth[]",
     SELinuxOptions: "1 user string,2 role string,3 type string,4 level string",
@@ -230,13 +241,14 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     SecretKeySelector: "1  LocalObjectReference,2 key string!,3 optional bool?",
     SecretProjection: "1  LocalObjectReference,2 items KeyToPath[],4 optional bool?",
     SecretReference: "1 name string,2 namespace string",
-    SecretVolumeSource: "1 secretName string,2 items KeyToPath[],3 defaultMode int?,4 optional bool?",
+    SecretVolumeSource:
+      "1 secretName string,2 items KeyToPath[],3 defaultMode int?,4 optional bool?,5 defaultUser int?",
     SecurityContext:
       "1 capabilities Capabilities?,2 privileged bool?,3 seLinuxOptions SELinuxOptions?,10 windowsOptions WindowsSecurityContextOptions?,4 runAsUser int?,8 runAsGroup int?,5 runAsNonRoot bool?,6 readOnlyRootFilesystem bool?,7 allowPrivilegeEscalation bool?,9 procMount string?,11 seccompProfile SeccompProfile?,12 appArmorProfile AppArmorProfile?",
     Service: "1 metadata meta:ObjectMeta,2 spec ServiceSpec,3 status ServiceStatus",
     ServiceAccount:
       "1 metadata meta:ObjectMeta,2 secrets ObjectReference[],3 imagePullSecrets LocalObjectReference[],4 automountServiceAccountToken bool?",
-    ServiceAccountTokenProjection: "1 audience string,2 expirationSeconds int?,3 path string!",
+    ServiceAccountTokenProjection: "1 audience string,2 expirationSeconds int?,3 path string!,4 user int?",
     ServicePort:
       "1 name string,2 protocol string,6 appProtocol string?,3 port int!,4 targetPort IntOrString,5 nodePort int",
     ServiceSpec:
@@ -260,15 +272,19 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     TypedObjectReference: "1 apiGroup string?,2 kind string!,3 name string!,4 namespace string?",
     Volume: "1 name string!,2  VolumeSource",
     VolumeDevice: "1 name string!,2 devicePath string!",
+    VolumeHealthCondition: "1 status string!,2 reason string!,3 message string",
+    VolumeHealthStatus: "1 healthConditions VolumeHealthCondition[],2 lastTransitionTime Time",
     VolumeMount:
-      "1 name string!,2 readOnly bool,7 recursiveReadOnly string?,3 mountPath string!,4 subPath string,5 mountPropagation string?,6 subPathExpr string",
-    VolumeMountStatus: "1 name string!,2 mountPath string!,3 readOnly bool,4 recursiveReadOnly string?",
+      "1 name string!,2 readOnly bool,7 recursiveReadOnly string?,3 mountPath string!,4 subPath string,5 mountPropagation string?,6 subPathExpr string,8 bindMountOptions string[]",
+    VolumeMountStatus:
+      "1 name string!,2 mountPath string!,3 readOnly bool,4 recursiveReadOnly string?,5 volumeStatus VolumeStatus?",
     VolumeNodeAffinity: "1 required NodeSelector?",
     VolumeProjection:
       "1 secret SecretProjection?,2 downwardAPI DownwardAPIProjection?,3 configMap ConfigMapProjection?,4 serviceAccountToken ServiceAccountTokenProjection?,5 clusterTrustBundle ClusterTrustBundleProjection?,6 podCertificate PodCertificateProjection?",
     VolumeResourceRequirements: "1 limits Quantity{},2 requests Quantity{}",
     VolumeSource:
       "1 hostPath HostPathVolumeSource?,2 emptyDir EmptyDirVolumeSource?,3 gcePersistentDisk GCEPersistentDiskVolumeSource?,4 awsElasticBlockStore AWSElasticBlockStoreVolumeSource?,5 gitRepo GitRepoVolumeSource?,6 secret SecretVolumeSource?,7 nfs NFSVolumeSource?,8 iscsi ISCSIVolumeSource?,9 glusterfs GlusterfsVolumeSource?,10 persistentVolumeClaim PersistentVolumeClaimVolumeSource?,11 rbd RBDVolumeSource?,12 flexVolume FlexVolumeSource?,13 cinder CinderVolumeSource?,14 cephfs CephFSVolumeSource?,15 flocker FlockerVolumeSource?,16 downwardAPI DownwardAPIVolumeSource?,17 fc FCVolumeSource?,18 azureFile AzureFileVolumeSource?,19 configMap ConfigMapVolumeSource?,20 vsphereVolume VsphereVirtualDiskVolumeSource?,21 quobyte QuobyteVolumeSource?,22 azureDisk AzureDiskVolumeSource?,23 photonPersistentDisk PhotonPersistentDiskVolumeSource?,26 projected ProjectedVolumeSource?,24 portworxVolume PortworxVolumeSource?,25 scaleIO ScaleIOVolumeSource?,27 storageos StorageOSVolumeSource?,28 csi CSIVolumeSource?,29 ephemeral EphemeralVolumeSource?,30 image ImageVolumeSource?",
+    VolumeStatus: "1 image ImageVolumeStatus?",
     VsphereVirtualDiskVolumeSource:
       "1 volumePath string!,2 fsType string,3 storagePolicyName string,4 storagePolicyID string",
     WeightedPodAffinityTerm: "1 weight int!,2 podAffinityTerm PodAffinityTerm",
@@ -319,8 +335,10 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     Job: "1 metadata meta:ObjectMeta,2 spec JobSpec,3 status JobStatus",
     JobCondition:
       "1 type string!,2 status string!,3 lastProbeTime Time,4 lastTransitionTime Time,5 reason string,6 message string",
+    JobSchedulingConfiguration:
+      "1 schedulingPolicy scheduling.k8s.io/v1alpha3:WorkloadPodGroupSchedulingPolicy?,2 schedulingConstraints scheduling.k8s.io/v1alpha3:WorkloadPodGroupSchedulingConstraints?,3 disruptionMode scheduling.k8s.io/v1alpha3:WorkloadPodGroupDisruptionMode?,4 resourceClaims scheduling.k8s.io/v1alpha3:WorkloadPodGroupResourceClaim[]",
     JobSpec:
-      "1 parallelism int?,2 completions int?,3 activeDeadlineSeconds int?,11 podFailurePolicy PodFailurePolicy?,16 successPolicy SuccessPolicy?,7 backoffLimit int?,12 backoffLimitPerIndex int?,13 maxFailedIndexes int?,4 selector meta:LabelSelector?,5 manualSelector bool?,6 template v1:PodTemplateSpec,8 ttlSecondsAfterFinished int?,9 completionMode string?,10 suspend bool?,14 podReplacementPolicy string?,15 managedBy string?",
+      "1 parallelism int?,2 completions int?,3 activeDeadlineSeconds int?,11 podFailurePolicy PodFailurePolicy?,16 successPolicy SuccessPolicy?,7 backoffLimit int?,12 backoffLimitPerIndex int?,13 maxFailedIndexes int?,4 selector meta:LabelSelector?,5 manualSelector bool?,6 template v1:PodTemplateSpec,8 ttlSecondsAfterFinished int?,9 completionMode string?,10 suspend bool?,14 podReplacementPolicy string?,15 managedBy string?,17 scheduling JobSchedulingConfiguration?",
     JobStatus:
       "1 conditions JobCondition[],2 startTime Time?,3 completionTime Time?,4 active int,5 succeeded int,6 failed int,11 terminating int?,7 completedIndexes string,10 failedIndexes string?,8 uncountedTerminatedPods UncountedTerminatedPods?,9 ready int?",
     PodFailurePolicy: "1 rules PodFailurePolicyRule[]",
@@ -353,6 +371,19 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   "scheduling.k8s.io/v1": {
     PriorityClass:
       "1 metadata meta:ObjectMeta,2 value int!,3 globalDefault bool,4 description string,5 preemptionPolicy string?",
+  },
+  "scheduling.k8s.io/v1alpha3": {
+    TopologyConstraint: "1 key string!",
+    WorkloadPodGroupAllDisruptionMode: "",
+    WorkloadPodGroupBasicSchedulingPolicy: "",
+    WorkloadPodGroupDisruptionMode:
+      "1 single WorkloadPodGroupSingleDisruptionMode?,2 all WorkloadPodGroupAllDisruptionMode?",
+    WorkloadPodGroupGangSchedulingPolicy: "1 minCount int?",
+    WorkloadPodGroupResourceClaim: "1 name string!,2 resourceClaimName string?,3 resourceClaimTemplateName string?",
+    WorkloadPodGroupSchedulingConstraints: "1 topology TopologyConstraint[]",
+    WorkloadPodGroupSchedulingPolicy:
+      "1 basic WorkloadPodGroupBasicSchedulingPolicy?,2 gang WorkloadPodGroupGangSchedulingPolicy?",
+    WorkloadPodGroupSingleDisruptionMode: "",
   },
   "discovery.k8s.io/v1": {
     Endpoint:
@@ -417,13 +448,13 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     CustomResourceDefinition:
       "1 metadata meta:ObjectMeta,2 spec CustomResourceDefinitionSpec,3 status CustomResourceDefinitionStatus",
     CustomResourceDefinitionCondition:
-      "1 type string!,2 status string!,3 lastTransitionTime Time,4 reason string,5 message string",
+      "1 type string!,2 status string!,3 lastTransitionTime Time,4 reason string,5 message string,6 observedGeneration int",
     CustomResourceDefinitionNames:
       "1 plural string!,2 singular string,3 shortNames string[],4 kind string!,5 listKind string,6 categories string[]",
     CustomResourceDefinitionSpec:
       "1 group string!,3 names CustomResourceDefinitionNames,4 scope string!,7 versions CustomResourceDefinitionVersion[],9 conversion CustomResourceConversion?,10 preserveUnknownFields bool",
     CustomResourceDefinitionStatus:
-      "1 conditions CustomResourceDefinitionCondition[],2 acceptedNames CustomResourceDefinitionNames,3 storedVersions string[]",
+      "1 conditions CustomResourceDefinitionCondition[],2 acceptedNames CustomResourceDefinitionNames,3 storedVersions string[],4 observedGeneration int",
     CustomResourceDefinitionVersion:
       "1 name string!,2 served bool!,3 storage bool!,7 deprecated bool,8 deprecationWarning string?,4 schema CustomResourceValidation?,5 subresources CustomResourceSubresources?,6 additionalPrinterColumns CustomResourceColumnDefinition[],9 selectableFields SelectableField[]",
     CustomResourceSubresourceScale:
@@ -446,7 +477,8 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     SelfSubjectReview: "1 metadata meta:ObjectMeta,2 status SelfSubjectReviewStatus",
     SelfSubjectReviewStatus: "1 userInfo UserInfo",
     TokenRequest: "1 metadata meta:ObjectMeta,2 spec TokenRequestSpec,3 status TokenRequestStatus",
-    TokenRequestSpec: "1 audiences string[],4 expirationSeconds int?,3 boundObjectRef BoundObjectReference?",
+    TokenRequestSpec:
+      "1 audiences string[],4 expirationSeconds int?,3 boundObjectRef BoundObjectReference?,5 attestations AttestationValue{}",
     TokenRequestStatus: "1 token string!,2 expirationTimestamp Time",
     TokenReview: "1 metadata meta:ObjectMeta,2 spec TokenReviewSpec,3 status TokenReviewStatus",
     TokenReviewSpec: "1 token string,2 audiences string[]",
@@ -502,7 +534,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "1 metadata meta:ObjectMeta,2 spec HorizontalPodAutoscalerSpec,3 status HorizontalPodAutoscalerStatus",
     HorizontalPodAutoscalerBehavior: "1 scaleUp HPAScalingRules?,2 scaleDown HPAScalingRules?",
     HorizontalPodAutoscalerCondition:
-      "1 type string!,2 status string!,3 lastTransitionTime Time,4 reason string,5 message string",
+      "1 type string!,2 status string!,3 lastTransitionTime Time,4 reason string,5 message string,6 observedGeneration int?",
     HorizontalPodAutoscalerSpec:
       "1 scaleTargetRef CrossVersionObjectReference,2 minReplicas int?,3 maxReplicas int!,4 metrics MetricSpec[],5 behavior HorizontalPodAutoscalerBehavior?",
     HorizontalPodAutoscalerStatus:
