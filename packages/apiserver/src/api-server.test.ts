@@ -158,7 +158,7 @@ describe("a custom resource", () => {
 });
 
 describe("a store that cannot write", () => {
-  /** A store in memory that refuses to write while `error` is set and `entries` are as asked for. */
+  /** A store in memory that refuses to write while `error` is set and `entries` match. */
   function failing(): { store: Store; fail: { error?: StoreError; when?: (entries: StoreEntry[]) => boolean } } {
     const store = memoryStore();
     const fail: ReturnType<typeof failing>["fail"] = {};
@@ -169,7 +169,7 @@ describe("a store that cannot write", () => {
   }
   const full = (): StoreError => new StoreError("the disk is full", "Free some space.");
 
-  it("is a 503 that names cause and cure, and reads go on", async () => {
+  it("returns a 503 that names cause and cure, and keeps serving reads", async () => {
     const { store, fail } = failing();
     const t = await startTestServer({ store, controllers: false });
     fail.error = full();

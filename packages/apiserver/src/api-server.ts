@@ -44,7 +44,7 @@ export interface ApiServerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told about what goes wrong inside; nothing secret is in it. */
+  /** Logs internal failures, without secrets. */
   readonly log?: (message: string, error: unknown) => void;
   /** In-process conversion between versions of CRDs' objects. */
   readonly converters?: readonly Converter[];
@@ -57,9 +57,9 @@ export interface ApiServerOptions {
   readonly ca?: { readonly certPem: string; readonly keyPem?: string };
   /** How many changes watches and exact lists can go back; default 10,000. */
   readonly history?: number;
-  /** Checks the addresses of webhooks; there when whoever registers them must not reach what this process can reach. */
+  /** Checks the addresses of webhooks; set when users who register them must not reach what this process can reach. */
   readonly gate?: DialGate;
-  /** More figures for /metrics, in Prometheus' text format: those of what runs in the same process. */
+  /** More figures for /metrics, in Prometheus' text format: those of other components of the process. */
   readonly moreMetrics?: () => Promise<string>;
   /** Records requests in kube-apiserver's audit format. */
   readonly audit?: { readonly sink: AuditSink; readonly policy?: AuditPolicy };
@@ -89,7 +89,7 @@ export interface ApiServer {
 /** Built-in types are immutable and shared by all servers of the process. */
 const BUILTIN = builtinTypes();
 
-/** Running requests of a server that shares somebody else's listener get this long to finish. */
+/** How long running requests may take to finish when the listener belongs to another component. */
 const MOUNTED_GRACE_MS = 5_000;
 
 const ADMIN: UserInfo = Object.freeze({ name: "system:admin", groups: ["system:masters", "system:authenticated"] });
@@ -109,7 +109,7 @@ function startBuiltinControllers(
     random,
     registry,
     log,
-    ...(rootCaPem === undefined ? {} : { rootCaPem }),
+    rootCaPem,
   });
   const keyPem = ca?.keyPem;
   if (ca === undefined || keyPem === undefined) return all;
@@ -140,7 +140,7 @@ function* objectCounts(store: ObjectStore, types: ResourceRegistry): Iterable<Ob
   }
 }
 
-/** For simulated clusters: everything is allowed, and rules reviews still tell what RBAC knows. */
+/** For simulated clusters: everything is allowed, and rules reviews still report RBAC's rules. */
 function allowAll(rbac: Authorizer): Authorizer {
   return {
     authorize: () => ({ allowed: true, reason: "" }),
@@ -154,7 +154,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const log = options.log ?? (() => {});
   const store = await openObjectStore(options.store, {
     clock,
-    ...(options.history === undefined ? {} : { ring: options.history }),
+    ring: options.history,
     onError: (error) => log("the store reported a failure", error),
   });
   const types = new TypeRegistry(BUILTIN);
@@ -199,7 +199,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       : createAudit(options.audit.sink, {
           clock,
           random,
-          ...(options.audit.policy === undefined ? {} : { policy: options.audit.policy }),
+          policy: options.audit.policy,
         });
   admission.push(
     ...(audit === undefined ? [] : [audit.plugin]),

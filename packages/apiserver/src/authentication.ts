@@ -5,8 +5,8 @@ import type { OidcOptions } from "./auth/oidc.ts";
 import { reviewTypes } from "./auth/reviews.ts";
 import { type ServiceAccountTokens, serviceAccountTokens } from "./auth/service-account-tokens.ts";
 import { tokenRequestHandler } from "./auth/token-request.ts";
+import { serviceAccount } from "./builtin/core/service-account.ts";
 import { withSubresource } from "./builtin/define.ts";
-import { serviceAccount } from "./builtin/service-account.ts";
 import { objectPath } from "./server/fixed-paths.ts";
 import type { PathHandler } from "./server/pipeline.ts";
 import type { Authorizer, InternalApi, ResourceType } from "./types.ts";
@@ -17,17 +17,17 @@ export interface AuthOptions {
   readonly anonymous?: boolean;
   readonly staticTokens?: ReadonlyMap<string, UserInfo>;
   readonly oidc?: OidcOptions;
-  /** Signs ServiceAccount tokens. Without it a key is made when the first token is asked for, and lives as long as the process. */
+  /** Signs ServiceAccount tokens. Without it a key is created when the first token is requested, and lives as long as the process. */
   readonly serviceAccounts?: {
     readonly issuer?: string;
     readonly signingKeyPem?: string;
     readonly verificationKeyPems?: readonly string[];
   };
-  /** Default RBAC. `AlwaysAllow` is for simulated clusters that nobody else can reach; they get no default roles. */
+  /** Default RBAC. `AlwaysAllow` is for simulated clusters that no other client can reach; they get no default roles. */
   readonly authorization?: "RBAC" | "AlwaysAllow";
 }
 
-/** The parts of a server that know who asks. */
+/** The parts of a server that authenticate. */
 export interface Authentication {
   readonly authenticator: ServerAuthenticator;
   /** Review kinds, and ServiceAccount with its `token` subresource. */
@@ -38,7 +38,7 @@ export interface Authentication {
 
 const DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local";
 
-/** Puts authentication together. Signing keys are read, or made, only when a token is involved. */
+/** Creates the authentication. Signing keys are read, or created, only when a token is involved. */
 export function createAuthentication(deps: {
   options: AuthOptions;
   api: InternalApi;
@@ -62,7 +62,7 @@ export function createAuthentication(deps: {
   // No key yet means no token of ours exists yet.
   const lazy: ServiceAccountTokens = {
     audiences: [issuer],
-    issue: (request) => {
+    issue: async (request) => {
       const ready = known();
       if (ready === undefined) throw new Error("no signing key");
       return ready.issue(request);
@@ -72,8 +72,8 @@ export function createAuthentication(deps: {
     openidConfiguration: () => known()?.openidConfiguration() ?? { issuer },
   };
   const authenticator = createAuthenticator({
-    ...(options.staticTokens === undefined ? {} : { staticTokens: options.staticTokens }),
-    ...(options.oidc === undefined ? {} : { oidc: options.oidc }),
+    staticTokens: options.staticTokens,
+    oidc: options.oidc,
     serviceAccounts: lazy,
     bootstrapTokens: (id) => api.get({ group: "", plural: "secrets" }, "kube-system", `bootstrap-token-${id}`),
     anonymous: options.anonymous ?? true,

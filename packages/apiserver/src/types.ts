@@ -201,7 +201,7 @@ export interface Authenticator {
   authenticate(input: AuthenticationInput): Promise<UserInfo | undefined>;
 }
 
-/** What authentication knows of a request: its headers and the client certificate of its connection. */
+/** The input of authentication: a request's headers and the client certificate of its connection. */
 export interface AuthenticationInput {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The verified client certificate's DER bytes, if one was given and chains to the client CA. */

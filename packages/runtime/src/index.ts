@@ -21,6 +21,9 @@ export type {
 export { NoMatchError, RestMapper } from "./client/rest-mapper.ts";
 export { ControllerBuilder, controller, ownerRequests, requestFor } from "./controller/builder.ts";
 export { Controller, RunningController } from "./controller/controller.ts";
+export { ensureStatusIfPresent } from "./controller/ensure-status-if-present.ts";
+export { FairScheduler } from "./controller/fair-scheduler.ts";
+export { inParallel } from "./controller/in-parallel.ts";
 export {
   allOf,
   annotationsChanged,
@@ -33,7 +36,7 @@ export {
 } from "./controller/predicate.ts";
 export { done, type Result, requeueAfter, soonest, TerminalError } from "./controller/result.ts";
 export { type RunningControllers, startControllers } from "./controller/start-controllers.ts";
-export { Turn } from "./controller/turn.ts";
+export type { StatusDeferral } from "./controller/status-deferral.ts";
 export type {
   ControllerDefinition,
   ControllerDeps,
@@ -75,6 +78,7 @@ export { measuredTransport } from "./metrics/measured-transport.ts";
 export { createMetrics, type Metrics } from "./metrics/prometheus.ts";
 export type { ControllerMetrics, ReconcileOutcome, RuntimeMetrics } from "./metrics/types.ts";
 export { type Changes, changesBetween } from "./patch/changes.ts";
+export { createIfAbsent } from "./patch/create-if-absent.ts";
 export { ensureFinalizer, hasFinalizer, releaseFinalizer } from "./patch/finalizers.ts";
 export { type WriteChangesOptions, writeChanges } from "./patch/write-changes.ts";
 export type { RetryOptions } from "./queue/rate-limit.ts";
@@ -98,6 +102,7 @@ export {
   type Impersonation,
   type TlsConfig,
 } from "./transport/client-config.ts";
+export { firstAnswer, type Way, type WayOptions } from "./transport/first-answer.ts";
 export { httpTransport } from "./transport/http-transport.ts";
 export { LineSplitter } from "./transport/line-splitter.ts";
 export { nodeAgents } from "./transport/node-agents.ts";

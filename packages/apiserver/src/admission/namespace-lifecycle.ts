@@ -5,7 +5,7 @@ import type { AdmissionPlugin, InternalApi } from "../types.ts";
 const NAMESPACES = { group: "", plural: "namespaces" };
 const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
 
-/** Nothing is created in a missing or ending namespace, and the system's own namespaces stay (upstream's NamespaceLifecycle). */
+/** Nothing is created in a missing or terminating namespace, and the system's own namespaces stay (upstream's NamespaceLifecycle). */
 export function namespaceLifecycle(api: Pick<InternalApi, "get">): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",
@@ -23,7 +23,7 @@ export function namespaceLifecycle(api: Pick<InternalApi, "get">): AdmissionPlug
       const found = api.get(NAMESPACES, "", namespace);
       if (found === undefined) throw notFound({ group: "", resource: NAMESPACES.plural }, namespace);
       if (found.metadata.deletionTimestamp === undefined && at(found, "status", "phase") !== "Terminating") return;
-      // Without a name yet, upstream names the object by what its name will begin with.
+      // Before a name is generated, upstream names the object by its generateName.
       const name = attributes.name || object?.metadata.name || object?.metadata.generateName || "";
       throw namespaceTerminating(gr, name, namespace);
     },

@@ -4,7 +4,7 @@ import { type CertificateAndKey, createCertificateAuthority, issueCertificate } 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../testing/server.ts";
 
-/** Sets label `seen` on everything; says no to objects named `bad`. */
+/** Sets label `seen` on everything; denies objects named `bad`. */
 let ca: CertificateAndKey;
 let leaf: CertificateAndKey;
 let hook: Server;
@@ -74,7 +74,7 @@ const configure = (kind: "mutating" | "validating", more: object = {}): Promise<
 const create = (name: string): Promise<ApiResponse> =>
   test.post("/api/v1/namespaces/default/configmaps", { metadata: { name }, data: { a: "1" } });
 
-it("webhooks change, refuse and warn in a whole server", async () => {
+it("webhooks mutate, deny and warn in a whole server", async () => {
   expect((await configure("mutating")).status).toBe(201);
   expect((await configure("validating")).status).toBe(201);
   const made = await create("good");
@@ -107,21 +107,25 @@ it("match conditions are CEL", async () => {
 });
 
 it.each([
-  ["the user's own rights", `authorizer.requestResource.check("create").allowed()`, 400],
+  ["the user's own permissions", `authorizer.requestResource.check("create").allowed()`, 400],
   ["a ServiceAccount's", `authorizer.serviceAccount("default", "nobody").path("/metrics").check("get").allowed()`, 201],
-  ["what everybody may", `authorizer.serviceAccount("default", "nobody").path("/version").check("get").allowed()`, 400],
   [
-    "what RBAC does not give",
+    "what all users may do",
+    `authorizer.serviceAccount("default", "nobody").path("/version").check("get").allowed()`,
+    400,
+  ],
+  [
+    "what RBAC does not grant",
     `authorizer.serviceAccount("default", "nobody").group("").resource("secrets").namespace("default").check("get").allowed()`,
     201,
   ],
-])("match conditions ask for %s", async (_what, expression, status) => {
+])("match conditions check %s", async (_what, expression, status) => {
   await configure("validating", { matchConditions: [{ name: "asked", expression }] });
   expect((await create("bad")).status).toBe(status);
 });
 
 it.each(["Fail", "Ignore"])(
-  "match conditions that cost too much together are a failure: policy %s",
+  "fails match conditions that exceed the cost limit together: policy %s",
   async (failurePolicy) => {
     const numbers = "[1,2,3,4,5,6,7,8,9,10]";
     const dear = [..."abcdef"].reduce((inner, name) => `${numbers}.all(${name}, ${inner})`, "true");
@@ -133,7 +137,7 @@ it.each(["Fail", "Ignore"])(
   },
 );
 
-it("match conditions of a large configuration are judged like those of a small one", async () => {
+it("validates match conditions of a large configuration like those of a small one", async () => {
   const matchConditions = Array.from({ length: 60 }, (_, i) => ({
     name: `c${i}`,
     expression: `object.metadata.name != "${"x".repeat(600)}${i}"`,
@@ -146,7 +150,7 @@ it("match conditions of a large configuration are judged like those of a small o
   expect((await create("bad")).status).toBe(400);
 });
 
-it("a match condition that fails refuses in the real server's words", async () => {
+it("denies with the real server's message when a match condition fails", async () => {
   const matchConditions = [{ name: "x", expression: `object.data.zzz == "1"` }];
   await configure("validating", { matchConditions });
   expect((await create("c")).body).toMatchObject({

@@ -3,7 +3,7 @@ import { ApiError, deepCopy, seededRandom, settle, type Unstructured, VirtualClo
 import { type CertificateAndKey, createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ask, tinyApi } from "../auth/testing/tiny-api.ts";
-import { configMap } from "../builtin/config-map.ts";
+import { configMap } from "../builtin/core/config-map.ts";
 import type { AdmissionRequest, ResourceRegistry, ResourceType } from "../types.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { webhookAdmission } from "./webhook-admission.ts";
@@ -148,7 +148,7 @@ const dataOf = (request: Review["request"]): Record<string, string> =>
   (request.object?.["data"] ?? {}) as Record<string, string>;
 
 describe("webhooks", () => {
-  it("cost nothing while there are none, and are never asked about themselves", async () => {
+  it("cost nothing while there are none, and are never called for their own configurations", async () => {
     expect(await run()).toBe("not handled");
     configure("Mutating", "m", { rules: [{ ...RULE, apiGroups: ["*"], resources: ["*"] }] });
     const own = {
@@ -199,7 +199,7 @@ describe("webhooks", () => {
     expect(calls.map((c) => c.path)).toEqual(["/a0", "/a1", "/b0", "/z0"]);
   });
 
-  it("are asked again when a later one changed the object and they want it", async () => {
+  it("are reinvoked when a later one changed the object and they request it", async () => {
     configure("Mutating", "a", { reinvocationPolicy: "IfNeeded" });
     configure("Mutating", "b", {});
     handlers.set("/a0", ({ request }) =>
@@ -231,7 +231,7 @@ describe("webhooks", () => {
       { allowed: false, status: { message: "x", code: 200 } },
       `400  admission webhook "v0.example.com" denied the request: x`,
     ],
-  ])("say no with %s", async (_, answer, text) => {
+  ])("deny with %s", async (_, answer, text) => {
     configure("Validating", "v", {});
     handlers.set("/v0", () => answer);
     expect(await run()).toBe(text);
@@ -262,7 +262,7 @@ describe("webhooks", () => {
     expect(await run()).toEqual(object);
   });
 
-  it("that cannot be reached fail in Go's words", async () => {
+  it("that cannot be reached fail with Go's messages", async () => {
     configure("Validating", "v", { clientConfig: { url: "https://127.0.0.1:1/x" } });
     expect(await run()).toBe(
       `500 InternalError Internal error occurred: failed calling webhook "v0.example.com": failed to call webhook: Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused`,
@@ -271,7 +271,7 @@ describe("webhooks", () => {
     expect(await run()).toContain("tls: failed to verify certificate: x509: certificate signed by unknown authority");
   });
 
-  it("that never answer are given up after their timeout", async () => {
+  it("that never answer time out", async () => {
     configure("Validating", "v", { timeoutSeconds: 3 });
     handlers.set("/v0", () => undefined);
     const result = run();
@@ -280,7 +280,7 @@ describe("webhooks", () => {
     expect(await result).toContain(`/v0?timeout=3s": context deadline exceeded`);
   });
 
-  it("with side effects refuse a dry run", async () => {
+  it("with side effects reject a dry run", async () => {
     configure("Validating", "v", { sideEffects: "Some" });
     expect(await run(make({ dryRun: true }))).toBe(
       `400 BadRequest admission webhook "v0.example.com" does not support dry run`,
@@ -318,7 +318,7 @@ describe("webhooks", () => {
     expect(calls.length > 0).toBe(asked);
   });
 
-  it("whose condition fails refuse the request", async () => {
+  it("whose condition fails deny the request", async () => {
     configure("Validating", "v", { matchConditions: [{ name: "x", expression: "fail" }] });
     expect(await run()).toBe(
       `403 Forbidden configmaps "c" is forbidden: expression 'fail' resulted in error: no such key: x`,
@@ -359,8 +359,8 @@ describe("namespace lifecycle", () => {
     }
   };
 
-  // Texts recorded from kube-apiserver v1.34.4.
-  it("refuses what is in no or in an ending namespace", () => {
+  // Texts recorded from kube-apiserver.
+  it("rejects objects in a missing or terminating namespace", () => {
     api.put({
       apiVersion: "v1",
       kind: "Namespace",

@@ -41,17 +41,17 @@ export interface WebhookDependencies {
   registry: ResourceRegistry;
   clock: Clock;
   random: Random;
-  /** Answers match conditions that ask what somebody may do. */
+  /** Evaluates match conditions that check a user's permissions. */
   authorizer: Authorizer;
   compile: CompileCondition;
   /** Default: HTTPS. */
   client?: WebhookClient;
 }
 
-/** A webhook that could not be asked. With failurePolicy Ignore the request goes on. */
+/** A webhook that could not be called. With failurePolicy Ignore the request continues. */
 class CallFailed extends Error {}
 
-/** Asks the webhooks of Mutating- and ValidatingWebhookConfigurations. Costs nothing while there are none. */
+/** Calls the webhooks of Mutating- and ValidatingWebhookConfigurations. Costs nothing while there are none. */
 export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & { close(): Promise<void> } {
   const index = new WebhookIndex(deps.api, deps.compile);
   const client = deps.client ?? webhookClient(deps);
@@ -59,7 +59,7 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
   const cares = (webhook: Webhook, type: ResourceType, operation: string, subresource: string): boolean =>
     wantedType(webhook, type, operation, subresource, deps.registry) !== undefined;
 
-  /** How to ask one webhook; undefined = it does not care. */
+  /** How to call one webhook; undefined = it does not match. */
   const prepare = async (webhook: Webhook, request: AdmissionRequest): Promise<Ask | undefined> => {
     const { type, attributes } = request;
     const shown = wantedType(webhook, type, request.operation, attributes.subresource, deps.registry);
@@ -115,12 +115,12 @@ export function webhookAdmission(deps: WebhookDependencies): AdmissionPlugin & {
         }
       };
       await round(() => true);
-      // Those that are asked again may make others due, which come after them.
+      // A reinvocation may cause others, which come after it.
       if (again.size > 0) await round((webhook) => again.has(webhook));
     },
 
     async validate(request) {
-      // Their conditions one after the other, so that nobody is held up; the webhooks themselves all at once.
+      // Their conditions one after the other, so that no request is held up; the webhooks themselves all at once.
       const outcomes: Promise<{ error: unknown } | undefined>[] = [];
       for (const webhook of index.validating()) {
         const asked = prepare(webhook, request).then((ask) => ({ asking: askByPolicy(webhook, ask) }));
@@ -185,7 +185,7 @@ function asSeen(
   return { ...object, metadata };
 }
 
-/** Puts a webhook's patch into the request's object; true when it changed something. */
+/** Applies a webhook's patch to the request's object; true when it changed something. */
 async function applyAnswer(webhook: Webhook, request: AdmissionRequest, asked: Asked): Promise<boolean> {
   const { answer, object, shown } = asked;
   if (answer.patch === undefined) return false;
@@ -210,13 +210,13 @@ async function applyAnswer(webhook: Webhook, request: AdmissionRequest, asked: A
   return true;
 }
 
-/** What a webhook made is read like a body: unknown fields go, wrong types are refused, defaults are filled in. */
+/** A webhook's result is decoded like a body: unknown fields are dropped, wrong types rejected, defaults filled in. */
 function decodedAgain(shown: ResourceType, { attributes }: AdmissionRequest, patched: unknown): unknown {
   if (attributes.subresource !== "" && attributes.subresource !== "status") return patched;
   return decodeObject(shown, patched, { mode: "Ignore", duplicates: [], warn: () => {} });
 }
 
-/** What went wrong, without the words for whoever sent the object: that was not the webhook. */
+/** The error without the hint for the sender of the object, which was not the webhook. */
 function causeOf(error: ApiError): string {
   const cause = error.status.details?.causes?.[0]?.message ?? error.message;
   const start = cause.indexOf("json: ");

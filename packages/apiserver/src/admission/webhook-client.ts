@@ -7,7 +7,7 @@ import type { WebhookClientConfig } from "./webhook.types.ts";
 
 /** Calls webhooks over HTTPS. */
 export interface WebhookClient {
-  /** Posts a document and returns the answer's JSON; throws Error in the words of Go's HTTP client. */
+  /** Posts a document and returns the answer's JSON; throws Error with the message of Go's HTTP client. */
   post(config: WebhookClientConfig, body: object, timeoutSeconds: number): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export function webhookClient(deps: {
 }): WebhookClient {
   const { gate } = deps;
   const agents = new Map<string, Promise<Agent>>();
-  /** Whoever changes a caBundle again and again would fill the memory. */
+  /** Repeated changes of a caBundle must not fill the memory. */
   const forgetOldest = (): void => {
     const [oldest] = agents;
     if (agents.size < MAX_AGENTS || oldest === undefined) return;
@@ -39,7 +39,7 @@ export function webhookClient(deps: {
       const connect = {
         // As in Go, a bundle may hold the serving certificate itself instead of the authority that signed it.
         ...(caPem === undefined ? {} : { ca: caPem, allowPartialTrustChain: true }),
-        ...(servername === undefined ? {} : { servername }),
+        servername,
       };
       agent = import("undici").then(
         (undici) =>
@@ -82,7 +82,7 @@ export function webhookClient(deps: {
         });
         const raw = await readText(answer.body, MAX_ANSWER, "webhook");
         if (answer.statusCode < 200 || answer.statusCode > 299)
-          // What an address within our reach says is not for whoever had it asked.
+          // The response of an internal address must not reach the user who chose it.
           throw new Refused(statusText(answer.statusCode, gate === undefined ? raw : ""));
         return parse(raw);
       } catch (error) {
@@ -169,7 +169,7 @@ const UNTRUSTED = new Set([
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
 ]);
 
-/** A network error in Go's words, where there are such. */
+/** A network error with Go's message, if Go has one. */
 function goText(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
   const code = text(at(error, "code"));
@@ -183,7 +183,7 @@ function goText(error: unknown): string {
   return error.message;
 }
 
-/** What Go's client makes of statuses that say enough by themselves. */
+/** Go's client messages for statuses that need no body. */
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: "the server rejected our request for an unknown reason",
   401: "the server has asked for the client to provide credentials",

@@ -6,54 +6,58 @@ const GROUP = "admissionregistration.k8s.io";
 const MUTATING = { group: GROUP, plural: "mutatingwebhookconfigurations" };
 const VALIDATING = { group: GROUP, plural: "validatingwebhookconfigurations" };
 
-/** All configured webhooks in the order they are asked: by name of their configuration. Watches from the first question on. */
+interface OrderedWebhooks {
+  readonly all: readonly Webhook[];
+  readonly mutating: readonly Webhook[];
+  readonly validating: readonly Webhook[];
+}
+
+/** All configured webhooks in the order they are called: by name of their configuration. Watches from the first use. */
 export class WebhookIndex {
-  private readonly api: InternalApi;
-  private readonly compile: CompileCondition;
-  private readonly configurations = new Map<string, readonly Webhook[]>();
-  private ordered:
-    | { mutating: readonly Webhook[]; validating: readonly Webhook[]; all: readonly Webhook[] }
-    | undefined;
-  private stops: (() => void)[] | undefined;
+  readonly #api: InternalApi;
+  readonly #compile: CompileCondition;
+  readonly #configurations = new Map<string, readonly Webhook[]>();
+  #ordered: OrderedWebhooks | undefined;
+  #stops: (() => void)[] | undefined;
 
   constructor(api: InternalApi, compile: CompileCondition) {
-    this.api = api;
-    this.compile = compile;
+    this.#api = api;
+    this.#compile = compile;
   }
 
   all(): readonly Webhook[] {
-    return this.sorted().all;
+    return this.#sorted().all;
   }
 
   mutating(): readonly Webhook[] {
-    return this.sorted().mutating;
+    return this.#sorted().mutating;
   }
 
   validating(): readonly Webhook[] {
-    return this.sorted().validating;
+    return this.#sorted().validating;
   }
 
   close(): void {
-    for (const stop of this.stops ?? []) stop();
-    this.stops = undefined;
-    this.configurations.clear();
-    this.ordered = undefined;
+    for (const stop of this.#stops ?? []) stop();
+    this.#stops = undefined;
+    this.#configurations.clear();
+    this.#ordered = undefined;
   }
 
-  private sorted(): NonNullable<WebhookIndex["ordered"]> {
-    this.stops ??= [MUTATING, VALIDATING].map((type) => this.api.watch(type, (change) => this.onChange(change)));
-    if (this.ordered === undefined) {
-      const byName = [...this.configurations].sort(([a], [b]) => (a < b ? -1 : 1));
+  #sorted(): OrderedWebhooks {
+    this.#stops ??= [MUTATING, VALIDATING].map((type) => this.#api.watch(type, (change) => this.#onChange(change)));
+    if (this.#ordered === undefined) {
+      const byName = [...this.#configurations].sort(([a], [b]) => (a < b ? -1 : 1));
       const all = byName.flatMap(([, webhooks]) => webhooks);
-      this.ordered = { all, mutating: all.filter((w) => w.mutating), validating: all.filter((w) => !w.mutating) };
+      this.#ordered = { all, mutating: all.filter((w) => w.mutating), validating: all.filter((w) => !w.mutating) };
     }
-    return this.ordered;
+    return this.#ordered;
   }
 
-  private onChange({ type, name, object }: InternalChange): void {
+  #onChange({ type, name, object }: InternalChange): void {
     const key = `${type.plural}/${name}`;
-    this.ordered = undefined;
-    if (object === undefined) this.configurations.delete(key);
-    else this.configurations.set(key, readWebhooks(object, this.compile));
+    this.#ordered = undefined;
+    if (object === undefined) this.#configurations.delete(key);
+    else this.#configurations.set(key, readWebhooks(object, this.#compile));
   }
 }

@@ -1,6 +1,6 @@
 import { forbidden, notFound, type Unstructured } from "@capstan/apimachinery";
+import { yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import { aggregate } from "../auth/rbac-authorizer.ts";
-import { breathe } from "../breathe.ts";
 import type { AdmissionRequest, InternalApi, ResourceRegistry, ResourceType } from "../types.ts";
 import type { Webhook, WebhookRule } from "./webhook.types.ts";
 
@@ -13,7 +13,7 @@ export function isExempt(type: ResourceType): boolean {
   return type.group === "admissionregistration.k8s.io";
 }
 
-/** The version of `type` that a webhook wants to see, or undefined when it does not care for the request. */
+/** The version of `type` that a webhook wants to see, or undefined when it does not match the request. */
 export function wantedType(
   webhook: Webhook,
   type: ResourceType,
@@ -65,7 +65,7 @@ export function selectorsMatch(webhook: Webhook, request: AdmissionRequest, api:
 
 /** What the conditions of one webhook may cost together, as upstream. */
 const COST_BUDGET = 2_500_000;
-/** Work in units of cost that takes some milliseconds: others are let in after it. */
+/** Cost units that take some milliseconds: yields to the event loop after it. */
 const COST_AT_ONCE = 50_000;
 /** What compiling one character of a condition costs in that measure, and whatever else is done for one. */
 const COST_PER_CHARACTER = 10;
@@ -89,7 +89,7 @@ export async function conditionsMatch(
     try {
       if (condition.expression.length > LONG) {
         condition.compile();
-        await breathe();
+        await yieldToEventLoop();
       }
       // All are evaluated, also after one that does not hold: what they cost together decides first.
       if (condition.evaluate(variables, budget) === false) matches = false;
@@ -105,7 +105,7 @@ export async function conditionsMatch(
     sincePause += before - budget.left + COST_PER_CONDITION + condition.expression.length * COST_PER_CHARACTER;
     if (sincePause < COST_AT_ONCE) continue;
     sincePause = 0;
-    await breathe();
+    await yieldToEventLoop();
   }
   if (!matches) return false;
   if (errors.length === 0) return true;

@@ -50,7 +50,7 @@ function userInfo(user: UserInfo): object {
     username: user.name,
     ...(user.uid === undefined || user.uid === "" ? {} : { uid: user.uid }),
     groups: user.groups,
-    ...(user.extra === undefined ? {} : { extra: user.extra }),
+    extra: user.extra,
   };
 }
 
@@ -67,7 +67,7 @@ export interface ReviewAnswer {
   readonly warnings: readonly string[];
 }
 
-/** An answer that makes no sense, in the words of apiserver's VerifyAdmissionResponse. */
+/** An invalid response, with the messages of apiserver's VerifyAdmissionResponse. */
 export class InvalidAnswer extends Error {
   constructor(detail: string, prefix = "received invalid webhook response: ") {
     super(`${prefix}${detail}`);
@@ -127,7 +127,7 @@ function parsePatch(patch: string): unknown {
   }
 }
 
-/** The error a client gets when a webhook says no (apiserver's ToStatusErr). */
+/** The error a client gets when a webhook denies the request (apiserver's ToStatusErr). */
 export function deniedError(webhook: string, status: Record<string, unknown> | undefined): ApiError {
   const denied = `admission webhook ${goQuote(webhook)} denied the request`;
   const reason = text(status?.["reason"]);

@@ -2,7 +2,7 @@ import { createWriteStream, type WriteStream } from "node:fs";
 import { rename, stat } from "node:fs/promises";
 import type { AuditSink } from "./audit.ts";
 
-/** Default size at which a file is put aside. */
+/** Default size at which a file is rotated. */
 const MAX_BYTES = 100 * 1024 * 1024;
 const KEEP = 5;
 

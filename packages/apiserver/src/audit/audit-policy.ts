@@ -3,7 +3,7 @@ import type { RequestAttributes } from "../types.ts";
 /** How much of a request is recorded: nothing, who did what, or also the object that was sent. */
 export type AuditLevel = "None" | "Metadata" | "Request";
 
-/** One rule of a policy, in the words of audit.k8s.io/v1; the first that matches decides. Absent parts match everything. */
+/** One rule of a policy, with the fields of audit.k8s.io/v1; the first that matches decides. Absent parts match everything. */
 export interface AuditRule {
   readonly level: AuditLevel;
   readonly users?: readonly string[];
@@ -23,7 +23,7 @@ export interface AuditPolicy {
   readonly rules: readonly AuditRule[];
 }
 
-/** Every change, and every look at a Secret or a token; no other reads, no probes, no questions about permissions. */
+/** Every change, and every read of a Secret or a token; no other reads, no probes, no access reviews. */
 export const DEFAULT_AUDIT_POLICY: AuditPolicy = {
   rules: [
     { level: "None", nonResourceURLs: ["*"] },

@@ -35,7 +35,7 @@ function recordOne(
   const audit = createAudit((line) => lines.push(line), {
     clock: new VirtualClock(),
     random: seededRandom(1),
-    ...(policy === undefined ? {} : { policy }),
+    policy,
   });
   const done = audit.observer.begin(call, attributes);
   const type = {} as ResourceType;
@@ -114,13 +114,13 @@ describe("events", () => {
     expect(JSON.parse(line)).toMatchObject({ user: { username: "bob" }, impersonatedUser: { username: "alice" } });
   });
 
-  it("name a new object by what was made of it", () => {
+  it("name a new object by its generated name", () => {
     const made: Reply = { status: 201, body: { type: "object", object: { metadata: { name: "c-x7k2p" } } } };
     const [line = ""] = recordOne(ask(bob, "create", "core/configmaps", "default/"), undefined, made);
     expect(JSON.parse(line).objectRef.name).toBe("c-x7k2p");
   });
 
-  it("say why a request was refused", () => {
+  it("report why a request was rejected", () => {
     const refused: Reply = { status: 403, body: { type: "object", object: { message: "no", reason: "Forbidden" } } };
     const [line = ""] = recordOne(ask(bob, "delete", "core/pods", "ns/a"), undefined, refused);
     expect(JSON.parse(line).responseStatus).toEqual({
@@ -132,7 +132,7 @@ describe("events", () => {
     });
   });
 
-  it("are not written for what policy leaves out", () => {
+  it("are not written for requests that the policy excludes", () => {
     expect(recordOne(ask(bob, "get", "core/pods", "ns/a"), undefined, OK)).toEqual([]);
   });
 });
@@ -183,7 +183,7 @@ describe("objects", () => {
   });
 });
 
-it("files are private and are put aside when full", async () => {
+it("files are private and are rotated when full", async () => {
   const dir = mkdtempSync(join(tmpdir(), "audit-"));
   try {
     const path = join(dir, "audit.log");

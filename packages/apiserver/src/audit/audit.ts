@@ -68,7 +68,7 @@ function requestUri(call: ApiCall): string {
   return query === "" ? call.path : `${call.path}?${query}`;
 }
 
-/** Who asked, and as whom the request ran if that is somebody else. */
+/** The authenticated user, and the impersonated one if there is one. */
 function users(user: UserInfo): object {
   const impersonator = impersonatorOf(user);
   return impersonator === undefined
@@ -81,14 +81,14 @@ function shown(user: UserInfo): object {
     username: user.name,
     ...(user.uid === undefined || user.uid === "" ? {} : { uid: user.uid }),
     groups: user.groups,
-    ...(user.extra === undefined ? {} : { extra: user.extra }),
+    extra: user.extra,
   };
 }
 
 function objectRef(attributes: RequestAttributes, reply: Reply): object {
   const { resource, namespace, group, version, subresource } = attributes;
   const created = attributes.verb === "create" && reply.status === 201 && reply.body.type === "object";
-  // The name of a new object is in the answer alone.
+  // The name of a new object is in the response only.
   const name = attributes.name || (created ? text(at(reply.body.object, "metadata", "name")) : "");
   return {
     resource,

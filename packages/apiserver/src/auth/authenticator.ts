@@ -19,18 +19,18 @@ export interface AuthenticatorOptions {
   clock: Clock;
 }
 
-/** The server's authenticator, which can also judge a token by itself (TokenReview). */
+/** The server's authenticator, which can also check a token by itself (TokenReview). */
 export interface ServerAuthenticator extends Authenticator {
-  /** Audiences a token must be for when nobody says otherwise. */
+  /** Audiences a token must be for by default. */
   readonly audiences: readonly string[];
-  /** Judges a bearer token; throws TokenError with the reason that TokenReview answers. */
+  /** Authenticates a bearer token; throws TokenError with the reason that TokenReview reports. */
   authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken>;
   close(): Promise<void>;
 }
 
 /**
  * Client certificate first, then bearer token (static, bootstrap, ServiceAccount, OIDC), then anonymous. Credentials that
- * nobody accepts are 401 even where anonymous requests pass.
+ * no authenticator accepts are 401 even where anonymous requests pass.
  */
 export function createAuthenticator(options: AuthenticatorOptions): ServerAuthenticator {
   const fromCertificate = clientCertificates(options.clock);

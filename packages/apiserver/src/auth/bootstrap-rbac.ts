@@ -58,6 +58,6 @@ function policyRule([verbs, groups, resources, names]: RuleLine): object {
     verbs: verbs.split(","),
     apiGroups: groups.split(","),
     resources: resources.split(" "),
-    ...(names === undefined ? {} : { resourceNames: names.split(" ") }),
+    resourceNames: names?.split(" "),
   };
 }

@@ -8,7 +8,7 @@ import { Groups } from "./users.ts";
 const GR = { group: "certificates.k8s.io", resource: "certificatesigningrequests" };
 
 /**
- * Approving and signing need `approve` and `sign` on the signer; nobody gets into system:masters by a client certificate
+ * Approving and signing need `approve` and `sign` on the signer; no client certificate grants system:masters
  * (upstream's CertificateApproval, CertificateSigning and CertificateSubjectRestriction).
  */
 export function certificateAdmission(authorizer: Authorizer): AdmissionPlugin {

@@ -73,7 +73,7 @@ async function submit(
       usages: o.usages ?? ["digital signature", "client auth"],
       username: user.name,
       groups: user.groups,
-      ...(o.expirationSeconds === undefined ? {} : { expirationSeconds: o.expirationSeconds }),
+      expirationSeconds: o.expirationSeconds,
     },
     status: o.status ?? {},
   });
@@ -117,7 +117,7 @@ describe("kubelet client requests", () => {
     ["another organization", [{ ...node, organizations: ["system:masters"] }, {}]],
     ["another usage", [node, { usages: ["client auth", "server auth"] }]],
     ["another signer", [node, { signer: "kubernetes.io/kube-apiserver-client" }]],
-  ])("with %s wait for a person", async (_, args) => {
+  ])("with %s wait for an administrator", async (_, args) => {
     expect(await submit(...args)).toEqual({});
   });
 });
@@ -147,7 +147,7 @@ describe("approved requests", () => {
     expect(certificateOf(status)).toMatchObject({ usages: ["server"], dnsNames: ["n1"], ipAddresses: ["10.0.0.1"] });
   });
 
-  it("that their signer does not sign fail with the reason", async () => {
+  it("fail with the reason when their signer rejects them", async () => {
     const o = { signer: "kubernetes.io/kube-apiserver-client", usages: ["server auth"], status: APPROVED };
     expect((await submit({ commonName: "jane" }, o))["conditions"]).toMatchObject([
       { type: "Approved" },
@@ -159,7 +159,7 @@ describe("approved requests", () => {
     ]);
   });
 
-  it("that are denied or of foreign signers stay", async () => {
+  it("stay when they are denied or of other signers", async () => {
     const denied = { conditions: [...APPROVED.conditions, { type: "Denied", status: "True" }] };
     expect(await submit(node, { status: denied })).toEqual(denied);
     expect(await submit(node, { signer: "example.com/x", status: APPROVED })).toEqual(APPROVED);

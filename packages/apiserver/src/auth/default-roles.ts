@@ -17,7 +17,9 @@ const CORE = "";
 const READ = "get,list,watch";
 const WRITE = "create,delete,deletecollection,patch,update";
 const READ_WRITE = "create,delete,deletecollection,get,list,patch,update,watch";
-const EVENTS: RuleLine = ["create,patch,update", ",events.k8s.io", "events"];
+/** Groups that serve events: the core group and its successor. */
+const ALL_EVENTS = ",events.k8s.io";
+const EVENTS: RuleLine = ["create,patch,update", ALL_EVENTS, "events"];
 const HEALTH = "/healthz /livez /readyz /version /version/";
 const TOKEN_REVIEWS: RuleLine = ["create", "authentication.k8s.io", "tokenreviews"];
 const ACCESS_REVIEWS: RuleLine = ["create", "authorization.k8s.io", "subjectaccessreviews"];
@@ -31,7 +33,7 @@ const approver = (signer: string): DefaultRole => ({
 });
 
 /**
- * ClusterRoles as kube-apiserver v1.34 creates them (recorded from it), without those of controllers and programs that never
+ * ClusterRoles as kube-apiserver v1.37 creates them (recorded from it), without those of controllers and programs that never
  * talk to this server (`system:controller:*`, heapster, kube-dns, kube-aggregator and the like).
  */
 export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
@@ -64,9 +66,10 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
       [
         WRITE,
         CORE,
-        "configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy",
+        "configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy",
       ],
       ["create", CORE, "serviceaccounts/token"],
+      [WRITE, ALL_EVENTS, "events"],
       [
         WRITE,
         "apps",
@@ -97,9 +100,10 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
       [
         READ,
         CORE,
-        "bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
+        "bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
       ],
       [READ, CORE, "namespaces"],
+      [READ, ALL_EVENTS, "events"],
       [READ, "discovery.k8s.io", "endpointslices"],
       [
         READ,
@@ -154,7 +158,7 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
   {
     name: "system:monitoring",
     rules: [
-      ["get", URLS, "/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*"],
+      ["get", URLS, "/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz"],
       ["get", CORE, "nodes/metrics"],
     ],
   },
@@ -167,7 +171,7 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
       ["create,get,list,watch", CORE, "nodes"],
       ["patch,update", CORE, "nodes/status"],
       ["patch,update", CORE, "nodes"],
-      ["create,patch,update", CORE, "events"],
+      EVENTS,
       [READ, CORE, "pods"],
       ["create,delete", CORE, "pods"],
       ["patch,update", CORE, "pods/status"],
@@ -185,7 +189,9 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
       [READ, "node.k8s.io", "runtimeclasses"],
       ["get", "resource.k8s.io", "resourceclaims"],
       ["deletecollection", "resource.k8s.io", "resourceslices"],
+      [READ, CERTIFICATES, "clustertrustbundles"],
       ["get", CORE, "serviceaccounts"],
+      ["create,get,list,watch", CERTIFICATES, "podcertificaterequests"],
     ],
   },
   {

@@ -21,7 +21,7 @@ const EVERYTHING: readonly PolicyRule[] = [
 const ROLES = new Set(["roles", "clusterroles"]);
 const BINDINGS = new Set(["rolebindings", "clusterrolebindings"]);
 
-/** Nobody grants by a role or binding what they do not hold, unless allowed to `escalate` or `bind` (rbac policybased storage). */
+/** Rejects roles and bindings that grant more than their author holds, unless allowed to `escalate` or `bind` (rbac policybased storage). */
 export function rbacAdmission(rbac: RbacAuthorizer): AdmissionPlugin {
   return {
     name: "RBACEscalation",
@@ -68,7 +68,7 @@ function may(authorizer: Authorizer, request: AdmissionRequest, verb: string, re
   return authorizer.authorize({ ...question, resource, name }).allowed;
 }
 
-/** Why the user may not hand out `rules`, or undefined when the user holds them all. */
+/** Why the user may not grant `rules`, or undefined when the user holds them all. */
 function escalation(
   rbac: RbacAuthorizer,
   user: UserInfo,

@@ -35,7 +35,7 @@ afterAll(() => {
   server.close();
 });
 
-it("reads JSON from a server its CA vouches for", async () => {
+it("reads JSON from a server with a certificate of its CA", async () => {
   const clock = new VirtualClock();
   expect(await httpsJson(clock, ca.certPem)(`${base}/keys?x=1`)).toEqual({ keys: [] });
   await expect(httpsJson(clock)(`${base}/keys`)).rejects.toThrow(/certificate/);
@@ -46,7 +46,7 @@ it("trusts a bundle that holds the serving certificate itself, as Go does", asyn
   expect(await httpsJson(new VirtualClock(), leaf.certPem)(`${base}/keys?x=1`)).toEqual({ keys: [] });
 });
 
-it("refuses failures, floods and plain http", async () => {
+it("rejects errors, oversized responses and plain http", async () => {
   const read = httpsJson(new VirtualClock(), ca.certPem);
   await expect(read(`${base}/other`)).rejects.toThrow(/status 503/);
   await expect(read(`${base}/big`)).rejects.toThrow();

@@ -1,37 +1,25 @@
-import { constants, createHash, createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from "node:crypto";
-import { isObject } from "@capstan/apimachinery";
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 
-/** A JWT that has been taken apart; nothing in it is trusted before `verifyJwt`. */
+/** A JWT that has been decoded; nothing in it is trusted before `verifyJwt`. */
 export interface Jwt {
+  readonly token: string;
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
-  readonly signed: Buffer;
-  readonly signature: Buffer;
 }
 
 /** Longer tokens are refused before they are parsed. */
 const MAX_TOKEN = 64 * 1024;
 
-/** Takes a compact JWS apart; undefined for anything else. */
-export function parseJwt(token: string): Jwt | undefined {
-  if (token.length > MAX_TOKEN) return undefined;
-  const parts = token.split(".");
-  const [header, claims, signature] = parts;
-  if (parts.length !== 3 || header === undefined || claims === undefined || signature === undefined) return undefined;
-  const parsed = { header: parsePart(header), claims: parsePart(claims) };
-  if (parsed.header === undefined || parsed.claims === undefined) return undefined;
-  return {
-    header: parsed.header,
-    claims: parsed.claims,
-    signed: Buffer.from(`${header}.${claims}`, "latin1"),
-    signature: Buffer.from(signature, "base64url"),
-  };
-}
+/** Loaded with the first token: a server whose clients have certificates never needs the library. */
+const jose = () => import("jose");
 
-function parsePart(part: string): Record<string, unknown> | undefined {
+/** Decodes a compact JWS; undefined for anything else, and for tokens with extensions that must be understood. */
+export async function parseJwt(token: string): Promise<Jwt | undefined> {
+  if (token.length > MAX_TOKEN) return undefined;
+  const { decodeJwt, decodeProtectedHeader } = await jose();
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
-    return isObject(value) ? value : undefined;
+    const header = decodeProtectedHeader(token);
+    return header.crit === undefined ? { token, header, claims: decodeJwt(token) } : undefined;
   } catch {
     return undefined;
   }
@@ -39,21 +27,16 @@ function parsePart(part: string): Record<string, unknown> | undefined {
 
 const EC_CURVES: Readonly<Record<string, string>> = { ES256: "prime256v1", ES384: "secp384r1", ES512: "secp521r1" };
 
-/** Whether the signature is by `key` with the algorithm the header names; the kind of key must fit the algorithm. */
-export function verifyJwt(jwt: Jwt, key: KeyObject, algorithms: readonly string[]): boolean {
-  const { alg } = jwt.header;
-  if (typeof alg !== "string" || !algorithms.includes(alg)) return false;
-  const digest = `sha${alg.slice(2)}`;
-  if (alg.startsWith("RS")) return key.asymmetricKeyType === "rsa" && verify(digest, jwt.signed, key, jwt.signature);
-  if (alg.startsWith("PS")) {
-    const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
-    return key.asymmetricKeyType === "rsa" && verify(digest, jwt.signed, pss, jwt.signature);
+/** Whether the signature is by `key` with one of the algorithms; the type and curve of the key must fit the one that the header names. */
+export async function verifyJwt(jwt: Jwt, key: KeyObject, algorithms: readonly string[]): Promise<boolean> {
+  const { compactVerify } = await jose();
+  try {
+    await compactVerify(jwt.token, key, { algorithms: [...algorithms] });
+    return true;
+  } catch {
+    // The key of another type throws a TypeError, a wrong signature an error of the library: neither key nor token is ours.
+    return false;
   }
-  if (alg.startsWith("ES")) {
-    if (key.asymmetricKeyType !== "ec" || key.asymmetricKeyDetails?.namedCurve !== EC_CURVES[alg]) return false;
-    return verify(digest, jwt.signed, { key, dsaEncoding: "ieee-p1363" }, jwt.signature);
-  }
-  return false;
 }
 
 /** A key that signs tokens, with its public half as JSON web key. */
@@ -84,10 +67,9 @@ export function signingKey(key: KeyObject): SigningKey {
 }
 
 /** Signs claims into a compact JWS. */
-export function signJwt(signer: SigningKey, claims: object): string {
-  const part = (value: object): string => Buffer.from(JSON.stringify(value), "utf8").toString("base64url");
-  const signed = `${part({ alg: signer.algorithm, kid: signer.keyId })}.${part(claims)}`;
-  const digest = `sha${signer.algorithm.slice(2)}`;
-  const signature = sign(digest, Buffer.from(signed, "latin1"), { key: signer.key, dsaEncoding: "ieee-p1363" });
-  return `${signed}.${signature.toString("base64url")}`;
+export async function signJwt(signer: SigningKey, claims: object): Promise<string> {
+  const { CompactSign } = await jose();
+  return new CompactSign(Buffer.from(JSON.stringify(claims), "utf8"))
+    .setProtectedHeader({ alg: signer.algorithm, kid: signer.keyId })
+    .sign(signer.key);
 }

@@ -23,7 +23,7 @@ export interface OidcOptions {
   caPem?: string;
   /** Reads a JSON document; default: over HTTPS. */
   fetchJson?: (url: string) => Promise<unknown>;
-  /** Told whenever the issuer's keys could not be read: whoever sends a token learns only that it is not accepted. */
+  /** Called whenever the issuer's keys could not be read: the client learns only that the token is not accepted. */
   onProblem?: (message: string) => void;
 }
 
@@ -65,13 +65,14 @@ export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthe
     return reading;
   };
 
-  const trusted = (jwt: Jwt): boolean => {
+  const trusted = async (jwt: Jwt): Promise<boolean> => {
     const id = jwt.header["kid"];
     const candidates = typeof id === "string" ? [keys.get(id)] : [...keys.values()];
-    return candidates.some((key) => key !== undefined && verifyJwt(jwt, key, algorithms));
+    for (const key of candidates) if (key !== undefined && (await verifyJwt(jwt, key, algorithms))) return true;
+    return false;
   };
 
-  // A wrong address or CA is told at the start, not when the first user fails.
+  // Reports a wrong address or CA at startup, not when the first user fails to sign in.
   void refresh().catch(() => undefined);
 
   return {
@@ -81,11 +82,11 @@ export function oidcAuthenticator(options: OidcOptions, clock: Clock): OidcAuthe
         checkLifetime(known.jwt, clock);
         return known.user;
       }
-      const jwt = parseJwt(token);
+      const jwt = await parseJwt(token);
       if (jwt === undefined || jwt.claims["iss"] !== options.issuerUrl) return undefined;
-      if (!trusted(jwt)) {
+      if (!(await trusted(jwt))) {
         await refresh();
-        if (!trusted(jwt)) throw new TokenError("oidc: failed to verify the token's signature");
+        if (!(await trusted(jwt))) throw new TokenError("oidc: failed to verify the token's signature");
       }
       const { aud } = jwt.claims;
       const audiences = typeof aud === "string" ? [aud] : texts(aud);
@@ -125,7 +126,7 @@ async function readKeys(
     try {
       keys.set(text(jwk["kid"]), createPublicKey({ key: jwk, format: "jwk" }));
     } catch {
-      // A key of a kind we cannot read signs no token we accept.
+      // No accepted token is signed with a key of an unsupported type.
     }
   }
   return keys;
@@ -158,7 +159,7 @@ function userOf(jwt: Jwt, options: OidcOptions, usernameClaim: string): UserInfo
   };
 }
 
-/** One group or a list of them; a claim of another shape is an error, for it may have been meant to give or take rights. */
+/** One group or a list of them; a claim of another shape is an error, because it may have been meant to grant or remove permissions. */
 function groupsOf(claims: Jwt["claims"], claim: string | undefined): readonly string[] {
   const groups = claim === undefined ? undefined : (claims[claim] ?? undefined);
   if (groups === undefined) return [];

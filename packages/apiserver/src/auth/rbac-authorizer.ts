@@ -124,7 +124,7 @@ export function aggregate(messages: readonly string[]): string {
   return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;
 }
 
-/** The 403 for a request that authorization refused, in upstream's words. */
+/** The 403 for a request that authorization refused, with upstream's message. */
 export function forbiddenFor(request: RequestAttributes, reason: string): ApiError {
   const who = `User ${goQuote(request.user.name)} cannot ${request.verb}`;
   const suffix = reason === "" ? "" : `: ${reason}`;

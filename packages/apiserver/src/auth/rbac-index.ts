@@ -5,11 +5,11 @@ import { type PolicyRule, rulesOf } from "./policy-rule.ts";
 import { RBAC_GROUP, Resources } from "./resources.ts";
 import { serviceAccountUser } from "./users.ts";
 
-/** A binding that applies to somebody, as authorization needs it. */
+/** A binding that applies to a subject, as authorization needs it. */
 interface Binding {
   readonly key: string;
   readonly role: { readonly kind: string; readonly name: string; readonly namespace: string };
-  /** `RoleBinding "b/ns" of Role "r"`: the reason's words. */
+  /** `RoleBinding "b/ns" of Role "r"`, as the reason shows it. */
   readonly description: string;
   readonly subjects: readonly { readonly key: string; readonly description: string }[];
 }
@@ -22,66 +22,61 @@ export interface AppliedRule {
   readonly clusterWide: boolean;
 }
 
-/** Roles and bindings by subject, kept current by watches. Loaded at the first question, so that an idle server pays nothing. */
+/** Roles and bindings by subject, kept current by watches. Loaded on first use, so that an idle server pays nothing. */
 export class RbacIndex {
-  private readonly api: InternalApi;
-  private readonly roles = new Map<string, readonly PolicyRule[]>();
-  private readonly bindings = new Map<string, Binding>();
+  readonly #api: InternalApi;
+  readonly #roles = new Map<string, readonly PolicyRule[]>();
+  readonly #bindings = new Map<string, Binding>();
   /** Namespace ("" = cluster) to subject to the keys of its bindings. */
-  private readonly bySubject = new Map<string, Map<string, Set<string>>>();
-  private stops: (() => void)[] | undefined;
-  private current = 0;
+  readonly #bySubject = new Map<string, Map<string, Set<string>>>();
+  #stops: (() => void)[] | undefined;
+  #current = 0;
 
   constructor(api: InternalApi) {
-    this.api = api;
+    this.#api = api;
   }
 
   /** Grows with every change of a role or binding: what was decided before may no longer hold. */
   generation(): number {
-    this.load();
-    return this.current;
+    this.#load();
+    return this.#current;
   }
 
   /** Calls `visit` with every rule that applies until it returns true. Bindings to missing roles are named in `problems`. */
   visit(user: UserInfo, namespace: string, visit: (applied: AppliedRule) => boolean, problems: string[]): void {
-    this.load();
+    this.#load();
     const keys = [`User/${user.name}`, ...user.groups.map((group) => `Group/${group}`)];
     const scopes = namespace === "" ? [""] : ["", namespace];
     for (const scope of scopes) {
-      const subjects = this.bySubject.get(scope);
+      const subjects = this.#bySubject.get(scope);
       if (subjects === undefined) continue;
       const seen = new Set<string>();
       for (const subject of keys)
         for (const key of subjects.get(subject) ?? []) {
           if (seen.has(key)) continue;
           seen.add(key);
-          if (this.visitBinding(key, subject, visit, problems)) return;
+          if (this.#visitBinding(key, subject, visit, problems)) return;
         }
     }
   }
 
   /** The rules of a role, or undefined when there is none. */
   rules(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined {
-    this.load();
-    return this.roles.get(kind === "ClusterRole" ? `/${name}` : `${namespace}/${name}`);
+    this.#load();
+    return this.#roles.get(kind === "ClusterRole" ? `/${name}` : `${namespace}/${name}`);
   }
 
-  /** Ends the watches. */
+  /** Stops the watches. */
   close(): void {
-    for (const stop of this.stops ?? []) stop();
-    this.stops = undefined;
-    this.roles.clear();
-    this.bindings.clear();
-    this.bySubject.clear();
+    for (const stop of this.#stops ?? []) stop();
+    this.#stops = undefined;
+    this.#roles.clear();
+    this.#bindings.clear();
+    this.#bySubject.clear();
   }
 
-  private visitBinding(
-    key: string,
-    subject: string,
-    visit: (applied: AppliedRule) => boolean,
-    problems: string[],
-  ): boolean {
-    const binding = this.bindings.get(key);
+  #visitBinding(key: string, subject: string, visit: (applied: AppliedRule) => boolean, problems: string[]): boolean {
+    const binding = this.#bindings.get(key);
     if (binding === undefined) return false;
     const { kind, name, namespace } = binding.role;
     const rules = this.rules(kind, namespace, name);
@@ -95,36 +90,36 @@ export class RbacIndex {
     );
   }
 
-  private load(): void {
-    if (this.stops !== undefined) return;
-    this.stops = [
-      this.api.watch(Resources.roles, (change) => this.onRole(change)),
-      this.api.watch(Resources.clusterRoles, (change) => this.onRole(change)),
-      this.api.watch(Resources.roleBindings, (change) => this.onBinding(change)),
-      this.api.watch(Resources.clusterRoleBindings, (change) => this.onBinding(change)),
+  #load(): void {
+    if (this.#stops !== undefined) return;
+    this.#stops = [
+      this.#api.watch(Resources.roles, (change) => this.#onRole(change)),
+      this.#api.watch(Resources.clusterRoles, (change) => this.#onRole(change)),
+      this.#api.watch(Resources.roleBindings, (change) => this.#onBinding(change)),
+      this.#api.watch(Resources.clusterRoleBindings, (change) => this.#onBinding(change)),
     ];
   }
 
-  private onRole(change: InternalChange): void {
-    this.current++;
+  #onRole(change: InternalChange): void {
+    this.#current++;
     const key = `${change.namespace}/${change.name}`;
-    if (change.object === undefined) this.roles.delete(key);
-    else this.roles.set(key, rulesOf(change.object["rules"]));
+    if (change.object === undefined) this.#roles.delete(key);
+    else this.#roles.set(key, rulesOf(change.object["rules"]));
   }
 
-  private onBinding(change: InternalChange): void {
-    this.current++;
+  #onBinding(change: InternalChange): void {
+    this.#current++;
     const key = `${change.namespace}/${change.name}`;
-    const old = this.bindings.get(key);
+    const old = this.#bindings.get(key);
     if (old !== undefined) {
-      this.bindings.delete(key);
-      for (const subject of old.subjects) this.bySubject.get(change.namespace)?.get(subject.key)?.delete(key);
+      this.#bindings.delete(key);
+      for (const subject of old.subjects) this.#bySubject.get(change.namespace)?.get(subject.key)?.delete(key);
     }
     if (change.object === undefined) return;
     const binding = readBinding(key, change.namespace, change.object);
-    this.bindings.set(key, binding);
-    const subjects = this.bySubject.get(change.namespace) ?? new Map<string, Set<string>>();
-    this.bySubject.set(change.namespace, subjects);
+    this.#bindings.set(key, binding);
+    const subjects = this.#bySubject.get(change.namespace) ?? new Map<string, Set<string>>();
+    this.#bySubject.set(change.namespace, subjects);
     for (const subject of binding.subjects)
       subjects.set(subject.key, (subjects.get(subject.key) ?? new Set()).add(key));
   }

@@ -33,7 +33,7 @@ const binding = (where: string, roleRef: string, ...subjects: string[]): Unstruc
     roleRef: { apiGroup: RBAC_GROUP, kind, name: roleName },
     subjects: subjects.map((subject) => {
       const [subjectKind, subjectName, home] = subject.split("/");
-      return { kind: subjectKind, name: subjectName, ...(home === undefined ? {} : { namespace: home }) };
+      return { kind: subjectKind, name: subjectName, namespace: home };
     }),
   };
 };
@@ -53,7 +53,7 @@ describe("authorize", () => {
     );
   });
 
-  it("gives everybody health and version, authenticated users discovery", () => {
+  it("grants all users health and version, and authenticated users discovery", () => {
     const anonymous = { name: "system:anonymous", groups: ["system:unauthenticated"] };
     expect(rbac.authorize(askPath(anonymous, "get", "/version")).allowed).toBe(true);
     expect(rbac.authorize(askPath(anonymous, "get", "/api")).allowed).toBe(false);
@@ -102,7 +102,7 @@ describe("authorize", () => {
     );
   });
 
-  it("remembers what is granted for all objects apart from what is granted by name or in one namespace", () => {
+  it("caches grants for all objects separately from grants by name or in one namespace", () => {
     api.put(
       role("ClusterRole", "/wide", [
         { verbs: ["get"], apiGroups: [""], resources: ["pods"] },
@@ -157,7 +157,7 @@ describe("authorize", () => {
 });
 
 it("the defaults equal those of a real kube-apiserver", () => {
-  // testdata/default-rbac.golden.json: `kubectl get clusterroles,clusterrolebindings` of v1.34.4, metadata reduced to labels and annotations.
+  // testdata/default-rbac.golden.json: `kubectl get clusterroles,clusterrolebindings` of v1.37.1, metadata reduced to labels and annotations.
   const golden: Unstructured[] = JSON.parse(
     readFileSync(new URL("./testdata/default-rbac.golden.json", import.meta.url), "utf8"),
   );
@@ -177,7 +177,7 @@ describe("defaults at a later start", () => {
     api.put(copy);
   };
 
-  it("writes nothing when all is there", async () => {
+  it("writes nothing when all defaults exist", async () => {
     const before = get("clusterRoles", "system:node")?.metadata.resourceVersion;
     let changes = 0;
     const stop = api.watch(undefined, () => changes++);
@@ -188,7 +188,7 @@ describe("defaults at a later start", () => {
     expect(get("clusterRoles", "system:node")?.metadata.resourceVersion).toBe(before);
   });
 
-  it("adds what is missing and keeps what people added", async () => {
+  it("adds what is missing and keeps what users added", async () => {
     const own = { verbs: ["get"], apiGroups: ["x"], resources: ["y"] };
     change(get("clusterRoles", "system:basic-user"), (o) => {
       o["rules"] = [own];
@@ -211,7 +211,7 @@ describe("defaults at a later start", () => {
     expect(get("clusterRoles", "view")).toBeDefined();
   });
 
-  it("leaves alone what says so, and replaces a binding to another role", async () => {
+  it("skips objects with autoupdate false, and replaces a binding to another role", async () => {
     change(get("clusterRoles", "system:basic-user"), (o) => {
       o["rules"] = [];
       o.metadata.annotations = { "rbac.authorization.kubernetes.io/autoupdate": "false" };
@@ -283,8 +283,8 @@ describe("escalation", () => {
   });
   const WHO = `user "bob" (groups=["devs" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:`;
 
-  // Texts recorded from kube-apiserver v1.34.4 with the same two roles.
-  it("refuses a Role with more than one holds, and lists what is missing", () => {
+  // Texts recorded from kube-apiserver with the same two roles.
+  it("rejects a Role that exceeds the author's permissions, and lists what is missing", () => {
     const rules = [
       { apiGroups: [""], resources: ["secrets", "pods", "configmaps"], verbs: ["get", "list"] },
       { apiGroups: ["apps"], resources: ["*"], resourceNames: ["a"], verbs: ["*"] },
@@ -294,7 +294,7 @@ describe("escalation", () => {
     );
   });
 
-  it("refuses URLs not held and repeats verbs like upstream", () => {
+  it("rejects URLs that are not held and repeats verbs like upstream", () => {
     const rules = [
       { nonResourceURLs: ["/metrics", "/healthz"], verbs: ["get"] },
       { apiGroups: ["", ""], resources: ["secrets"], verbs: ["get"] },
@@ -304,7 +304,7 @@ describe("escalation", () => {
     );
   });
 
-  it("refuses rules that multiply to more than can be checked", () => {
+  it("rejects rules whose combinations exceed what can be checked", () => {
     const many = Array.from({ length: 300 }, (_, i) => `x${i}`);
     const rule = { verbs: many, apiGroups: many, resources: many, resourceNames: [], nonResourceURLs: [] };
     expect(() => missingRules([], [rule])).toThrow(/too many to check/);
@@ -332,7 +332,7 @@ describe("escalation", () => {
     );
   });
 
-  it("lets those who may escalate or bind, and the garbage collector's edits, pass", () => {
+  it("accepts users who may escalate or bind, and edits of the garbage collector", () => {
     const strong = role("ClusterRole", "/strong", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]);
     expect(submit({ ...strong, metadata: { name: "strong", finalizers: [] } }, strong)).toBeUndefined();
     api.put(

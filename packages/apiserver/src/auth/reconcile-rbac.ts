@@ -14,7 +14,7 @@ const KEYS: Readonly<Record<string, ResourceKey>> = {
 
 /**
  * Brings the default roles and bindings up to what this version wants, as kube-apiserver does at each start: missing ones are
- * created, missing rules, subjects and labels added; what people added stays, and so does an object with autoupdate "false".
+ * created, missing rules, subjects and labels added; what users added is kept, and so is an object with autoupdate "false".
  */
 export async function reconcileDefaultRbac(api: InternalApi): Promise<void> {
   await Promise.all(

@@ -107,7 +107,7 @@ function userInfo(user: UserInfo): object {
     username: user.name,
     ...(user.uid === undefined || user.uid === "" ? {} : { uid: user.uid }),
     ...(user.groups.length === 0 ? {} : { groups: user.groups }),
-    ...(user.extra === undefined ? {} : { extra: user.extra }),
+    extra: user.extra,
   };
 }
 
@@ -141,19 +141,11 @@ function attributesOf(object: Unstructured, user: UserInfo): RequestAttributes {
 function specErrors(object: Unstructured): FieldError[] {
   const resource = at(object, "spec", "resourceAttributes");
   const path = at(object, "spec", "nonResourceAttributes");
-  if (isObject(resource) && isObject(path))
+  if (isObject(resource) === isObject(path))
     return [
       invalidValue(
-        "spec.nonResourceAttributes",
-        shown(path),
-        "cannot be specified in combination with resourceAttributes",
-      ),
-    ];
-  if (!isObject(resource) && !isObject(path))
-    return [
-      invalidValue(
-        "spec.resourceAttributes",
-        null,
+        "spec",
+        isObject(path) ? shown(path) : null,
         "exactly one of nonResourceAttributes or resourceAttributes must be specified",
       ),
     ];

@@ -31,7 +31,7 @@ const message = (response: ApiResponse): string =>
   `${response.status} ${(response.body as { message?: string }).message ?? ""}`;
 
 describe("a server with RBAC", () => {
-  it("refuses until a role is bound, and at once again when it is not", async () => {
+  it("denies access until a role is bound, and at once when it is unbound", async () => {
     expect(message(await get("/api/v1/namespaces/default/configmaps"))).toBe(
       `403 configmaps is forbidden: User "bob" cannot list resource "configmaps" in API group "" in the namespace "default"`,
     );
@@ -87,7 +87,7 @@ describe("a server with RBAC", () => {
     ).toBe(403);
   });
 
-  it("impersonates for those who may", async () => {
+  it("impersonates for users with the permission", async () => {
     const whoami = (transport: Transport, headers: Record<string, string>): Promise<ApiResponse> =>
       transport.request({
         method: "POST",
@@ -120,7 +120,7 @@ describe("a server with RBAC", () => {
     expect((await review()).body).toMatchObject({ status: { user: {}, error: expect.stringContaining("expired") } });
   });
 
-  it("creates nothing in missing namespaces and keeps its own", async () => {
+  it("creates nothing in missing namespaces and protects its own", async () => {
     expect(message(await test.post("/api/v1/namespaces/nope/configmaps", { metadata: { name: "a" } }))).toBe(
       `404 namespaces "nope" not found`,
     );

@@ -7,7 +7,7 @@ import { goStrings } from "./policy-rule.ts";
 import { Resources } from "./resources.ts";
 import { CREDENTIAL_ID, serviceAccountGroups, serviceAccountUser } from "./users.ts";
 
-/** An object that a token dies with. */
+/** An object that a token is bound to. */
 export interface BoundObject {
   readonly kind: "Pod" | "Secret" | "Node";
   readonly name: string;
@@ -24,9 +24,9 @@ interface IssueOptions {
 
 /** Signs and checks tokens of ServiceAccounts. */
 export interface ServiceAccountTokens {
-  /** What tokens are for when nobody says otherwise. */
+  /** The default audiences of tokens. */
   readonly audiences: readonly string[];
-  issue(options: IssueOptions): { token: string; expirationMs: number };
+  issue(options: IssueOptions): Promise<{ token: string; expirationMs: number }>;
   /** The user of a token that is ours and valid; undefined when it is not ours; throws TokenError when it is ours but bad. */
   verify(token: string, audiences?: readonly string[]): Promise<VerifiedToken | undefined>;
   /** Document at /openid/v1/jwks. */
@@ -57,7 +57,7 @@ const BOUND: readonly (readonly [string, ResourceKey])[] = [
   ["secret", Resources.secrets],
   ["node", Resources.nodes],
 ];
-/** Tokens of deleted accounts and objects keep working this long (upstream's leeway for graceful ends). */
+/** Tokens of deleted accounts and objects keep working this long (upstream's leeway for graceful termination). */
 const DELETION_LEEWAY_MS = 60_000;
 
 /** Makes and checks ServiceAccount tokens as kube-apiserver does: bound to the account's uid, re-checked at every use. */
@@ -73,16 +73,27 @@ export function serviceAccountTokens(options: {
 }): ServiceAccountTokens {
   const { issuer, clock, random, api } = options;
   const signer = signingKey(createPrivateKey(options.signingKeyPem));
-  const keys = [signer.publicKey, ...(options.verificationKeyPems ?? []).map((pem) => createPublicKey(pem))];
-  /** Tokens whose signature was found good; claims are checked anew each time. */
+  const keys: readonly KeyObject[] = [
+    signer.publicKey,
+    ...(options.verificationKeyPems ?? []).map((pem) => createPublicKey(pem)),
+  ];
+  /** Tokens whose signature was verified; claims are checked again each time. */
   const checked = new Map<string, CheckedToken>();
 
-  const check = (token: string): CheckedToken | undefined => {
+  const signedByUs = async (jwt: Jwt): Promise<boolean> => {
+    for (const key of keys) if (await verifyJwt(jwt, key, ALGORITHMS)) return true;
+    return false;
+  };
+
+  const check = async (token: string): Promise<CheckedToken | undefined> => {
     const known = checked.get(token);
     if (known !== undefined) return known;
-    const jwt = parseJwt(token);
+    const jwt = await parseJwt(token);
     if (jwt === undefined || jwt.claims["iss"] !== issuer) return undefined;
-    if (!keys.some((key: KeyObject) => verifyJwt(jwt, key, ALGORITHMS))) throw new TokenError("invalid signature");
+    if (!(await signedByUs(jwt))) throw new TokenError("invalid signature");
+    // Another request with the same token was faster: one user object per token.
+    const meanwhile = checked.get(token);
+    if (meanwhile !== undefined) return meanwhile;
     if (checked.size >= MAX_CHECKED) checked.clear();
     const entry = { jwt, user: userOf(jwt) };
     checked.set(token, entry);
@@ -92,7 +103,7 @@ export function serviceAccountTokens(options: {
   return {
     audiences: [issuer],
 
-    issue({ serviceAccount, audiences, expirationSeconds, boundObject }) {
+    async issue({ serviceAccount, audiences, expirationSeconds, boundObject }) {
       const { name = "", namespace = "", uid = "" } = serviceAccount.metadata;
       const now = Math.floor(clock.now() / 1000);
       const bound = boundObject;
@@ -110,11 +121,11 @@ export function serviceAccountTokens(options: {
         nbf: now,
         sub: serviceAccountUser(namespace, name),
       };
-      return { token: signJwt(signer, claims), expirationMs: claims.exp * 1000 };
+      return { token: await signJwt(signer, claims), expirationMs: claims.exp * 1000 };
     },
 
     async verify(token, wanted = [issuer]) {
-      const entry = check(token);
+      const entry = await check(token);
       if (entry === undefined) return undefined;
       const { jwt, user } = entry;
       const { aud } = jwt.claims;
@@ -163,7 +174,7 @@ function userOf(jwt: Jwt): UserInfo {
   return { name, uid: text(at(ours, "serviceaccount", "uid")), groups: serviceAccountGroups(namespace), extra };
 }
 
-/** Refuses a token whose account, or the object it is bound to, is gone or another one of the same name. */
+/** Rejects a token whose account, or the object it is bound to, was deleted or replaced by another of the same name. */
 function checkObjects(jwt: Jwt, api: InternalApi, clock: Clock): void {
   const ours = jwt.claims["kubernetes.io"];
   const namespace = text(at(ours, "namespace"));

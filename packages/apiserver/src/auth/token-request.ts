@@ -50,11 +50,11 @@ export function tokenRequestHandler(tokens: () => ServiceAccountTokens, nowMs: (
     if (errors.length > 0) throw invalid(KIND, "", errors);
     const boundObject = bind(api, namespace, name, spec["boundObjectRef"]);
     const audiences = texts(spec["audiences"]);
-    const { token, expirationMs } = tokens().issue({
+    const { token, expirationMs } = await tokens().issue({
       serviceAccount: account,
       audiences,
       expirationSeconds,
-      ...(boundObject === undefined ? {} : { boundObject }),
+      boundObject,
     });
     const object: Unstructured = {
       kind: "TokenRequest",
@@ -62,7 +62,7 @@ export function tokenRequestHandler(tokens: () => ServiceAccountTokens, nowMs: (
       metadata: {
         name,
         namespace,
-        ...(account.metadata.uid === undefined ? {} : { uid: account.metadata.uid }),
+        uid: account.metadata.uid,
         creationTimestamp: formatTime(nowMs()),
       },
       spec: {

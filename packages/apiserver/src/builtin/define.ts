@@ -46,7 +46,7 @@ export interface BuiltinSpec {
   derived?: (registry: ResourceRegistry) => readonly Unstructured[];
 }
 
-/** A built-in resource type. Its schema is expanded only when somebody reads it. */
+/** A built-in resource type. Its schema is expanded on first access. */
 export function defineBuiltin(spec: BuiltinSpec): ResourceType {
   const { group, kind, version = "v1" } = spec;
   const singular = spec.singular ?? kind.toLowerCase();
@@ -67,15 +67,15 @@ export function defineBuiltin(spec: BuiltinSpec): ResourceType {
       return builtinSchema(group, version, kind);
     },
     status: spec.status ?? false,
-    ...(spec.scale === undefined ? {} : { scale: spec.scale }),
+    scale: spec.scale,
     subresources: spec.subresources ?? [],
     columns: spec.columns,
     fieldSelectors: spec.fieldSelectors ?? {},
     strategy: { allowCreateOnUpdate: false, allowUnconditionalUpdate: true, ...spec.strategy },
-    ...(spec.createWarning === undefined ? {} : { createWarning: spec.createWarning }),
+    createWarning: spec.createWarning,
     strategicMerge: true,
-    ...(spec.storedAs === undefined ? {} : { storedAs: spec.storedAs }),
-    ...(spec.derived === undefined ? {} : { derived: spec.derived }),
+    storedAs: spec.storedAs,
+    derived: spec.derived,
   });
 }
 

@@ -9,7 +9,7 @@ const expanded = new Map<string, JSONSchemaProps>();
 
 const OPEN: JSONSchemaProps = deepFreeze({ type: "object", "x-kubernetes-preserve-unknown-fields": true });
 
-/** Definitions whose published form says too little for validation, pruning and field ownership. */
+/** Definitions whose published form is not precise enough for validation, pruning and field ownership. */
 const SPECIAL: Readonly<Record<string, JSONSchemaProps>> = deepFreeze({
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { "x-kubernetes-int-or-string": true },
   // A quantity may be written as any number: `cpu: 0.5`.
@@ -20,7 +20,7 @@ const SPECIAL: Readonly<Record<string, JSONSchemaProps>> = deepFreeze({
   "io.k8s.apimachinery.pkg.runtime.RawExtension": OPEN,
 });
 
-/** The recorded definition, parsed when first asked for and shared by all servers of the process; undefined if not recorded. */
+/** The recorded definition, parsed on first use and shared by all servers of the process; undefined if not recorded. */
 export function definition(name: string): Definition | undefined {
   let value = parsed.get(name);
   if (value === undefined && Object.hasOwn(DEFINITIONS, name)) {

@@ -127,7 +127,7 @@ function validate(type: ResourceType, input: Unstructured, old?: Unstructured): 
   const rule = type.strategy.nameRule;
   const meta = validateObjectMeta(object.metadata, {
     namespaced: type.namespaced,
-    ...(rule === undefined ? {} : { nameRule: rule }),
+    nameRule: rule,
   });
   if (old === undefined) return [...meta, ...(type.strategy.validate?.(create(type, object, "u")) ?? [])];
   type.strategy.applyDefaults?.(object);

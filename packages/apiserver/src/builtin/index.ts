@@ -1,26 +1,29 @@
 import type { ResourceType } from "../types.ts";
-import { apiService } from "./api-service.ts";
-import { certificateSigningRequest } from "./certificate-signing-request.ts";
-import { configMap } from "./config-map.ts";
-import { endpointSlice, endpoints } from "./endpoints.ts";
-import { event, groupEvent } from "./event.ts";
-import { horizontalPodAutoscaler, oldHorizontalPodAutoscaler } from "./horizontal-pod-autoscaler.ts";
-import { job } from "./job.ts";
-import { lease } from "./lease.ts";
-import { namespace } from "./namespace.ts";
-import { node } from "./node.ts";
-import { persistentVolume, persistentVolumeClaim } from "./persistent-volume.ts";
-import { pod } from "./pod.ts";
-import { podDisruptionBudget } from "./pod-disruption-budget.ts";
-import { podTemplate } from "./pod-template.ts";
-import { priorityClass } from "./priority-class.ts";
-import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac.ts";
-import { secret } from "./secret.ts";
-import { service } from "./service.ts";
-import { serviceAccount } from "./service-account.ts";
-import { storageClass, volumeAttachment } from "./storage.ts";
-import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from "./webhook-configuration.ts";
-import { daemonSet, deployment, replicaSet, statefulSet } from "./workloads.ts";
+import {
+  mutatingWebhookConfiguration,
+  validatingWebhookConfiguration,
+} from "./admissionregistration/webhook-configuration.ts";
+import { apiService } from "./apiregistration/api-service.ts";
+import { daemonSet, deployment, replicaSet, statefulSet } from "./apps/workloads.ts";
+import { horizontalPodAutoscaler, oldHorizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
+import { job } from "./batch/job.ts";
+import { certificateSigningRequest } from "./certificates/certificate-signing-request.ts";
+import { lease } from "./coordination/lease.ts";
+import { configMap } from "./core/config-map.ts";
+import { endpointSlice, endpoints } from "./core/endpoints.ts";
+import { event, groupEvent } from "./core/event.ts";
+import { namespace } from "./core/namespace.ts";
+import { node } from "./core/node.ts";
+import { persistentVolume, persistentVolumeClaim } from "./core/persistent-volume.ts";
+import { secret } from "./core/secret.ts";
+import { service } from "./core/service.ts";
+import { serviceAccount } from "./core/service-account.ts";
+import { pod } from "./pod/pod.ts";
+import { podTemplate } from "./pod/pod-template.ts";
+import { podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
+import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/rbac.ts";
+import { priorityClass } from "./scheduling/priority-class.ts";
+import { storageClass, volumeAttachment } from "./storage/storage.ts";
 
 const TYPES: readonly ResourceType[] = [
   configMap,

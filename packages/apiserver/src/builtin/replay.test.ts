@@ -29,7 +29,7 @@ function collection(path: string): string {
   return `${root}${type.namespaced ? "/namespaces/default" : ""}/${type.plural}`;
 }
 
-/** What was asked for and filled in, without system metadata and the zero values that Go prints by rules of its own. */
+/** The requested and defaulted fields, without system metadata and the zero values that Go prints by rules of its own. */
 function essential(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(essential);
   if (!isObject(value)) return value === "" || value === false || value === null ? undefined : value;
@@ -57,7 +57,7 @@ beforeAll(async () => {
 /** Kinds whose objects differ by design: uids, and what the real server's admission and allocators add. */
 const DIFFERENT = new Set(["v1/nodes", "batch/v1/jobs", "certificates.k8s.io/v1/certificatesigningrequests"]);
 
-describe("the whole server answers as the real one did", () => {
+describe("the whole server answers as the recorded kube-apiserver", () => {
   const samples = recorded<Sample[]>("samples").filter((s) => s.input !== undefined);
   it.each(samples.map((s) => [`${s.path} ${s.input?.metadata.name}`, s] as const))("%s", async (_title, s) => {
     const answer = await admin.request({ method: "POST", path: collection(s.path), body: s.input });

@@ -67,7 +67,7 @@ const budget = (spec: object, status?: object): Unstructured => ({
   kind: "PodDisruptionBudget",
   metadata: { name: "b", namespace: "default", generation: 1 },
   spec: { selector: { matchLabels: { app: "x" } }, ...spec },
-  ...(status === undefined ? {} : { status }),
+  status,
 });
 
 const eviction = (name: string): Unstructured => ({ apiVersion: "policy/v1", kind: "Eviction", metadata: { name } });
@@ -91,22 +91,25 @@ describe("pods/eviction", () => {
     ["minAvailable 50% of 3, rounded up", { minAvailable: "50%" }, [pod("a"), pod("b"), pod("c", false)], false],
     ["maxUnavailable 1, one down already", { maxUnavailable: 1 }, [pod("a"), pod("b", false)], false],
     ["maxUnavailable 1", { maxUnavailable: 1 }, [pod("a"), pod("b")], true],
-  ])("counts pods itself where nobody keeps the budget's status: %s", async (_title, spec, pods, allowed) => {
-    const { api, answer } = evict([...pods, budget(spec)]);
-    if (allowed) await answer;
-    else {
-      const error = await refusal(answer);
-      expect(error.status).toMatchObject({
-        code: 429,
-        reason: "TooManyRequests",
-        message: "Cannot evict pod as it would violate the pod's disruption budget.",
-        details: { causes: [{ reason: "DisruptionBudget" }] },
-      });
-    }
-    expect(api.deleted).toEqual(allowed ? ["a"] : []);
-  });
+  ])(
+    "counts pods itself where no controller maintains the budget's status: %s",
+    async (_title, spec, pods, allowed) => {
+      const { api, answer } = evict([...pods, budget(spec)]);
+      if (allowed) await answer;
+      else {
+        const error = await refusal(answer);
+        expect(error.status).toMatchObject({
+          code: 429,
+          reason: "TooManyRequests",
+          message: "Cannot evict pod as it would violate the pod's disruption budget.",
+          details: { causes: [{ reason: "DisruptionBudget" }] },
+        });
+      }
+      expect(api.deleted).toEqual(allowed ? ["a"] : []);
+    },
+  );
 
-  it("uses and counts down a status that a controller keeps", async () => {
+  it("uses and decrements a status that a controller maintains", async () => {
     const kept = budget({ minAvailable: 1 }, { observedGeneration: 1, disruptionsAllowed: 1 });
     const { api, answer } = evict([pod("a"), kept]);
     await answer;
@@ -115,7 +118,7 @@ describe("pods/eviction", () => {
     expect((await refusal(second)).code).toBe(429);
   });
 
-  it("lets finished and waiting pods go, and only looks on a dry run", async () => {
+  it("evicts finished and pending pods, and changes nothing on a dry run", async () => {
     const done = evict([pod("a", false, "Succeeded"), budget({ minAvailable: 5 })]);
     await done.answer;
     expect(done.api.deleted).toEqual(["a"]);

@@ -9,15 +9,15 @@ const REQUESTS: ResourceKey = { group: "certificates.k8s.io", plural: "certifica
 const HOUR = 3_600_000;
 /** An issued, denied or failed request has served its purpose after this. */
 const SETTLED_MS = HOUR;
-/** Nobody has decided, or nobody has signed. */
+/** Pending, or approved but not issued. */
 const PENDING_MS = 24 * HOUR;
 
-/** Deletes certificate signing requests that are settled or that nobody cares for, by the times upstream uses. */
+/** Deletes certificate signing requests that are settled or stale, after the times upstream uses. */
 export function startCsrCleaner(api: InternalApi, deps: ControllerDeps): Controller {
   const work = new WorkList(
     deps.clock,
     (name) => deleteOld(api, deps, name),
-    (name, error) => deps.log(`the old certificate signing request ${name} could not be deleted; trying again`, error),
+    (name, error) => deps.log(`failed to delete the expired certificate signing request ${name}; retrying`, error),
   );
   const deadlines = new Deadlines(deps.clock, (name) => work.add(name));
   const unsubscribe = api.watch(REQUESTS, ({ name, object }) => {
@@ -65,7 +65,7 @@ function dueAt(request: Unstructured): number {
   return Math.min(...times);
 }
 
-/** When the certificate ends; one that cannot be read does not hurry the deletion. */
+/** When the certificate expires; an unreadable one does not advance the deletion. */
 function endOf(certificate: string): number {
   try {
     return parseCertificate(Buffer.from(certificate, "base64").toString()).notAfterMs;

@@ -1,7 +1,7 @@
 import type { Clock, Random } from "@capstan/apimachinery";
 import type { ResourceRegistry } from "../types.ts";
 
-/** What the server's own controllers work with, beside its InternalApi. */
+/** Dependencies of the server's own controllers, in addition to its InternalApi. */
 export interface ControllerDeps {
   readonly clock: Clock;
   readonly random: Random;

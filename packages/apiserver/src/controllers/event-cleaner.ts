@@ -7,14 +7,14 @@ import { WorkList } from "./work-list.ts";
 const EVENTS: ResourceKey = { group: "", plural: "events" };
 /** kube-apiserver's default. */
 const LIFETIME_MS = 3_600_000;
-/** Events about clusters and what they are made of are their history, which people read days later. */
+/** Events about clusters and their objects are a history that users read days later. */
 const HISTORY_MS = 7 * 24 * 3_600_000;
 const HISTORY_GROUP = /(^|\.)(cluster\.x-k8s\.io|capstan\.dev|metal3\.io)$/;
 /** The newest events of one object that are kept as history. */
 const PER_OBJECT = 50;
-/** Events go in groups, so that a busy hour does not become as many timers one hour later. */
+/** Events are deleted in groups, so that a busy hour does not cause as many timers an hour later. */
 const GROUP_MS = 60_000;
-/** A burst goes in pieces with others in between. */
+/** A burst is deleted in pieces, so that other requests run in between. */
 const AT_ONCE = 100;
 const PAUSE_MS = 10;
 
@@ -70,10 +70,10 @@ function startCleaner(api: InternalApi, deps: ControllerDeps, options: Lifetime)
   const work = new WorkList(
     clock,
     async (key) => {
-      // Written again since it expired.
+      // Written again since then.
       if (!expiries.has(key)) await deleteEvent(api, key);
     },
-    (key, error) => deps.log(`the expired event ${key} could not be deleted; trying again`, error),
+    (key, error) => deps.log(`failed to delete the expired event ${key}; retrying`, error),
   );
   const arm = (delay: number): void => {
     cancelTimer ??= clock.after(delay, expire);
@@ -139,8 +139,8 @@ async function deleteEvent(api: InternalApi, key: string): Promise<void> {
   if (event === undefined) return;
   const { uid, resourceVersion } = event.metadata;
   const preconditions = {
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    uid,
+    resourceVersion,
   };
   try {
     await api.delete(EVENTS, namespace, name, { preconditions });
@@ -164,12 +164,12 @@ function regarding(event: Unstructured): string {
   return `${String(kind)}/${String(namespace)}/${String(name)}`;
 }
 
-/** When an event from before a restart was written last, as far as it tells. */
+/** When an event from before a restart was last written, by its own timestamps. */
 function lastWrite(event: Unstructured): number {
   const { creationTimestamp, managedFields = [] } = event.metadata;
   const series = event["series"] as { lastObservedTime?: unknown } | null | undefined;
-  const told = [creationTimestamp, event["lastTimestamp"], series?.lastObservedTime];
-  const times = [...told, ...managedFields.map(({ time }) => time)].map((time) =>
+  const timestamps = [creationTimestamp, event["lastTimestamp"], series?.lastObservedTime];
+  const times = [...timestamps, ...managedFields.map(({ time }) => time)].map((time) =>
     typeof time === "string" ? Date.parse(time) : Number.NaN,
   );
   return Math.max(0, ...times.filter((time) => !Number.isNaN(time)));

@@ -26,7 +26,7 @@ const names = (h: Harness): (string | undefined)[] =>
 const absent = (name: string, uid = "0000"): OwnerReference => ({ apiVersion: "v1", kind: "ConfigMap", name, uid });
 
 describe("background", () => {
-  it("deletes dependents, and theirs, after their owner is gone", async () => {
+  it("deletes dependents, and theirs, after their owner is deleted", async () => {
     const h = await start();
     const owner = await make(h, "owner");
     const middle = await make(h, "middle", [ownedBy(owner)]);
@@ -51,7 +51,7 @@ describe("background", () => {
   it("deletes an object created with an owner that does not exist or has another uid", async () => {
     const h = await start();
     await make(h, "owner");
-    await make(h, "orphaned", [absent("nobody")]);
+    await make(h, "orphaned", [absent("missing")]);
     await make(h, "mistaken", [absent("owner", "other-uid")]);
     await h.settled();
     expect(names(h)).toEqual(["owner"]);
@@ -120,7 +120,7 @@ describe("background", () => {
 });
 
 describe("foreground", () => {
-  it("keeps the owner until blocking dependents are gone", async () => {
+  it("keeps the owner until blocking dependents are deleted", async () => {
     const h = await start();
     const owner = await make(h, "owner");
     await make(h, "blocks", [ownedBy(owner, { blockOwnerDeletion: true })], ["example.test/hold"]);
@@ -145,7 +145,7 @@ describe("foreground", () => {
     expect(names(h)).toEqual(["slow"]);
   });
 
-  it("goes down the chain before it comes up", async () => {
+  it("deletes a chain from its end", async () => {
     const h = await start();
     const owner = await make(h, "a");
     const middle = await make(h, "b", [ownedBy(owner, { blockOwnerDeletion: true })]);
@@ -184,7 +184,7 @@ describe("foreground", () => {
 });
 
 describe("orphan", () => {
-  it("lets the owner go once no dependent refers to it", async () => {
+  it("releases the owner once no dependent refers to it", async () => {
     const h = await start();
     const owner = await make(h, "owner");
     await make(h, "x", [ownedBy(owner)]);
@@ -195,19 +195,16 @@ describe("orphan", () => {
     expect(get(h, "x")?.metadata.ownerReferences).toBeUndefined();
   });
 
-  it("frees many dependents some at a time", async () => {
+  it("orphans many dependents in batches", async () => {
     let running = 0;
     let most = 0;
     const h = await harness((api, deps) => {
-      const counting = Object.create(api, {
-        update: {
-          value: async (...args: Parameters<typeof api.update>) => {
-            most = Math.max(most, ++running);
-            return await api.update(...args).finally(() => running--);
-          },
-        },
-      }) as typeof api;
-      return startGarbageCollector(counting, deps);
+      const update = api.update.bind(api);
+      api.update = async (...args) => {
+        most = Math.max(most, ++running);
+        return await update(...args).finally(() => running--);
+      };
+      return startGarbageCollector(api, deps);
     });
     const owner = await make(h, "owner");
     await Promise.all(Array.from({ length: 250 }, (_, i) => make(h, `d${i}`, [ownedBy(owner)])));
@@ -221,7 +218,7 @@ describe("orphan", () => {
 });
 
 describe("the collector", () => {
-  it("is silent when nothing is to do", async () => {
+  it("is idle when there is nothing to do", async () => {
     const h = await start();
     const owner = await make(h, "owner");
     await make(h, "dependent", [ownedBy(owner, { blockOwnerDeletion: true })]);
@@ -231,7 +228,7 @@ describe("the collector", () => {
     expect(h.clock.nextTimer()).toBeUndefined();
   });
 
-  it("does nothing any more once stopped", async () => {
+  it("does nothing once stopped", async () => {
     const h = await start();
     const owner = await make(h, "owner");
     await make(h, "dependent", [ownedBy(owner)]);
@@ -241,7 +238,7 @@ describe("the collector", () => {
     expect(names(h)).toEqual(["dependent"]);
   });
 
-  it("leaves exactly what can be reached from roots, for any forest and any deletions", async () => {
+  it("leaves exactly the objects that are reachable from roots, for any forest and any deletions", async () => {
     const policy = fc.constantFrom("Background" as const, "Foreground" as const);
     await fc.assert(
       fc.asyncProperty(

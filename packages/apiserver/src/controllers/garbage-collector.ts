@@ -1,5 +1,5 @@
 import { isReason, type OwnerReference, parseGroupVersion, type Unstructured } from "@capstan/apimachinery";
-import { breathe } from "../breathe.ts";
+import { yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import { keyOf, parseKey } from "../store/keys.ts";
 import type { InternalApi, InternalChange, ResourceKey, ResourceType } from "../types.ts";
 import type { Controller, ControllerDeps } from "./deps.ts";
@@ -10,12 +10,12 @@ import { WorkList } from "./work-list.ts";
 const MANAGER = "garbage-collector";
 const FOREGROUND = "foregroundDeletion";
 const ORPHAN = "orphan";
-/** An owner may have thousands of dependents: freeing them all in one turn would hold up requests. */
+/** An owner may have thousands of dependents: orphaning them all at once would hold up requests. */
 const AT_ONCE = 50;
 
 /**
- * Deletes objects whose owners are gone, as kube-controller-manager's garbage collector does: dependents are found by the owner's
- * uid, decisions are made on a live look-up, and deletes carry uid and resourceVersion so that a changed object is looked at again.
+ * Deletes objects whose owners no longer exist, as kube-controller-manager's garbage collector does: dependents are found by the owner's
+ * uid, decisions are made on a live look-up, and deletes carry uid and resourceVersion so that a changed object is checked again.
  */
 export function startGarbageCollector(api: InternalApi, deps: ControllerDeps): Controller {
   return new GarbageCollector(api, deps);
@@ -24,133 +24,133 @@ export function startGarbageCollector(api: InternalApi, deps: ControllerDeps): C
 interface Owners {
   solid: OwnerReference[];
   dangling: OwnerReference[];
-  /** Owner exists and waits for its dependents to go. */
+  /** The owner exists and waits for its dependents to be deleted. */
   waiting: OwnerReference[];
 }
 
 class GarbageCollector implements Controller {
-  private readonly api: InternalApi;
-  private readonly deps: ControllerDeps;
-  private readonly graph = new OwnerGraph();
-  private readonly work: WorkList;
-  /** Owners in foreground deletion by uid: when a dependent goes, they are looked at again. */
-  private readonly foreground = new Map<string, string>();
-  /** Objects with an owner of a kind that is not served: never deleted, looked at again when the kinds change. */
-  private readonly unknown = new Set<string>();
+  readonly #api: InternalApi;
+  readonly #deps: ControllerDeps;
+  readonly #graph = new OwnerGraph();
+  readonly #work: WorkList;
+  /** Owners in foreground deletion by uid: when a dependent is deleted, they are checked again. */
+  readonly #foreground = new Map<string, string>();
+  /** Objects with an owner of a kind that is not served: never deleted, checked again when the kinds change. */
+  readonly #unknown = new Set<string>();
   /** Uids of objects whose impossible owner has been reported. */
-  private readonly warned = new Set<string>();
-  private readonly unsubscribe: (() => void)[];
+  readonly #warned = new Set<string>();
+  readonly #unsubscribe: (() => void)[];
 
   constructor(api: InternalApi, deps: ControllerDeps) {
-    this.api = api;
-    this.deps = deps;
-    this.work = new WorkList(
+    this.#api = api;
+    this.#deps = deps;
+    this.#work = new WorkList(
       deps.clock,
-      (key) => this.process(key),
-      (key, error) => deps.log(`garbage collection of ${key} failed; trying again`, error),
+      (key) => this.#process(key),
+      (key, error) => deps.log(`garbage collection of ${key} failed; retrying`, error),
     );
-    this.unsubscribe = [
-      deps.registry.onChange(() => this.retryUnknown()),
-      api.watch(undefined, (change) => this.onChange(change)),
+    this.#unsubscribe = [
+      deps.registry.onChange(() => this.#retryUnknown()),
+      api.watch(undefined, (change) => this.#onChange(change)),
     ];
   }
 
   stop(): void {
-    for (const unsubscribe of this.unsubscribe) unsubscribe();
-    this.work.stop();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#work.stop();
   }
 
   idle(): boolean {
-    return this.work.idle();
+    return this.#work.idle();
   }
 
-  private onChange({ type, namespace, name, object, previous }: InternalChange): void {
+  #onChange({ type, namespace, name, object, previous }: InternalChange): void {
     const owned = ownersOf(object).length > 0;
     const relevant = owned || ownersOf(previous).length > 0 || object?.metadata.deletionTimestamp !== undefined;
     if (object !== undefined && !relevant) return;
     const key = keyOf(type.group, type.plural, namespace, name);
-    for (const uid of this.graph.update(key, object, previous)) this.lookAtForegroundOwner(uid);
+    for (const uid of this.#graph.update(key, object, previous)) this.#lookAtForegroundOwner(uid);
     if (object === undefined) {
-      this.onGone(key, previous?.metadata.uid);
+      this.#onGone(key, previous?.metadata.uid);
       return;
     }
     if (isSteered(object)) {
-      if (hasFinalizer(object, FOREGROUND)) this.foreground.set(object.metadata.uid ?? "", key);
-      this.work.add(key);
-    } else if (owned && (ownersChanged(object, previous) || !this.hasOnlySolidOwners(object))) this.work.add(key);
+      if (hasFinalizer(object, FOREGROUND)) this.#foreground.set(object.metadata.uid ?? "", key);
+      this.#work.add(key);
+    } else if (owned && (ownersChanged(object, previous) || !this.#hasOnlySolidOwners(object))) this.#work.add(key);
     // Its references may just have become non-blocking.
-    if (this.foreground.size > 0) for (const { uid } of ownersOf(object)) this.lookAtForegroundOwner(uid);
+    if (this.#foreground.size > 0) for (const { uid } of ownersOf(object)) this.#lookAtForegroundOwner(uid);
   }
 
-  private onGone(key: string, uid: string | undefined): void {
-    this.unknown.delete(key);
+  #onGone(key: string, uid: string | undefined): void {
+    this.#unknown.delete(key);
     if (uid === undefined) return;
-    this.foreground.delete(uid);
-    this.warned.delete(uid);
-    for (const dependent of this.graph.dependentsOf(uid)) this.work.add(dependent);
+    this.#foreground.delete(uid);
+    this.#warned.delete(uid);
+    for (const dependent of this.#graph.dependentsOf(uid)) this.#work.add(dependent);
   }
 
-  private lookAtForegroundOwner(uid: string): void {
-    const key = this.foreground.get(uid);
-    if (key !== undefined) this.work.add(key);
+  #lookAtForegroundOwner(uid: string): void {
+    const key = this.#foreground.get(uid);
+    if (key !== undefined) this.#work.add(key);
   }
 
-  private retryUnknown(): void {
-    for (const key of this.unknown) this.work.add(key);
-    this.unknown.clear();
+  #retryUnknown(): void {
+    for (const key of this.#unknown) this.#work.add(key);
+    this.#unknown.clear();
   }
 
-  /** A cheap look before anything is queued: nearly always all owners are there. */
-  private hasOnlySolidOwners(object: Unstructured): boolean {
-    const owners = this.classify(object);
+  /** A cheap check before anything is queued: nearly always all owners exist. */
+  #hasOnlySolidOwners(object: Unstructured): boolean {
+    const owners = this.#classify(object);
     return owners !== undefined && owners.dangling.length === 0 && owners.waiting.length === 0;
   }
 
-  private async process(key: string): Promise<void> {
-    const object = this.read(key);
+  async #process(key: string): Promise<void> {
+    const object = this.#read(key);
     if (object === undefined) return;
     if (isSteered(object)) {
-      if (hasFinalizer(object, ORPHAN)) await this.orphanDependents(key, object);
-      else await this.deleteDependentsFirst(key, object);
+      if (hasFinalizer(object, ORPHAN)) await this.#orphanDependents(key, object);
+      else await this.#deleteDependentsFirst(key, object);
       return;
     }
     if (object.metadata.deletionTimestamp !== undefined || ownersOf(object).length === 0) return;
-    await this.collect(key, object);
+    await this.#collect(key, object);
   }
 
-  private async collect(key: string, object: Unstructured): Promise<void> {
-    const owners = this.classify(object);
+  async #collect(key: string, object: Unstructured): Promise<void> {
+    const owners = this.#classify(object);
     if (owners === undefined) {
-      this.unknown.add(key);
+      this.#unknown.add(key);
       return;
     }
     const { solid, dangling, waiting } = owners;
     if (solid.length > 0) {
-      if (dangling.length + waiting.length > 0) await this.dropOwners(key, [...dangling, ...waiting]);
+      if (dangling.length + waiting.length > 0) await this.#dropOwners(key, [...dangling, ...waiting]);
       return;
     }
-    const dependents = this.graph.dependentsOf(object.metadata.uid);
+    const dependents = this.#graph.dependentsOf(object.metadata.uid);
     if (waiting.length > 0 && dependents.length > 0) {
-      // A dependent that waits in its turn could wait for us: stop blocking our owners, or the cycle would hold forever.
-      if (dependents.some((dependent) => isWaitingForDependents(this.read(dependent)))) await this.unblockOwners(key);
-      await this.delete(key, object.metadata.uid, "Foreground");
+      // A dependent that also waits could wait for this object: stop blocking our owners, or the cycle would never resolve.
+      if (dependents.some((dependent) => isWaitingForDependents(this.#read(dependent)))) await this.#unblockOwners(key);
+      await this.#delete(key, object.metadata.uid, "Foreground");
       return;
     }
-    await this.delete(key, object.metadata.uid, policyOf(object), object.metadata.resourceVersion);
+    await this.#delete(key, object.metadata.uid, policyOf(object), object.metadata.resourceVersion);
   }
 
   /** Undefined when nothing may be decided: an owner's kind is unknown, or can never be resolved. */
-  private classify(object: Unstructured): Owners | undefined {
+  #classify(object: Unstructured): Owners | undefined {
     const owners: Owners = { solid: [], dangling: [], waiting: [] };
     const namespace = object.metadata.namespace ?? "";
     for (const reference of ownersOf(object)) {
-      const type = this.typeOf(reference);
+      const type = this.#typeOf(reference);
       if (type === undefined) return undefined;
       if (type.namespaced && namespace === "") {
-        this.warnOnce(object, reference);
+        this.#warnOnce(object, reference);
         return undefined;
       }
-      const owner = this.api.get(type, type.namespaced ? namespace : "", reference.name);
+      const owner = this.#api.get(type, type.namespaced ? namespace : "", reference.name);
       if (owner === undefined || owner.metadata.uid !== reference.uid) owners.dangling.push(reference);
       else if (isWaitingForDependents(owner)) owners.waiting.push(reference);
       else owners.solid.push(reference);
@@ -158,17 +158,17 @@ class GarbageCollector implements Controller {
     return owners;
   }
 
-  private warnOnce(object: Unstructured, reference: OwnerReference): void {
+  #warnOnce(object: Unstructured, reference: OwnerReference): void {
     const { uid = "" } = object.metadata;
-    if (this.warned.has(uid)) return;
-    this.warned.add(uid);
-    reportInvalidNamespace(this.api, this.deps, object, reference);
+    if (this.#warned.has(uid)) return;
+    this.#warned.add(uid);
+    reportInvalidNamespace(this.#api, this.#deps, object, reference);
   }
 
-  private typeOf(reference: OwnerReference): ResourceType | undefined {
+  #typeOf(reference: OwnerReference): ResourceType | undefined {
     try {
       const { group, version } = parseGroupVersion(reference.apiVersion);
-      const { registry } = this.deps;
+      const { registry } = this.#deps;
       const exact = registry.findKind(group, version, reference.kind);
       return exact ?? registry.types().find((type) => type.group === group && type.kind === reference.kind);
     } catch {
@@ -176,33 +176,33 @@ class GarbageCollector implements Controller {
     }
   }
 
-  private async deleteDependentsFirst(key: string, owner: Unstructured): Promise<void> {
+  async #deleteDependentsFirst(key: string, owner: Unstructured): Promise<void> {
     const { uid = "", namespace = "" } = owner.metadata;
     let blocked = false;
-    for (const dependent of this.graph.dependentsOf(uid)) {
-      const object = this.read(dependent);
+    for (const dependent of this.#graph.dependentsOf(uid)) {
+      const object = this.#read(dependent);
       if (object === undefined) continue;
       // Owners are of the same namespace: whoever names a UID elsewhere must not hold up its deletion.
       const isOwned = namespace === "" || object.metadata.namespace === namespace;
       blocked ||= isOwned && ownersOf(object).some((ref) => ref.uid === uid && ref.blockOwnerDeletion === true);
-      if (object.metadata.deletionTimestamp === undefined) this.work.add(dependent);
+      if (object.metadata.deletionTimestamp === undefined) this.#work.add(dependent);
     }
-    if (!blocked) await this.dropFinalizer(key, FOREGROUND);
+    if (!blocked) await this.#dropFinalizer(key, FOREGROUND);
   }
 
-  private async orphanDependents(key: string, owner: Unstructured): Promise<void> {
+  async #orphanDependents(key: string, owner: Unstructured): Promise<void> {
     const { uid = "" } = owner.metadata;
-    const dependents = this.graph.dependentsOf(uid);
+    const dependents = this.#graph.dependentsOf(uid);
     for (let i = 0; i < dependents.length; i += AT_ONCE) {
-      if (i > 0) await breathe();
+      if (i > 0) await yieldToEventLoop();
       const some = dependents.slice(i, i + AT_ONCE);
-      await Promise.all(some.map((dependent) => this.dropOwners(dependent, [{ uid }])));
+      await Promise.all(some.map((dependent) => this.#dropOwners(dependent, [{ uid }])));
     }
-    await this.dropFinalizer(key, ORPHAN);
+    await this.#dropFinalizer(key, ORPHAN);
   }
 
-  private async dropOwners(key: string, owners: readonly { uid: string }[]): Promise<void> {
-    await this.change(key, ({ metadata }) => {
+  async #dropOwners(key: string, owners: readonly { uid: string }[]): Promise<void> {
+    await this.#change(key, ({ metadata }) => {
       const kept = ownersOf({ apiVersion: "", kind: "", metadata }).filter(
         (ref) => !owners.some((owner) => owner.uid === ref.uid),
       );
@@ -211,47 +211,47 @@ class GarbageCollector implements Controller {
     });
   }
 
-  private async unblockOwners(key: string): Promise<void> {
-    await this.change(key, ({ metadata }) => {
+  async #unblockOwners(key: string): Promise<void> {
+    await this.#change(key, ({ metadata }) => {
       for (const reference of metadata.ownerReferences ?? []) reference.blockOwnerDeletion = false;
     });
   }
 
-  private async dropFinalizer(key: string, finalizer: string): Promise<void> {
-    await this.change(key, ({ metadata }) => {
+  async #dropFinalizer(key: string, finalizer: string): Promise<void> {
+    await this.#change(key, ({ metadata }) => {
       if (metadata.finalizers?.includes(finalizer) !== true) return false;
       metadata.finalizers = metadata.finalizers.filter((other) => other !== finalizer);
       return undefined;
     });
   }
 
-  private async change(key: string, change: (object: Unstructured) => void | false): Promise<void> {
+  async #change(key: string, change: (object: Unstructured) => void | false): Promise<void> {
     const { type, namespace, name } = placeOf(key);
-    await this.api.update(type, namespace, name, MANAGER, change);
+    await this.#api.update(type, namespace, name, MANAGER, change);
   }
 
-  private async delete(
+  async #delete(
     key: string,
     uid: string | undefined,
     propagationPolicy: "Background" | "Foreground" | "Orphan",
     resourceVersion?: string,
   ): Promise<void> {
     const { type, namespace, name } = placeOf(key);
-    const newest = resourceVersion ?? this.read(key)?.metadata.resourceVersion;
+    const newest = resourceVersion ?? this.#read(key)?.metadata.resourceVersion;
     const preconditions = {
-      ...(uid === undefined ? {} : { uid }),
-      ...(newest === undefined ? {} : { resourceVersion: newest }),
+      uid,
+      resourceVersion: newest,
     };
     try {
-      await this.api.delete(type, namespace, name, { propagationPolicy, preconditions });
+      await this.#api.delete(type, namespace, name, { propagationPolicy, preconditions });
     } catch (error) {
       if (!isReason(error, "NotFound")) throw error;
     }
   }
 
-  private read(key: string): Unstructured | undefined {
+  #read(key: string): Unstructured | undefined {
     const { type, namespace, name } = placeOf(key);
-    return this.api.get(type, namespace, name);
+    return this.#api.get(type, namespace, name);
   }
 }
 

@@ -10,7 +10,7 @@ export interface Remaining {
   failures: string[];
 }
 
-/** The five conditions upstream's namespace controller keeps, in its order and words. */
+/** The five conditions of upstream's namespace controller, in its order and with its messages. */
 export function namespaceConditions(existing: Condition[], remaining: Remaining, nowTime: string): Condition[] {
   const { resources, finalizers, failures } = remaining;
   const wanted = [

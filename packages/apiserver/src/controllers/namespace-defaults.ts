@@ -16,8 +16,7 @@ export function startNamespaceDefaults(api: InternalApi, deps: ControllerDeps): 
   const work = new WorkList(
     deps.clock,
     (namespace) => ensureDefaults(api, deps, namespace),
-    (namespace, error) =>
-      deps.log(`the default objects of namespace ${namespace} could not be made; trying again`, error),
+    (namespace, error) => deps.log(`failed to create the default objects of namespace ${namespace}; retrying`, error),
   );
   const unsubscribe = [
     api.watch(NAMESPACES, ({ name, object, previous }) => {
@@ -49,7 +48,7 @@ async function ensureDefaults(api: InternalApi, deps: ControllerDeps, name: stri
   try {
     await Promise.all([ensureAccount(api, name), ensureRootCa(api, deps.rootCaPem, name)]);
   } catch (error) {
-    // Made by somebody else, or the namespace has begun to go: either way the next change tells.
+    // Created by another client, or the namespace is being deleted: either way the next change triggers a new pass.
     if (!isReason(error, "AlreadyExists", "NotFound", "Forbidden")) throw error;
   }
 }

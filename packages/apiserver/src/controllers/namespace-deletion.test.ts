@@ -35,7 +35,7 @@ describe("namespace deletion", () => {
     expect(h.clock.nextTimer()).toBeUndefined();
   });
 
-  it("says what holds it, in upstream's words, and goes on by itself", async () => {
+  it("reports what blocks it with upstream's messages, and continues by itself", async () => {
     const h = await start();
     const held = configMap("held", { namespace: "team", finalizers: ["example.test/hold"] });
     await h.api.create(CONFIG_MAPS, held, "test");
@@ -62,7 +62,7 @@ describe("namespace deletion", () => {
     expect(h.api.get(NAMESPACES, "", "team")).toBeUndefined();
   });
 
-  it("finishes a deletion that was under way when the server stopped", async () => {
+  it("completes a deletion that was in progress when the server stopped", async () => {
     const h = await harness(startNamespaceDeletion, {
       prepare: async (api) => {
         await api.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } }, "test");

@@ -32,6 +32,6 @@ export function reportInvalidNamespace(
     count: 1,
   };
   api.create(EVENTS, event, "garbage-collector").catch((error: unknown) => {
-    deps.log(`the warning about the owner of ${name} could not be recorded`, error);
+    deps.log(`failed to record the warning about the owner of ${name}`, error);
   });
 }

@@ -12,7 +12,7 @@ export function startRoleAggregation(api: InternalApi, deps: ControllerDeps): Co
   const work = new WorkList(
     deps.clock,
     (name) => aggregate(api, name),
-    (name, error) => deps.log(`the rules of ClusterRole ${name} could not be aggregated; trying again`, error),
+    (name, error) => deps.log(`failed to aggregate the rules of ClusterRole ${name}; retrying`, error),
   );
   const unsubscribe = api.watch(CLUSTER_ROLES, ({ name, object, previous }) => {
     if (object !== undefined && selectorsOf(object).length > 0) aggregating.add(name);

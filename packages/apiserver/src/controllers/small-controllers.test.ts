@@ -15,7 +15,7 @@ const ROLES = { group: "rbac.authorization.k8s.io", plural: "clusterroles" };
 const REQUESTS = { group: "certificates.k8s.io", plural: "certificatesigningrequests" };
 
 describe("namespace defaults", () => {
-  it("every namespace has its account and root certificate, and gets them back", async () => {
+  it("creates and restores the account and root certificate of every namespace", async () => {
     const h = await harness(startNamespaceDefaults, { rootCaPem: "PEM" });
     await h.api.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } }, "test");
     await h.settled();
@@ -57,7 +57,7 @@ describe("bootstrap tokens", () => {
   const left = (h: Harness): (string | undefined)[] =>
     h.api.list(SECRETS, "kube-system").map((secret) => secret.metadata.name?.slice("bootstrap-token-".length));
 
-  it("go when they expire, not before, and not at all without a time", async () => {
+  it("are deleted when they expire, and never without an expiration", async () => {
     const h = await harness(startTokenCleaner);
     const at = (ms: number): string => formatTime(h.clock.now() + ms);
     for (const secret of [token("aaaaaa", at(HOUR)), token("bbbbbb", at(2 * HOUR)), token("cccccc", undefined)])
@@ -160,7 +160,7 @@ describe("certificate signing requests", () => {
   }
   const left = (h: Harness): (string | undefined)[] => h.api.list(REQUESTS).map((o) => o.metadata.name);
 
-  it("go an hour after they are settled and a day after nobody cared", async () => {
+  it("are deleted an hour after they are settled, or after a day while pending", async () => {
     const h = await harness(startCsrCleaner);
     await request(h, "pending");
     await request(h, "denied", "Denied");
@@ -190,7 +190,7 @@ describe("events", () => {
   });
   const left = (h: Harness): (string | undefined)[] => h.api.list(EVENTS).map((o) => o.metadata.name);
 
-  it("about clusters are kept for a week as their history, the newest of each object", async () => {
+  it("about clusters are kept for a week as history, the newest of each object", async () => {
     const h = await harness(startEventCleaner);
     const involvedObject = {
       apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -208,7 +208,7 @@ describe("events", () => {
     expect(names()).toEqual([]);
   });
 
-  it("go an hour after their last write, whichever API wrote them", async () => {
+  it("expire an hour after their last write, whichever API wrote them", async () => {
     const h = await harness(startEventCleaner);
     await h.api.create(EVENTS, event("a"), "test");
     await h.api.create(EVENTS, event("b"), "test");
@@ -246,7 +246,7 @@ describe("events", () => {
     expect(h.errors).toEqual([]);
   });
 
-  it("from before a restart go by the times they tell, none of which is believed to lie ahead", async () => {
+  it("from before a restart expire by their own timestamps, none of which is trusted to lie in the future", async () => {
     const h = await harness(startEventCleaner, {
       prepare: async (api) => {
         await api.create(EVENTS, event("ahead", { lastTimestamp: "2999-01-01T00:00:00Z" }), "test");
@@ -259,7 +259,7 @@ describe("events", () => {
     expect(left(h)).toEqual([]);
   });
 
-  it("are forgotten when somebody else deletes them, and go in pieces when they are many", async () => {
+  it("are forgotten when another client deletes them, and are deleted in batches", async () => {
     const h = await harness(startEventCleaner);
     await h.api.create(EVENTS, event("short"), "test");
     await h.api.delete(EVENTS, "default", "short");

@@ -13,7 +13,7 @@ export function startTokenCleaner(api: InternalApi, deps: ControllerDeps): Contr
   const work = new WorkList(
     deps.clock,
     (name) => deleteExpired(api, deps, name),
-    (name, error) => deps.log(`the expired bootstrap token ${name} could not be deleted; trying again`, error),
+    (name, error) => deps.log(`failed to delete the expired bootstrap token ${name}; retrying`, error),
   );
   const deadlines = new Deadlines(deps.clock, (name) => work.add(name));
   const unsubscribe = api.watch(SECRETS, ({ namespace, name, object, previous }) => {

@@ -49,10 +49,10 @@ function inProcess(converter: Converter): VersionConverter {
   };
 }
 
-/** A conversion that gave something else than it should, in the words that follow the name of who converted. */
+/** An invalid conversion result; the message follows the converter's name. */
 export class InvalidConversion extends Error {}
 
-/** A conversion may change labels and annotations but no other metadata, and must give what was asked for. */
+/** A conversion may change labels and annotations but no other metadata, and must return the requested version. */
 export function checkedConversion(
   before: Unstructured,
   after: Unstructured,

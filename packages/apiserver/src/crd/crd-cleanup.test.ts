@@ -10,7 +10,7 @@ const widget = (name: string, finalizers: string[] = []): object => ({
   metadata: { name, finalizers },
 });
 
-test("a CRD goes after its last object, and objects that somebody still holds are waited for", async () => {
+test("deletes a CRD after its last object, and waits for objects with finalizers", async () => {
   const t = await startTestServer({ controllers: false });
   await t.server.registerCrds([widgetCrd()]);
   await t.post(WIDGETS, widget("free"));
@@ -28,7 +28,7 @@ test("a CRD goes after its last object, and objects that somebody still holds ar
   expect((await t.get(CRD)).status).toBe(404);
 });
 
-test("objects of a CRD that serves no version go with it, and are not there for a later one of that name", async () => {
+test("deletes the objects of a CRD that serves no version, so that a later CRD of the same name does not see them", async () => {
   const t = await startTestServer({ controllers: false });
   await t.server.registerCrds([widgetCrd()]);
   await t.post(WIDGETS, widget("old"));

@@ -23,7 +23,7 @@ const MANAGER = "kube-apiserver";
 const RETRY_MS = 2_000;
 
 /**
- * Finishes deleted CRDs: deletes their instances, waits until those are gone, drops the finalizer; and gives names that became free
+ * Finishes deleted CRDs: deletes their instances, waits until they are deleted, removes the finalizer; and grants names that became free
  * to CRDs that wait for them. Does nothing, and holds no timer, while no CRD is being deleted.
  */
 export function startCrdCleanup(deps: CleanupDeps): { stop(): void } {
@@ -74,7 +74,7 @@ function cleanUp(deps: CleanupDeps, crd: CustomResourceDefinition): () => void {
     finish(deps, name)
       .catch((error: unknown) => {
         if (done) return;
-        deps.log(`the deletion of ${name} could not be finished; trying again`, error);
+        deps.log(`failed to complete the deletion of ${name}; retrying`, error);
         cancelRetry();
         cancelRetry = clock.after(RETRY_MS, run);
       })
@@ -94,7 +94,7 @@ function cleanUp(deps: CleanupDeps, crd: CustomResourceDefinition): () => void {
   const run = (): void => {
     sweep().catch((error: unknown) => {
       if (done) return;
-      deps.log(`instances of ${name} could not be deleted; trying again`, error);
+      deps.log(`failed to delete instances of ${name}; retrying`, error);
       cancelRetry();
       cancelRetry = clock.after(RETRY_MS, run);
     });
@@ -153,16 +153,16 @@ async function finish(deps: CleanupDeps, name: string): Promise<void> {
   });
 }
 
-/** A CRD that lost the race for its names gets them once the winner is gone or does without them. */
+/** A CRD that lost the race for its names gets them once the winner is deleted or no longer uses them. */
 async function renameWaiting(deps: CleanupDeps): Promise<void> {
   for (const object of deps.api.list(CRD_KEY)) {
     const crd = object as CustomResourceDefinition;
     if (isConditionTrue(crd, "NamesAccepted") || crd.metadata.deletionTimestamp !== undefined) continue;
-    // Every update looks at the names anew.
+    // Every update checks the names again.
     await deps.api
       .update(CRD_KEY, "", crd.metadata.name ?? "", MANAGER, () => {})
       .catch((error: unknown) => {
-        deps.log(`the names of ${crd.metadata.name ?? ""} could not be granted`, error);
+        deps.log(`failed to grant the names of ${crd.metadata.name ?? ""}`, error);
       });
   }
 }

@@ -11,7 +11,7 @@ function crd(names: CrdNames, group = "example.test", status?: CrdStatus): Custo
     kind: "CustomResourceDefinition",
     metadata: { name: `${names.plural}.${group}` },
     spec: { group, scope: "Namespaced", names, versions: [version] },
-    ...(status === undefined ? {} : { status }),
+    status,
   } as CustomResourceDefinition;
 }
 
@@ -49,14 +49,14 @@ test.each<[string, Partial<CrdNames>, string]>([
   expect(shown(status)).toEqual([`NamesAccepted=False ${reason}`, "Established=False NotAccepted"]);
 });
 
-test("names of another group, or that another one only wishes for, are free", () => {
+test("names of another group, or that another CRD only requests, are free", () => {
   const granted = ["NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"];
   expect(shown(settled(gadget, [holder(gadget, "other.test")]))).toEqual(granted);
   const waiting = crd({ ...gadget, plural: "gizmos" });
   expect(shown(settled(gadget, [waiting]))).toEqual(granted);
 });
 
-test("one that was established stays so, with the names it had, when it asks for another's", () => {
+test("keeps a CRD established with its old names when it requests another's", () => {
   const before = settled(gadget, []);
   const status = settled({ ...gadget, kind: "Widget" }, [holder(widget)], before);
   expect(shown(status)).toEqual(["NamesAccepted=False KindConflict", "Established=True InitialNamesAccepted"]);

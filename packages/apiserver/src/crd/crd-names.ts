@@ -1,7 +1,7 @@
 import type { CrdCondition, CrdNames, CrdStatus, CustomResourceDefinition } from "./crd-object.ts";
 import { withCondition } from "./crd-object.ts";
 
-/** What the names of a CRD come to, seen beside the others of its group. */
+/** The outcome of checking a CRD's names against the other CRDs of its group. */
 interface Naming {
   readonly accepted: CrdNames;
   readonly condition: CrdCondition;

@@ -17,7 +17,7 @@ export interface CrdSpec {
   preserveUnknownFields?: boolean;
 }
 
-/** The names a CRD asks for, or has been granted. */
+/** The names a CRD requests, or has been granted. */
 export interface CrdNames {
   plural: string;
   singular?: string;
@@ -82,7 +82,7 @@ export interface CrdCondition {
   message?: string;
 }
 
-/** Finalizer that keeps a deleted CRD until its instances are gone. */
+/** Finalizer that keeps a deleted CRD until its instances are deleted. */
 export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 
 /** Where CRDs are stored. */

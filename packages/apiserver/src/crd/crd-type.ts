@@ -1,9 +1,9 @@
 import { type Clock, formatTime, isObject, shareEqualParts, type Unstructured } from "@capstan/apimachinery";
-import { CREATED_AT, NAME } from "../builtin/columns.ts";
 import { defineBuiltin } from "../builtin/define.ts";
 import { prefixOf } from "../store/keys.ts";
 import type { ObjectStore } from "../store/object-store.types.ts";
 import type { ResourceType, Strategy } from "../types.ts";
+import { CRD_COLUMNS } from "./crd-columns.ts";
 import { settleNames } from "./crd-names.ts";
 import { CLEANUP_FINALIZER, CRD_KEY, type CustomResourceDefinition, withCondition } from "./crd-object.ts";
 import { judgeSchemas, validateCrd, validateCrdUpdate } from "./crd-validation.ts";
@@ -62,7 +62,7 @@ const STATIC: Strategy = {
   },
 };
 
-/** The kind CustomResourceDefinition of one server: its names are judged beside the CRDs of that server. */
+/** The kind CustomResourceDefinition of one server: its names are checked against the CRDs of that server. */
 export function crdType(store: ObjectStore, clock: Clock): ResourceType {
   const others = (): CustomResourceDefinition[] =>
     store.peekAll(prefixOf(CRD_KEY.group, CRD_KEY.plural)).map((s) => s.object as CustomResourceDefinition);
@@ -79,7 +79,7 @@ export function crdType(store: ObjectStore, clock: Clock): ResourceType {
     categories: ["api-extensions"],
     namespaced: false,
     status: true,
-    columns: [NAME, CREATED_AT],
+    columns: CRD_COLUMNS,
     strategy: { ...STATIC, settleAmongOthers: settle },
   });
 }

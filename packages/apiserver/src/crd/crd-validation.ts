@@ -11,7 +11,7 @@ import {
   required,
   structuralSteps,
 } from "@capstan/apimachinery";
-import { inSteps } from "../breathe.ts";
+import { inSteps } from "../long-work.ts";
 import { approvalOf, isProtectedGroup } from "./crd-names.ts";
 import { type CrdNames, type CrdVersion, type CustomResourceDefinition, isConditionTrue } from "./crd-object.ts";
 import { validateConversion } from "./crd-validation-conversion.ts";

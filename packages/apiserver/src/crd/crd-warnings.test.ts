@@ -19,7 +19,7 @@ it("warns about string formats that are not checked", () => {
   ).toEqual(['unrecognized format "odd"', 'unrecognized format "strange"']);
 });
 
-it("says so once: not again for formats that were there before", () => {
+it("warns once: not again for formats that existed before", () => {
   const old = crd({ a: text("odd") });
   expect(crdWarnings(crd({ a: text("odd"), b: text("new") }), old)).toEqual(['unrecognized format "new"']);
   expect(crdWarnings(old, old)).toEqual([]);

@@ -1,7 +1,7 @@
 import { deepEqual, isObject, knownFormat } from "@capstan/apimachinery";
 import type { CustomResourceDefinition } from "./crd-object.ts";
 
-/** Warns about string formats that are not checked; what was stored before is not complained about again. */
+/** Warns about string formats that are not checked; does not repeat warnings about what is already stored. */
 export function crdWarnings(crd: CustomResourceDefinition, old: CustomResourceDefinition | undefined): string[] {
   const formats = new Set<string>();
   for (const version of crd.spec.versions) {
@@ -20,7 +20,8 @@ export function crdWarnings(crd: CustomResourceDefinition, old: CustomResourceDe
 function collect(schema: unknown, formats: Set<string>): void {
   if (!isObject(schema)) return;
   const { type, format, properties, items, additionalProperties } = schema;
-  if (type === "string" && typeof format === "string" && format !== "" && !knownFormat(format)) formats.add(format);
+  const typeName = typeof type === "string" ? type : "";
+  if (typeof format === "string" && format !== "" && !knownFormat(format, typeName)) formats.add(format);
   if (isObject(properties)) for (const property of Object.values(properties)) collect(property, formats);
   collect(items, formats);
   collect(additionalProperties, formats);

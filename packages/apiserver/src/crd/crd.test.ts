@@ -34,7 +34,7 @@ describe("a CRD", () => {
     expect(resources.resources.map((r) => r.name).sort()).toEqual(["widgets", "widgets/scale", "widgets/status"]);
   });
 
-  it("waits for names that another one has, and gets them when that goes", async () => {
+  it("waits for names that another CRD has, and gets them when that one is deleted", async () => {
     const t = await startTestServer({ controllers: false });
     await t.server.registerCrds([widgetCrd()]);
     const rival = widgetCrd((crd) => {
@@ -75,7 +75,7 @@ describe("a CRD", () => {
   it.each([
     ["small", 0],
     ["large", 300_000],
-  ])("gets a name that another %s one asks for in the same moment only once", async (_size, padding) => {
+  ])("grants a name once when another %s CRD requests it at the same time", async (_size, padding) => {
     const t = await startTestServer({ controllers: false });
     const crds = ["gears", "cogs"].map((plural) => named(plural, ["same"], "x".repeat(padding)));
     const bodies = crds.map((crd) => Buffer.from(JSON.stringify(crd)));
@@ -85,7 +85,7 @@ describe("a CRD", () => {
     expect(await namesOf(t, "cogs")).toEqual([REFUSED, undefined]);
   });
 
-  it("gets names that another one no longer wants", async () => {
+  it("gets names that another CRD no longer uses", async () => {
     const t = await startTestServer({ controllers: false });
     await t.post(CRDS, named("gears", ["same"]));
     await t.post(CRDS, named("cogs", ["same"]));
@@ -113,7 +113,7 @@ describe("a CRD", () => {
     expect(refused.body).toMatchObject({ code: 422, message: expect.stringContaining("status.storedVersions[0]") });
   });
 
-  // Texts as a real kube-apiserver 1.34 answers them.
+  // Texts as a real kube-apiserver answers them.
   it.each<[string, (spec: CustomResourceDefinition["spec"]) => void, string]>([
     [
       "scope",

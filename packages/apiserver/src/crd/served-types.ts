@@ -95,12 +95,12 @@ function baseType(crd: CustomResourceDefinition, names: CrdNames, version: CrdVe
     storageVersion: version.name,
     schema: internSchema(version.schema?.openAPIV3Schema ?? ANYTHING),
     status: version.subresources?.status !== undefined,
-    ...(scale === undefined ? {} : { scale }),
+    scale,
     subresources: [],
     columns: columnsOf(version),
     fieldSelectors: fieldSelectorsOf(version),
     strategy: STRATEGY,
-    ...(deprecation === undefined ? {} : { deprecation }),
+    deprecation,
     strategicMerge: false,
   };
 }
@@ -124,9 +124,9 @@ function columnsOf(version: CrdVersion): PrinterColumn[] {
       (column): PrinterColumn => ({
         name: column.name,
         type: column.type as PrinterColumn["type"],
-        ...(column.format === undefined ? {} : { format: column.format }),
+        format: column.format,
         description: column.description ?? `Custom resource definition column (in JSONPath format): ${column.jsonPath}`,
-        ...(column.priority === undefined ? {} : { priority: column.priority }),
+        priority: column.priority,
         value: column.jsonPath,
       }),
     ),

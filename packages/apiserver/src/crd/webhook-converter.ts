@@ -16,7 +16,7 @@ type ClientConfig = NonNullable<NonNullable<CrdConversion["webhook"]>["clientCon
 /** Upstream waits this long for a conversion. */
 const TIMEOUT_SECONDS = 30;
 
-/** Speaks apiextensions.k8s.io ConversionReview through the client that admission webhooks use too. Fails in upstream's words. */
+/** Speaks apiextensions.k8s.io ConversionReview through the client that admission webhooks use too. Fails with upstream's messages. */
 export function conversionWebhook(client: WebhookClient, random: Random): ConversionWebhook {
   return async (crd, objects, toApiVersion) => {
     const [first] = objects;
@@ -71,7 +71,7 @@ function readAnswer(answer: unknown, { version, uid, objects, toApiVersion }: Qu
     throw new InvalidConversion(`failed: ${why}`);
   };
   const review = isObject(answer) ? answer : {};
-  // Webhooks of the old version are not held to say what they answer to.
+  // Webhooks of the old version need not name the request they answer.
   const strict = version === "v1";
   const expected = "apiextensions.k8s.io/v1, Kind=ConversionReview";
   const gvk = `${textOf(review["apiVersion"]) || "/"}, Kind=${textOf(review["kind"])}`;

@@ -14,7 +14,7 @@ import {
   servedGroups,
 } from "./documents.ts";
 
-/** Clients tell the aggregated form from the old one by exactly this content type. */
+/** Clients distinguish the aggregated form from the old one by exactly this content type. */
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 const PLAIN = "application/json";
@@ -25,7 +25,7 @@ interface Cached {
   readonly answers: Map<string, { body: string; etag: string }>;
 }
 
-/** Serves /api, /apis and below from what the registry holds; documents are built when asked for and kept until it changes. */
+/** Serves /api, /apis and below from what the registry holds; documents are built on request and kept until it changes. */
 export function createDiscovery(registry: ResourceRegistry): DocumentHandler {
   let cached: Cached | undefined;
   const current = (): Cached => {
@@ -146,7 +146,7 @@ function plain(cached: Cached, key: string, make: () => object): DocumentAnswer 
   return { status: 200, headers: { "content-type": PLAIN }, body };
 }
 
-/** What Go's router says about a path that nobody serves. */
+/** The response of Go's router for an unknown path. */
 function pageNotFound(): DocumentAnswer {
   return {
     status: 404,

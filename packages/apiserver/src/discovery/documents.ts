@@ -201,7 +201,7 @@ function storageOf(type: ResourceType): { group: string; storageVersion: string 
   return { group: type.storedAs?.group ?? type.group, storageVersion: type.storedAs?.version ?? type.storageVersion };
 }
 
-/** Tells clients when the stored form of a kind changes. */
+/** Lets clients detect when the stored form of a kind changes. */
 function storageVersionHash(type: ResourceType): string {
   const { group, storageVersion } = storageOf(type);
   const text = `${group}/${storageVersion}/${type.kind}`;

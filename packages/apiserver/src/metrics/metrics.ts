@@ -23,7 +23,7 @@ export interface ServerMetrics {
 
 const READ_ONLY = new Set(["get", "list", "watch"]);
 
-/** Metrics of one server. Counting is a few additions per request; text is made when asked for. */
+/** Metrics of one server. Counting is a few additions per request; the text is rendered on request. */
 export function createMetrics(deps: { clock: Clock; objects(): Iterable<ObjectCount> }): ServerMetrics {
   const { clock } = deps;
   const startedMs = clock.now();

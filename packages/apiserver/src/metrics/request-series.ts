@@ -6,7 +6,7 @@ const DURATION_BUCKETS = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ] as const;
 
-/** Made-up resource names must not fill our memory: series beyond this are counted under one. */
+/** Invented resource names must not fill the memory: series beyond this are counted under one. */
 const MAX_SERIES = 2000;
 
 const VERBS: Readonly<Record<string, string>> = { create: "POST", update: "PUT" };
@@ -26,19 +26,19 @@ export interface RequestSeries {
   watchEvents: number;
 }
 
-/** Series by their labels; plain numbers, rendered only when somebody reads them. */
+/** Series by their labels; plain numbers, rendered only when they are read. */
 export class RequestSeriesMap {
-  private readonly series = new Map<string, RequestSeries>();
+  readonly #series = new Map<string, RequestSeries>();
 
   of(request: RequestAttributes, dryRun: boolean): RequestSeries {
     const { verb, group, version, resource, subresource } = request;
     const scope = scopeOf(request);
     const path = request.isResource ? "" : pathOf(request.path);
     const key = `${verb} ${group}/${version}/${resource}/${subresource}${path} ${scope}${dryRun ? " dry" : ""}`;
-    const known = this.series.get(key);
+    const known = this.#series.get(key);
     if (known !== undefined) return known;
-    if (this.series.size >= MAX_SERIES) return this.other();
-    return this.add(key, {
+    if (this.#series.size >= MAX_SERIES) return this.#other();
+    return this.#add(key, {
       component: request.isResource ? "apiserver" : "",
       dry_run: dryRun ? "All" : "",
       group,
@@ -51,10 +51,10 @@ export class RequestSeriesMap {
   }
 
   values(): Iterable<RequestSeries> {
-    return this.series.values();
+    return this.#series.values();
   }
 
-  private other(): RequestSeries {
+  #other(): RequestSeries {
     const labels = {
       component: "apiserver",
       dry_run: "",
@@ -65,14 +65,14 @@ export class RequestSeriesMap {
       verb: "other",
       version: "",
     };
-    return this.series.get("other") ?? this.add("other", labels);
+    return this.#series.get("other") ?? this.#add("other", labels);
   }
 
-  private add(key: string, labels: Labels): RequestSeries {
+  #add(key: string, labels: Labels): RequestSeries {
     const buckets = Array.from({ length: DURATION_BUCKETS.length + 1 }, () => 0);
     const counts = { sum: 0, count: 0, running: 0, watchEvents: 0 };
     const made = { labels, text: labelText(labels), codes: new Map<number, number>(), buckets, ...counts };
-    this.series.set(key, made);
+    this.#series.set(key, made);
     return made;
   }
 }
@@ -104,7 +104,7 @@ function scopeOf(request: RequestAttributes): string {
   return request.namespace === "" ? "cluster" : "namespace";
 }
 
-/** Only paths that exist: others are told apart by nobody. */
+/** Only paths that exist: all others share one label. */
 function pathOf(path: string): string {
   return PATHS.find((known) => path === known || path.startsWith(`${known}/`)) ?? "/";
 }

@@ -8,7 +8,7 @@ import { buildV2, type V2Format } from "./v2-build.ts";
 import { v3Document } from "./v3.ts";
 
 /** The minor version whose built-in schemas were recorded. */
-const KUBERNETES_VERSION = "1.34";
+const KUBERNETES_VERSION = "1.37";
 const YEAR_MS = 365 * 24 * 3_600_000;
 const KEPT_DOCUMENTS = 64;
 
@@ -149,7 +149,7 @@ function notAcceptable(reason: string, vary = "Accept"): DocumentAnswer {
 
 const V2_VARY = "Accept-Encoding, Accept";
 const PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-/** What kubectl asks for; Go cannot parse it, so that it is never an answer's type. */
+/** What kubectl requests; Go cannot parse it, so it is never the type of a response. */
 const PROTOBUF_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /** Swagger 2.0: as JSON for tools that know nothing newer, as protobuf because kubectl falls back to it for kinds it sees for the first time. */

@@ -29,6 +29,7 @@ const QUERY = {
     "resourceVersion:string",
     "resourceVersionMatch:string",
     "sendInitialEvents:boolean",
+    "shardSelector:string",
     "timeoutSeconds:integer",
     "watch:boolean",
   ],

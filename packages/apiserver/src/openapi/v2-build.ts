@@ -1,4 +1,4 @@
-import { breathe } from "../breathe.ts";
+import { yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import type { ResourceType } from "../types.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 import { addV2Types, type V2Parts, v2Head } from "./v2.ts";
@@ -20,7 +20,7 @@ export async function buildV2(
   const parts: V2Parts = { paths: new Map(), definitions: new Map() };
   for (let i = 0; i < types.length; i += TYPES_AT_ONCE) {
     addV2Types(parts, types.slice(i, i + TYPES_AT_ONCE));
-    await breathe();
+    await yieldToEventLoop();
   }
   const head = v2Head(kubernetesVersion);
   if (format === "protobuf") {
@@ -47,7 +47,7 @@ async function objectPieces(texts: ReadonlyMap<string, string>): Promise<Buffer[
     if (piece.length < ENCODED_AT_ONCE) continue;
     pieces.push(Buffer.from(piece));
     piece = "";
-    await breathe();
+    await yieldToEventLoop();
   }
   return [...pieces, Buffer.from(`${piece}}`)];
 }
@@ -61,7 +61,7 @@ async function encodeAll(message: "PathItem" | "Schema", texts: ReadonlyMap<stri
     size += text.length;
     if (size < ENCODED_AT_ONCE) continue;
     size = 0;
-    await breathe();
+    await yieldToEventLoop();
   }
   return encoded;
 }

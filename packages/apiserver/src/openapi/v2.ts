@@ -47,7 +47,7 @@ function rootText(schema: JSONSchemaProps): string {
     return schemaText(schema, changed);
   }
   const gvk = schema["x-kubernetes-group-version-kind"];
-  return JSON.stringify({ type: "object", ...(gvk === undefined ? {} : { "x-kubernetes-group-version-kind": gvk }) });
+  return JSON.stringify({ type: "object", "x-kubernetes-group-version-kind": gvk });
 }
 
 /** Collects the parts of a schema that Swagger 2.0 cannot hold, and all parts around them. */
@@ -121,7 +121,7 @@ export function v2Head(kubernetesVersion: string): object {
   ]);
   return {
     swagger: "2.0",
-    info: { title: "Kubernetes", version: `v${kubernetesVersion}.0` },
+    info: { title: "Kubernetes", version: kubernetesVersion },
     securityDefinitions: { BearerToken: { type: "apiKey", name: "authorization", in: "header" } },
     security: [{ BearerToken: [] }],
     parameters: Object.fromEntries(parameters) as object,

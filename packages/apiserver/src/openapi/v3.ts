@@ -47,7 +47,7 @@ function v3Custom(schema: JSONSchemaProps): object {
   return { ...schema, properties: { ...rest, ...(metadata === undefined ? {} : { metadata: v3Schema(metadata) }) } };
 }
 
-/** References beside other keywords go into allOf, as OpenAPI 3.0 demands. */
+/** References next to other keywords go into allOf, as OpenAPI 3.0 demands. */
 function v3Schema(schema: Definition): object {
   const { $ref, properties, items, additionalProperties, ...rest } = schema;
   const reference = { $ref: `${PREFIX}${$ref}` };

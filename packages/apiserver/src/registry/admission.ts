@@ -2,13 +2,13 @@ import type { Unstructured } from "@capstan/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../types.ts";
 import type { WriteRequest } from "./core.ts";
 
-/** The admission steps of one request: nothing when nobody cares for its kind. */
+/** The admission steps of one request: none when no plugin handles its kind. */
 export interface Admission {
   readonly plugins: readonly AdmissionPlugin[];
   readonly request: AdmissionRequest;
 }
 
-const NOBODY: readonly AdmissionPlugin[] = [];
+const NO_PLUGINS: readonly AdmissionPlugin[] = [];
 
 /** Prepares admission of a write. `object` is the private draft that plugins may change. */
 export function admissionFor(
@@ -32,7 +32,7 @@ export function admissionFor(
     options,
     warn: (text) => write.warn(text),
   };
-  return { plugins: plugins ?? NOBODY, request };
+  return { plugins: plugins ?? NO_PLUGINS, request };
 }
 
 /** Runs the mutating steps in order; returns a promise only when a step does. */

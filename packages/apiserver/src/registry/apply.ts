@@ -8,7 +8,7 @@ import {
   type JsonObject,
   type Unstructured,
 } from "@capstan/apimachinery";
-import { inSteps } from "../breathe.ts";
+import { inSteps } from "../long-work.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { type Convert, withConversions } from "./conversions.ts";
@@ -48,7 +48,7 @@ async function createApplied(write: WriteRequest, config: Unstructured): Promise
   return createObject(write, draft, true);
 }
 
-/** Live object and configuration in one; defaults are filled in after the merge, so that nobody owns them. */
+/** Live object and configuration in one; defaults are filled in after the merge, so that no manager owns them. */
 function merge(
   write: WriteRequest,
   live: Unstructured | undefined,
@@ -86,7 +86,7 @@ function finishMerge(type: ResourceType, draft: Unstructured): Unstructured {
 }
 
 /**
- * What a write need not copy of a stored custom resource: who writes its status changes nothing else, and everybody else never changes
+ * What a write need not copy of a stored custom resource: a status write changes nothing else, and other writes never change
  * its status, nor does any admission plugin.
  */
 export function sharedPart(type: ResourceType, subresource: string): "all" | "status" | undefined {
@@ -102,7 +102,7 @@ function checkedConfig(write: WriteRequest, body: unknown, validation: FieldVali
   if (!isObject(body)) {
     const what = Array.isArray(body) ? "array" : typeof body === "boolean" ? "bool" : typeof body;
     throw badRequest(
-      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into Go value of type map[string]interface {}`,
+      `error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into Go value of type map[string]interface {}`,
     );
   }
   const config = { ...body } as Unstructured;
@@ -121,7 +121,7 @@ function checkedConfig(write: WriteRequest, body: unknown, validation: FieldVali
   return config;
 }
 
-/** What is applied must say that it is what the endpoint takes. */
+/** The applied configuration must name the endpoint's apiVersion and kind. */
 export function checkAppliedType(config: JsonObject, takenVersion: string, takenKind: string): void {
   const apiVersion = String(config["apiVersion"] ?? "");
   const kind = String(config["kind"] ?? "");
@@ -134,7 +134,7 @@ export function checkAppliedType(config: JsonObject, takenVersion: string, taken
 const MAIN_IGNORES = [["status"]] as const;
 const ignored = new WeakMap<ResourceType, Map<string, readonly (readonly string[])[]>>();
 
-/** Fields the endpoint resets whatever is applied: nobody comes to own them through it. */
+/** Fields the endpoint resets whatever is applied: no manager comes to own them through it. */
 function ignoredFields(type: ResourceType, subresource: string): readonly (readonly string[])[] | undefined {
   if (subresource === "") return type.status ? MAIN_IGNORES : undefined;
   if (subresource !== "status") return keptFields(type, subresource);
@@ -146,7 +146,8 @@ function ignoredFields(type: ResourceType, subresource: string): readonly (reado
   let fields = known.get(subresource);
   if (fields === undefined) {
     const names = new Set([...Object.keys(type.schema.properties ?? {}), "spec"]);
-    names.delete("metadata");
+    if (isCustom(type)) names.add("metadata");
+    else names.delete("metadata");
     fields = [...names].filter((n) => n !== "status" && n !== "apiVersion" && n !== "kind").map((n) => [n]);
     known.set(subresource, fields);
   }

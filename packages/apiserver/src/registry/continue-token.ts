@@ -1,5 +1,4 @@
 import { badRequest } from "@capstan/apimachinery";
-import { goJsonError } from "../server/go-json-error.ts";
 
 /** Where the next page of a list starts. */
 export interface ContinueToken {
@@ -27,7 +26,7 @@ export function decodeContinue(text: string): ContinueToken {
   try {
     value = JSON.parse(json);
   } catch {
-    throw badRequest(`invalid continue token: continue key is not valid: ${goJsonError(bytes.toString("latin1"))}`);
+    throw badRequest(`invalid continue token: continue key is not valid: invalid JSON`);
   }
   const { v, rv, start } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   if (v !== "meta.k8s.io/v1")

@@ -2,10 +2,10 @@ import type { Unstructured } from "@capstan/apimachinery";
 import type { ResourceType } from "../types.ts";
 import { isCustom, type VersionConverter } from "./custom-type.ts";
 
-/** Gives an object in another version of its kind. */
+/** Returns an object in another version of its kind. */
 export type Convert = (object: Unstructured, apiVersion: string) => Unstructured;
 
-/** A conversion that somebody needs and nobody has asked the webhook for yet. */
+/** A conversion that is needed and has not been requested from the webhook yet. */
 class NotYetConverted extends Error {
   readonly key: string;
   readonly object: Unstructured;
@@ -22,8 +22,8 @@ class NotYetConverted extends Error {
 const renamed: Convert = (object, apiVersion) => ({ ...object, apiVersion });
 
 /**
- * Runs work that converts objects on its way. Where a webhook converts, the work is begun anew each time one more conversion is known:
- * it must be free of effects, and needs a conversion only for owners that wrote in another version, which are few.
+ * Runs work that converts objects on its way. Where a webhook converts, the work is restarted each time one more conversion is known:
+ * it must have no side effects, and needs a conversion only for owners that wrote in another version, which are few.
  */
 export function withConversions<Result>(
   type: ResourceType,

@@ -3,7 +3,7 @@ import type { WriteOptions } from "../server/query-options.ts";
 import type { ObjectStore } from "../store/object-store.types.ts";
 import type { AdmissionPlugin, InternalApi, RequestAttributes, ResourceRegistry, ResourceType } from "../types.ts";
 
-/** What every operation on objects works with: one per server instance. */
+/** Shared dependencies of all operations on objects: one per server instance. */
 export interface RegistryCore {
   readonly store: ObjectStore;
   readonly types: ResourceRegistry;
@@ -13,7 +13,7 @@ export interface RegistryCore {
   readonly admission: readonly AdmissionPlugin[];
   /** Called after a write became durable and before it is answered, so that a new CRD is served with the reply. */
   committed(type: ResourceType): void;
-  /** The server's own access to objects, for kinds that need to look around (reviews, subresources). */
+  /** The server's own access to objects, for kinds that need other objects (reviews, subresources). */
   internal(): InternalApi;
 }
 
@@ -31,11 +31,11 @@ export interface WriteRequest {
   /** Who will own the fields: the fieldManager parameter or the user agent's name. */
   readonly manager: string;
   warn(text: string): void;
-  /** Set when the body is large: other requests go on between the steps of the write. */
+  /** Set when the body is large: other requests run between the steps of the write. */
   readonly pause?: () => Promise<void>;
 }
 
-/** What a write answers with. */
+/** The result of a write. */
 export interface WriteOutcome {
   readonly status: number;
   readonly object: Unstructured;

@@ -13,9 +13,9 @@ import { isCustom } from "./custom-type.ts";
 import { isolateCreate } from "./isolation.ts";
 import { storageKey } from "./keys.ts";
 import { ownCreated } from "./ownership.ts";
+import { enforceSizeLimits } from "./size-limits.ts";
 import { dropDuplicateOwners, fillSystemMetadata, settleNamespace, warnBareFinalizers } from "./system-metadata.ts";
 import { validateCreate } from "./validate.ts";
-import { refuseVast } from "./vast.ts";
 import { toStorage, viewOf } from "./views.ts";
 
 /** Kubernetes tries this often to find a free generated name. */
@@ -58,7 +58,7 @@ export function createOptions(write: WriteRequest): Record<string, unknown> {
     apiVersion: "meta.k8s.io/v1",
     ...(write.options.dryRun ? { dryRun: ["All"] } : {}),
     ...(write.options.fieldManager === "" ? {} : { fieldManager: write.options.fieldManager }),
-    ...(given === undefined ? {} : { fieldValidation: given }),
+    fieldValidation: given,
   };
 }
 
@@ -83,10 +83,10 @@ async function storeNew(
     const name = draft.metadata.name ?? "";
     const validating = runValidating(admission);
     if (validating !== undefined) await validating;
-    // Upstream lets the store say so, which a trial does not reach.
+    // Upstream's store reports this, which a dry run does not reach.
     if (versioned && !write.options.dryRun)
       throw badRequest("resourceVersion should not be set on objects to be created");
-    refuseVast(write, draft);
+    enforceSizeLimits(write, draft);
     if (write.pause !== undefined) await write.pause();
     const key = storageKey(type, write.namespace, name);
     if (core.store.peek(key) === undefined) {
@@ -96,7 +96,7 @@ async function storeNew(
       if (stored !== undefined) return stored;
     }
     if (prefix === "") {
-      // The winner may still be on its way to disk; whoever is told "already exists" must be able to read it.
+      // The winner may not be durable yet; a client that gets "already exists" must be able to read it.
       await core.store.mutate(key, () => ({ type: "none" }));
       throw alreadyExists(groupResource(type), name);
     }
@@ -104,7 +104,7 @@ async function storeNew(
   }
 }
 
-/** Undefined when somebody else took the name in the meantime. */
+/** Undefined when another client took the name in the meantime. */
 async function commitNew(write: WriteRequest, key: string, object: Unstructured): Promise<WriteOutcome | undefined> {
   const { core, type } = write;
   let taken = false;

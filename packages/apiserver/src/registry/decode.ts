@@ -1,7 +1,7 @@
 import { type ApiError, badRequest, invalid, invalidValue, isObject, type Unstructured } from "@capstan/apimachinery";
 import { definition, definitionName } from "../builtin/definitions.ts";
-import { summarizeBody } from "../server/go-json-error.ts";
 import type { FieldPlaces } from "../server/json-scan.ts";
+import { summarizeBody } from "../server/summarize-body.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { apiVersionOf } from "./core.ts";
@@ -168,7 +168,7 @@ function wrongVersion(type: ResourceType, apiVersion: string, kind: string): str
   const known = kind === "DeleteOptions" && version === type.version;
   if (known || definition(definitionName(slash < 0 ? "" : apiVersion.slice(0, slash), version, kind)) !== undefined)
     return wrongKind(type, kind);
-  return `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
+  return `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`;
 }
 
 function wrongKind(type: ResourceType, kind: string): string {

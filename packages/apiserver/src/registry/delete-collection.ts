@@ -5,7 +5,7 @@ import { deleteObject } from "./delete.ts";
 import { type ListPage, listObjects } from "./list.ts";
 import type { View } from "./views.ts";
 
-/** Enough to fill a commit, few enough that others are served in between. */
+/** Enough to fill a commit, few enough that other requests are served in between. */
 const AT_ONCE = 50;
 
 /** Deletes everything a list with the same selectors shows, each with the same options; answers with that list. */
@@ -21,7 +21,7 @@ export async function deleteCollection(
     try {
       await deleteObject({ ...write, name, attributes }, options);
     } catch (error) {
-      // Somebody else deleted it first: that is what was wanted.
+      // Another client deleted it first: the desired result.
       if (!(error instanceof ApiError && error.code === 404)) throw error;
     }
   };

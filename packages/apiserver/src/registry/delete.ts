@@ -113,9 +113,9 @@ function deleteOptionsObject(options: DeleteOptions): Record<string, unknown> {
   return {
     kind: "DeleteOptions",
     apiVersion: "meta.k8s.io/v1",
-    ...(options.propagationPolicy === undefined ? {} : { propagationPolicy: options.propagationPolicy }),
-    ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
-    ...(options.preconditions === undefined ? {} : { preconditions: options.preconditions }),
+    propagationPolicy: options.propagationPolicy,
+    gracePeriodSeconds: options.gracePeriodSeconds,
+    preconditions: options.preconditions,
     ...(options.dryRun ? { dryRun: ["All"] } : {}),
   };
 }

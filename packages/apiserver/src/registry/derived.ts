@@ -4,7 +4,7 @@ import type { View } from "./views.ts";
 
 const made = new WeakMap<ResourceType, { registry: ResourceRegistry; generation: number; views: readonly View[] }>();
 
-/** Views of objects that are computed from the registry instead of stored (APIService); made anew when the registry changes. */
+/** Views of objects that are computed from the registry instead of stored (APIService); recomputed when the registry changes. */
 export function derivedViews(type: ResourceType, registry: ResourceRegistry, revision: number): readonly View[] {
   const known = made.get(type);
   const generation = registry.generation();

@@ -17,7 +17,7 @@ export function methodNotAllowed(): ApiError {
   );
 }
 
-/** 415 or 406 in the words of the router that fronts built-in kinds. */
+/** 415 or 406 with the message of the router in front of built-in kinds. */
 export function routerRefusal(code: 406 | "406 watch" | "406 JSON" | 415): ApiError {
   const others = ", application/yaml, application/vnd.kubernetes.protobuf";
   const streams = ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -45,8 +45,8 @@ function failure(
     metadata: {},
     status: "Failure",
     message,
-    ...(reason === undefined ? {} : { reason }),
-    ...(details === undefined ? {} : { details }),
+    reason,
+    details,
     code,
   };
 }

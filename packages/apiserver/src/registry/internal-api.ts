@@ -16,25 +16,25 @@ const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "", fieldValidation
 
 /** The server's own access to objects: past authentication and authorization, through everything else. Reads show storage versions. */
 export class RegistryInternalApi implements InternalApi {
-  private readonly core: RegistryCore;
+  readonly #core: RegistryCore;
 
   constructor(core: RegistryCore) {
-    this.core = core;
+    this.#core = core;
   }
 
   get(type: ResourceKey, namespace: string, name: string): Unstructured | undefined {
-    return this.core.store.get(keyOf(type.group, type.plural, namespace, name))?.object;
+    return this.#core.store.get(keyOf(type.group, type.plural, namespace, name))?.object;
   }
 
   list(type: ResourceKey, namespace?: string): readonly Unstructured[] {
-    return this.core.store.list(prefixOf(type.group, type.plural, namespace)).items.map((stored) => stored.object);
+    return this.#core.store.list(prefixOf(type.group, type.plural, namespace)).items.map((stored) => stored.object);
   }
 
   async create(key: ResourceKey, object: Unstructured, manager: string): Promise<Unstructured> {
-    const type = this.typeFor(key, object.apiVersion);
+    const type = this.#typeFor(key, object.apiVersion);
     const draft = decodeObject(type, deepCopy(object), { mode: "Ignore", duplicates: [], warn: () => {} });
     const namespace = object.metadata.namespace ?? "";
-    const outcome = await createObject(this.request(type, "create", namespace, "", "", manager), draft);
+    const outcome = await createObject(this.#request(type, "create", namespace, "", "", manager), draft);
     return outcome.object;
   }
 
@@ -48,9 +48,9 @@ export class RegistryInternalApi implements InternalApi {
     options?: Parameters<InternalApi["update"]>[6],
   ): Promise<Unstructured | undefined> {
     const current = this.get(key, namespace, name);
-    const type = this.typeFor(key, current?.apiVersion);
-    const core = this.coreFor(options);
-    const write = { ...this.request(type, "update", namespace, name, subresource, manager), core };
+    const type = this.#typeFor(key, current?.apiVersion);
+    const core = this.#coreFor(options);
+    const write = { ...this.#request(type, "update", namespace, name, subresource, manager), core };
     try {
       const outcome = await updateObject(write, (old): Change => {
         const draft = deepCopy(old);
@@ -71,20 +71,20 @@ export class RegistryInternalApi implements InternalApi {
     name: string,
     options?: Parameters<InternalApi["delete"]>[3],
   ): Promise<void> {
-    const type = this.typeFor(key, this.get(key, namespace, name)?.apiVersion);
+    const type = this.#typeFor(key, this.get(key, namespace, name)?.apiVersion);
     const deletion: DeleteOptions = {
       propagationPolicy: options?.propagationPolicy,
       gracePeriodSeconds: undefined,
       preconditions: options?.preconditions,
       dryRun: options?.dryRun ?? false,
     };
-    const write = this.request(type, "delete", namespace, name, "", "");
-    await deleteObject({ ...write, core: this.coreFor(options) }, deletion);
+    const write = this.#request(type, "delete", namespace, name, "", "");
+    await deleteObject({ ...write, core: this.#coreFor(options) }, deletion);
   }
 
   watch(type: ResourceKey | undefined, onChange: (change: InternalChange) => void): () => void {
     const prefix = type === undefined ? "" : prefixOf(type.group, type.plural);
-    const { store } = this.core;
+    const { store } = this.#core;
     const snapshot = store.list(prefix);
     for (const stored of snapshot.items)
       onChange(internalChange({ revision: stored.revision, key: stored.key, current: stored }));
@@ -94,12 +94,12 @@ export class RegistryInternalApi implements InternalApi {
   }
 
   /** Without admission for what has passed it in another form. */
-  private coreFor(options: { admitted?: boolean } | undefined): RegistryCore {
-    return options?.admitted === true ? { ...this.core, admission: [] } : this.core;
+  #coreFor(options: { admitted?: boolean } | undefined): RegistryCore {
+    return options?.admitted === true ? { ...this.#core, admission: [] } : this.#core;
   }
 
-  private typeFor(key: ResourceKey, apiVersion: string | undefined): ResourceType {
-    const { types } = this.core;
+  #typeFor(key: ResourceKey, apiVersion: string | undefined): ResourceType {
+    const { types } = this.#core;
     if (apiVersion !== undefined) {
       const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
       const exact = types.find(key.group, version, key.plural);
@@ -110,7 +110,7 @@ export class RegistryInternalApi implements InternalApi {
     return preferred;
   }
 
-  private request(
+  #request(
     type: ResourceType,
     verb: string,
     namespace: string,
@@ -131,7 +131,7 @@ export class RegistryInternalApi implements InternalApi {
       name,
     };
     return {
-      core: this.core,
+      core: this.#core,
       type,
       namespace,
       name,

@@ -5,14 +5,14 @@ import { isCustom } from "./custom-type.ts";
 /** A kubelet registers its Node with its status, so creating one keeps it (as upstream's strategy does). */
 const KEEPS_STATUS_ON_CREATE = new Set(["/nodes"]);
 
-/** With a status subresource, `status` is not for those who create. */
+/** With a status subresource, creates cannot set `status`. */
 export function isolateCreate(type: ResourceType, draft: Unstructured): void {
   if (type.status && !KEEPS_STATUS_ON_CREATE.has(`${type.group}/${type.plural}`)) delete draft["status"];
 }
 
 /**
  * Keeps the halves of an object apart: the main endpoint cannot change `status`, the status endpoint nothing else. Runs before field
- * ownership, so that nobody comes to own what was not taken from them. `owned` = the draft's managedFields are final.
+ * ownership, so that no manager comes to own fields that it could not change. `owned` = the draft's managedFields are final.
  */
 export function isolateUpdate(
   type: ResourceType,

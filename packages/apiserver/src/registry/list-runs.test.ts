@@ -8,7 +8,7 @@ import type { View } from "./views.ts";
 
 const KEPT = 64 * 1024;
 const RUN = 4 * 1024;
-/** Some 26 of them make a run. */
+/** About 26 of them make a run. */
 const ITEM = 160;
 const custom = { builtin: false } as ResourceType;
 const typed = configMaps();
@@ -32,8 +32,8 @@ const plain = (items: readonly View[]): string => items.map(({ bytes }) => bytes
 const text = async (runs: ListRuns, items: readonly View[], type = custom, chosen = false): Promise<string> =>
   Buffer.concat(await runs.json(type, items, chosen)).toString();
 
-describe("runs of lists", () => {
-  it("are made once for what does not change", async () => {
+describe("list runs", () => {
+  it("are encoded once for unchanged objects", async () => {
     const runs = new ListRuns(KEPT, RUN);
     const items = views(100);
     const first = await runs.json(custom, items, false);
@@ -49,7 +49,7 @@ describe("runs of lists", () => {
     ["added", (items: View[]) => items.splice(40, 0, view())],
     ["removed", (items: View[]) => items.splice(40, 1)],
     ["the first of a run", (items: View[]) => items.splice(26, 1, view())],
-  ])("are made again only where an object was %s", async (_what, change) => {
+  ])("are encoded again only where an object was %s", async (_what, change) => {
     const runs = new ListRuns(KEPT, RUN);
     const items = views(200);
     const before = new Set((await runs.json(custom, items, false)).map(({ buffer }) => buffer));
@@ -59,7 +59,7 @@ describe("runs of lists", () => {
     expect(after.filter(({ buffer }) => !before.has(buffer)).length).toBe(1);
   });
 
-  it("show what is there, whatever changes and whichever part is asked for", async () => {
+  it("show the current objects, whatever changes and whichever part is requested", async () => {
     const step = fc.record({
       do: fc.constantFrom("add", "change", "remove", "list", "list", "choose", "other type"),
       at: fc.nat(),
@@ -92,7 +92,7 @@ describe("runs of lists", () => {
     );
   });
 
-  it("grow together again when most objects are gone", async () => {
+  it("merge again when most objects are deleted", async () => {
     const runs = new ListRuns(KEPT, RUN);
     const items = views(2000);
     await runs.json(custom, items, false);
@@ -103,7 +103,7 @@ describe("runs of lists", () => {
     expect(chunks.slice(0, -1).every(({ length }) => length >= RUN / 4)).toBe(true);
   });
 
-  it("go when there are too many, those first that nobody asked for longest", async () => {
+  it("are evicted when there are too many, the least recently used first", async () => {
     const runs = new ListRuns(KEPT / 2, RUN);
     const [used, unused] = [views(80), views(80)];
     const usedBytes = await runs.json(custom, used, false);
@@ -116,7 +116,7 @@ describe("runs of lists", () => {
     expect((await runs.json(custom, unused, false))[0]?.buffer).not.toBe(unusedBytes[0]?.buffer);
   });
 
-  it("are not kept of chosen objects, short lists and single long objects", async () => {
+  it("are not kept for selections, short lists and single long objects", async () => {
     const runs = new ListRuns(KEPT, RUN);
     await runs.json(custom, views(100), true);
     await runs.json(custom, views(5), false);
@@ -124,7 +124,7 @@ describe("runs of lists", () => {
     expect(runs.keptBytes()).toBe(0);
   });
 
-  it("let others in between", async () => {
+  it("yield to other requests", async () => {
     let turns = 0;
     let listed = false;
     const count = (): void => {

@@ -1,4 +1,4 @@
-import { breathe } from "../breathe.ts";
+import { yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import type { ResourceType } from "../types.ts";
 import { apiVersionOf } from "./core.ts";
 import type { View } from "./views.ts";
@@ -10,49 +10,49 @@ interface Run {
   readonly bytes: Buffer;
 }
 
-/** Long enough that few make a list, short enough that a change costs little to make good and that others are let in between. */
+/** Long enough that few make a list, short enough that a change costs little to encode again and that other requests run in between. */
 const RUN_BYTES = 256 * 1024;
 /** For all servers of this process together. */
 const KEPT_BYTES = 16 * 1024 * 1024;
-/** Small objects: so many are work for a turn as well. */
+/** A run of small objects is limited by their number, too. */
 const RUN_ITEMS = 1000;
 
 const COMMA = 0x2c;
 const OPEN = 0x7b;
 
 /**
- * Remembers the JSON of neighbours under the first of them, so that a list of what has not changed is not put together again.
+ * Caches the JSON of neighbours under the first of them, so that a list of unchanged objects is not encoded again.
  * Nothing is ever invalidated: a view does not change, and a run serves only where the very same views follow each other.
  */
 export class ListRuns {
-  /** The one that was not used for longest comes first. */
-  private readonly runs = new Map<View, Run>();
-  private readonly limit: number;
-  private readonly runBytes: number;
+  /** Least recently used first. */
+  readonly #runs = new Map<View, Run>();
+  readonly #limit: number;
+  readonly #runBytes: number;
   /** Shorter ones are not kept: they are made quickly, or shrank and are to grow together with what follows. */
-  private readonly shortBytes: number;
-  private kept = 0;
+  readonly #shortBytes: number;
+  #kept = 0;
 
   constructor(limit = KEPT_BYTES, runBytes = RUN_BYTES) {
-    this.limit = limit;
-    this.runBytes = runBytes;
-    this.shortBytes = runBytes / 4;
+    this.#limit = limit;
+    this.#runBytes = runBytes;
+    this.#shortBytes = runBytes / 4;
   }
 
   keptBytes(): number {
-    return this.kept;
+    return this.#kept;
   }
 
-  /** JSON of the items, joined by commas. Of chosen items nothing is kept: others choose others. */
+  /** JSON of the items, joined by commas. Selections are not cached: they differ between clients. */
   async json(type: ResourceType, items: readonly View[], chosen: boolean): Promise<Buffer[]> {
     const chunks: Buffer[] = [];
     let made = 0;
     for (let at = 0; at < items.length; ) {
-      let run = chosen ? undefined : this.find(type, items, at);
+      let run = chosen ? undefined : this.#find(type, items, at);
       if (run === undefined) {
-        if (made++ > 0) await breathe();
-        run = this.make(type, items, at, chosen);
-        if (!chosen) this.keep(run);
+        if (made++ > 0) await yieldToEventLoop();
+        run = this.#make(type, items, at, chosen);
+        if (!chosen) this.#keep(run);
       }
       chunks.push(at === 0 ? run.bytes.subarray(1) : run.bytes);
       at += run.items.length;
@@ -60,19 +60,19 @@ export class ListRuns {
     return chunks;
   }
 
-  private find(type: ResourceType, items: readonly View[], at: number): Run | undefined {
+  #find(type: ResourceType, items: readonly View[], at: number): Run | undefined {
     const first = items[at] as View;
-    const run = this.runs.get(first);
+    const run = this.#runs.get(first);
     if (run === undefined || run.type !== type) return undefined;
     const known = run.items;
     for (let i = 1; i < known.length; i++) if (known[i] !== items[at + i]) return undefined;
-    this.runs.delete(first);
-    this.runs.set(first, run);
+    this.#runs.delete(first);
+    this.#runs.set(first, run);
     return run;
   }
 
-  private make(type: ResourceType, items: readonly View[], from: number, chosen: boolean): Run {
-    const neighbours = items.slice(from, chosen ? this.full(items, from) : this.boundary(items, from));
+  #make(type: ResourceType, items: readonly View[], from: number, chosen: boolean): Run {
+    const neighbours = items.slice(from, chosen ? this.#full(items, from) : this.#boundary(items, from));
     const typed = typePrefix(type);
     const parts: Buffer[] = [];
     let size = 0;
@@ -95,37 +95,37 @@ export class ListRuns {
   }
 
   /** Where a run is long enough. */
-  private full(items: readonly View[], from: number, share = 1): number {
+  #full(items: readonly View[], from: number, share = 1): number {
     let size = 0;
     let to = from;
-    while (to < items.length && size < this.runBytes * share && to - from < RUN_ITEMS * share)
+    while (to < items.length && size < this.#runBytes * share && to - from < RUN_ITEMS * share)
       size += (items[to++] as View).bytes.length + 1;
     return to;
   }
 
   /** Before the next known run, also when that makes this one a bit longer: a change costs no more than the run it is in. */
-  private boundary(items: readonly View[], from: number): number {
-    const most = this.full(items, from, 1.5);
-    for (let to = this.full(items, from, 0.25); to < most; to++) if (this.runs.has(items[to] as View)) return to;
-    return most === items.length ? most : this.full(items, from);
+  #boundary(items: readonly View[], from: number): number {
+    const most = this.#full(items, from, 1.5);
+    for (let to = this.#full(items, from, 0.25); to < most; to++) if (this.#runs.has(items[to] as View)) return to;
+    return most === items.length ? most : this.#full(items, from);
   }
 
-  private keep(run: Run): void {
+  #keep(run: Run): void {
     const { bytes, items } = run;
     const first = items[0] as View;
-    this.drop(first);
-    if (bytes.length < this.shortBytes || bytes.length > this.limit || items.length === 1) return;
-    this.runs.set(first, run);
-    this.kept += bytes.length;
-    for (const oldest of this.runs.keys()) {
-      if (this.kept <= this.limit) return;
-      this.drop(oldest);
+    this.#drop(first);
+    if (bytes.length < this.#shortBytes || bytes.length > this.#limit || items.length === 1) return;
+    this.#runs.set(first, run);
+    this.#kept += bytes.length;
+    for (const oldest of this.#runs.keys()) {
+      if (this.#kept <= this.#limit) return;
+      this.#drop(oldest);
     }
   }
 
-  private drop(first: View): void {
-    this.kept -= this.runs.get(first)?.bytes.length ?? 0;
-    this.runs.delete(first);
+  #drop(first: View): void {
+    this.#kept -= this.#runs.get(first)?.bytes.length ?? 0;
+    this.#runs.delete(first);
   }
 }
 

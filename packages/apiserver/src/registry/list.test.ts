@@ -50,7 +50,7 @@ describe("lists", () => {
     expect(names(await list(PATH, { labelSelector: "odd=1", continue: page.metadata.continue ?? "" }))).toEqual(["d"]);
   });
 
-  it("go on inconsistently with a token of revision -1", async () => {
+  it("continue inconsistently with a token of revision -1", async () => {
     for (const name of ["a", "b", "c"]) await add(name);
     const token = encodeContinue({ revision: -1, start: "b" });
     expect(names(await list(PATH, { continue: token }))).toEqual(["b", "c"]);
@@ -67,7 +67,7 @@ describe("lists", () => {
     expect(names(await list(PATH, { resourceVersion, resourceVersionMatch: "NotOlderThan" }))).toEqual(["a", "b"]);
   });
 
-  it("ignore the limit where any version will do, as the watch cache upstream does", async () => {
+  it("ignore the limit where any version is accepted, as upstream's watch cache does", async () => {
     for (const name of ["a", "b"]) await add(name);
     expect(names(await list(PATH, { resourceVersion: "0", limit: "1" }))).toEqual(["a", "b"]);
   });

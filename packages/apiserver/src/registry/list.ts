@@ -1,5 +1,5 @@
 import { ApiError, badRequest, expired, type ListMeta, notFound, tooLargeResourceVersion } from "@capstan/apimachinery";
-import { breathe } from "../breathe.ts";
+import { yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import { type ListOptions, parseResourceVersion, resourceVersionProblem } from "../server/query-options.ts";
 import type { StoredObject } from "../store/object-store.types.ts";
 import { CompactedError } from "../store/store.ts";
@@ -66,7 +66,7 @@ export async function listObjects(
   const snapshot = await takeSnapshot(core, type, namespace, options, selection);
   const custom = viewsOf(type, snapshot.items);
   const items = custom instanceof Promise ? await custom : custom;
-  // Upstream's watch cache ignores the limit of a list that takes any version.
+  // Upstream's watch cache ignores the limit of a list that accepts any version.
   const limit = options.resourceVersion === "0" && options.continue === "" ? 0 : options.limit;
   return page(snapshot, items, selection, limit);
 }
@@ -140,7 +140,7 @@ function from(items: readonly StoredObject[], start: string): readonly StoredObj
   return items.slice(low);
 }
 
-/** A selector may have thousands of terms: so many comparisons are work for a turn, some milliseconds. */
+/** A selector may have thousands of terms: this many comparisons take some milliseconds. */
 const COMPARED_AT_ONCE = 40_000;
 
 async function page(
@@ -156,7 +156,7 @@ async function page(
   const atOnce = Math.ceil(COMPARED_AT_ONCE / (selection.terms + 1));
   let next = 0;
   while (next < views.length && (limit <= 0 || items.length < limit)) {
-    if (next > 0 && !selection.all) await breathe();
+    if (next > 0 && !selection.all) await yieldToEventLoop();
     next = pick(views, next, Math.min(next + atOnce, views.length), selection, limit, items);
   }
   if (next < views.length) {

@@ -7,7 +7,7 @@ import {
   trackUpdate,
   type Unstructured,
 } from "@capstan/apimachinery";
-import { inSteps } from "../breathe.ts";
+import { inSteps } from "../long-work.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledApplySchema } from "./compiled.ts";
 import { type Convert, withConversions } from "./conversions.ts";
@@ -54,7 +54,7 @@ export function ownCreated(write: WriteRequest, draft: Unstructured): void | Pro
   setManagedFields(draft, owners);
 }
 
-/** Who owns what after the write. If a webhook fails to convert, fields of the same name in both versions are tracked all the same. */
+/** Computes the field owners after the write. If a webhook fails to convert, fields of the same name in both versions are tracked all the same. */
 function track(
   write: WriteRequest,
   objects: { live: Unstructured | undefined; next: Unstructured },
@@ -67,26 +67,16 @@ function track(
   return withConversions(write.type, work, "rename");
 }
 
-/**
- * Records the writer as owner of what it changed and takes that from others. A status request of a custom resource also comes to own
- * the metadata it sent, although that is not stored: upstream tracks before it resets.
- */
-export function ownUpdated(
-  write: WriteRequest,
-  next: Unstructured,
-  old: Unstructured,
-  sent: Unstructured["metadata"],
-): void | Promise<void> {
+/** Records the writer as owner of what it changed and takes that from others. */
+export function ownUpdated(write: WriteRequest, next: Unstructured, old: Unstructured): void | Promise<void> {
   if (write.subresource === "scale" && !replicasOwned(write.type, old)) return;
-  const quirk = write.subresource === "status" && isCustom(write.type);
-  const tracked = quirk ? { ...next, metadata: { ...sent, ...ownersOf(next) } } : next;
   const finish = (entries: ManagedFieldsEntry[]): void =>
     setManagedFields(next, write.subresource === "scale" ? timelessScale(entries) : entries);
-  const owners = track(write, { live: old, next: tracked });
+  const owners = track(write, { live: old, next });
   return owners instanceof Promise ? owners.then(finish) : finish(owners);
 }
 
-/** Upstream looks at a Scale's own managers only, and an object that nobody manages is not tracked. */
+/** Upstream looks at a Scale's own managers only, and an object without managers is not tracked. */
 function replicasOwned(type: ResourceType, object: Unstructured): boolean {
   const names = (type.scale?.specReplicasPath ?? "").split(".").filter((name) => name !== "");
   return (object.metadata.managedFields ?? []).some((entry) => {
@@ -102,11 +92,6 @@ function timelessScale(entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
   const updates = entries.filter((e) => e.operation !== "Apply");
   const scales = updates.filter((e) => e.subresource === "scale").map(withoutTime);
   return [...applied, ...scales, ...updates.filter((e) => e.subresource !== "scale")];
-}
-
-function ownersOf(object: Unstructured): Pick<Unstructured["metadata"], "managedFields"> {
-  const { managedFields } = object.metadata;
-  return managedFields === undefined ? {} : { managedFields };
 }
 
 function setManagedFields(object: Unstructured, entries: ReturnType<typeof trackUpdate>): void {

@@ -43,7 +43,7 @@ export function patchTypeOf(type: ResourceType, contentType: string): PatchType 
   );
 }
 
-/** Applies a JSON, merge or strategic merge patch: again from the newest state when somebody else was faster. */
+/** Applies a JSON, merge or strategic merge patch: retries from the newest state when another client was faster. */
 export function patchObject(
   write: WriteRequest,
   patchType: Exclude<PatchType, "apply">,
@@ -122,7 +122,7 @@ export function applyOf(
   }
 }
 
-/** Upstream tells what failed in the message alone. */
+/** Upstream reports what failed in the message only. */
 function jsonPatched(old: object, patch: unknown): unknown {
   try {
     return applyJsonPatch(old, patch);

@@ -1,5 +1,5 @@
 import { type ListMeta, notAcceptable, type Unstructured, type WatchEvent } from "@capstan/apimachinery";
-import { inPieces } from "../breathe.ts";
+import { inPieces } from "../long-work.ts";
 import type { Representation } from "../server/negotiation.ts";
 import { type Encoded, objectReply, type Reply } from "../server/reply.ts";
 import { tableFor } from "../table/table.ts";
@@ -89,7 +89,7 @@ export function presentList(type: ResourceType, page: ListPage, how: Presentatio
 }
 
 const MADE_AT_ONCE = 500;
-/** Cells of a Table that take some milliseconds. */
+/** A number of Table cells that takes some milliseconds. */
 const CELLS_AT_ONCE = 10_000;
 
 /** A list whose items are made for this answer: long ones piece by piece. `field` is the last one of `head`, and empty there. */
@@ -181,7 +181,7 @@ const END = Buffer.from("]}\n");
 const runs = new ListRuns();
 
 async function listChunks(type: ResourceType, page: ListPage): Promise<readonly Buffer[]> {
-  // Lists of custom resources say `continue` also when there is nothing to go on with.
+  // Lists of custom resources have `continue` even when there is no next page.
   const metadata = type.builtin ? page.meta : { continue: "", ...page.meta };
   const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata };
   const start = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);

@@ -62,7 +62,7 @@ function unknownField(type: ResourceType, field: string): string {
     : `field label not supported: ${field}`;
 }
 
-/** Refuses a field that the type cannot select by. */
+/** Rejects a field that the type cannot select by. */
 export function checkFields(type: ResourceType, selector: FieldSelector): void {
   for (const { field } of selector.requirements) {
     const known =

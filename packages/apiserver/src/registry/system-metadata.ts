@@ -24,7 +24,7 @@ export function settleNamespace(type: ResourceType, meta: ObjectMeta, namespace:
   }
 }
 
-/** Wipes what only the server may say about a new object and sets uid and creationTimestamp. */
+/** Clears what only the server may set on a new object and sets uid and creationTimestamp. */
 export function fillSystemMetadata(core: RegistryCore, type: ResourceType, meta: ObjectMeta): void {
   delete meta.deletionTimestamp;
   delete meta.deletionGracePeriodSeconds;
@@ -117,7 +117,7 @@ export function dropDuplicateOwners(meta: ObjectMeta, warn: (text: string) => vo
   meta.ownerReferences = kept;
 }
 
-/** Custom resources may carry finalizers without a domain, but are told that it is unwise. */
+/** Custom resources may carry finalizers without a domain, with a warning. */
 export function warnBareFinalizers(
   type: ResourceType,
   meta: ObjectMeta,

@@ -31,34 +31,34 @@ function buildIndex(types: readonly ResourceType[]): Index {
 
 /** The served resources of one server: shared built-ins, a few types bound to this instance, and its CRDs. */
 export class TypeRegistry implements ResourceRegistry {
-  private readonly builtin: Index;
-  private own: Index = buildIndex([]);
-  private custom: Index = buildIndex([]);
-  private all: readonly ResourceType[] | undefined;
-  private readonly listeners = new Set<() => void>();
-  private changes = 1;
+  readonly #builtin: Index;
+  #own: Index = buildIndex([]);
+  #custom: Index = buildIndex([]);
+  #all: readonly ResourceType[] | undefined;
+  readonly #listeners = new Set<() => void>();
+  #changes = 1;
 
   constructor(builtin: readonly ResourceType[]) {
-    this.builtin = indexOf(builtin);
+    this.#builtin = indexOf(builtin);
   }
 
   types(): readonly ResourceType[] {
-    this.all ??= [
-      ...this.builtin.list.filter((t) => this.find(t.group, t.version, t.plural) === t),
-      ...this.own.list,
-      ...this.custom.list,
+    this.#all ??= [
+      ...this.#builtin.list.filter((t) => this.find(t.group, t.version, t.plural) === t),
+      ...this.#own.list,
+      ...this.#custom.list,
     ];
-    return this.all;
+    return this.#all;
   }
 
   find(group: string, version: string, plural: string): ResourceType | undefined {
     const key = `${group}/${version}/${plural}`;
-    return this.own.byResource.get(key) ?? this.builtin.byResource.get(key) ?? this.custom.byResource.get(key);
+    return this.#own.byResource.get(key) ?? this.#builtin.byResource.get(key) ?? this.#custom.byResource.get(key);
   }
 
   findKind(group: string, version: string, kind: string): ResourceType | undefined {
     const key = `${group}/${version}/${kind}`;
-    return this.own.byKind.get(key) ?? this.builtin.byKind.get(key) ?? this.custom.byKind.get(key);
+    return this.#own.byKind.get(key) ?? this.#builtin.byKind.get(key) ?? this.#custom.byKind.get(key);
   }
 
   preferred(group: string, plural: string): ResourceType | undefined {
@@ -71,29 +71,29 @@ export class TypeRegistry implements ResourceRegistry {
   }
 
   generation(): number {
-    return this.changes;
+    return this.#changes;
   }
 
   onChange(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Types that need this instance (reviews, CRDs); they stand before a built-in of the same name. */
   setOwn(types: readonly ResourceType[]): void {
-    this.own = buildIndex(types);
-    this.changed();
+    this.#own = buildIndex(types);
+    this.#changed();
   }
 
   /** Replaces everything that comes from CRDs. */
   setCustom(types: readonly ResourceType[]): void {
-    this.custom = buildIndex(types);
-    this.changed();
+    this.#custom = buildIndex(types);
+    this.#changed();
   }
 
-  private changed(): void {
-    this.all = undefined;
-    this.changes++;
-    for (const listener of this.listeners) listener();
+  #changed(): void {
+    this.#all = undefined;
+    this.#changes++;
+    for (const listener of this.#listeners) listener();
   }
 }

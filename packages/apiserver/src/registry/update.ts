@@ -1,5 +1,5 @@
 import { ApiError, conflict, deepCopy, deepEqual, notFound, type Unstructured } from "@capstan/apimachinery";
-import { breathe } from "../breathe.ts";
+import { yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import type { StoredObject } from "../store/object-store.types.ts";
 import { type Admission, admissionFor, runMutating, runValidating } from "./admission.ts";
 import { groupResource, type WriteOutcome, type WriteRequest } from "./core.ts";
@@ -9,6 +9,7 @@ import { raiseGeneration } from "./generation.ts";
 import { isolateUpdate } from "./isolation.ts";
 import { requestedKey } from "./keys.ts";
 import { ownUpdated } from "./ownership.ts";
+import { enforceSizeLimits } from "./size-limits.ts";
 import {
   checkIdentity,
   checkResourceVersion,
@@ -17,7 +18,6 @@ import {
   warnBareFinalizers,
 } from "./system-metadata.ts";
 import { validateUpdate } from "./validate.ts";
-import { refuseVast } from "./vast.ts";
 import { isCurrent, toStorage, type View, viewOf } from "./views.ts";
 
 /** What a request makes of the current object: a private draft, and whether its field ownership is settled already (apply). */
@@ -26,7 +26,7 @@ export interface Change {
   readonly owned: boolean;
 }
 
-/** How often a change is made anew when slow admission let somebody else write in between. */
+/** How often a change is retried when another client wrote during slow admission. */
 const ATTEMPTS = 8;
 
 /** Thrown inside the store's decision when the object is no longer the one the change was made from. */
@@ -51,14 +51,14 @@ export async function updateObject(
       throw notFound(groupResource(type), write.name);
     }
     try {
-      const paused = base.large && write.pause === undefined ? { ...write, pause: breathe } : write;
+      const paused = base.large && write.pause === undefined ? { ...write, pause: yieldToEventLoop } : write;
       return await updateOnce(paused, key, base, (old) => change(old, paused.pause));
     } catch (error) {
       if (error instanceof Overtaken) {
         if (attempt < ATTEMPTS) continue;
         throw conflict(groupResource(type), write.name);
       }
-      // Refused because of a write that is not durable yet: whoever reads next must find it.
+      // Rejected because of a write that is not durable yet: the next read must find it.
       if (error instanceof ApiError && error.code === 409) await core.store.mutate(key, () => ({ type: "none" }));
       throw error;
     }
@@ -84,7 +84,7 @@ async function updateOnce(
   warnBareFinalizers(type, draft.metadata, old.metadata, write.warn);
   const next = isolateUpdate(type, draft, old, write.subresource, owned);
   if (write.pause !== undefined) await write.pause();
-  const owning = owned ? undefined : ownUpdated(write, next, old, draft.metadata);
+  const owning = owned ? undefined : ownUpdated(write, next, old);
   if (owning instanceof Promise) await owning;
   if (write.pause !== undefined) await write.pause();
   const admission = admissionFor(write, "UPDATE", next, old, updateOptions(write));
@@ -101,7 +101,7 @@ function updateOptions(write: WriteRequest): Record<string, unknown> {
     apiVersion: "meta.k8s.io/v1",
     ...(write.options.dryRun ? { dryRun: ["All"] } : {}),
     ...(write.options.fieldManager === "" ? {} : { fieldManager: write.options.fieldManager }),
-    ...(given === undefined ? {} : { fieldValidation: given }),
+    fieldValidation: given,
   };
 }
 
@@ -128,7 +128,7 @@ async function finish(
   if (write.pause !== undefined) await write.pause();
   const validating = runValidating(admission);
   if (validating !== undefined) await validating;
-  refuseVast(write, next);
+  enforceSizeLimits(write, next);
   if (write.pause !== undefined) await write.pause();
   const vanishes = mustVanish(type, next);
   if (write.options.dryRun) return { status: 200, object: next };

@@ -1,5 +1,6 @@
 import {
   type FieldError,
+  fieldErrorText,
   invalid,
   invalidValue,
   sameObjectMeta,
@@ -7,6 +8,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from "@capstan/apimachinery";
+import { CRD_KEY } from "../crd/crd-object.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";
 import { isCustom } from "./custom-type.ts";
@@ -34,10 +36,16 @@ export function validateUpdate(type: ResourceType, object: Unstructured, old: Un
 function metadataErrors(type: ResourceType, object: Unstructured, old: Unstructured): FieldError[] {
   // A status write of a custom resource: only the owners of fields changed, and those the server wrote.
   if (!type.builtin && sameObjectMeta(object.metadata, old.metadata)) return [];
-  // Upstream checks this twice, in the generic store and in the kind's strategy, and reports both.
-  const update = validateObjectMetaUpdate(object.metadata, old.metadata);
   const whole = validateObjectMeta(object.metadata, metaOptions(type));
-  return type.builtin ? [...update, ...whole, ...update, ...whole] : [...update, ...update, ...whole];
+  const update = validateObjectMetaUpdate(object.metadata, old.metadata);
+  const inStore = [...whole, ...update];
+  // Upstream checks this twice, in the generic store and in the kind's strategy, and reports both for CRDs and their objects.
+  return type.builtin && type.group !== CRD_KEY.group ? distinct(inStore) : [...inStore, ...distinct(update)];
+}
+
+/** Without errors that say the same again. */
+function distinct(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.map((error) => [fieldErrorText(error), error])).values()];
 }
 
 function scaleErrors(type: ResourceType, object: Unstructured): FieldError[] {

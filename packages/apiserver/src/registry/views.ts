@@ -1,5 +1,5 @@
 import { deepCopy, deepEqual, deepFreeze, type Unstructured } from "@capstan/apimachinery";
-import { inPieces } from "../breathe.ts";
+import { inPieces } from "../long-work.ts";
 import type { StoredObject } from "../store/object-store.types.ts";
 import type { ResourceType } from "../types.ts";
 import { compiledSchema } from "./compiled.ts";

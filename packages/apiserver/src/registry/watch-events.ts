@@ -22,17 +22,17 @@ const HEADS = new Map<EventType, Buffer>(
 
 class ViewEvent implements OutgoingEvent {
   readonly event: WatchEvent;
-  private readonly view: View;
-  private encoded: Buffer | undefined;
+  readonly #view: View;
+  #encoded: Buffer | undefined;
 
   constructor(type: EventType, view: View) {
-    this.view = view;
+    this.#view = view;
     this.event = { type, object: view.object };
   }
 
   line(): Buffer {
-    this.encoded ??= Buffer.concat([HEADS.get(this.event.type) ?? TAIL, this.view.bytes, TAIL]);
-    return this.encoded;
+    this.#encoded ??= Buffer.concat([HEADS.get(this.event.type) ?? TAIL, this.#view.bytes, TAIL]);
+    return this.#encoded;
   }
 }
 

@@ -29,7 +29,7 @@ describe("watches", () => {
     );
   });
 
-  it("go on after a revision without a gap", async () => {
+  it("continue after a revision without a gap", async () => {
     await add("a");
     const at = objectOf(await t.get(`${PATH}/a`)).metadata.resourceVersion ?? "";
     await add("b");
@@ -51,7 +51,7 @@ describe("watches", () => {
     expect(watch.events.at(-1)).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
   });
 
-  it("say 410 in the stream when history is gone", async () => {
+  it("report 410 in the stream when the history is compacted", async () => {
     const small = await startTestServer({ controllers: false });
     for (let i = 0; i < 11_500; i += 500) {
       const batch = Array.from({ length: 500 }, (_, n) =>
@@ -95,7 +95,7 @@ describe("watches", () => {
     expect(watch.events).toHaveLength(2);
   });
 
-  it("end after half an hour to an hour by themselves", async () => {
+  it("end by themselves after half an hour to an hour", async () => {
     const watch = t.watch(PATH);
     await settle();
     let ended = false;
@@ -115,7 +115,7 @@ describe("watches", () => {
     await expect(t.watch("/apis/nope.test/v1/things").done).rejects.toMatchObject({ code: 404 });
   });
 
-  it("end when their CRD changes or goes", async () => {
+  it("end when their CRD changes or is deleted", async () => {
     await t.server.registerCrds([widgetCrd()]);
     const watch = t.watch("/apis/example.test/v1/widgets");
     await settle();
@@ -124,7 +124,7 @@ describe("watches", () => {
     expect(watch.events).toEqual([]);
   });
 
-  it("do not see writes that changed nothing", async () => {
+  it("do not see no-op writes", async () => {
     await add("a");
     const watch = t.watch(PATH);
     await settle();

@@ -1,5 +1,5 @@
 import { ApiError, expired, internalError, randomFloat, type Unstructured } from "@capstan/apimachinery";
-import { breathe } from "../breathe.ts";
+import { yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import { type ListOptions, parseResourceVersion } from "../server/query-options.ts";
 import type { StoredChange } from "../store/object-store.types.ts";
 import { CompactedError } from "../store/store.ts";
@@ -14,7 +14,7 @@ import { type ChangeViews, eventFor, type OutgoingEvent, objectEvent, viewEvent 
 
 /** Who receives a watch: a socket or an in-process iterator. */
 export interface WatchSink {
-  /** Everything that happened in one turn, in order. */
+  /** All events of one event-loop turn, in order. */
   send(events: readonly OutgoingEvent[]): void;
   /** The stream is over; nothing follows. */
   end(): void;
@@ -30,12 +30,12 @@ export interface WatchStream {
 export type EventTransform = (event: OutgoingEvent) => OutgoingEvent;
 
 const BOOKMARK_INTERVAL_MS = 60_000;
-/** Initial events that are sent before others get their turn. */
+/** Initial events that are sent before the watch yields to the event loop. */
 const EVENTS_AT_ONCE = 500;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 const MIN_TIMEOUT_MS = 30 * 60_000;
 
-/** Accepts a watch: what is wrong with its parameters is thrown here, what goes wrong later becomes an ERROR event. */
+/** Accepts a watch: throws for invalid parameters; later failures become ERROR events. */
 export async function openWatch(
   core: RegistryCore,
   type: ResourceType,
@@ -57,16 +57,16 @@ export async function openWatch(
 }
 
 class Watch {
-  private readonly core: RegistryCore;
-  private readonly type: ResourceType;
-  private readonly sink: WatchSink;
-  private readonly transform: EventTransform | undefined;
-  private readonly matches: (object: Unstructured) => boolean;
-  private unsubscribe: (() => void) | undefined;
-  private readonly cancels: (() => void)[] = [];
+  readonly #core: RegistryCore;
+  readonly #type: ResourceType;
+  readonly #sink: WatchSink;
+  readonly #transform: EventTransform | undefined;
+  readonly #matches: (object: Unstructured) => boolean;
+  #unsubscribe: (() => void) | undefined;
+  readonly #cancels: (() => void)[] = [];
   /** Set while a conversion webhook works: later events wait behind it. */
-  private queue: Promise<void> | undefined;
-  private stopped = false;
+  #queue: Promise<void> | undefined;
+  #stopped = false;
 
   constructor(
     core: RegistryCore,
@@ -75,124 +75,124 @@ class Watch {
     transform: EventTransform | undefined,
     matches: (object: Unstructured) => boolean,
   ) {
-    this.core = core;
-    this.type = type;
-    this.sink = sink;
-    this.transform = transform;
-    this.matches = matches;
+    this.#core = core;
+    this.#type = type;
+    this.#sink = sink;
+    this.#transform = transform;
+    this.#matches = matches;
   }
 
   begin(prefix: string, revision: number, options: ListOptions): void {
     const initial = options.sendInitialEvents === true || (options.sendInitialEvents === undefined && revision === 0);
-    const { store, clock, random } = this.core;
-    this.cancels.push(this.core.types.onChange(() => this.onTypesChanged()));
+    const { store, clock, random } = this.#core;
+    this.#cancels.push(this.#core.types.onChange(() => this.#onTypesChanged()));
     const timeoutMs =
       options.timeoutSeconds !== undefined && options.timeoutSeconds > 0
         ? options.timeoutSeconds * 1000
         : MIN_TIMEOUT_MS * (1 + randomFloat(random));
-    this.cancels.push(clock.after(timeoutMs, () => this.end()));
+    this.#cancels.push(clock.after(timeoutMs, () => this.#end()));
     try {
       let from = revision;
       if (initial) {
         const snapshot = store.list(prefix);
         from = snapshot.revision;
-        this.enqueue(
+        this.#enqueue(
           () =>
-            this.type.derived === undefined
-              ? viewsOf(this.type, snapshot.items)
-              : derivedViews(this.type, this.core.types, snapshot.revision),
-          (views) => this.sendInitial(views, snapshot.revision, options),
+            this.#type.derived === undefined
+              ? viewsOf(this.#type, snapshot.items)
+              : derivedViews(this.#type, this.#core.types, snapshot.revision),
+          (views) => this.#sendInitial(views, snapshot.revision, options),
         );
       } else if (revision === 0) from = store.revision();
-      this.unsubscribe = store.subscribe(prefix, from, (changes) => this.onChanges(changes));
+      this.#unsubscribe = store.subscribe(prefix, from, (changes) => this.#onChanges(changes));
     } catch (error) {
-      this.fail(error, revision);
+      this.#fail(error, revision);
       return;
     }
-    if (options.allowWatchBookmarks) this.scheduleBookmarks(timeoutMs);
+    if (options.allowWatchBookmarks) this.#scheduleBookmarks(timeoutMs);
   }
 
   stop(): void {
-    if (this.stopped) return;
-    this.stopped = true;
-    this.unsubscribe?.();
-    for (const cancel of this.cancels) cancel();
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#unsubscribe?.();
+    for (const cancel of this.#cancels) cancel();
   }
 
-  private end(): void {
-    if (this.stopped) return;
+  #end(): void {
+    if (this.#stopped) return;
     this.stop();
-    this.sink.end();
+    this.#sink.end();
   }
 
-  private onTypesChanged(): void {
-    const { group, version, plural, derived } = this.type;
-    if (this.core.types.find(group, version, plural) !== this.type) this.end();
+  #onTypesChanged(): void {
+    const { group, version, plural, derived } = this.#type;
+    if (this.#core.types.find(group, version, plural) !== this.#type) this.#end();
     // What is computed from the types has no history to follow: the client must list again.
-    else if (derived !== undefined) this.fail(expired("the served resources changed"));
+    else if (derived !== undefined) this.#fail(expired("the served resources changed"));
   }
 
-  private fail(error: unknown, revision = 0): void {
-    if (this.stopped) return;
+  #fail(error: unknown, revision = 0): void {
+    if (this.#stopped) return;
     const failure =
       error instanceof CompactedError
         ? expired(`too old resource version: ${revision} (${error.compactedRevision + 1})`)
         : error instanceof ApiError
           ? error
           : internalError("the watch failed");
-    this.emit([objectEvent("ERROR", failure.status)]);
-    this.end();
+    this.#emit([objectEvent("ERROR", failure.status)]);
+    this.#end();
   }
 
-  private sendInitial(views: readonly View[], revision: number, options: ListOptions): void {
+  #sendInitial(views: readonly View[], revision: number, options: ListOptions): void {
     const send = (from: number): void => {
-      const piece = views.slice(from, from + EVENTS_AT_ONCE).filter((view) => this.matches(view.object));
+      const piece = views.slice(from, from + EVENTS_AT_ONCE).filter((view) => this.#matches(view.object));
       const events = piece.map((view) => viewEvent("ADDED", view));
       const last = from + EVENTS_AT_ONCE >= views.length;
       if (last && options.sendInitialEvents === true && options.allowWatchBookmarks)
-        events.push(this.bookmark(revision, true));
-      this.emit(events);
+        events.push(this.#bookmark(revision, true));
+      this.#emit(events);
     };
     send(0);
     for (let from = EVENTS_AT_ONCE; from < views.length; from += EVENTS_AT_ONCE)
-      this.enqueue(breathe, () => send(from));
+      this.#enqueue(yieldToEventLoop, () => send(from));
   }
 
-  private onChanges(changes: readonly StoredChange[]): void {
-    if (this.stopped) return;
-    if (this.queue === undefined) {
+  #onChanges(changes: readonly StoredChange[]): void {
+    if (this.#stopped) return;
+    if (this.#queue === undefined) {
       const events: OutgoingEvent[] = [];
       for (let i = 0; i < changes.length; i++) {
         const change = changes[i] as StoredChange;
-        const views = this.viewsOfChange(change);
+        const views = this.#viewsOfChange(change);
         if (views instanceof Promise) {
-          this.emit(events);
-          this.enqueueRest(changes.slice(i));
+          this.#emit(events);
+          this.#enqueueRest(changes.slice(i));
           return;
         }
-        const event = eventFor(this.type, change, views, this.matches);
+        const event = eventFor(this.#type, change, views, this.#matches);
         if (event !== undefined) events.push(event);
       }
-      this.emit(events);
-    } else this.enqueueRest(changes);
+      this.#emit(events);
+    } else this.#enqueueRest(changes);
   }
 
-  private enqueueRest(changes: readonly StoredChange[]): void {
+  #enqueueRest(changes: readonly StoredChange[]): void {
     for (const change of changes) {
-      this.enqueue(
-        () => this.viewsOfChange(change),
+      this.#enqueue(
+        () => this.#viewsOfChange(change),
         (views) => {
-          const event = eventFor(this.type, change, views, this.matches);
-          if (event !== undefined) this.emit([event]);
+          const event = eventFor(this.#type, change, views, this.#matches);
+          if (event !== undefined) this.#emit([event]);
         },
       );
     }
   }
 
-  private viewsOfChange(change: StoredChange): ChangeViews | Promise<ChangeViews> {
-    const before = change.previous === undefined ? undefined : viewOf(this.type, change.previous);
+  #viewsOfChange(change: StoredChange): ChangeViews | Promise<ChangeViews> {
+    const before = change.previous === undefined ? undefined : viewOf(this.#type, change.previous);
     const latest = change.current ?? change.deleted;
-    const after = latest === undefined ? undefined : viewOf(this.type, latest);
+    const after = latest === undefined ? undefined : viewOf(this.#type, latest);
     if (before instanceof Promise || after instanceof Promise) {
       return Promise.all([before, after]).then(([b, a]) => ({ before: b, after: a }));
     }
@@ -200,41 +200,41 @@ class Watch {
   }
 
   /** Runs `use` with what `make` gives: at once if it can, else after everything that waits already. */
-  private enqueue<T>(make: () => T | Promise<T>, use: (value: T) => void): void {
-    if (this.queue === undefined) {
+  #enqueue<T>(make: () => T | Promise<T>, use: (value: T) => void): void {
+    if (this.#queue === undefined) {
       const value = make();
       if (!(value instanceof Promise)) {
         use(value);
         return;
       }
-      this.chain(value.then(use));
+      this.#chain(value.then(use));
       return;
     }
-    this.chain(this.queue.then(make).then(use));
+    this.#chain(this.#queue.then(make).then(use));
   }
 
-  private chain(work: Promise<void>): void {
+  #chain(work: Promise<void>): void {
     const mine = work
-      .catch((error: unknown) => this.fail(error))
+      .catch((error: unknown) => this.#fail(error))
       .then(() => {
-        if (this.queue === mine) this.queue = undefined;
+        if (this.#queue === mine) this.#queue = undefined;
       });
-    this.queue = mine;
+    this.#queue = mine;
   }
 
-  private emit(events: readonly OutgoingEvent[]): void {
-    if (this.stopped || events.length === 0) return;
-    this.sink.send(this.transform === undefined ? events : events.map(this.transform));
+  #emit(events: readonly OutgoingEvent[]): void {
+    if (this.#stopped || events.length === 0) return;
+    this.#sink.send(this.#transform === undefined ? events : events.map(this.#transform));
   }
 
-  private scheduleBookmarks(timeoutMs: number): void {
-    const { clock, store } = this.core;
+  #scheduleBookmarks(timeoutMs: number): void {
+    const { clock, store } = this.#core;
     const send = (): void => {
       // Taken now: changes that arrive while a webhook works are sent after this bookmark and must be newer than it.
       const revision = store.revision();
-      this.enqueue(
+      this.#enqueue(
         () => revision,
-        (at) => this.emit([this.bookmark(at, false)]),
+        (at) => this.#emit([this.#bookmark(at, false)]),
       );
     };
     let cancel: () => void = () => {};
@@ -245,18 +245,18 @@ class Watch {
       });
     };
     repeat();
-    this.cancels.push(() => cancel());
+    this.#cancels.push(() => cancel());
     const last = timeoutMs - LAST_BOOKMARK_BEFORE_END_MS;
-    if (last > 0) this.cancels.push(clock.after(last, send));
+    if (last > 0) this.#cancels.push(clock.after(last, send));
   }
 
   /** client-go drops bookmarks of another kind than the watched one. */
-  private bookmark(revision: number, initialEnd: boolean): OutgoingEvent {
-    const { kind } = this.type;
+  #bookmark(revision: number, initialEnd: boolean): OutgoingEvent {
+    const { kind } = this.#type;
     const metadata = {
       resourceVersion: String(revision),
       ...(initialEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}),
     };
-    return objectEvent("BOOKMARK", { kind, apiVersion: apiVersionOf(this.type), metadata });
+    return objectEvent("BOOKMARK", { kind, apiVersion: apiVersionOf(this.#type), metadata });
   }
 }

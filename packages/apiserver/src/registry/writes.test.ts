@@ -12,7 +12,7 @@ const map = (name: string, data?: Record<string, string>): Unstructured => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name },
-  ...(data === undefined ? {} : { data }),
+  data,
 });
 const widget = (name: string, spec: object = {}, rest: object = {}): Unstructured => ({
   apiVersion: "example.test/v1",
@@ -50,13 +50,13 @@ describe("create", () => {
     for (const name of names) expect(name).toMatch(/^pre-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  it("lets only one of many win a name", async () => {
+  it("lets only one of many concurrent creates win a name", async () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => t.post(MAPS, map("same"))));
     expect(replies.filter((r) => r.status === 201)).toHaveLength(1);
     expect(replies.filter((r) => r.status === 409)).toHaveLength(9);
   });
 
-  it("needs a namespace that exists and agrees", async () => {
+  it("needs a namespace that exists and matches the path", async () => {
     const reply = await t.post("/api/v1/namespaces/nope/configmaps", map("a"));
     expect(reply.body).toMatchObject({ code: 404, message: 'namespaces "nope" not found' });
     const other = { ...map("a"), metadata: { name: "a", namespace: "other" } };
@@ -124,7 +124,7 @@ describe("update", () => {
     expect((await t.put(`${MAPS}/none`, map("none"))).status).toBe(404);
   });
 
-  it("keeps status and the rest apart", async () => {
+  it("separates status from the rest", async () => {
     const made = objectOf(await t.post(WIDGETS, widget("w", { size: 1 })));
     const body = {
       ...made,
@@ -160,7 +160,7 @@ describe("update", () => {
 });
 
 describe("patch", () => {
-  it("is made again from the newest state when slow admission let somebody else write", async () => {
+  it("is retried from the newest state when another client wrote during slow admission", async () => {
     let release: () => void = () => {};
     let slow = true;
     const gate: AdmissionPlugin = {
@@ -233,13 +233,13 @@ describe("apply", () => {
       subresource: "status",
       fieldsV1: { "f:status": { "f:ready": {} } },
     });
-    const missing = { ...body, metadata: { name: "nobody" } };
-    expect((await t.patch(`${WIDGETS}/nobody/status`, APPLY, missing, manager("s"))).status).toBe(404);
+    const missing = { ...body, metadata: { name: "missing" } };
+    expect((await t.patch(`${WIDGETS}/missing/status`, APPLY, missing, manager("s"))).status).toBe(404);
   });
 });
 
 describe("delete", () => {
-  it("holds an object with finalizers and lets it go with the last", async () => {
+  it("keeps an object with finalizers until the last is removed", async () => {
     await t.post(WIDGETS, { ...widget("w"), metadata: { name: "w", finalizers: ["example.test/a"] } });
     const watch = t.watch(WIDGETS);
     await settle();
@@ -290,7 +290,7 @@ describe("delete", () => {
 });
 
 describe("admission in process", () => {
-  it("mutates, refuses and warns; what it changes is not the caller's", async () => {
+  it("mutates, denies and warns, without changing the caller's object", async () => {
     const plugin: AdmissionPlugin = {
       name: "test",
       handles: (type) => type.plural === "configmaps",

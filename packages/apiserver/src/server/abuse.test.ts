@@ -113,7 +113,7 @@ const request: fc.Arbitrary<ApiRequest> = fc.record({
 });
 
 describe("malformed requests", () => {
-  it("get an answer that is their fault, and never harm the server", { timeout: 60_000 }, async () => {
+  it("get a client error and never harm the server", { timeout: 60_000 }, async () => {
     const t = await startTestServer({ controllers: false });
     await t.server.registerCrds([widgetCrd()]);
     await t.post("/api/v1/namespaces/default/configmaps", {

@@ -16,7 +16,7 @@ export interface ApiCall {
   readonly sourceAddress?: string;
   /** The same in the answer's header and in the audit log. */
   readonly auditId?: string;
-  /** Called when credentials were accepted: the connection is not a stranger's any more. */
+  /** Called when credentials were accepted: the connection is authenticated from now on. */
   authenticated?(): void;
   /** Reads the body; at most once, and never before the request is authorized. */
   body(): RequestBody | Promise<RequestBody>;

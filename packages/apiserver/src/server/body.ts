@@ -12,8 +12,7 @@ import {
   unsupportedMediaType,
 } from "@capstan/apimachinery";
 import { YAML_IN_WORKER_BYTES, YamlTooSlow, yamlToJson } from "@capstan/apimachinery/foreign";
-import { LARGE_BYTES } from "../breathe.ts";
-import { goJsonError, summarizeBody } from "./go-json-error.ts";
+import { LARGE_BYTES } from "../long-work.ts";
 import {
   countKeys,
   duplicateFields,
@@ -23,6 +22,7 @@ import {
   maxValues,
   structureProblem,
 } from "./json-scan.ts";
+import { summarizeBody } from "./summarize-body.ts";
 
 /** A request's body as it arrives: bytes from a socket, or a value in process. */
 export type RequestBody =
@@ -39,7 +39,7 @@ export interface ParsedBody {
   readonly places?: FieldPlaces | undefined;
 }
 
-/** Whether working on a body takes so long that others should be let in between. */
+/** Whether processing a body takes so long that it must yield to other requests. */
 export function isLarge(body: RequestBody): boolean {
   return body.type === "bytes" && body.bytes.length > LARGE_BYTES;
 }
@@ -49,7 +49,7 @@ export function mediaTypeOf(contentType: string | undefined): string {
   if (contentType === undefined) return "";
   const end = contentType.indexOf(";");
   const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
-  // Only a header that says nothing at all means JSON.
+  // Only an empty header means JSON.
   return type === "" ? contentType.trim() : type;
 }
 
@@ -90,13 +90,13 @@ function unknownFormat(): Error {
   );
 }
 
-/** Refuses what parseObjectBody would not read, before anything else is looked at. */
+/** Rejects media types that parseObjectBody cannot read, before anything else is checked. */
 export function checkMediaType(mediaType: string): void {
   if (mediaType !== "" && mediaType !== PROTOBUF && !OBJECT_TYPES.split(", ").includes(mediaType))
     throw unknownFormat();
 }
 
-/** What a protobuf body says it is; undefined for other bodies. Kinds without tables can still be told apart. */
+/** apiVersion and kind of a protobuf body; undefined for other bodies. Works for kinds without tables, too. */
 export function protobufTypeOf(body: RequestBody, mediaType: string): { apiVersion: string; kind: string } | undefined {
   return mediaType === PROTOBUF && body.type === "bytes" ? protobufType(body.bytes) : undefined;
 }
@@ -110,11 +110,12 @@ function decodeProtobuf(bytes: Buffer, unrecognized: (why: string) => Error): un
   return decodeKubernetesProtobuf(bytes);
 }
 
-/** Parses the body of a JSON-like patch. */
-export function parseJsonPatchBody(body: RequestBody, kind: string, strategic = false): ParsedBody {
+/** Parses the body of a JSON-like patch. Upstream refuses what is no JSON before it looks for the object. */
+export function parseJsonPatchBody(body: RequestBody, kind: string): ParsedBody {
   if (body.type === "value") return { value: deepCopy(body.value), duplicates: [] };
-  if (body.type === "none") throw badRequest("the request has no body: send the patch");
-  return parseJson(body.bytes.toString(), kind, (why) => badRequest(strategic ? why : `error decoding patch: ${why}`));
+  const refuse = (why: string): Error => badRequest(`${why} patch`);
+  if (body.type === "none") throw refuse("invalid JSON");
+  return parseJson(body.bytes.toString(), kind, refuse);
 }
 
 /** Parses the body of an apply patch: YAML, of which JSON is a part. */
@@ -131,7 +132,7 @@ export async function parseApplyBody(body: RequestBody, kind: string, clock: Clo
       if (error instanceof ApiError && error.code === 413) throw error;
     }
   }
-  const value = await parseYamlBody(body.bytes, kind, (why) => badRequest(`error decoding YAML: ${why}`), clock);
+  const value = await parseYamlBody(body.bytes, kind, (why) => badRequest(`error encoding patch: ${why}`), clock);
   return { value, duplicates: [] };
 }
 
@@ -141,12 +142,12 @@ function firstVisible(bytes: Buffer): string {
 }
 
 function parseJson(text: string, kind: string, refuse: (why: string) => Error): ParsedBody {
-  refuseVast(text, kind);
+  enforceValueLimit(text, kind);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse(goJsonError(text));
+    throw refuse("invalid JSON");
   }
   const keys = countKeys(value);
   if (keys === undefined) throw tooDeep();
@@ -164,7 +165,7 @@ async function parseYamlBody(
   let json: string | undefined;
   // Brackets and braces are structure wherever they stand in such a document, as in JSON; the YAML library takes minutes for many.
   if (!isUtf8(bytes)) throw refuse("yaml: invalid leading UTF-8 octet");
-  if ("[{".includes(firstVisible(bytes) || " ")) refuseVast(bytes.toString(), kind, 0);
+  if ("[{".includes(firstVisible(bytes) || " ")) enforceValueLimit(bytes.toString(), kind, 0);
   try {
     if (bytes.length > YAML_IN_WORKER_BYTES) json = await yamlToJson(bytes.toString(), clock);
     else value = parseYaml(bytes.toString());
@@ -174,7 +175,7 @@ async function parseYamlBody(
     throw refuse(error instanceof Error ? error.message : "yaml: cannot be parsed");
   }
   if (json !== undefined) {
-    refuseVast(json, kind);
+    enforceValueLimit(json, kind);
     value = JSON.parse(json);
   }
   if (countKeys(value) === undefined) throw tooDeep();
@@ -182,8 +183,8 @@ async function parseYamlBody(
   return value;
 }
 
-/** Refuses what would take too long to be worked on, before it is parsed. */
-function refuseVast(json: string, kind: string, long?: number): void {
+/** Rejects bodies that would take too long to process, before they are parsed. */
+function enforceValueLimit(json: string, kind: string, long?: number): void {
   const problem = structureProblem(json, maxValues(kind), long);
   if (problem !== undefined) throw problem === "deep" ? tooDeep() : tooMany(kind);
 }

@@ -9,16 +9,16 @@ import { objectReply, type Reply, type ReplyBody, textReply } from "./reply.ts";
 /** The Kubernetes version the server speaks; clusterctl and others ask for a minimum. */
 export const KUBERNETES_VERSION = {
   major: "1",
-  minor: "34",
+  minor: "37",
   emulationMajor: "1",
-  emulationMinor: "34",
+  emulationMinor: "37",
   minCompatibilityMajor: "1",
-  minCompatibilityMinor: "33",
-  gitVersion: "v1.34.4",
+  minCompatibilityMinor: "36",
+  gitVersion: "v1.37.1",
   gitCommit: "0000000000000000000000000000000000000000",
   gitTreeState: "clean",
   buildDate: "1970-01-01T00:00:00Z",
-  goVersion: "go1.24",
+  goVersion: "go1.26",
   compiler: "gc",
   platform: "linux/amd64",
 } as const;
@@ -29,7 +29,7 @@ export interface HealthCheck {
   check(): string | undefined;
 }
 
-/** `/version`: behind a router of its own, which is strict even about the type of a body that nobody reads. */
+/** `/version`: behind a router of its own, which is strict even about the type of a body that is never read. */
 export const versionPath: PathHandler = (call) => {
   if (!/^\/version(\/|$)/.test(call.path)) return undefined;
   if (!/^\/version\/*$/.test(call.path)) throw notServed();
@@ -85,7 +85,7 @@ export function documentPath(handler: SlowDocumentHandler, headAt: RegExp): Path
     try {
       made = await handler({ path: call.path, query: call.query, headers: call.headers });
     } catch (error) {
-      // There is no form in which other methods could have it.
+      // Other methods are rejected as not acceptable.
       throw fits ? error : methodNotAllowed();
     }
     if (made === undefined) return undefined;
@@ -114,7 +114,7 @@ export function objectPath(path: string, make: () => object, contentType = "appl
   };
 }
 
-/** `/`: all the others, for people who look around. */
+/** `/`: the index of all paths. */
 export function rootPath(paths: () => readonly string[]): PathHandler {
   return (call) => (call.path === "/" ? objectReply(200, { paths: [...paths()].sort() }) : undefined);
 }

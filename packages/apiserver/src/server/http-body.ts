@@ -11,7 +11,7 @@ export const REQUEST_BODIES = new ByteBudget(256 * 1024 * 1024);
 
 /**
  * Reads a request's body without copying where it came in one piece; 413 above the limit, 429 when the bodies of all requests take too
- * much. A share that is released while the body still comes ends the reading.
+ * much. Releasing the share while the body still arrives stops the reading.
  */
 export function readBody(request: IncomingMessage | Http2ServerRequest, share: ByteShare): Promise<RequestBody> {
   const announced = Number(request.headers["content-length"] ?? 0);

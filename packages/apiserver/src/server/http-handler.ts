@@ -60,84 +60,80 @@ function isWatch({ method, path, query }: ApiCall): boolean {
 
 /** Serves HTTP requests of one API server; `prefix` is cut from paths when many servers share a listener. */
 export class HttpHandler {
-  private readonly deps: HttpHandlerDeps;
-  private readonly watches = new Set<() => void>();
-  private readonly certificates = new WeakMap<object, Uint8Array>();
-  private active = 0;
-  private closing = false;
-  private idle: (() => void) | undefined;
+  readonly #deps: HttpHandlerDeps;
+  readonly #watches = new Set<() => void>();
+  readonly #certificates = new WeakMap<object, Uint8Array>();
+  #active = 0;
+  #closing = false;
+  #idle: (() => void) | undefined;
 
   constructor(deps: HttpHandlerDeps) {
-    this.deps = deps;
+    this.#deps = deps;
   }
 
-  /** Answers one request; failures of the connection are nobody's business but the client's. */
+  /** Answers one request; connection failures are not reported, as they concern the client only. */
   serve(request: HttpRequest, response: HttpServerResponse, prefix = ""): void {
-    this.active++;
-    this.answer(request, response as unknown as HttpResponse & { destroy(): unknown }, prefix)
+    this.#active++;
+    this.#answer(request, response as unknown as HttpResponse & { destroy(): unknown }, prefix)
       .catch((error: unknown) => {
-        this.deps.onError(error);
+        this.#deps.onError(error);
         (response as { destroy?: () => unknown }).destroy?.();
       })
       .finally(() => {
-        this.active--;
-        if (this.active === 0) this.idle?.();
+        this.#active--;
+        if (this.#active === 0) this.#idle?.();
       });
   }
 
-  /** Ends all watches and waits for running requests, at most `graceMs`. */
+  /** Closes all watches and waits for running requests, at most `graceMs`. */
   async close(graceMs: number): Promise<void> {
-    this.closing = true;
-    for (const end of this.watches) end();
-    if (this.active === 0) return;
+    this.#closing = true;
+    for (const end of this.#watches) end();
+    if (this.#active === 0) return;
     await new Promise<void>((resolve) => {
-      const cancel = this.deps.clock.after(graceMs, resolve);
-      this.idle = () => {
+      const cancel = this.#deps.clock.after(graceMs, resolve);
+      this.#idle = () => {
         cancel();
         resolve();
       };
     });
   }
 
-  private async answer(
-    request: HttpRequest,
-    response: HttpResponse & { destroy(): unknown },
-    prefix: string,
-  ): Promise<void> {
-    const share = (this.deps.bodies ?? REQUEST_BODIES).share();
+  async #answer(request: HttpRequest, response: HttpResponse & { destroy(): unknown }, prefix: string): Promise<void> {
+    const share = (this.#deps.bodies ?? REQUEST_BODIES).share();
     try {
-      await this.answerWith(this.callOf(request, prefix, share), response);
+      await this.#answerWith(this.#callOf(request, prefix, share), response);
     } finally {
-      // What still arrives of the body after the answer is thrown away.
+      // Discards what still arrives of the body after the response.
       share.release();
     }
   }
 
-  private async answerWith(
+  async #answerWith(
     call: ApiCall & { readonly auditId: string },
     response: HttpResponse & { destroy(): unknown },
   ): Promise<void> {
     const { auditId } = call;
-    const reply = await this.replyTo(call);
+    const reply = await this.#replyTo(call);
     if (response.destroyed === true) return;
     const { body } = reply;
     if (body.type !== "watch") {
       await writeReply(response, call, reply, auditId);
       return;
     }
-    if (this.watches.size >= (this.deps.maxWatches ?? MAX_OPEN_WATCHES) || this.closing) {
+    if (this.#watches.size >= (this.#deps.maxWatches ?? MAX_OPEN_WATCHES) || this.#closing) {
       const refusal = tooManyRequests("too many open watches, please try again later", 5);
       await writeReply(response, call, statusReply(refusal.status), auditId);
       return;
     }
-    const end = writeWatch(response, call, reply, body.stream, auditId, () => this.watches.delete(end));
-    this.watches.add(end);
+    const end = writeWatch(response, call, reply, body.stream, auditId, () => this.#watches.delete(end));
+    this.#watches.add(end);
   }
 
-  private replyTo(call: ApiCall): Promise<Reply> {
-    // Go's server refuses such a request before anybody sees it.
+  #replyTo(call: ApiCall): Promise<Reply> {
+    // Go's server rejects such a request before any handler sees it.
     if (BROKEN_ESCAPE.test(call.path)) return Promise.resolve(textReply(400, "400 Bad Request"));
-    if (isWatch(call)) return this.deps.handle(call);
+    if (isWatch(call)) return this.#deps.handle(call);
     let limitMs: number;
     try {
       limitMs = requestTimeoutMs(call.query);
@@ -146,22 +142,22 @@ export class HttpHandler {
       throw error;
     }
     return new Promise((resolve) => {
-      const cancel = this.deps.clock.after(limitMs, () =>
+      const cancel = this.#deps.clock.after(limitMs, () =>
         resolve(statusReply(timeout("request did not complete within the allotted timeout").status)),
       );
-      void this.deps.handle(call).then((reply) => {
+      void this.#deps.handle(call).then((reply) => {
         cancel();
         resolve(reply);
       });
     });
   }
 
-  private callOf(request: HttpRequest, prefix: string, share: ByteShare): ApiCall & { readonly auditId: string } {
+  #callOf(request: HttpRequest, prefix: string, share: ByteShare): ApiCall & { readonly auditId: string } {
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
     const path = mark < 0 ? url : url.slice(0, mark);
     const warnings: string[] = [];
-    const certificate = this.certificateOf(request);
+    const certificate = this.#certificateOf(request);
     const given = request.headers["audit-id"];
     return {
       method: request.method ?? "GET",
@@ -169,8 +165,8 @@ export class HttpHandler {
       query: mark < 0 ? NO_QUERY : queryOf(url.slice(mark + 1)),
       headers: request.headers as Record<string, string | undefined>,
       ...(certificate === undefined ? {} : certificate),
-      auditId: typeof given === "string" && given.length <= MAX_AUDIT_ID ? given : randomUuid(this.deps.random),
-      // Asking the system costs a call: only the audit log wants to know.
+      auditId: typeof given === "string" && given.length <= MAX_AUDIT_ID ? given : randomUuid(this.#deps.random),
+      // The address costs a system call: only the audit log needs it.
       get sourceAddress() {
         return request.socket.remoteAddress ?? "";
       },
@@ -182,15 +178,15 @@ export class HttpHandler {
   }
 
   /** The client certificate: the same bytes for every request of a connection, so that parsing it is remembered. */
-  private certificateOf(request: HttpRequest): Pick<ApiCall, "clientCertificate" | "badCertificate"> | undefined {
+  #certificateOf(request: HttpRequest): Pick<ApiCall, "clientCertificate" | "badCertificate"> | undefined {
     const key = connectionOf(request);
     const socket = ("socket" in key ? key.socket : key) as TLSSocket;
-    const known = this.certificates.get(key);
+    const known = this.#certificates.get(key);
     if (known !== undefined) return known.length === 0 ? undefined : { clientCertificate: known };
     if (typeof socket.getPeerCertificate !== "function") return undefined;
     const raw: Uint8Array | undefined = socket.getPeerCertificate()?.raw;
     if (raw !== undefined && raw.length > 0 && !socket.authorized) return { badCertificate: true };
-    this.certificates.set(key, raw ?? new Uint8Array());
+    this.#certificates.set(key, raw ?? new Uint8Array());
     return raw === undefined || raw.length === 0 ? undefined : { clientCertificate: raw };
   }
 }

@@ -1,7 +1,6 @@
 import { gzip } from "node:zlib";
 import { toGoYaml } from "@capstan/apimachinery";
-import { jsonToYaml } from "@capstan/apimachinery/foreign";
-import { breathe } from "../breathe.ts";
+import { jsonToYaml, yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import type { ApiCall } from "./api-call.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Reply, ReplyBody } from "./reply.ts";
@@ -75,7 +74,7 @@ export function headersOf(call: ApiCall, reply: Reply, auditId: string): Record<
   return headers;
 }
 
-/** So that `content-type` from a handler replaces the default instead of standing beside it. */
+/** So that `content-type` from a handler replaces the default instead of being added to it. */
 function canonical(name: string): string {
   return name.toLowerCase().replace(/(^|-)([a-z])/g, (match) => match.toUpperCase());
 }
@@ -105,7 +104,7 @@ function encode(
   return [body.encoded?.bytes ?? Buffer.from(JSON.stringify(body.object))];
 }
 
-/** Items are written some at once, with time for others in between: YAML takes a hundred times as long as JSON. */
+/** Items are written some at once, yielding to other requests in between: YAML takes a hundred times as long as JSON. */
 async function yamlPieces(object: object): Promise<readonly Buffer[]> {
   const { items } = object as { items?: unknown };
   if (!Array.isArray(items) || items.length === 0) return [Buffer.from(await yamlOf(object))];
@@ -125,13 +124,13 @@ async function yamlPieces(object: object): Promise<readonly Buffer[]> {
       pieces.push(Buffer.from((await yamlOf({ items: some })).slice(ITEMS.length)));
       some = [];
       size = 0;
-      await breathe();
+      await yieldToEventLoop();
     }
   }
   return pieces;
 }
 
-/** A single large object goes to a thread of its own. */
+/** A single large object is converted in a worker thread. */
 function yamlOf(object: object): string | Promise<string> {
   const json = JSON.stringify(object);
   return json.length > 2 * YAML_BYTES_AT_ONCE ? jsonToYaml(json) : toGoYaml(object);

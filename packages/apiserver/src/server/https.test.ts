@@ -101,7 +101,7 @@ describe("HTTPS", () => {
     expect((list["items"] as object[]).every((item) => !("kind" in item))).toBe(true);
   });
 
-  it("tells the audit log what the answer's Audit-Id says, also of those who are not let in", async () => {
+  it("records the response's Audit-Id in the audit log, also for rejected requests", async () => {
     const made = await h1("POST", MAPS, { body: map("audited"), headers: json });
     const own = await h1("POST", MAPS, { body: map("audited"), headers: { ...json, "audit-id": "mine" } });
     const refused = await h1("DELETE", `${MAPS}/audited`, {
@@ -112,12 +112,12 @@ describe("HTTPS", () => {
       identity: undefined,
       headers: { authorization: "Bearer secret", "impersonate-user": "root" },
     });
-    const told = [made, own, refused, imposter].map(({ status, headers }) => {
+    const recorded = [made, own, refused, imposter].map(({ status, headers }) => {
       const event = audited.find(({ auditID }) => auditID === headers["audit-id"]);
       return [status, event?.responseStatus.code, event?.verb, event?.user.username];
     });
     expect(own.headers["audit-id"]).toBe("mine");
-    expect(told).toEqual([
+    expect(recorded).toEqual([
       [201, 201, "create", "admin"],
       [409, 409, "create", "admin"],
       [401, 401, "delete", ""],
@@ -151,7 +151,7 @@ describe("HTTPS", () => {
     session.close();
   });
 
-  it("knows users by certificate, by token, and not at all", async () => {
+  it("authenticates users by certificate and by token, and anonymous ones", async () => {
     const whoami = {
       body: JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" }),
       headers: json,
@@ -170,7 +170,7 @@ describe("HTTPS", () => {
     expect((await h1("GET", MAPS, { identity: { cert: forged.certPem, key: forged.keyPem } })).status).toBe(401);
   });
 
-  it("compresses large answers for those who ask", async () => {
+  it("compresses large responses on request", async () => {
     await h1("POST", MAPS, { body: map("big", { a: "x".repeat(300_000) }), headers: json });
     const packed = await h1("GET", `${MAPS}/big`, { headers: { "accept-encoding": "gzip" } });
     expect(packed.headers["content-encoding"]).toBe("gzip");
@@ -278,7 +278,7 @@ describe("HTTPS", () => {
     expect(answer.headers["warning"]).toBe('299 - "unknown field \\"od\\\\\\"d\\""');
   });
 
-  it("says nothing about a body it does not send", async () => {
+  it("sends no headers about a body it does not send", async () => {
     const first = await h1("GET", "/api", {
       headers: { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" },
     });

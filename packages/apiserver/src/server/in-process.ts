@@ -19,24 +19,24 @@ const MAX_WAITING_EVENTS = 50_000;
 
 /** Reaches the server without a socket: same pipeline, but bodies are values and answers are the server's own frozen objects. */
 export class InProcessTransport implements Transport {
-  private readonly handle: (call: ApiCall) => Promise<Reply>;
-  private readonly user: UserInfo | undefined;
-  private readonly streams = new Set<() => void>();
-  private readonly onClose: () => void;
-  private closed = false;
+  readonly #handle: (call: ApiCall) => Promise<Reply>;
+  readonly #user: UserInfo | undefined;
+  readonly #streams = new Set<() => void>();
+  readonly #onClose: () => void;
+  #closed = false;
 
   /** Without a user each request is authenticated by its headers, as on a socket. */
   constructor(handle: (call: ApiCall) => Promise<Reply>, user?: UserInfo, onClose: () => void = () => {}) {
-    this.handle = handle;
-    this.user = user;
-    this.onClose = onClose;
+    this.#handle = handle;
+    this.#user = user;
+    this.#onClose = onClose;
   }
 
   async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
     signal?.throwIfAborted();
-    if (this.closed) throw new Error("the transport is closed");
-    const call = callOf(request, this.user);
-    const reply = await this.handle(call);
+    if (this.#closed) throw new Error("the transport is closed");
+    const call = callOf(request, this.#user);
+    const reply = await this.#handle(call);
     const { body } = reply;
     return {
       status: reply.status,
@@ -55,9 +55,9 @@ export class InProcessTransport implements Transport {
 
   async *watch(request: ApiRequest, signal?: AbortSignal): AsyncIterable<WatchEvent> {
     signal?.throwIfAborted();
-    if (this.closed) throw new Error("the transport is closed");
+    if (this.#closed) throw new Error("the transport is closed");
     const query = { ...request.query, watch: "true" };
-    const { status, body } = await this.handle(callOf({ ...request, query }, this.user));
+    const { status, body } = await this.#handle(callOf({ ...request, query }, this.#user));
     if (body.type !== "watch") {
       if (body.type === "object") throw new ApiError(body.object as Status);
       throw new ApiError({
@@ -73,53 +73,53 @@ export class InProcessTransport implements Transport {
     const queue = new EventQueue();
     const stop = body.stream.start(queue);
     const end = (): void => queue.end();
-    this.streams.add(end);
+    this.#streams.add(end);
     signal?.addEventListener("abort", end, { once: true });
     try {
       yield* queue.drain();
     } finally {
       stop();
-      this.streams.delete(end);
+      this.#streams.delete(end);
       signal?.removeEventListener("abort", end);
     }
   }
 
   async close(): Promise<void> {
-    this.closed = true;
-    for (const end of this.streams) end();
-    this.onClose();
+    this.#closed = true;
+    for (const end of this.#streams) end();
+    this.#onClose();
   }
 }
 
 /** Holds events between the writer's turn and the reader's. */
 class EventQueue implements WatchSink {
-  private events: WatchEvent[] = [];
-  private ended = false;
-  private wake: (() => void) | undefined;
+  #events: WatchEvent[] = [];
+  #ended = false;
+  #wake: (() => void) | undefined;
 
   send(events: readonly OutgoingEvent[]): void {
-    if (this.ended) return;
-    for (const { event } of events) this.events.push(event);
-    if (this.events.length > MAX_WAITING_EVENTS) this.end();
-    this.wake?.();
+    if (this.#ended) return;
+    for (const { event } of events) this.#events.push(event);
+    if (this.#events.length > MAX_WAITING_EVENTS) this.end();
+    this.#wake?.();
   }
 
   end(): void {
-    this.ended = true;
-    this.wake?.();
+    this.#ended = true;
+    this.#wake?.();
   }
 
   async *drain(): AsyncGenerator<WatchEvent> {
     for (;;) {
-      const batch = this.events;
-      this.events = [];
+      const batch = this.#events;
+      this.#events = [];
       for (const event of batch) yield event;
-      if (this.events.length > 0) continue;
-      if (this.ended) return;
+      if (this.#events.length > 0) continue;
+      if (this.#ended) return;
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.#wake = resolve;
       });
-      this.wake = undefined;
+      this.#wake = undefined;
     }
   }
 }
@@ -131,7 +131,7 @@ function callOf(request: ApiRequest, user: UserInfo | undefined): ApiCall {
     path: request.path,
     query: queryOf(request.query),
     headers: lowerCase(request.headers),
-    ...(user === undefined ? {} : { user }),
+    user,
     body: () => bodyOf(request.body),
     warnings,
     warn: (text) => addWarning(warnings, text),

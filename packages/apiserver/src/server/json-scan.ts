@@ -20,7 +20,7 @@ export function maxValues(kind: string): number {
   return SIMPLE.has(kind) ? MAX_SIMPLE_VALUES : MAX_VALUES;
 }
 
-/** Whether a long JSON text is nested too deep or holds too many values: parsing a million of them would hold up everybody else. */
+/** Whether a long JSON text is nested too deep or holds too many values: parsing a million of them would hold up all other requests. */
 export function structureProblem(text: string, most: number, long = LONG_TEXT): "deep" | "many" | undefined {
   if (text.length < long) return undefined;
   let depth = 0;

@@ -7,7 +7,7 @@ const withKeys = (count: number): string => {
   return JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "large" }, data });
 };
 
-test("bodies with countless values are refused before they are parsed, in every form", async () => {
+test("rejects bodies with too many values before they are parsed, in every form", async () => {
   const t = await startTestServer({ controllers: false });
   const send = (method: "PATCH" | "POST", path: string, contentType: string, text: string) =>
     t.admin.request({
@@ -25,7 +25,7 @@ test("bodies with countless values are refused before they are parsed, in every 
   await t.server.close();
 });
 
-test("a large write lets others in between its steps", async () => {
+test("a large write yields to other requests between its steps", async () => {
   const t = await startTestServer({ controllers: false });
   const large = t.admin.request({
     method: "POST",
@@ -41,7 +41,7 @@ test("a large write lets others in between its steps", async () => {
   await t.server.close();
 });
 
-test("complaints about unknown fields end at a hundred, as Go's decoder does", async () => {
+test("reports at most a hundred unknown fields, as Go's decoder does", async () => {
   const t = await startTestServer({ controllers: false });
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`unknown${i}`, 1]));
   const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, ...many };
@@ -56,7 +56,7 @@ test("complaints about unknown fields end at a hundred, as Go's decoder does", a
   await t.server.close();
 });
 
-test("an object cannot grow without end by patches", async () => {
+test("limits how far patches can grow an object", async () => {
   const t = await startTestServer({ controllers: false });
   await t.post(CONFIG_MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "grows" }, data: { a: "b" } });
   const statuses: number[] = [];
@@ -74,7 +74,7 @@ test("an object cannot grow without end by patches", async () => {
   await t.server.close();
 });
 
-test("a watch that begins with many objects shows them all, and only then what happens meanwhile", async () => {
+test("a watch sends all initial objects before later events", async () => {
   const t = await startTestServer({ controllers: false });
   const names = Array.from({ length: 1_300 }, (_, i) => `m${String(i).padStart(4, "0")}`);
   await Promise.all(
@@ -95,7 +95,7 @@ test("a watch that begins with many objects shows them all, and only then what h
   await t.server.close();
 });
 
-test("long lists are made in pieces and are whole", async () => {
+test("encodes long lists in pieces and completely", async () => {
   const t = await startTestServer({ controllers: false });
   const names = Array.from({ length: 1_100 }, (_, i) => `m${String(i).padStart(4, "0")}`);
   await Promise.all(

@@ -110,7 +110,7 @@ describe("a list on the wire", () => {
     expect(names(await same(MAPS, true))).not.toContain(name(7));
   });
 
-  it("shows the part that is asked for, at its revision", async () => {
+  it("shows the requested page, at its revision", async () => {
     await start();
     await fill();
     const whole = await wire(MAPS);
@@ -123,7 +123,7 @@ describe("a list on the wire", () => {
     expect(names((await wire(MAPS)).items)).toHaveLength(COUNT - 1);
   });
 
-  it("does not show one server's objects at another", async () => {
+  it("does not leak objects of another server", async () => {
     await start();
     await fill();
     await same(MAPS, true);
@@ -154,7 +154,7 @@ describe("a list on the wire", () => {
     }),
   };
 
-  it("shows custom resources by today's schema and in the version asked for", async () => {
+  it("shows custom resources by the current schema and in the requested version", async () => {
     await start({ converters: [converter] });
     await t.server.registerCrds([twoVersions({ colour })]);
     for (let i = 0; i < COUNT; i++) {

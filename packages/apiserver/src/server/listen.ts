@@ -37,7 +37,7 @@ const CIPHERS = DEFAULT_CIPHERS.split(":")
   .sort((a, b) => Number(b === FIRST_CIPHER) - Number(a === FIRST_CIPHER))
   .join(":");
 
-/** Listens with TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for but not demanded: tokens do too. */
+/** Listens with TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are requested but not required, because tokens work as well. */
 export async function listen(handler: HttpHandler, options: ListenOptions, clock: Clock): Promise<Listener> {
   const server = createSecureServer({
     ...secureOptions(options.tls),
@@ -86,7 +86,7 @@ export async function listen(handler: HttpHandler, options: ListenOptions, clock
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await handler.close(GRACE_MS);
       for (const session of sessions) session.close();
-      // What is left without TLS is in its handshake, for as long as a stranger likes.
+      // The remaining connections are in their handshake, which an unauthenticated client could prolong forever.
       const open = new Set([...sockets].map((socket) => socket.remotePort));
       for (const socket of accepted) if (!open.has(socket.remotePort)) socket.destroy();
       for (const socket of sockets) socket.destroySoon();
@@ -97,11 +97,11 @@ export async function listen(handler: HttpHandler, options: ListenOptions, clock
 
 const REFUSALS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  // The parser knows no others, so that no handler can be asked; a kube-apiserver has none for them either.
+  // The parser knows no other methods, so no handler can answer; kube-apiserver has none for them either.
   HPE_INVALID_METHOD: "405 Method Not Allowed",
 };
 
-/** HTTP/1 that makes no sense gets an answer before the connection ends. */
+/** Answers malformed HTTP/1 before the connection is closed. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) {
     socket.destroy();
@@ -113,7 +113,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
 
 function secureOptions(tls: ListenOptions["tls"]): { cert: string; key: string; ciphers: string; ca?: string } {
   const { certPem, keyPem, clientCaPem } = tls;
-  return { cert: certPem, key: keyPem, ciphers: CIPHERS, ...(clientCaPem === undefined ? {} : { ca: clientCaPem }) };
+  return { cert: certPem, key: keyPem, ciphers: CIPHERS, ca: clientCaPem };
 }
 
 function listening(server: Http2SecureServer, options: ListenOptions): Promise<void> {

@@ -1,10 +1,10 @@
 import { type ApiError, notAcceptable } from "@capstan/apimachinery";
 
-/** In which form an answer is wanted. */
+/** The requested form of a response. */
 export interface Representation {
   readonly as: "object" | "table" | "partial" | "partialList";
   readonly format: "json" | "yaml";
-  /** Version of meta.k8s.io asked for with `as=`. */
+  /** Version of meta.k8s.io requested with `as=`. */
   readonly metaVersion: string;
   /**
    * Items of a PartialObjectMetadataList do not name their kind. In protobuf they never do, and a client that prefers it compares them
@@ -60,7 +60,7 @@ const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const OBJECTS = ["application/json", "application/yaml", PROTOBUF];
 const EVENTS = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
-/** 406 in the words of upstream's negotiation. */
+/** 406 with the message of upstream's negotiation. */
 export function unservedMediaType(watch = false): ApiError {
   return notAcceptable(`only the following media types are accepted: ${(watch ? EVENTS : OBJECTS).join(", ")}`);
 }

@@ -26,33 +26,33 @@ import { handleResource } from "./resource-handler.ts";
 /** Serves paths that are not resources: discovery, OpenAPI, health, version, metrics. Undefined = not mine. */
 export type PathHandler = (call: ApiCall, user: UserInfo) => Reply | undefined | Promise<Reply | undefined>;
 
-/** Told about each request: audit and metrics. */
+/** Observes each request: audit and metrics. */
 export interface RequestObserver {
   /** Called when it is clear what the request wants; the returned function when it is answered. */
   begin(call: ApiCall, attributes: RequestAttributes): (reply: Reply) => void;
 }
 
-/** What the way of a request leads through. */
+/** The stages of a request. */
 export interface PipelineDeps {
   readonly core: RegistryCore;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly paths: readonly PathHandler[];
   readonly observers: readonly RequestObserver[];
-  /** Told about failures that are the server's own fault. */
+  /** Called for internal errors. */
   onError(error: unknown, call: ApiCall): void;
 }
 
-const NOBODY: UserInfo = { name: "", groups: [] };
+const UNKNOWN_USER: UserInfo = { name: "", groups: [] };
 
 /** Answers one request; never throws. Authenticate, impersonate, authorize, serve. */
 export async function handleCall(deps: PipelineDeps, call: ApiCall): Promise<Reply> {
   let finish: ((reply: Reply) => void)[] | undefined;
   let reply: Reply;
-  let user = NOBODY;
+  let user = UNKNOWN_USER;
   try {
     const info = parseRequestInfo(call.method, call.path, call.query);
-    // Who is not let in is told to the observers too: as nobody, or as whom they are and not as whom they wanted to be.
+    // Rejected requests are observed, too: without a user, or as the authenticated user instead of the impersonated one.
     const observe = (attributes: RequestAttributes): void => {
       finish ??= deps.observers.map((observer) => observer.begin(call, attributes));
     };
@@ -89,7 +89,7 @@ async function identify(deps: PipelineDeps, call: ApiCall): Promise<UserInfo> {
   return user;
 }
 
-/** Almost nobody does: looking is cheaper than reading all headers each time. */
+/** Almost no client does: this check is cheaper than reading all headers each time. */
 function impersonates(headers: ApiCall["headers"]): boolean {
   for (const name in headers) if (name.startsWith("impersonate-")) return true;
   return false;
@@ -169,19 +169,19 @@ function isServedGroup(types: ResourceRegistry, group: string): boolean {
   return types.types().some((type) => type.group === group && type.builtin);
 }
 
-/** What Go's mux says where nothing is. */
+/** The response of Go's mux for an unknown path. */
 function pageNotFound(): Reply {
   return textReply(404, "404 page not found\n", { "X-Content-Type-Options": "nosniff" });
 }
 
-/** The Status of a failure; what is not an ApiError is our own fault, logged, and told without its inner details. */
+/** The Status of a failure; anything but an ApiError is an internal error, which is logged and reported without details. */
 export function failureReply(deps: Pick<PipelineDeps, "onError">, call: ApiCall, error: unknown): Reply {
   if (error instanceof ApiError) return statusReply(error.status);
   if (error instanceof RangeError && /call stack/i.test(error.message)) {
     return statusReply(requestEntityTooLarge("the object is nested too deeply: flatten it").status);
   }
   deps.onError(error, call);
-  // The request was fine and may be repeated; what a person can do about the disk is no secret of the server.
+  // The request was valid and may be repeated; how to fix the disk is not confidential.
   if (error instanceof StoreError) return statusReply(serviceUnavailable(`${error.message}. ${error.cure}`).status);
   return statusReply(internalError("the request failed inside the server; its log has the cause").status);
 }

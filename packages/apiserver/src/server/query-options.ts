@@ -28,7 +28,7 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
-  /** The same if the client said so itself: what admission is told. */
+  /** The same if the client set it itself: what admission sees. */
   readonly givenFieldValidation?: string;
   /** Only for apply. */
   readonly force: boolean;
@@ -61,7 +61,7 @@ export function parseListOptions(query: URLSearchParams, watch: boolean): ListOp
   };
   const errors = watch ? validateWatchOptions(options) : validateListOptions(options);
   if (errors.length > 0) {
-    // Selectors that cannot be read are told first.
+    // Invalid selectors are reported first.
     parseLabelSelector(options.labelSelector);
     parseFieldSelector(options.fieldSelector);
     throw invalid({ group: META_GROUP, kind: "ListOptions" }, "", errors);

@@ -14,12 +14,12 @@ export interface Reply {
  */
 export type ReplyBody =
   | { readonly type: "object"; readonly object: object; readonly encoded?: Encoded }
-  /** A list in pieces of JSON; `object` builds the parsed form when somebody in process asks. */
+  /** A list in pieces of JSON; `object` builds the parsed form for callers in process. */
   | { readonly type: "list"; chunks(): readonly Buffer[] | Promise<readonly Buffer[]>; object(): object }
   | { readonly type: "raw"; readonly contentType: string; readonly bytes: Buffer | string }
   | { readonly type: "watch"; readonly stream: WatchStream };
 
-/** Who has an object's JSON, or makes it when asked: in process nobody asks. */
+/** Returns an object's JSON, encoding it on demand: callers in process never need it. */
 export interface Encoded {
   readonly bytes: Buffer;
 }

@@ -1,5 +1,5 @@
 import {
-  ApiError,
+  type ApiError,
   badRequest,
   fieldSelector,
   isObject,
@@ -9,7 +9,7 @@ import {
   type Unstructured,
   type UserInfo,
 } from "@capstan/apimachinery";
-import { breathe } from "../breathe.ts";
+import { yieldToEventLoop } from "@capstan/apimachinery/foreign";
 import { bodyType, defineBuiltin } from "../builtin/define.ts";
 import { admissionFor, runMutating, runValidating } from "../registry/admission.ts";
 import { applyObject, checkAppliedType } from "../registry/apply.ts";
@@ -227,27 +227,14 @@ async function handlePatch(request: Request, subresource: string): Promise<Reply
   const body = await call.body();
   const write = writeRequest(request, options, subresource, isLarge(body));
   if (patchType === "apply") {
+    const applied = await parseApplyBody(body, type.kind, request.core.clock);
     // What is applied to a part of an object does not make the object.
     if (subresource !== "") await getObject(request.core, type, request.namespace, request.info.name, "");
-    const applied = await parseApplyBody(body, type.kind, request.core.clock);
     if (write.pause !== undefined) await write.pause();
     return present(request, await applyObject(write, applied.value, validation(request, options, applied)), how);
   }
-  const patch = await ofExisting(request, () =>
-    parseJsonPatchBody(body, patchType === "json" ? "JSON patch" : type.kind, patchType === "strategic"),
-  );
+  const patch = parseJsonPatchBody(body, patchType === "json" ? "JSON patch" : type.kind);
   return present(request, await patchObject(write, patchType, patch.value, validation(request, options, patch)), how);
-}
-
-/** Upstream reads a patch when it has the object: where there is none, that is told, whatever the patch looks like. */
-async function ofExisting<Patch>({ core, type, namespace, info }: Request, read: () => Patch): Promise<Patch> {
-  try {
-    return read();
-  } catch (error) {
-    // Our own limits come first.
-    if (!(error instanceof ApiError) || error.code !== 413) await getObject(core, type, namespace, info.name, "");
-    throw error;
-  }
 }
 
 async function handleDelete(request: Request): Promise<Reply> {
@@ -337,7 +324,7 @@ function checkScale(value: unknown, name: string): void {
 
 function checkScaleKind({ apiVersion, kind }: { apiVersion?: unknown; kind?: unknown }): void {
   if ((kind !== undefined && kind !== "Scale") || (apiVersion !== undefined && apiVersion !== "autoscaling/v1"))
-    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"');
+    throw badRequest("no kind is registered for the type v1.Scale");
 }
 
 /** A subresource without a handler changes the object itself: with the caller, the options and the preconditions of any update. */
@@ -385,7 +372,7 @@ function writeRequest(request: Request, options: WriteOptions, subresource: stri
     options,
     manager: options.fieldManager === "" ? managerOf(call.headers["user-agent"]) : options.fieldManager,
     warn: call.warn,
-    ...(large ? { pause: breathe } : {}),
+    ...(large ? { pause: yieldToEventLoop } : {}),
   };
 }
 
@@ -421,7 +408,7 @@ async function readObject(
   if (said !== undefined) checkKind(type, said);
   const parsed = await parseObjectBody(body, mediaType, type.kind, !isCustom(type), request.core.clock);
   const large = isLarge(body);
-  if (large) await breathe();
+  if (large) await yieldToEventLoop();
   const draft = decodeObject(type, parsed.value, validation(request, options, parsed));
   let used = false;
   const copy = (): Unstructured => {
@@ -449,9 +436,7 @@ async function readDeleteOptions(request: Request): Promise<DeleteOptions> {
       throw badRequest(`couldn't get version/kind: ${field} of DeleteOptions is no text`);
   if (kind !== undefined && kind !== "DeleteOptions") {
     const version = textOf(value["apiVersion"]);
-    throw badRequest(
-      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:110"`,
-    );
+    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)}`);
   }
   return parseDeleteOptions(call.query, value);
 }

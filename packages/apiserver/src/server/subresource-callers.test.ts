@@ -62,7 +62,7 @@ describe("pods/eviction", () => {
   it.each([
     ["the parameter", { dryRun: "All" }, {}],
     ["the body's delete options", {}, { dryRun: ["All"] }],
-  ])("keeps the pod on a dry run asked for by %s", async (_where, query: Record<string, string>, deleteOptions) => {
+  ])("keeps the pod on a dry run requested by %s", async (_where, query: Record<string, string>, deleteOptions) => {
     await create(`${NS}/pods`, pod);
     expect((await send("POST", `${NS}/pods/p/eviction`, { ...evict, deleteOptions }, query)).status).toBe(201);
     expect((await test.get(`${NS}/pods/p`)).status).toBe(200);

@@ -19,8 +19,8 @@ import { StoreError } from "./store.ts";
 export async function backupDatabase(database: Database, path: string): Promise<void> {
   if (existsSync(path)) {
     throw new StoreError(
-      `${path} exists already`,
-      "Give a path that does not exist, so that no backup is overwritten.",
+      `${path} already exists`,
+      "Specify a path that does not exist, so that no backup is overwritten.",
     );
   }
   const draft = `${path}.partial`;
@@ -42,13 +42,13 @@ export async function restoreBackup(backup: string, directory: string): Promise<
   if (manifest === undefined) {
     throw new StoreError(
       `${backup} is not a backup`,
-      "Give the directory that a backup wrote; it holds a file store.json.",
+      "Specify the directory that a backup wrote; it contains a file store.json.",
     );
   }
   if (existsSync(directory) && (await readdir(directory)).length > 0) {
     throw new StoreError(
       `${directory} is not empty`,
-      "Restore into an empty or new directory; move the old data away first if it is no longer wanted.",
+      "Restore into an empty or new directory; move the old data away first if it is no longer needed.",
     );
   }
   const source = join(backup, manifest.database, "data.mdb");
@@ -57,6 +57,6 @@ export async function restoreBackup(backup: string, directory: string): Promise<
   await ensureDirectory(folder);
   await copyFile(source, join(folder, "data.mdb"));
   await syncPath(join(folder, "data.mdb"));
-  // Last: without it the directory holds no store, so a restore that was cut off is not mistaken for one.
+  // Last: without it the directory is no store, so an interrupted restore is not mistaken for one.
   await writeManifest(directory, manifest);
 }

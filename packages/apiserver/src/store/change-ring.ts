@@ -2,52 +2,52 @@ import type { StoredChange } from "./object-store.types.ts";
 
 /** The newest changes in revision order, at most `capacity` of them. Grows as needed: an idle server holds none. */
 export class ChangeRing {
-  private readonly capacity: number;
-  private readonly changes: StoredChange[] = [];
+  readonly #capacity: number;
+  readonly #changes: StoredChange[] = [];
   /** Index of the oldest change once the ring is full. */
-  private head = 0;
-  private floorRevision: number;
+  #head = 0;
+  #floorRevision: number;
 
   constructor(capacity: number, floor: number) {
-    this.capacity = capacity;
-    this.floorRevision = floor;
+    this.#capacity = capacity;
+    this.#floorRevision = floor;
   }
 
   /** All changes after this revision are here. */
   floor(): number {
-    return this.floorRevision;
+    return this.#floorRevision;
   }
 
   push(change: StoredChange): void {
-    if (this.changes.length < this.capacity) {
-      this.changes.push(change);
+    if (this.#changes.length < this.#capacity) {
+      this.#changes.push(change);
       return;
     }
-    this.floorRevision = this.changes[this.head]?.revision ?? this.floorRevision;
-    this.changes[this.head] = change;
-    this.head = (this.head + 1) % this.capacity;
+    this.#floorRevision = this.#changes[this.#head]?.revision ?? this.#floorRevision;
+    this.#changes[this.#head] = change;
+    this.#head = (this.#head + 1) % this.#capacity;
   }
 
   /** Changes after `revision` whose key starts with `prefix`, oldest first. Only meaningful when floor() is not above it. */
   after(revision: number, prefix: string): StoredChange[] {
     const out: StoredChange[] = [];
-    for (let i = this.firstAfter(revision); i < this.changes.length; i++) {
-      const change = this.at(i);
+    for (let i = this.#firstAfter(revision); i < this.#changes.length; i++) {
+      const change = this.#at(i);
       if (change?.key.startsWith(prefix) === true) out.push(change);
     }
     return out;
   }
 
-  private at(position: number): StoredChange | undefined {
-    return this.changes[(this.head + position) % this.changes.length];
+  #at(position: number): StoredChange | undefined {
+    return this.#changes[(this.#head + position) % this.#changes.length];
   }
 
-  private firstAfter(revision: number): number {
+  #firstAfter(revision: number): number {
     let low = 0;
-    let high = this.changes.length;
+    let high = this.#changes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.at(middle)?.revision ?? 0) <= revision) low = middle + 1;
+      if ((this.#at(middle)?.revision ?? 0) <= revision) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -47,12 +47,12 @@ export function originOf(object: Unstructured): { template: Template; stamp: Sta
   return origin === undefined ? undefined : { template: templateOf(origin.source), stamp: origin.stamp };
 }
 
-/** Forgets where a copy comes from, once it is written down. */
+/** Forgets the origin of a copy once it is recorded. */
 export function forgetOrigin(object: Unstructured): void {
   copies.delete(object);
 }
 
-/** The template in bytes that were kept; undefined when they are not what was written. */
+/** The template in bytes that were kept; undefined when they were not written by this version. */
 export function readTemplate(id: string, bytes: Buffer): Template | undefined {
   if (idOf(bytes) !== id) return undefined;
   const object = deepFreeze(JSON.parse(bytes.toString()) as Unstructured);

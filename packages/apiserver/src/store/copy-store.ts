@@ -16,7 +16,7 @@ export interface Templates {
   find(id: string): Template | undefined;
   /** Whether records may name it: it is on disk. */
   has(id: string): boolean;
-  /** Puts templates on disk; false when there are too many already. */
+  /** Writes templates to disk; false when there are too many already. */
   keep(template: Template): Promise<boolean>;
 }
 
@@ -124,11 +124,11 @@ export class CopyStore implements Store {
   }
 }
 
-/** A copy as it is given back: put together when somebody looks at it. */
+/** A copy as it is returned: assembled on first access. */
 class Copy implements StoredBytes {
   readonly key: string;
   readonly revision: number;
-  /** Told without making any bytes. */
+  /** Known without encoding any bytes. */
   readonly deleted = false;
   /** In a log: what it replaced. */
   previous?: StoredBytes;

@@ -33,13 +33,13 @@ export async function readManifest(directory: string): Promise<Manifest | undefi
   if (manifest === undefined) {
     throw new StoreError(
       `${join(directory, MANIFEST)} cannot be read`,
-      `It must look like ${JSON.stringify({ format: FORMAT, database: databaseFolder(FORMAT) })}; restore a backup if in doubt.`,
+      `It must have the form ${JSON.stringify({ format: FORMAT, database: databaseFolder(FORMAT) })}; restore a backup if in doubt.`,
     );
   }
   return manifest;
 }
 
-/** Makes `manifest` the one that counts, in one step that survives a crash. */
+/** Replaces the manifest atomically; the result survives a crash. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   await writeFileAtomic(join(directory, MANIFEST), `${JSON.stringify(manifest)}\n`);
 }
@@ -59,7 +59,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Removes a folder and what is in it, if it is there. */
+/** Removes a folder with its content, if it exists. */
 export async function removeFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
@@ -72,7 +72,7 @@ export function newerFormat(directory: string, format: number): StoreError {
   );
 }
 
-/** The manifest is written before the first commit, so without one there is no data unless somebody removed it. */
+/** The manifest is written before the first commit, so without one there is no data, unless it was removed. */
 function withoutManifest(directory: string): Manifest | undefined {
   const database = databaseFolder(FORMAT);
   return existsSync(join(directory, database, "data.mdb")) ? { format: FORMAT, database } : undefined;

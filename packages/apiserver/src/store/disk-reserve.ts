@@ -18,8 +18,8 @@ export const START_BYTES = 8 * 1024 * 1024;
 const FILE = "reserve";
 
 /**
- * Space that is kept for the time when the disk is full. Most of it is then released, and only deletions may use it: a full disk must
- * not keep people from making room. The rest is released by the next start. As soon as there is space again, all of it is occupied again.
+ * Space that is kept for when the disk is full. Most of it is then released, and only deletions may use it, so that users can free space.
+ * The rest is released by the next start. As soon as there is space again, all of it is occupied again.
  */
 export class DiskReserve {
   readonly #space: DiskSpace;

@@ -43,7 +43,7 @@ export function parseEncryptionKeys(text: string, file = "the key file"): Encryp
     const id = createHash("sha256").update("capstan key id").update(secret).digest().subarray(0, ID_BYTES);
     return [{ name, id, key: createSecretKey(secret) }];
   });
-  if (keys.length === 0) throw new StoreError(`${file} holds no key`, "Put at least one key into it.");
+  if (keys.length === 0) throw new StoreError(`${file} contains no key`, "Add at least one key to it.");
   return keys;
 }
 
@@ -59,20 +59,20 @@ export async function readEncryptionKeyFile(path: string): Promise<EncryptionKey
 /** Encrypts with the first key; `context` must be the same at decryption, so that values cannot be swapped. */
 export function encrypt(keys: EncryptionKeys, plain: Uint8Array, context: string, random: Random): Buffer {
   const [first] = keys;
-  if (first === undefined) throw new StoreError("no encryption key", "Give a key file with at least one key.");
+  if (first === undefined) throw new StoreError("no encryption key", "Specify a key file with at least one key.");
   const nonce = random.bytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", first.key, nonce);
   cipher.setAAD(Buffer.from(context));
   return Buffer.concat([first.id, nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The value encrypt() was given, or a StoreError that says which key is missing. */
+/** Returns the value that was encrypted; throws a StoreError that names the missing key. */
 export function decrypt(keys: EncryptionKeys, sealed: Buffer, context: string): Buffer {
   const key = keyOfSealed(keys, sealed);
   if (key === undefined) {
     throw new StoreError(
-      `a Secret is encrypted with a key that was not given (key id ${sealed.subarray(0, ID_BYTES).toString("hex")})`,
-      "Start with the key file that was used before; keep old keys in it, after the first, until secrets are rewritten.",
+      `a Secret is encrypted with a key that is not in the key file (key id ${sealed.subarray(0, ID_BYTES).toString("hex")})`,
+      "Start with the previous key file; keep old keys in it, after the first, until secrets are rewritten.",
     );
   }
   const start = ID_BYTES + NONCE_BYTES;
@@ -82,7 +82,7 @@ export function decrypt(keys: EncryptionKeys, sealed: Buffer, context: string): 
   return Buffer.concat([decipher.update(sealed.subarray(start, sealed.length - TAG_BYTES)), decipher.final()]);
 }
 
-/** Whether a sealed value is encrypted with the key that encrypts now. */
+/** Whether a sealed value is encrypted with the current key. */
 export function isSealedWithFirst(keys: EncryptionKeys, sealed: Buffer): boolean {
   return keys[0] !== undefined && keyOfSealed(keys, sealed) === keys[0];
 }

@@ -17,7 +17,7 @@ export function prefixOf(group: string, plural: string, namespace = ""): string 
   return namespace === "" ? resource : `${resource}${namespace}/`;
 }
 
-/** The parts of a key made by keyOf(). No part of it can contain a slash, so the number of slashes tells the scope. */
+/** The parts of a key made by keyOf(). No part of it can contain a slash, so the number of slashes determines the scope. */
 export function parseKey(key: string): KeyParts {
   const [group = "", plural = "", third = "", fourth] = key.split("/");
   return {

@@ -46,7 +46,7 @@ export async function openDatabase(folder: string): Promise<Database> {
   }
 }
 
-/** Runs `action` in a transaction and resolves once it is on disk; a failure says what it means to a person. */
+/** Runs `action` in a transaction and resolves once it is on disk; a failure has a message for users. */
 export async function transact<T>(database: Pick<Records, "transaction">, action: () => T): Promise<T> {
   try {
     return await database.transaction(action);

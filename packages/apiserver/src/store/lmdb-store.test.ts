@@ -16,7 +16,8 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { restoreBackup } from "./backup.ts";
 import { newEncryptionKeyLine, parseEncryptionKeys, readEncryptionKeyFile } from "./encryption.ts";
-import { type LmdbStore, type LmdbStoreOptions, openLmdbStore } from "./lmdb-store.ts";
+import { openDatabase } from "./lmdb-database.ts";
+import { DurableStore, type LmdbStore, type LmdbStoreOptions, openLmdbStore, prepareData } from "./lmdb-store.ts";
 import { memoryStore } from "./memory-store.ts";
 import { openObjectStore } from "./object-store.ts";
 import type { ObjectStore } from "./object-store.types.ts";
@@ -95,7 +96,7 @@ describe("the lock", () => {
   });
 
   it.each([
-    ["a process that is gone", { pid: 0x3fffffff, started: "1", boot: "" }],
+    ["a process that has exited", { pid: 0x3fffffff, started: "1", boot: "" }],
     ["a later process with the same id", { pid: process.ppid, started: "1", boot: "" }],
     ["before a reboot", { pid: process.ppid, started: "", boot: "another" }],
   ])("left by %s is taken over", async (_, holder) => {
@@ -117,7 +118,7 @@ describe("the lock", () => {
 });
 
 describe("a second writer", () => {
-  it("that got past the lock is found at the next commit, and nothing more is written", async () => {
+  it("that got past the lock is detected at the next commit, and writes stop", async () => {
     const directory = newDirectory();
     const first = await openLmdbStore(directory);
     await first.load();
@@ -162,7 +163,7 @@ describe("encryption at rest", () => {
     for (const keys of [[], parseEncryptionKeys(keyLine("two"))]) {
       const refused = await contentsOf(directory, { encryptionKeys: keys }).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(StoreError);
-      expect((refused as StoreError).cure).toContain("key file that was used before");
+      expect((refused as StoreError).cure).toContain("previous key file");
     }
   });
 
@@ -180,7 +181,7 @@ describe("encryption at rest", () => {
     expect(await contentsOf(directory, { encryptionKeys: parseEncryptionKeys(two) })).toBe(before);
   });
 
-  it("can be switched on for plain data, and a backup of that keeps no plain copy", async () => {
+  it("can be enabled for unencrypted data, and a backup then contains no unencrypted copy", async () => {
     const directory = newDirectory();
     await fill(directory);
     const options = { encryptionKeys: parseEncryptionKeys(keyLine("one")), random };
@@ -200,7 +201,7 @@ describe("encryption at rest", () => {
     writeFileSync(path, "a too-short\n");
     await expect(readEncryptionKeyFile(path)).rejects.toThrow("line 1: not a key");
     writeFileSync(path, "# nothing\n");
-    await expect(readEncryptionKeyFile(path)).rejects.toThrow("holds no key");
+    await expect(readEncryptionKeyFile(path)).rejects.toThrow("contains no key");
     const open = join(newDirectory(), "open");
     writeFileSync(open, keyLine("a"), { mode: 0o644 });
     await expect(readEncryptionKeyFile(open)).rejects.toThrow("can be read by other users");
@@ -218,7 +219,7 @@ describe("backup and restore", () => {
     const writing = store.commit([put(41, "core/pods/a/new", "1")]);
     await store.backup(backup);
     await writing;
-    await expect(store.backup(backup)).rejects.toThrow("exists already");
+    await expect(store.backup(backup)).rejects.toThrow("already exists");
     await store.close();
     const restored = join(newDirectory(), "restored");
     await restoreBackup(backup, restored);
@@ -270,14 +271,16 @@ describe("a compaction of many changes", () => {
 
   it("that was cut off leaves no gap", async () => {
     const directory = newDirectory();
-    const store = await filled(directory);
-    // Asked before each chunk: here the process ends after the first one.
-    const ask = vi.spyOn(store as unknown as { requireWritable(): void }, "requireWritable");
-    ask
-      .mockImplementationOnce(() => {})
-      .mockImplementationOnce(() => {
-        throw new Error("killed");
-      });
+    await (await filled(directory)).close();
+    const database = await openDatabase(await prepareData(directory, {}));
+    const files = { backup: () => Promise.resolve(), close: () => database.close() };
+    const store = new DurableStore(database, { keys: [], random }, files);
+    await store.load();
+    // The process exits after the first chunk.
+    const transaction = database.transaction.bind(database);
+    vi.spyOn(database, "transaction")
+      .mockImplementationOnce((action) => transaction(action))
+      .mockRejectedValueOnce(new StoreError("killed", "restart"));
     await expect(store.compact(1100)).rejects.toThrow("killed");
     await store.close();
     const again = await openLmdbStore(directory);
@@ -315,19 +318,19 @@ describe("formats", () => {
 
   it("migrates older data into a new folder and keeps the old one", async () => {
     const { directory, before } = await oldData();
-    const told: string[] = [];
+    const migrations: string[] = [];
     const store = await openLmdbStore(directory, {
       migrations: [{ from: 0, convert: (records) => records }],
-      onMigrated: (from, kept) => told.push(`${from} ${kept}`),
+      onMigrated: (from, kept) => migrations.push(`${from} ${kept}`),
     });
     expect(await contents(store)).toBe(before);
     await store.close();
-    expect(told).toEqual([`0 ${join(directory, "db-0")}`]);
+    expect(migrations).toEqual([`0 ${join(directory, "db-0")}`]);
     expect(existsSync(join(directory, "db-0", "data.mdb"))).toBe(true);
     expect(await contentsOf(directory)).toBe(before);
   });
 
-  it("starts a migration anew after it was cut off anywhere", async () => {
+  it("restarts a migration from scratch after an interruption at any point", async () => {
     const { directory, before } = await oldData();
     const old = readFileSync(join(directory, "db-0", "data.mdb"));
     for (const stopAfter of [0, 1, 30]) {
@@ -384,7 +387,7 @@ describe("damage", () => {
         cpSync(join(directory, "store.json"), join(victim, "store.json"));
         const file = "cut" in what ? whole.subarray(0, what.cut) : Buffer.from(whole);
         if ("at" in what) file[what.at] = (file[what.at] ?? 0) ^ (1 << what.bit);
-        // A file of no length at all is what a crash before the first write leaves.
+        // A crash before the first write leaves an empty file.
         if (file.length === 0) return;
         writeFileSync(fileOf(victim), file);
         try {

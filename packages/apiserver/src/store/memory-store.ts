@@ -7,42 +7,42 @@ export function memoryStore(): Store {
 }
 
 class MemoryStore implements Store {
-  private readonly objects = new Map<string, StoredBytes>();
-  private log: UndoRecord[] = [];
-  private revision = 0;
-  private compacted = 0;
-  private closed = false;
+  readonly #objects = new Map<string, StoredBytes>();
+  #log: UndoRecord[] = [];
+  #revision = 0;
+  #compacted = 0;
+  #closed = false;
 
   load(): ReturnType<Store["load"]> {
-    this.closed = false;
-    const objects = undo(this.objects.values(), [], "");
-    return Promise.resolve({ revision: this.revision, compactedRevision: this.compacted, objects });
+    this.#closed = false;
+    const objects = undo(this.#objects.values(), [], "");
+    return Promise.resolve({ revision: this.#revision, compactedRevision: this.#compacted, objects });
   }
 
   async commit(entries: StoreEntry[]): Promise<void> {
-    if (this.closed) throw new StoreError("the store is closed", "Open it again with openObjectStore().");
+    if (this.#closed) throw new StoreError("the store is closed", "Open it again with openObjectStore().");
     for (const entry of entries) {
       const { revision, key } = entry;
-      this.log.push({ revision, key, previous: this.objects.get(key) });
-      if (isDeletion(entry)) this.objects.delete(key);
-      else this.objects.set(key, entry as StoredBytes);
-      this.revision = revision;
+      this.#log.push({ revision, key, previous: this.#objects.get(key) });
+      if (isDeletion(entry)) this.#objects.delete(key);
+      else this.#objects.set(key, entry as StoredBytes);
+      this.#revision = revision;
     }
   }
 
   async readAt(revision: number, prefix: string): Promise<StoredBytes[]> {
-    const current = [...this.objects.values()].filter((object) => object.key.startsWith(prefix));
-    return undo(current, this.recordsAfter(revision), prefix);
+    const current = [...this.#objects.values()].filter((object) => object.key.startsWith(prefix));
+    return undo(current, this.#recordsAfter(revision), prefix);
   }
 
   async readLog(afterRevision: number): ReturnType<Store["readLog"]> {
-    return changesOf(this.recordsAfter(afterRevision), (key) => this.objects.get(key));
+    return changesOf(this.#recordsAfter(afterRevision), (key) => this.#objects.get(key));
   }
 
   async compact(revision: number): Promise<void> {
-    if (revision <= this.compacted) return;
-    this.log = this.log.filter((record) => record.revision > revision);
-    this.compacted = Math.min(revision, this.revision);
+    if (revision <= this.#compacted) return;
+    this.#log = this.#log.filter((record) => record.revision > revision);
+    this.#compacted = Math.min(revision, this.#revision);
   }
 
   backup(): Promise<void> {
@@ -52,19 +52,19 @@ class MemoryStore implements Store {
   }
 
   close(): Promise<void> {
-    this.closed = true;
+    this.#closed = true;
     return Promise.resolve();
   }
 
   /** Newest first. */
-  private recordsAfter(revision: number): UndoRecord[] {
-    if (revision < this.compacted) throw new CompactedError(this.compacted);
-    const first = this.log.findLastIndex((record) => record.revision <= revision) + 1;
-    return this.log.slice(first).reverse();
+  #recordsAfter(revision: number): UndoRecord[] {
+    if (revision < this.#compacted) throw new CompactedError(this.#compacted);
+    const first = this.#log.findLastIndex((record) => record.revision <= revision) + 1;
+    return this.#log.slice(first).reverse();
   }
 }
 
-/** Bytes are not asked for: what is kept is the entry, which can make them when history is read. */
+/** Keeps the entry instead of its bytes, which are encoded only when history is read. */
 function isDeletion(entry: StoreEntry): boolean {
   return entry.deleted ?? entry.bytes === null;
 }

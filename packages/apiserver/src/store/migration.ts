@@ -74,7 +74,7 @@ function stepsFrom(format: number, migrations: readonly Migration[]): Migration[
     if (step === undefined) {
       throw new StoreError(
         `data of format ${format} cannot be migrated by this version`,
-        "Start an older version first, one that knows this format, then this one.",
+        "Start an older version that knows this format first, then this one.",
       );
     }
     steps.push(step);

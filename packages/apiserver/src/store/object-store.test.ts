@@ -178,7 +178,7 @@ describe("pending and durable", () => {
     expect(settled.sort()).toEqual(["none", "put", "refused"]);
   });
 
-  it("puts what one turn writes into one commit and does not wait for the one before", async () => {
+  it("groups the writes of one event-loop turn into a commit that does not wait for the previous one", async () => {
     const { store: slow, release, waiting } = gated();
     const store = await open(slow);
     const writes = [store.mutate(keyFor("x"), put("x", "1")), store.mutate(keyFor("y"), put("y", "1"))];
@@ -192,7 +192,7 @@ describe("pending and durable", () => {
     await Promise.all(writes);
   });
 
-  it("rolls back a failed commit and what was built on it, and goes on without reusing revisions", async () => {
+  it("rolls back a failed commit and what was built on it, and continues without reusing revisions", async () => {
     const { store: slow, release } = gated();
     const store = await open(slow);
     const base = store.mutate(keyFor("x"), put("x", "base"));
@@ -259,7 +259,7 @@ describe("subscribe", () => {
     expect(() => store.subscribe("core/configmaps/", 1, () => {})).toThrow(CompactedError);
   });
 
-  it("delivers once to somebody who subscribes while a delivery is under way", async () => {
+  it("delivers once to a subscriber that is added during a delivery", async () => {
     const store = await open();
     const late: number[] = [];
     store.subscribe("", 0, () => {
@@ -270,7 +270,7 @@ describe("subscribe", () => {
     expect(late).toEqual([1]);
   });
 
-  it("survives a subscriber that throws, and tells", async () => {
+  it("survives a subscriber that throws, and reports the error", async () => {
     const errors: unknown[] = [];
     const store = await openObjectStore(memoryStore(), {
       clock: new VirtualClock(),

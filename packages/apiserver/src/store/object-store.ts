@@ -19,7 +19,7 @@ export interface ObjectStoreOptions {
   clock: Clock;
   /** How many changes watchers and exact lists can go back; default 10,000. */
   ring?: number;
-  /** Told about failures nobody waits for: a throwing subscriber, a failed compaction. */
+  /** Called for background failures: a throwing subscriber, a failed compaction. */
   onError?: (error: unknown) => void;
 }
 
@@ -67,24 +67,24 @@ function recordedChange(entry: LoggedEntry, index: ResourceIndex): StoredChange 
 }
 
 class DurableObjectStore implements ObjectStore {
-  private readonly store: Store;
-  private readonly clock: Clock;
-  private readonly history: number;
-  private readonly onError: (error: unknown) => void;
-  private readonly index: ResourceIndex;
-  private readonly ring: ChangeRing;
-  private readonly subscriptions: Subscriptions;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #history: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #index: ResourceIndex;
+  readonly #ring: ChangeRing;
+  readonly #subscriptions: Subscriptions;
   /** Newest write per key that is not durable yet: what compare-and-swap sees. */
-  private readonly pending = new Map<string, PendingWrite>();
-  private readonly waiters = new Set<{ revision: number; wake: (reached: boolean) => void }>();
+  readonly #pending = new Map<string, PendingWrite>();
+  readonly #waiters = new Set<{ revision: number; wake: (reached: boolean) => void }>();
   /** Sent to the store, oldest first; applied in this order. */
-  private readonly sent: Batch[] = [];
-  private batch: Batch | undefined;
-  private durableRevision: number;
-  private lastRevision: number;
-  private compacted: number;
-  private compacting = false;
-  private closed = false;
+  readonly #sent: Batch[] = [];
+  #batch: Batch | undefined;
+  #durableRevision: number;
+  #lastRevision: number;
+  #compacted: number;
+  #compacting = false;
+  #closed = false;
 
   constructor(
     store: Store,
@@ -94,41 +94,41 @@ class DurableObjectStore implements ObjectStore {
     revision: number,
     compacted: number,
   ) {
-    this.store = store;
-    this.clock = options.clock;
-    this.history = options.ring ?? DEFAULT_RING;
-    this.onError = options.onError ?? (() => {});
-    this.index = index;
-    this.ring = ring;
-    this.subscriptions = new Subscriptions(this.onError);
-    this.durableRevision = revision;
-    this.lastRevision = revision;
-    this.compacted = compacted;
+    this.#store = store;
+    this.#clock = options.clock;
+    this.#history = options.ring ?? DEFAULT_RING;
+    this.#onError = options.onError ?? (() => {});
+    this.#index = index;
+    this.#ring = ring;
+    this.#subscriptions = new Subscriptions(this.#onError);
+    this.#durableRevision = revision;
+    this.#lastRevision = revision;
+    this.#compacted = compacted;
   }
 
   revision(): number {
-    return this.durableRevision;
+    return this.#durableRevision;
   }
 
   compactedRevision(): number {
-    return this.compacted;
+    return this.#compacted;
   }
 
   get(key: string): StoredObject | undefined {
-    return this.index.get(key);
+    return this.#index.get(key);
   }
 
   peek(key: string): StoredObject | undefined {
-    const pending = this.pending.get(key);
-    return pending === undefined ? this.index.get(key) : pending.change.current;
+    const pending = this.#pending.get(key);
+    return pending === undefined ? this.#index.get(key) : pending.change.current;
   }
 
   peekAll(prefix: string): readonly StoredObject[] {
-    const unwritten = [...this.pending.values()]
+    const unwritten = [...this.#pending.values()]
       .map(({ change }) => change)
       .filter(({ key }) => key.startsWith(prefix));
-    if (unwritten.length === 0) return this.index.list(prefix);
-    const newest = new Map(this.index.list(prefix).map((stored) => [stored.key, stored]));
+    if (unwritten.length === 0) return this.#index.list(prefix);
+    const newest = new Map(this.#index.list(prefix).map((stored) => [stored.key, stored]));
     for (const { key, current } of unwritten) {
       if (current === undefined) newest.delete(key);
       else newest.set(key, current);
@@ -137,25 +137,25 @@ class DurableObjectStore implements ObjectStore {
   }
 
   list(prefix: string): { revision: number; items: readonly StoredObject[] } {
-    return { revision: this.durableRevision, items: this.index.list(prefix) };
+    return { revision: this.#durableRevision, items: this.#index.list(prefix) };
   }
 
   count(prefix: string): number {
-    return this.index.count(prefix);
+    return this.#index.count(prefix);
   }
 
   async listAt(prefix: string, revision: number): Promise<readonly StoredObject[]> {
-    if (revision >= this.durableRevision) return this.index.list(prefix);
-    if (revision < this.ring.floor()) {
-      const stored = await this.store.readAt(revision, prefix);
+    if (revision >= this.#durableRevision) return this.#index.list(prefix);
+    if (revision < this.#ring.floor()) {
+      const stored = await this.#store.readAt(revision, prefix);
       return stored.map((object) => Stored.fromStored(object));
     }
     const undone = new Map<string, StoredObject | undefined>();
     // The oldest change after `revision` says what there was at it.
-    for (const change of this.ring.after(revision, prefix)) {
+    for (const change of this.#ring.after(revision, prefix)) {
       if (!undone.has(change.key)) undone.set(change.key, change.previous);
     }
-    const now = this.index.list(prefix);
+    const now = this.#index.list(prefix);
     if (undone.size === 0) return now;
     const then = now.filter((stored) => !undone.has(stored.key));
     for (const stored of undone.values()) if (stored !== undefined) then.push(stored);
@@ -163,149 +163,149 @@ class DurableObjectStore implements ObjectStore {
   }
 
   mutate(key: string, decide: (current: StoredObject | undefined) => Mutation): Promise<MutationResult> {
-    if (this.closed) return Promise.reject(closedError());
+    if (this.#closed) return Promise.reject(closedError());
     if (isTooLong(key))
       return Promise.reject(badRequest(`metadata.name: ${key.slice(0, 80)}… is too long to be stored`));
-    const pending = this.pending.get(key);
-    const current = pending === undefined ? this.index.get(key) : pending.change.current;
+    const pending = this.#pending.get(key);
+    const current = pending === undefined ? this.#index.get(key) : pending.change.current;
     let mutation: Mutation;
     try {
       mutation = decide(current);
     } catch (error) {
-      // Refused because of a write that nobody can read yet: a caller that reads and retries must find it.
+      // Rejected because of a write that is not readable yet: a caller that reads and retries must find it.
       return refuse(error, pending);
     }
     if (mutation.type === "none" || (mutation.type === "delete" && current === undefined)) {
       const unchanged = { changed: false, stored: current };
       return pending === undefined ? Promise.resolve(unchanged) : pending.batch.done.then(() => unchanged);
     }
-    const refusal = this.store.refusal?.(shrinks(mutation));
-    return refusal === undefined ? this.write(key, current, mutation) : Promise.reject(refusal);
+    const refusal = this.#store.refusal?.(shrinks(mutation));
+    return refusal === undefined ? this.#write(key, current, mutation) : Promise.reject(refusal);
   }
 
   subscribe(prefix: string, fromRevision: number, sink: Sink): () => void {
-    if (fromRevision < this.ring.floor()) throw new CompactedError(this.ring.floor());
-    const missed = fromRevision < this.durableRevision ? this.ring.after(fromRevision, prefix) : [];
-    const unsubscribe = this.subscriptions.add(prefix, Math.max(fromRevision, this.durableRevision), sink);
-    if (missed.length > 0) sink(missed, this.durableRevision);
+    if (fromRevision < this.#ring.floor()) throw new CompactedError(this.#ring.floor());
+    const missed = fromRevision < this.#durableRevision ? this.#ring.after(fromRevision, prefix) : [];
+    const unsubscribe = this.#subscriptions.add(prefix, Math.max(fromRevision, this.#durableRevision), sink);
+    if (missed.length > 0) sink(missed, this.#durableRevision);
     return unsubscribe;
   }
 
   waitFor(revision: number, timeoutMs: number): Promise<boolean> {
-    if (revision <= this.durableRevision) return Promise.resolve(true);
+    if (revision <= this.#durableRevision) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const cancel = this.clock.after(timeoutMs, () => waiter.wake(false));
+      const cancel = this.#clock.after(timeoutMs, () => waiter.wake(false));
       const waiter = {
         revision,
         wake: (reached: boolean): void => {
           cancel();
-          this.waiters.delete(waiter);
+          this.#waiters.delete(waiter);
           resolve(reached);
         },
       };
-      this.waiters.add(waiter);
+      this.#waiters.add(waiter);
     });
   }
 
   async close(): Promise<void> {
-    this.closed = true;
-    const open = [...this.sent, ...(this.batch === undefined ? [] : [this.batch])];
+    this.#closed = true;
+    const open = [...this.#sent, ...(this.#batch === undefined ? [] : [this.#batch])];
     await Promise.allSettled(open.map((batch) => batch.done));
-    for (const waiter of this.waiters) waiter.wake(false);
-    await this.store.close();
+    for (const waiter of this.#waiters) waiter.wake(false);
+    await this.#store.close();
   }
 
-  private async write(
+  async #write(
     key: string,
     previous: StoredObject | undefined,
     mutation: Exclude<Mutation, { type: "none" }>,
   ): Promise<MutationResult> {
-    const revision = this.lastRevision + 1;
+    const revision = this.#lastRevision + 1;
     const change = changeFor(key, revision, previous, mutation);
-    this.lastRevision = revision;
-    const batch = this.openBatch();
+    this.#lastRevision = revision;
+    const batch = this.#openBatch();
     batch.changes.push(change);
     batch.entries.push(entryOf(revision, key, change.current));
-    this.pending.set(key, { change, batch });
+    this.#pending.set(key, { change, batch });
     await batch.done;
     return { changed: true, stored: change.current ?? change.deleted };
   }
 
   /** The batch that collects until this turn's synchronous work is over. */
-  private openBatch(): Batch {
-    if (this.batch !== undefined) return this.batch;
+  #openBatch(): Batch {
+    if (this.#batch !== undefined) return this.#batch;
     const batch = newBatch();
-    this.batch = batch;
-    queueMicrotask(() => this.send(batch));
+    this.#batch = batch;
+    queueMicrotask(() => this.#send(batch));
     return batch;
   }
 
   /** Batches do not wait for each other: the store groups what is in flight, and serialising them would cost a factor of three. */
-  private send(batch: Batch): void {
-    this.batch = undefined;
+  #send(batch: Batch): void {
+    this.#batch = undefined;
     batch.state = "sent";
-    this.sent.push(batch);
-    this.store.commit(batch.entries).then(
-      () => this.settle(batch, "durable"),
+    this.#sent.push(batch);
+    this.#store.commit(batch.entries).then(
+      () => this.#settle(batch, "durable"),
       (error: unknown) => {
         batch.error = error;
-        this.settle(batch, "failed");
+        this.#settle(batch, "failed");
       },
     );
   }
 
-  private settle(batch: Batch, state: "durable" | "failed"): void {
+  #settle(batch: Batch, state: "durable" | "failed"): void {
     batch.state = state;
-    for (let head = this.sent[0]; head !== undefined; head = this.sent[0]) {
+    for (let head = this.#sent[0]; head !== undefined; head = this.#sent[0]) {
       if (head.state !== "durable" && head.state !== "failed") return;
-      this.sent.shift();
-      if (head.state === "durable") this.apply(head);
-      else this.rollBack(head);
+      this.#sent.shift();
+      if (head.state === "durable") this.#apply(head);
+      else this.#rollBack(head);
     }
   }
 
-  private apply(batch: Batch): void {
+  #apply(batch: Batch): void {
     for (const change of batch.changes) {
-      if (change.current === undefined) this.index.delete(change.key);
-      else this.index.set(change.current);
-      this.ring.push(change);
-      this.durableRevision = change.revision;
-      this.forget(change);
+      if (change.current === undefined) this.#index.delete(change.key);
+      else this.#index.set(change.current);
+      this.#ring.push(change);
+      this.#durableRevision = change.revision;
+      this.#forget(change);
     }
     batch.resolve();
-    this.subscriptions.deliver(batch.changes, this.durableRevision);
-    for (const waiter of this.waiters) if (waiter.revision <= this.durableRevision) waiter.wake(true);
-    this.compactIfDue();
+    this.#subscriptions.deliver(batch.changes, this.#durableRevision);
+    for (const waiter of this.#waiters) if (waiter.revision <= this.#durableRevision) waiter.wake(true);
+    this.#compactIfDue();
   }
 
   /** Later writes that build on these are in later batches, which fail too and are rolled back in turn. */
-  private rollBack(batch: Batch): void {
-    for (const change of batch.changes) this.forget(change);
+  #rollBack(batch: Batch): void {
+    for (const change of batch.changes) this.#forget(change);
     batch.reject(batch.error);
   }
 
-  private forget(change: StoredChange): void {
-    if (this.pending.get(change.key)?.change === change) this.pending.delete(change.key);
+  #forget(change: StoredChange): void {
+    if (this.#pending.get(change.key)?.change === change) this.#pending.delete(change.key);
   }
 
   /** Driven by writes, not by a timer: an idle server stays silent. */
-  private compactIfDue(): void {
-    const slack = Math.ceil(this.history / 10);
-    if (this.compacting || this.durableRevision - this.compacted < this.history + slack) return;
-    const target = this.durableRevision - this.history;
-    this.compacting = true;
-    this.store
+  #compactIfDue(): void {
+    const slack = Math.ceil(this.#history / 10);
+    if (this.#compacting || this.#durableRevision - this.#compacted < this.#history + slack) return;
+    const target = this.#durableRevision - this.#history;
+    this.#compacting = true;
+    this.#store
       .compact(target)
       .then(() => {
-        this.compacted = target;
-      }, this.onError)
+        this.#compacted = target;
+      }, this.#onError)
       .finally(() => {
-        this.compacting = false;
+        this.#compacting = false;
       });
   }
 }
 
-/** Deletions, and the steps of an object that is on its way to one, make room in the end. */
+/** Deletions, and updates of objects that are being deleted, free space eventually. */
 function shrinks(mutation: Exclude<Mutation, { type: "none" }>): boolean {
   return mutation.type === "delete" || mutation.object.metadata.deletionTimestamp !== undefined;
 }

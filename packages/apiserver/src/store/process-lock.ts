@@ -11,16 +11,16 @@ interface Holder {
   boot: string;
 }
 
-/** Directories held by this very process, which a look at process ids cannot tell from a leftover. */
+/** Directories locked by this process, which its process id cannot distinguish from a stale lock. */
 const heldHere = new Set<string>();
 
-/** Takes the data directory for this process, or says who has it. The returned function gives it back. */
+/** Locks the data directory for this process, or throws with the holder. The returned function releases it. */
 export function lockDirectory(directory: string): () => void {
   const place = realpathSync(directory);
   const path = join(place, "lock");
   const mine = holderNow();
   if (heldHere.has(place)) throw heldBy(directory, mine);
-  // Written beside and linked into place, so that nobody ever sees half a lock.
+  // Written to a draft and linked into place, so that no process ever reads a partial lock.
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 });
   try {
@@ -51,7 +51,7 @@ function takeLock(directory: string, path: string, draft: string): void {
   }
 }
 
-/** Moves the dead lock away; if another starter was faster and it is theirs that was moved, puts it back. */
+/** Moves the stale lock away; if another process was faster and its lock was moved, puts it back. */
 function removeStale(path: string, draft: string, text: string): void {
   const aside = `${draft}.stale`;
   try {

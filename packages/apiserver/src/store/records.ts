@@ -144,9 +144,9 @@ export function damaged(dbKey: Buffer, cause?: unknown): StoreError {
   return new StoreError(`the stored data of ${what} is damaged`, DAMAGE_CURE, { cause });
 }
 
-/** What a person can do about damaged data. */
+/** What a user can do about damaged data. */
 export const DAMAGE_CURE =
-  "The file was left as it is. Check the disk, then restore the newest backup into an empty data directory.";
+  "The file was not modified. Check the disk, then restore the newest backup into an empty data directory.";
 
 /** Binds an encrypted value to its place, so that an older or another Secret's value cannot be put there. */
 function contextOf(object: { key: string; revision: number }): string {

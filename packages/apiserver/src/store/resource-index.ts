@@ -18,34 +18,34 @@ interface Bucket {
 }
 
 /**
- * Current objects by key, and per resource in key order. A write costs no more than a map operation; the order is made good by
+ * Current objects by key, and per resource in key order. A write costs no more than a map operation; the order is restored by
  * the next list, which sorts only what was added since. Keys are compared as strings, which for them equals byte order.
  */
 export class ResourceIndex {
-  private readonly cells = new Map<string, Cell>();
-  private readonly buckets = new Map<string, Bucket>();
+  readonly #cells = new Map<string, Cell>();
+  readonly #buckets = new Map<string, Bucket>();
 
   get(key: string): StoredObject | undefined {
-    return this.cells.get(key)?.stored;
+    return this.#cells.get(key)?.stored;
   }
 
   set(stored: StoredObject): void {
-    const existing = this.cells.get(stored.key);
+    const existing = this.#cells.get(stored.key);
     if (existing !== undefined) {
       existing.stored = stored;
       return;
     }
-    const bucket = this.bucketFor(resourceOf(stored.key) ?? "");
+    const bucket = this.#bucketFor(resourceOf(stored.key) ?? "");
     const cell: Cell = { key: stored.key, bucket, stored };
-    this.cells.set(stored.key, cell);
+    this.#cells.set(stored.key, cell);
     bucket.added.push(cell);
     bucket.live++;
   }
 
   delete(key: string): void {
-    const cell = this.cells.get(key);
+    const cell = this.#cells.get(key);
     if (cell === undefined) return;
-    this.cells.delete(key);
+    this.#cells.delete(key);
     cell.stored = undefined;
     cell.bucket.dead++;
     cell.bucket.live--;
@@ -54,33 +54,33 @@ export class ResourceIndex {
   /** A private array of all objects whose key starts with `prefix`, in key order. */
   list(prefix: string): StoredObject[] {
     const resource = resourceOf(prefix);
-    if (resource === undefined) return this.bucketsUnder(prefix).flatMap((bucket) => collect(bucket, ""));
-    const bucket = this.buckets.get(resource);
+    if (resource === undefined) return this.#bucketsUnder(prefix).flatMap((bucket) => collect(bucket, ""));
+    const bucket = this.#buckets.get(resource);
     if (bucket === undefined) return [];
     return collect(bucket, prefix.length === resource.length + 1 ? "" : prefix);
   }
 
   count(prefix: string): number {
     const resource = resourceOf(prefix);
-    if (resource === undefined) return this.bucketsUnder(prefix).reduce((sum, bucket) => sum + bucket.live, 0);
-    const bucket = this.buckets.get(resource);
+    if (resource === undefined) return this.#bucketsUnder(prefix).reduce((sum, bucket) => sum + bucket.live, 0);
+    const bucket = this.#buckets.get(resource);
     if (bucket === undefined) return 0;
     if (prefix.length === resource.length + 1) return bucket.live;
     tidy(bucket);
     return rangeEnd(bucket.sorted, prefix) - lowerBound(bucket.sorted, prefix);
   }
 
-  private bucketFor(resource: string): Bucket {
-    let bucket = this.buckets.get(resource);
+  #bucketFor(resource: string): Bucket {
+    let bucket = this.#buckets.get(resource);
     if (bucket === undefined) {
       bucket = { resource, sorted: [], added: [], dead: 0, live: 0 };
-      this.buckets.set(resource, bucket);
+      this.#buckets.set(resource, bucket);
     }
     return bucket;
   }
 
-  private bucketsUnder(prefix: string): Bucket[] {
-    return [...this.buckets.values()]
+  #bucketsUnder(prefix: string): Bucket[] {
+    return [...this.#buckets.values()]
       .filter((bucket) => `${bucket.resource}/`.startsWith(prefix))
       .sort((a, b) => (`${a.resource}/` < `${b.resource}/` ? -1 : 1));
   }

@@ -59,7 +59,7 @@ async function serverContents(shared: SharedStores, name: string): Promise<strin
 }
 
 describe("stores in one database", () => {
-  it("are apart: what one writes or loses is not another's", async () => {
+  it("are isolated from each other", async () => {
     const shared = await openSharedStores(newDirectory());
     const one = await shared.open("ns/one", "u1");
     const two = await shared.open("ns/two", "u2");
@@ -71,7 +71,7 @@ describe("stores in one database", () => {
     await shared.close();
   });
 
-  it("give the data of an earlier owner of the name to nobody", async () => {
+  it("never expose the data of an earlier owner of the name", async () => {
     const directory = newDirectory();
     let shared = await openSharedStores(directory);
     await (await shared.open("ns/one", "old")).commit([put(1, "core/secrets/a/s", "secret")]);
@@ -84,7 +84,7 @@ describe("stores in one database", () => {
     await shared.close();
   });
 
-  it("encrypt Secrets where there is a key, also those of before", async () => {
+  it("encrypt Secrets where there is a key, also those written before", async () => {
     const directory = newDirectory();
     let shared = await openSharedStores(directory);
     await (await shared.open("ns/one", "u")).commit([put(1, "core/secrets/a/s", "old secret")]);
@@ -95,11 +95,11 @@ describe("stores in one database", () => {
     await shared.close();
     shared = await openSharedStores(directory);
     const without = await shared.open("ns/one", "u");
-    await expect(without.load()).rejects.toThrow(/key that was not given/);
+    await expect(without.load()).rejects.toThrow(/key that is not in the key file/);
     await shared.close();
   });
 
-  it("hold what is the same in many servers once, and give it back byte for byte", async () => {
+  it("hold identical objects of many servers once, and return them byte for byte", async () => {
     const directory = newDirectory();
     let shared = await openSharedStores(directory);
     const names = Array.from({ length: 30 }, (_, i) => `ns/c${i}`);
@@ -116,7 +116,7 @@ describe("stores in one database", () => {
     expect(size / names.length).toBeLessThan(80 * 1024);
   });
 
-  it("refuse all but deletions while the disk that they share with others is full", async () => {
+  it("refuse everything but deletions while the shared disk is full", async () => {
     const reserve = openDiskReserve(newDirectory());
     const shared = await openSharedStores(newDirectory(), { reserve });
     const store = await shared.open("ns/one", "u");

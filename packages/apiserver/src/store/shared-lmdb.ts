@@ -14,7 +14,7 @@ import { openError } from "./write-error.ts";
 
 /** Stores of many API servers in one database: one file, and one flush for all that is written at the same time. */
 export interface SharedStores {
-  /** The store of `name`. Data that was written under another identity is not this one's and is removed first. */
+  /** The store of `name`. Data of another identity under this name is removed first. */
   open(name: string, identity: string): Promise<Store>;
   /** Removes all data of `name`. Safe to repeat, and to be interrupted. */
   remove(name: string): Promise<void>;
@@ -29,10 +29,10 @@ const TEMPLATES = 0x11;
 const MAX_TEMPLATES = 1_000;
 /** Names may be long, keys may not. */
 const NAME_BYTES = 16;
-/** Ends a prefix: what belongs to the whole part comes before its records. */
+/** Terminates a prefix: keys of the part itself sort before its records. */
 const OWNER = 0;
 const RECORDS = 1;
-/** Records removed per transaction: others must get their turn. */
+/** Records removed per transaction: other writers must get their turn. */
 const CHUNK = 500;
 
 /** Opens or creates the shared database in `directory`, which belongs to this process until close(). */
@@ -106,11 +106,11 @@ class LmdbShared implements SharedStores, Templates {
     const wanted = Buffer.from(identity);
     const found = this.#database.getBinary(owner);
     if (found !== undefined && !found.equals(wanted)) await this.remove(name);
-    // On disk before anything else of it: data without an owner would be nobody's to remove.
+    // On disk before any of its data: data without an owner would never be removed.
     if (found?.equals(wanted) !== true) await this.#transact(() => void this.#database.put(owner, wanted));
     const part = partOfDatabase(this.#database as Records, prefixOf(name, RECORDS));
     const store = new DurableStore(part, this.#codec, {
-      ...(this.#reserve === undefined ? {} : { reserve: this.#reserve }),
+      reserve: this.#reserve,
       backup: () => Promise.reject(noBackup()),
       close: async () => {},
     });

@@ -13,14 +13,14 @@ interface Subscriber {
   position: number;
 }
 
-/** Who wants which changes, kept per resource so that a change costs nothing to watchers of other resources. */
+/** Subscribers, kept per resource so that a change costs nothing to watchers of other resources. */
 export class Subscriptions {
-  private readonly byResource = new Map<string, Set<Subscriber>>();
-  private readonly spanning = new Set<Subscriber>();
-  private readonly onError: (error: unknown) => void;
+  readonly #byResource = new Map<string, Set<Subscriber>>();
+  readonly #spanning = new Set<Subscriber>();
+  readonly #onError: (error: unknown) => void;
 
   constructor(onError: (error: unknown) => void) {
-    this.onError = onError;
+    this.#onError = onError;
   }
 
   /** Adds a subscriber that has seen everything up to `position`. */
@@ -29,30 +29,30 @@ export class Subscriptions {
     const whole = resource === undefined ? prefix === "" : prefix.length === resource.length + 1;
     const subscriber: Subscriber = { prefix, whole, sink, position };
     if (resource === undefined) {
-      this.spanning.add(subscriber);
-      return () => this.spanning.delete(subscriber);
+      this.#spanning.add(subscriber);
+      return () => this.#spanning.delete(subscriber);
     }
-    const peers = this.byResource.get(resource) ?? new Set();
-    this.byResource.set(resource, peers.add(subscriber));
+    const peers = this.#byResource.get(resource) ?? new Set();
+    this.#byResource.set(resource, peers.add(subscriber));
     return () => {
       peers.delete(subscriber);
-      if (peers.size === 0 && this.byResource.get(resource) === peers) this.byResource.delete(resource);
+      if (peers.size === 0 && this.#byResource.get(resource) === peers) this.#byResource.delete(resource);
     };
   }
 
   /** Hands out changes that have just become durable, in order. */
   deliver(changes: readonly StoredChange[], revision: number): void {
-    for (const subscriber of this.spanning) this.hand(subscriber, changes, revision);
-    if (this.byResource.size === 0) return;
+    for (const subscriber of this.#spanning) this.#hand(subscriber, changes, revision);
+    if (this.#byResource.size === 0) return;
     for (const [resource, ofResource] of groupByResource(changes)) {
-      const peers = this.byResource.get(resource);
+      const peers = this.#byResource.get(resource);
       if (peers === undefined) continue;
-      for (const subscriber of peers) this.hand(subscriber, ofResource, revision);
+      for (const subscriber of peers) this.#hand(subscriber, ofResource, revision);
     }
   }
 
-  private hand(subscriber: Subscriber, changes: readonly StoredChange[], revision: number): void {
-    // Somebody who subscribed while this delivery was under way got these from the ring.
+  #hand(subscriber: Subscriber, changes: readonly StoredChange[], revision: number): void {
+    // A subscriber added during this delivery got these from the ring.
     if (subscriber.position >= revision) return;
     const after = subscriber.position;
     subscriber.position = revision;
@@ -65,7 +65,7 @@ export class Subscriptions {
     try {
       subscriber.sink(wanted, revision);
     } catch (error) {
-      this.onError(error);
+      this.#onError(error);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { StoreError } from "./store.ts";
 
-/** lmdb rejects with a generic error and puts the cause into a promise beside it, which is settled by then. */
+/** lmdb rejects with a generic error and puts the cause into a second promise, which is settled by then. */
 export async function commitFailure(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !("commitError" in error)) return error;
   try {
@@ -41,7 +41,7 @@ function isNoSpace(about: string, code: string): boolean {
   );
 }
 
-/** What a failed write means to a person. Nothing was written; the store can be used again. */
+/** The error of a failed write, for users. Nothing was written; the store remains usable. */
 export function writeError(error: unknown): StoreError {
   const text = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
@@ -56,12 +56,12 @@ export function writeError(error: unknown): StoreError {
       },
     );
   }
-  return new StoreError(`writing to the data directory failed: ${text}`, "Check the disk and the system's log.", {
+  return new StoreError(`writing to the data directory failed: ${text}`, "Check the disk and the system log.", {
     cause: error,
   });
 }
 
-/** What a data directory that cannot be opened means to a person. */
+/** The error of a data directory that cannot be opened, for users. */
 export function openError(directory: string, error: unknown): StoreError {
   const text = error instanceof Error ? error.message : String(error);
   return new StoreError(

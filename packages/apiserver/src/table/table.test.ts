@@ -65,7 +65,7 @@ describe("tables", () => {
     expect((tableFor(type, [object], { ...options, listMeta }) as Table).metadata).toEqual(listMeta);
   });
 
-  it("include as much of the object as asked for", () => {
+  it("include as much of the object as requested", () => {
     const row = (includeObject: "None" | "Metadata" | "Object"): unknown =>
       (tableFor(widget([]), [object], { ...options, includeObject }) as Table).rows[0]?.object;
     expect(row("None")).toBeNull();

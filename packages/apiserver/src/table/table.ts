@@ -44,7 +44,7 @@ function row(object: Unstructured, cells: readonly Cell[], o: TableOptions): obj
   const conditions = rowConditions(object);
   return {
     cells: values,
-    ...(conditions === undefined ? {} : { conditions }),
+    conditions,
     object: o.includeObject === "None" ? null : o.includeObject === "Object" ? object : partialObject(object),
   };
 }

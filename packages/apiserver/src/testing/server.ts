@@ -48,8 +48,8 @@ export async function startTestServer(options: Partial<ApiServerOptions> = {}): 
       method,
       path,
       headers,
-      ...(query === undefined ? {} : { query }),
-      ...(body === undefined ? {} : { body }),
+      query,
+      body,
     });
   const json = { "content-type": "application/json" };
   return {

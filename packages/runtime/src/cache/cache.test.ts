@@ -51,7 +51,7 @@ function configMap(name: string, data: Record<string, string> = {}, labels: Reco
 const key = (name: string) => ({ namespace: "default", name });
 
 describe("Cache", () => {
-  test("holds what is there and follows changes; objects are frozen and shared", async () => {
+  test("holds existing objects and follows changes; objects are frozen and shared", async () => {
     const { clock, cache, direct } = await start();
     await direct.create(configMap("before"));
     cache.informer(ConfigMap);
@@ -67,7 +67,7 @@ describe("Cache", () => {
     expect(cache.get(ConfigMap, key("before"))).toBeUndefined();
   });
 
-  test("own writes are there when the promise resolves, whether or not the watch brought them", async () => {
+  test("shows own writes when the promise resolves, whether or not the watch has delivered them", async () => {
     const { cache, faulty } = await start();
     cache.informer(ConfigMap);
     cache.start();
@@ -82,7 +82,7 @@ describe("Cache", () => {
     expect(cache.get(ConfigMap, key("a"))).toBeUndefined();
   });
 
-  test("own writes are seen through selectors too; who leaves a selection is shown as written until the watch takes it out", async () => {
+  test("shows own writes through selectors; an object that leaves the selection stays until the watch removes it", async () => {
     const { clock, cache } = await start();
     const Secret = kindRef({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
     cache.restrict(Secret, { labelSelector: "cluster" });
@@ -103,30 +103,30 @@ describe("Cache", () => {
     expect(cache.list(Secret)).toEqual([]);
   });
 
-  test("the loss of the server and its return are told once each", async () => {
+  test("reports the loss of the server and its return once each", async () => {
     const { clock, cache, faulty, direct } = await start();
     const informer = cache.informer(ConfigMap);
-    const told: string[] = [];
-    const end = informer.onHealth((error) => told.push(error === undefined ? "well" : "lost"));
+    const reports: string[] = [];
+    const end = informer.onHealth((error) => reports.push(error === undefined ? "well" : "lost"));
     cache.start();
     await cache.waitForSync();
     faulty.down = true;
     await clock.advance(60_000);
-    expect(told).toEqual(["lost"]);
+    expect(reports).toEqual(["lost"]);
     faulty.down = false;
     while (informer.error !== undefined) await clock.advance(1000);
     await clock.advance(5000);
-    expect(told).toEqual(["lost", "well"]);
+    expect(reports).toEqual(["lost", "well"]);
     await direct.create(configMap("a"));
     await clock.advance(10);
     expect(cache.get(ConfigMap, key("a"))).toBeDefined();
     end();
     faulty.down = true;
     await clock.advance(10);
-    expect(told).toEqual(["lost", "well"]);
+    expect(reports).toEqual(["lost", "well"]);
   });
 
-  test("reading before the first list is an error that says what to do, not an empty answer", async () => {
+  test("rejects reads before the first list with an error that says what to do", async () => {
     const { cache } = await start();
     expect(() => cache.get(ConfigMap, key("a"))).toThrow(/is not in the cache: let the controller watch it/);
     cache.informer(ConfigMap);
@@ -152,7 +152,7 @@ describe("Cache", () => {
     expect(() => cache.byIndex(ConfigMap, "nope", "x")).toThrow(/no index "nope"/);
   });
 
-  test("an informer taken for a while stops with its last user", async () => {
+  test("stops a shared informer with its last user", async () => {
     const { clock, cache } = await start();
     cache.start();
     const one = cache.acquire(ConfigMap);
@@ -216,7 +216,7 @@ describe("Cache", () => {
     expect(cache.problems()).toEqual([]);
   });
 
-  test("a kind that is not served is named as a problem, and watched once it is", async () => {
+  test("reports a kind that is not served, and watches it once it is", async () => {
     const { clock, cache } = await start();
     const Thing = kindRef({ group: "x.io", version: "v1", kind: "Thing", plural: "things", namespaced: true });
     cache.start();
@@ -262,7 +262,7 @@ interface Seen {
   revision: number;
 }
 
-/** Writes at random for a while, as somebody else would, and remembers the whole truth. */
+/** Writes at random for a while, as another client would, and records the expected history. */
 async function writeAtRandom(direct: Client, random: Random, history: Seen[]): Promise<void> {
   const name = `o${randomInt(random, 6)}`;
   const live = await direct.get(ConfigMap, key(name));

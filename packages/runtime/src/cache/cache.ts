@@ -75,7 +75,8 @@ export class Cache implements WriteObserver {
 
   /** Restricts what is held of a kind; before its first use. */
   restrict(kind: KindRef, scope: InformerScope): void {
-    if (this.#entries.has(kindId(kind))) throw new Error(`${kindText(kind)} is in use already: restrict it before`);
+    if (this.#entries.has(kindId(kind)))
+      throw new Error(`${kindText(kind)} is already in use: restrict it before its first use`);
     this.#scopes.set(kindId(kind), scope);
   }
 

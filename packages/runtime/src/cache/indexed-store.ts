@@ -58,7 +58,7 @@ export class IndexedStore<T extends KubeObject> {
 
   /** Adds an index over existing and future objects. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
-    if (this.#indexes.has(name)) throw new Error(`index "${name}" exists already`);
+    if (this.#indexes.has(name)) throw new Error(`index "${name}" already exists`);
     const index: Index<T> = { valuesOf, keys: new Map() };
     this.#indexes.set(name, index);
     for (const [key, object] of this.#objects) for (const value of values(index, object)) file(index, value, key);

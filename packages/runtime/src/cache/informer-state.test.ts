@@ -70,7 +70,7 @@ describe("InformerState", () => {
     expect(log).toEqual(["add a@10", "update a@13", "update a@14"]);
   });
 
-  test("the late answer to a create does not bring back what was deleted since", () => {
+  test("the late response to a create does not bring back an object deleted since", () => {
     const { state } = new Listener();
     state.replace([], "10", true);
     state.event("ADDED", thing("a", "u1", 11));
@@ -98,7 +98,7 @@ describe("InformerState", () => {
     expect(state.store.get("ns/a")).toBe(marked);
   });
 
-  test("a list removes what is gone but keeps what was written after it was made", () => {
+  test("a list removes deleted objects but keeps later writes", () => {
     const { state, log } = new Listener();
     state.replace([thing("old", "u1", 5), thing("same", "u2", 6)], "10", true);
     state.written(thing("new", "u3", 21));
@@ -106,7 +106,7 @@ describe("InformerState", () => {
     expect(log).toEqual(["add old@5", "add same@6", "add new@21", "delete old"]);
   });
 
-  test("a server that lost its data is believed: everything follows the older list", () => {
+  test("follows an older list when the server lost its data", () => {
     const { state } = new Listener();
     state.replace([thing("kept", "u1", 90), thing("lost", "u2", 95)], "100", true);
     const listener = new Map<string, string>();
@@ -116,14 +116,14 @@ describe("InformerState", () => {
     expect(state.revision).toBe("4");
   });
 
-  test("deleted and made again between two lists: both are told", () => {
+  test("reports deletion and creation when an object was recreated between two lists", () => {
     const { state, log } = new Listener();
     state.replace([thing("a", "u1", 10)], "10", true);
     state.replace([thing("a", "u2", 20)], "20", false);
     expect(log).toEqual(["add a@10", "delete a", "add a@20"]);
   });
 
-  test("law: whatever the order of events, lists and answers, the view ends equal to the server and reads its own writes", () => {
+  test("law: whatever the order of events, lists and responses, the view converges to the server and reads its own writes", () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = seededRandom(seed);

@@ -27,11 +27,12 @@ export class Informer<T extends KubeObject> {
   readonly #healthListeners = new Set<(error: unknown) => void>();
   readonly #stop = new AbortController();
   readonly #waiting = new Set<() => void>();
-  /** Those who want to hear of a failure as well. */
+  /** Handlers of failures. */
   readonly #waitingForWord = new Set<() => void>();
   #synced = false;
   #error: unknown;
   #running: Promise<void> | undefined;
+  #retry: () => void = () => undefined;
 
   constructor(kind: Kind<T>, scope: InformerScope, deps: InformerDeps) {
     this.kind = kind;
@@ -92,12 +93,20 @@ export class Informer<T extends KubeObject> {
         onError: (error) => this.#noteError(error),
         onWell: () => this.#noteWell(),
         failing: () => this.#error !== undefined,
+        onWaiting: (retry) => {
+          this.#retry = retry;
+        },
       },
       this.#stop.signal,
     );
   }
 
-  /** Ends the watch; the view stays as it is. */
+  /** Asks a lost server again now: something says that it serves. Without a failure nothing happens. */
+  retry(): void {
+    this.#retry();
+  }
+
+  /** Stops the watch; the view stays as it is. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error("the informer was stopped"));
     for (const wake of this.#waiting) wake();
@@ -146,7 +155,7 @@ export class Informer<T extends KubeObject> {
   }
 
   /**
-   * An own write belongs into the view if it matches, and also if it did before: it is shown as written until the watch says that
+   * An own write belongs into the view if it matches, and also if it did before: it is shown as written until the watch reports that
    * it left the selection.
    */
   #holds(object: T): boolean {
@@ -171,7 +180,7 @@ export class Informer<T extends KubeObject> {
     if (first) for (const listener of this.#healthListeners) listener(error);
     for (const wake of this.#waitingForWord) wake();
     const level = first ? "info" : "debug";
-    this.#deps.log[level]("watch interrupted, trying again", { kind: this.kind.kind, error });
+    this.#deps.log[level]("watch interrupted, retrying", { kind: this.kind.kind, error });
   }
 
   // One handler's mistake must not cost the others their event.
@@ -212,7 +221,7 @@ function sharedCopy<T extends KubeObject>(object: T): T {
   return deepFreeze({ ...object, metadata });
 }
 
-/** managedFields are a fifth to two fifths of an object and nobody reads them from a cache. */
+/** managedFields are a fifth to two fifths of an object and are never read from a cache. */
 function dropManagedFields<T extends KubeObject>(object: T): T {
   delete object.metadata.managedFields;
   return object;

@@ -73,21 +73,21 @@ const names = (): unknown[] => cache.list(ConfigMap).map(({ metadata }) => metad
 test.each([
   ["by its reason", { reason: "Expired", code: 400 }],
   ["by its code", { reason: "Unknown", code: 410 }],
-])("lost history, told %s, leads to a new list", async (_, fields) => {
+])("lost history, reported %s, leads to a new list", async (_, fields) => {
   const { watches } = follow([() => list(10, ["a"]), () => list(20, ["b"])], [[event("ERROR", expired(fields))]]);
   await clock.advance(5_000);
   expect(names()).toEqual(["b"]);
   expect(watches()).toEqual(["10", "20"]);
 });
 
-test("a watch goes on from the last bookmark", async () => {
+test("resumes a watch from the last bookmark", async () => {
   const bookmark = event("BOOKMARK", { metadata: { resourceVersion: "50" } });
   const { watches } = follow([() => list(10, [])], [[bookmark]]);
   await clock.advance(5_000);
   expect(watches()).toEqual(["10", "50"]);
 });
 
-test("pages that outlive the server's history are read anew, all at once", async () => {
+test("lists again in one request when pages outlive the server's history", async () => {
   const gone: ApiResponse = { status: 410, headers: {}, body: expired({ reason: "Expired", code: 410 }), warnings: [] };
   const answer = ({ query }: ApiRequest): ApiResponse => {
     if (query?.["limit"] === "0") return list(30, ["a", "b", "c"]);
@@ -98,7 +98,7 @@ test("pages that outlive the server's history are read anew, all at once", async
   expect(names()).toEqual(["a", "b", "c"]);
 });
 
-test("a server that ends every watch at once is asked ever more seldom", async () => {
+test("backs off from a server that closes every watch at once", async () => {
   const { watches } = follow(
     [() => list(10, [])],
     Array.from({ length: 1000 }, () => []),
@@ -107,7 +107,24 @@ test("a server that ends every watch at once is asked ever more seldom", async (
   expect(watches().length).toBeLessThan(40);
 });
 
-test("a quiet server that is back is known to be, without waiting for something to happen", async () => {
+test("asks a lost server at once on request, and not before", async () => {
+  const { informer, asked } = follow(
+    [() => list(10, ["a"])],
+    [...Array.from({ length: 10 }, () => new Error("cut")), []],
+  );
+  await clock.advance(60_000);
+  const before = asked.length;
+  await clock.advance(100);
+  expect(asked.length).toBe(before);
+  informer.retry();
+  await clock.advance(100);
+  expect(asked.length).toBeGreaterThan(before);
+  // As after a first failure, and not as after a dozen.
+  await clock.advance(2_000);
+  expect(informer.error).toBeUndefined();
+});
+
+test("detects that a quiet server is back without waiting for an event", async () => {
   const { informer, asked } = follow([() => list(10, ["a"])], [new Error("cut"), new Error("cut")]);
   await clock.advance(5_000);
   expect(informer.error).toBeUndefined();
@@ -115,7 +132,7 @@ test("a quiet server that is back is known to be, without waiting for something 
   expect(names()).toEqual(["a"]);
 });
 
-test("one who fails at an event does not cost the others theirs", async () => {
+test("a failing handler does not cost the others their event", async () => {
   const { informer } = follow(
     [() => list(10, ["a"])],
     [[event("MODIFIED", object("a", 11)), event("DELETED", object("a", 12))]],

@@ -21,7 +21,7 @@ const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 const INITIAL_EVENTS_MS = 30_000;
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_LAST_MS = 30_000;
-/** A stream that ends this soon without an event is treated as a failure, so that a broken server is not hammered. */
+/** A stream that closes this soon without an event counts as a failure, so that a broken server is not hammered. */
 const TOO_SHORT_MS = 1000;
 
 /** Selects the objects that an informer holds. */
@@ -49,6 +49,8 @@ export interface ReflectorDeps<T extends KubeObject> {
   readonly onWell: () => void;
   /** Whether the last attempt failed. */
   readonly failing: () => boolean;
+  /** Told before each wait for another attempt: `retry` ends it. */
+  readonly onWaiting: (retry: () => void) => void;
 }
 
 /** Keeps an informer's state in sync with the server until the signal aborts: lists, watches, and starts over as needed. */
@@ -73,14 +75,17 @@ export async function reflect<T extends KubeObject>(deps: ReflectorDeps<T>, sign
     }
     failures = progressed ? 1 : failures + 1;
     const wait = Math.min(BACKOFF_FIRST_MS * 2 ** (failures - 1), BACKOFF_LAST_MS) * (1 + randomFloat(deps.random));
-    await sleep(deps.clock, wait, signal).catch(() => undefined);
+    const impatient = new AbortController();
+    deps.onWaiting(() => impatient.abort());
+    await sleep(deps.clock, wait, AbortSignal.any([signal, impatient.signal])).catch(() => undefined);
+    if (impatient.signal.aborted) failures = 0;
   }
 }
 
-/** A server that takes sendInitialEvents for noise sends the objects but never the bookmark that ends them. */
+/** A server that ignores sendInitialEvents sends the objects but never the final bookmark. */
 class NoInitialEvents extends Error {}
 
-/** One pass: bring the state up to date if it is not, then follow the watch until it ends. */
+/** One pass: bring the state up to date if it is not, then follow the watch until it closes. */
 class Session<T extends KubeObject> {
   readonly #deps: ReflectorDeps<T>;
   readonly #signal: AbortSignal;
@@ -94,7 +99,7 @@ class Session<T extends KubeObject> {
     const { state } = this.#deps;
     try {
       if (state.revision === undefined) return await this.#start(true);
-      if (this.#deps.failing()) await this.#knock();
+      if (this.#deps.failing()) await this.#probe();
       await this.#follow(this.#watch({ resourceVersion: state.revision }));
     } catch (error) {
       // Also in the first session, which may have lasted for minutes.
@@ -104,7 +109,7 @@ class Session<T extends KubeObject> {
   }
 
   /** An open watch is silent until something changes; one small read shows at once that the server is back. */
-  async #knock(): Promise<void> {
+  async #probe(): Promise<void> {
     const { client, kind, scope } = this.#deps;
     await client.list(kind, { ...scope, limit: 1 }, this.#signal);
     this.#deps.onWell();
@@ -118,7 +123,7 @@ class Session<T extends KubeObject> {
         await this.#watchList(initial);
         return;
       } catch (error) {
-        // Servers without the feature refuse sendInitialEvents or resourceVersionMatch on a watch, or do not know what is meant.
+        // Servers without the feature refuse sendInitialEvents or resourceVersionMatch on a watch, or do not understand the request.
         if (!(error instanceof NoInitialEvents) && !isReason(error, "Invalid", "BadRequest")) throw error;
         server.watchList = false;
       }
@@ -245,7 +250,7 @@ function watchError(object: unknown): Error {
 
 /** How large objects have become is known again after a list: what a watch replaces is not measured. */
 function readAgain(plural: string): ApiError {
-  const message = `the watch of ${plural} has sent so much that everything is read again`;
+  const message = `the watch of ${plural} has sent so much data that it is listed again`;
   return new ApiError({
     kind: "Status",
     apiVersion: "v1",

@@ -52,6 +52,6 @@ export class SilenceGuard {
       return;
     }
     this.#expired = true;
-    this.#inner.abort(new Error(`nothing was heard for ${silent} ms`));
+    this.#inner.abort(new Error(`no data received for ${silent} ms`));
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock, KubeObject } from "@capstan/apimachinery";
-import { covers } from "./covers.ts";
+import { applyCovers } from "./apply-covers.ts";
 
 const KEEP_MS = 10 * 60_000;
 const SWEEP_ABOVE = 5000;
@@ -38,7 +38,7 @@ export class ApplyMemo {
     if (entry?.digest !== digest || resourceVersion === undefined) return false;
     entry.at = this.#clock.monotonic();
     if (entry.resourceVersion === resourceVersion) return true;
-    if (!covers(live, desired)) return false;
+    if (!applyCovers(live, desired)) return false;
     entry.resourceVersion = resourceVersion;
     return true;
   }
@@ -56,7 +56,7 @@ export class ApplyMemo {
     if (this.#entries.size > this.#sweepAbove) this.#sweep();
   }
 
-  /** Entries nobody asked for in ten minutes belong to objects that are gone or at rest; a wasted apply is all they cost. */
+  /** Entries unused for ten minutes belong to objects that are deleted or idle; dropping one costs an extra apply at most. */
   #sweep(): void {
     const oldest = this.#clock.monotonic() - KEEP_MS;
     for (const [key, entry] of this.#entries) if (entry.at < oldest) this.#entries.delete(key);

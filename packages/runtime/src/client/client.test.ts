@@ -9,8 +9,8 @@ import {
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { afterEach, describe, expect, expectTypeOf, test } from "vitest";
 import { kindRef } from "../kind.ts";
+import { applyCovers } from "./apply-covers.ts";
 import { Client } from "./client.ts";
-import { covers } from "./covers.ts";
 
 interface ConfigMapObject extends KubeObject {
   data?: Record<string, string>;
@@ -63,7 +63,7 @@ describe("Client", () => {
     expectTypeOf(await client.get(untyped, { namespace, name: "a" })).toEqualTypeOf<Unstructured | undefined>();
   });
 
-  test("kinds that are not known are asked for once per group and version; a CRD that comes later is found", async () => {
+  test("discovers unknown kinds once per group and version, and finds a CRD that is created later", async () => {
     const { client, sent, server } = await start();
     await client.create(configMap("a"));
     await client.create({ apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "s" } });
@@ -114,7 +114,7 @@ describe("Client", () => {
 describe("ensure", () => {
   const writes = (sent: ApiRequest[]): number => sent.filter(({ method }) => method !== "GET").length;
 
-  test("applies once; then only if what was applied changed, or is to change", async () => {
+  test("applies once; then only if the applied or the desired fields change", async () => {
     const { client, sent, server, clock } = await start();
     const other = new Client(server.admin(), { fieldManager: "other", clock });
     const key = { namespace, name: "a" };
@@ -122,7 +122,7 @@ describe("ensure", () => {
     expect(writes(sent)).toBe(1);
     live = await client.ensure(configMap("a", { x: "1", y: "2" }), live);
     expect(writes(sent)).toBe(1);
-    // Somebody else's field does not matter.
+    // Another manager's field does not matter.
     live = await other.patch(live, { data: { z: "9" } });
     live = await client.ensure(configMap("a", { x: "1", y: "2" }), live);
     expect(writes(sent)).toBe(1);
@@ -144,7 +144,7 @@ describe("ensure", () => {
     expect(live.data).toEqual({ x: "1", z: "9" });
   });
 
-  test("an object made again is applied again", async () => {
+  test("applies again to a recreated object", async () => {
     const { client, sent } = await start();
     const live = await client.ensure(configMap("a", { x: "1" }), undefined);
     await client.delete(live);
@@ -161,6 +161,6 @@ describe("ensure", () => {
     [{ a: {} }, { a: [] }, false],
     [{}, { constructor: {} }, false],
   ])("covers %j %j: %s", (live, desired, expected) => {
-    expect(covers(live, desired)).toBe(expected);
+    expect(applyCovers(live, desired)).toBe(expected);
   });
 });

@@ -49,33 +49,33 @@ async function send(request: ApiRequest, answers: (attempt: number) => ApiRespon
   }
 }
 
-test("the time to wait comes from the header or the body, and is a minute at most", async () => {
+test("takes the delay from the header or the body, a minute at most", async () => {
   const inBody = await send(POST, (n) => (n === 1 ? answer(429, { retryAfterSeconds: 2 }) : answer(201)));
   expect(inBody).toEqual({ result: 201, at: [0, 2000] });
   const inHeader = await send(POST, (n) => (n === 1 ? answer(503, {}, { "retry-after": "3600" }) : answer(201)));
   expect(inHeader).toEqual({ result: 201, at: [0, 60_000] });
 });
 
-test("a server that always asks to wait is given up after ten repetitions", async () => {
+test("gives up after ten retries on a server that always requests to wait", async () => {
   const { result, at } = await send(GET, () => answer(429, { retryAfterSeconds: 1 }));
   expect(result).toBe(429);
   expect(at).toHaveLength(11);
 });
 
-test("what a server failed at is repeated if it reads, never if it writes", async () => {
+test("retries a failed read, never a failed write", async () => {
   const failing = (n: number) => (n === 1 ? answer(500, { retryAfterSeconds: 1 }) : answer(200));
   expect(await send(GET, failing)).toEqual({ result: 200, at: [0, 1000] });
   expect(await send(POST, failing)).toEqual({ result: 500, at: [0] });
-  expect(await send(GET, () => answer(500)), "nothing asked for").toEqual({ result: 500, at: [0] });
+  expect(await send(GET, () => answer(500)), "no Retry-After").toEqual({ result: 500, at: [0] });
 });
 
-test("a broken connection is tried five times by who reads, ever more slowly, and once by who writes", async () => {
+test("retries a read five times with backoff after a broken connection, and never a write", async () => {
   const broken = (): Error => new Error("ECONNRESET");
   expect(await send(GET, broken)).toEqual({ result: "ECONNRESET", at: [0, 50, 150, 350, 750] });
   expect(await send(POST, broken)).toEqual({ result: "ECONNRESET", at: [0] });
 });
 
-test("neither a word of the server nor the end of the caller's patience is a broken connection", async () => {
+test("treats neither an error response nor the caller's abort as a broken connection", async () => {
   const said = new ApiError({
     kind: "Status",
     apiVersion: "v1",

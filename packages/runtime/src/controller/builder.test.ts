@@ -30,7 +30,7 @@ const owned: KubeObject = {
   },
 };
 
-test("a change of what is owned leads to its controller, whatever version it was named by, or to every owner", () => {
+test("maps a change of an owned object to its controller, whatever version the reference names, or to every owner", () => {
   expect(ownerRequests(owned, Machine, false)).toEqual([{ namespace: "ns", name: "controlling" }]);
   expect(ownerRequests(owned, Machine, true)).toEqual([
     { namespace: "ns", name: "controlling" },
@@ -44,13 +44,13 @@ test("a change of what is owned leads to its controller, whatever version it was
   expect(ownerRequests({ ...owned, metadata: {} }, Machine, true)).toEqual([]);
 });
 
-test("mistakes in putting a controller together are told at once", () => {
+test("reports mistakes in the definition of a controller at once", () => {
   expect(() => controller("a").for(Machine).for(Fleet)).toThrow(/call for\(\) once/);
   expect(() => controller("a").owns(Machine)).toThrow(/call for\(\) before owns\(\)/);
   expect(() => controller("a").concurrency(0)).toThrow(/at least 1/);
 });
 
-test("every controller owns fields under a name of its own", () => {
+test("gives every controller a field manager of its own", () => {
   const build = (name: string) => controller(name).for(Machine);
   const reconcile = () => Promise.resolve(done());
   expect(build("a").reconcile(reconcile).definition.fieldManager).toBe("capstan-a");

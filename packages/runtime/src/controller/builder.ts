@@ -2,6 +2,7 @@ import type { KubeObject } from "@capstan/apimachinery";
 import { apiVersionOf, type Kind, type KindRef } from "../kind.ts";
 import { Controller } from "./controller.ts";
 import type { Predicate } from "./predicate.ts";
+import type { StatusDeferral } from "./status-deferral.ts";
 import type { MapFunction, Reconcile, Request, Source, Watch, WatchOptions } from "./types.ts";
 
 /** Starts the definition of a controller: `controller("machine").for(Machine).owns(Secret).reconcile(reconcileMachine)`. */
@@ -17,6 +18,7 @@ export class ControllerBuilder {
   readonly #sources: Source[] = [];
   #concurrency = 1;
   #rank = 0;
+  #deferral: StatusDeferral | undefined;
   #fieldManager: string;
 
   constructor(name: string) {
@@ -59,9 +61,15 @@ export class ControllerBuilder {
     return this;
   }
 
-  /** How far above the parts this controller's objects stand: when time is short, lower ranks go first. Default 0; see Turn. */
+  /** How far above its parts this controller's kind is: under load, lower ranks run first. Default 0; see FairScheduler. */
   rank(rank: number): this {
     this.#rank = rank;
+    return this;
+  }
+
+  /** Which parts of a status that `ensureStatus` writes may wait while lower ranks have work. Nothing waits unless said. */
+  deferStatus(deferral: StatusDeferral): this {
+    this.#deferral = deferral;
     return this;
   }
 
@@ -81,6 +89,7 @@ export class ControllerBuilder {
       sources: this.#sources,
       concurrency: this.#concurrency,
       rank: this.#rank,
+      deferral: this.#deferral,
       reconcile,
     });
   }

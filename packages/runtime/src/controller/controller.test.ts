@@ -18,10 +18,10 @@ import type { Logger } from "../log/logger.ts";
 import { silentLogger } from "../log/logger.ts";
 import { controller } from "./builder.ts";
 import type { Controller } from "./controller.ts";
+import { FairScheduler } from "./fair-scheduler.ts";
 import { generationChanged, ignoreStatus, labelsChanged, objectsWhere } from "./predicate.ts";
 import { done, requeueAfter, soonest, TerminalError } from "./result.ts";
 import { startControllers } from "./start-controllers.ts";
-import { Turn } from "./turn.ts";
 
 interface ConfigMapObject extends KubeObject {
   data?: Record<string, string>;
@@ -48,7 +48,7 @@ async function start(
   log: Logger = silentLogger,
   existing: ConfigMapObject[] = [],
   clock = new VirtualClock(),
-  turn = new Turn(clock),
+  scheduler = new FairScheduler(clock),
 ) {
   const random = seededRandom(1);
   const server = await createApiServer({ store: memoryStore(), clock, random, controllers: false });
@@ -60,7 +60,7 @@ async function start(
   const stop = new AbortController();
   const running = startControllers(
     controllers(requests),
-    { cache, clock, random, log, recorder: silentRecorder, turn },
+    { cache, clock, random, log, recorder: silentRecorder, scheduler },
     stop.signal,
   );
   cleanups.push(
@@ -107,7 +107,7 @@ function configMap(name: string, data: Record<string, string> = {}, metadata: ob
 }
 
 describe("a controller", () => {
-  test("what reads a kind that is still being listed is asked again when it is there, and nothing is logged", async () => {
+  test("requeues a reconcile that reads an unsynced kind once it is synced, and logs nothing", async () => {
     const errors: string[] = [];
     const log: Logger = { ...silentLogger, error: (message) => errors.push(message), with: () => log };
     const reconciled = new Set<string>();
@@ -137,7 +137,7 @@ describe("a controller", () => {
     expect([...reconciled].sort()).toEqual(expect.arrayContaining(["a", "a-1", "s-1"]));
   });
 
-  test("makes what it owns, repairs it, and is silent when there is nothing to do", async () => {
+  test("creates and repairs owned objects, and is silent when there is nothing to do", async () => {
     const reconciled: string[] = [];
     const { clock, user, requests, running, server } = await start(() => [
       controller("secrets")
@@ -200,7 +200,7 @@ describe("a controller", () => {
     expect(problems).toEqual([]);
   });
 
-  test("what was there at start waits behind what changes", async () => {
+  test("processes changes before objects that existed at startup", async () => {
     const order: string[] = [];
     let release: (() => void) | undefined;
     const before = configMap("first");
@@ -228,7 +228,7 @@ describe("a controller", () => {
     expect(order).toEqual(["first", "fresh", "second", "third"]);
   });
 
-  test("retries errors with backoff, tells them, and starts over after success", async () => {
+  test("retries errors with backoff, reports them, and starts over after success", async () => {
     const at: number[] = [];
     const logged: string[] = [];
     const log: Logger = { ...silentLogger, error: (message) => logged.push(message), with: () => log };
@@ -361,7 +361,7 @@ describe("a controller", () => {
     expect(reconciled).toEqual(["two"]);
   });
 
-  test("a mapping that fails costs its own event and nothing else", async () => {
+  test("a failing mapping loses its own event and nothing else", async () => {
     const reconciled: string[] = [];
     const { clock, user } = await start(() => [
       controller("failing")
@@ -380,7 +380,7 @@ describe("a controller", () => {
     expect(reconciled).toEqual(["a", "b"]);
   });
 
-  test("one that stops leaves no timer behind", async () => {
+  test("leaves no timer behind when stopped", async () => {
     const { clock, user, stop, running, cache } = await start(() => [
       controller("poll")
         .for(ConfigMap)
@@ -396,7 +396,7 @@ describe("a controller", () => {
     expect((clock.nextTimer() ?? Number.POSITIVE_INFINITY) - clock.now()).toBeGreaterThan(2);
   });
 
-  test("watches kinds found at run time, once, and lets go of them", async () => {
+  test("watches kinds found at run time once, and stops watching them", async () => {
     const reconciled: string[] = [];
     const { clock, user, cache } = await start(() => [
       controller("dynamic")
@@ -420,7 +420,7 @@ describe("a controller", () => {
     expect(cache.synced(Secret)).toBe(false);
   });
 
-  test("stops gracefully: what runs ends, what waits does not begin", async () => {
+  test("stops gracefully: running reconciles finish, queued ones do not start", async () => {
     const log: string[] = [];
     let finish: (() => void) | undefined;
     const { clock, user, stop, running } = await start(() => [
@@ -474,11 +474,11 @@ describe("predicates and results", () => {
   });
 });
 
-test("when there is more work than time, words of a status wait for company, but not for long", async () => {
+test("defers explanatory status changes under load, but not for long", async () => {
   const Node = kindRef<Unstructured>({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
   const clock = new VirtualClock();
-  /** Always too busy. */
-  class BusyTurn extends Turn {
+  /** Always under load. */
+  class BusyScheduler extends FairScheduler {
     override holdMs(): number {
       return 500;
     }
@@ -489,6 +489,7 @@ test("when there is more work than time, words of a status wait for company, but
     () => [
       controller("writer")
         .for(Node)
+        .deferStatus({ explaining: new Set(["conditions"]), decisive: new Set(["Ready"]) })
         .reconcile(async ({ name }, context) => {
           passes++;
           const live = context.cache.get(Node, { name });
@@ -503,21 +504,21 @@ test("when there is more work than time, words of a status wait for company, but
     silentLogger,
     [],
     clock,
-    new BusyTurn(clock),
+    new BusyScheduler(clock),
   );
-  const told = async (): Promise<unknown> => {
+  const written = async (): Promise<unknown> => {
     const node = await user.get(Node, { name: "n" });
     const { conditions: now } = (node?.["status"] ?? {}) as { conditions?: typeof conditions };
     return now?.map(({ status, message }) => `${status} ${message}`);
   };
   await user.create<Unstructured>({ apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
   await clock.advance(100);
-  expect(await told()).toBeUndefined();
+  expect(await written()).toBeUndefined();
   await clock.advance(9000);
-  expect(await told()).toBeUndefined();
+  expect(await written()).toBeUndefined();
   expect(passes).toBe(1);
   await clock.advance(2000);
-  expect(await told()).toEqual(["False one"]);
+  expect(await written()).toEqual(["False one"]);
   await clock.advance(1000);
   const before = passes;
   await clock.advance(60_000);
@@ -525,5 +526,5 @@ test("when there is more work than time, words of a status wait for company, but
   conditions = [{ type: "Ready", status: "True", reason: "Ready", message: "" }];
   await user.patch({ kind: Node, name: "n" }, { metadata: { labels: { a: "b" } } });
   await clock.advance(600);
-  expect(await told()).toEqual(["True "]);
+  expect(await written()).toEqual(["True "]);
 });

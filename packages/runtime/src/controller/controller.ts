@@ -5,10 +5,10 @@ import { type Kind, type KindRef, keyText, kindId, parseKey } from "../kind.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ControllerMetrics } from "../metrics/types.ts";
 import { PRIORITY_LOW, PRIORITY_NORMAL, WorkQueue } from "../queue/work-queue.ts";
+import { FairScheduler } from "./fair-scheduler.ts";
 import type { Predicate } from "./predicate.ts";
 import { type Result, TerminalError } from "./result.ts";
-import { isTelling } from "./telling.ts";
-import { Turn } from "./turn.ts";
+import { isDeferrable } from "./status-deferral.ts";
 import type {
   ControllerDefinition,
   ControllerDeps,
@@ -37,7 +37,7 @@ export class Controller {
   }
 }
 
-/** Words may be this old at most, however much there is to do. */
+/** A deferred status may be this old at most, whatever the load. */
 const MAX_HELD_MS = 10_000;
 const RELEASE_MS = 500;
 
@@ -45,13 +45,13 @@ function statusOf(object: KubeObject | undefined): unknown {
   return (object as (KubeObject & { status?: unknown }) | undefined)?.status;
 }
 
-/** What a program does not throw on purpose. */
+/** Errors that a program does not throw on purpose. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error);
 }
 
 interface DynamicWatch {
-  /** Throws if the kind cannot be watched at the moment, rather than keep a worker waiting. */
+  /** Throws if the kind cannot be watched at the moment instead of blocking a worker. */
   synced: () => Promise<unknown>;
   release: () => Promise<void>;
 }
@@ -65,7 +65,7 @@ export class RunningController {
   readonly #deps: ControllerDeps;
   readonly #signal: AbortSignal;
   readonly #queue: WorkQueue;
-  readonly #turn: Turn;
+  readonly #scheduler: FairScheduler;
   readonly #log: Logger;
   readonly #metrics: ControllerMetrics | undefined;
   readonly #context: ReconcileContext;
@@ -86,7 +86,7 @@ export class RunningController {
     this.#definition = definition;
     this.#deps = deps;
     this.#signal = signal;
-    this.#turn = deps.turn ?? new Turn(deps.clock);
+    this.#scheduler = deps.scheduler ?? new FairScheduler(deps.clock);
     this.#log = deps.log.with({ controller: definition.name });
     this.#metrics = deps.metrics?.controller(definition.name, definition.concurrency, definition.subject);
     this.#queue = new WorkQueue({
@@ -150,7 +150,7 @@ export class RunningController {
     void this.#whenSynced(informers);
   }
 
-  /** Reconciling before all watched kinds are known would act on half the world. */
+  /** Reconciling before all watched kinds are synced would act on partial state. */
   async #whenSynced(informers: readonly Informer<KubeObject>[]): Promise<void> {
     const synced = await Promise.all(informers.map((informer) => informer.waitForSync(this.#signal)));
     if (this.#signal.aborted || !synced.every((ok) => ok)) return;
@@ -173,7 +173,7 @@ export class RunningController {
         throw error;
       }
       for (const request of requests) {
-        this.#queue.addAfter(keyText(request.namespace, request.name), this.#turn.holdMs(rank), priority);
+        this.#queue.addAfter(keyText(request.namespace, request.name), this.#scheduler.holdMs(rank), priority);
       }
     };
     return informer.addHandler({
@@ -183,7 +183,7 @@ export class RunningController {
       update: (object, old) => {
         if (!(predicate.update?.(object, old) ?? true)) return;
         enqueue(object, PRIORITY_NORMAL);
-        // Whoever depended on the old state must hear of the change as well.
+        // Objects that depended on the old state must be reconciled as well.
         enqueue(old, PRIORITY_NORMAL);
       },
       delete: (object) => {
@@ -218,8 +218,13 @@ export class RunningController {
   async #ensureStatus<T extends KubeObject>(desired: T, live: T | undefined): Promise<void> {
     const key = keyText(desired.metadata.namespace, desired.metadata.name ?? "");
     let waits = false;
+    const { deferral } = this.#definition;
     const hold = (): boolean => {
-      waits = this.#busy() && !this.#due.has(key) && isTelling(statusOf(live), statusOf(desired));
+      waits =
+        deferral !== undefined &&
+        this.#busy() &&
+        !this.#due.has(key) &&
+        isDeferrable(statusOf(live), statusOf(desired), deferral);
       if (waits && !this.#held.has(key)) this.#held.set(key, this.#deps.clock.monotonic());
       return waits;
     };
@@ -229,7 +234,7 @@ export class RunningController {
   }
 
   #busy(): boolean {
-    return this.#turn.holdMs(Math.max(1, this.#definition.rank)) > 0;
+    return this.#scheduler.holdMs(Math.max(1, this.#definition.rank)) > 0;
   }
 
   #releaseLater(): void {
@@ -239,7 +244,7 @@ export class RunningController {
     });
   }
 
-  /** Asks for passes over objects whose words have waited long enough, or over all when there is time again. */
+  /** Requeues objects whose deferred status has waited long enough, or all of them without load. */
   #release(): void {
     const busy = this.#busy();
     const oldest = this.#deps.clock.monotonic() - MAX_HELD_MS;
@@ -267,9 +272,9 @@ export class RunningController {
   #run(): void {
     this.#pumpPending = false;
     while (this.#active < this.#definition.concurrency && this.#queue.depth > 0 && !this.#signal.aborted) {
-      if (!this.#turn.mayRun(this.#definition.rank)) {
+      if (!this.#scheduler.mayRun(this.#definition.rank)) {
         this.#pumpPending = true;
-        this.#turn.whenFree(this.#pump, this.#definition.rank);
+        this.#scheduler.whenFree(this.#pump, this.#definition.rank);
         return;
       }
       const key = this.#queue.take();
@@ -312,7 +317,7 @@ export class RunningController {
     if (terminal) this.#queue.forget(key);
     else this.#queue.addRateLimited(key);
     if (this.#signal.aborted) return;
-    // Somebody else wrote in between: an ordinary event that the retry settles.
+    // Another client wrote in between: routine, the retry settles it.
     const level = isReason(error, "Conflict") ? "debug" : "error";
     this.#log[level]("reconcile failed", { ...request, error, failures: this.#queue.failures(key) });
   }

@@ -1,5 +1,5 @@
 import type { Controller, RunningController } from "./controller.ts";
-import { Turn } from "./turn.ts";
+import { FairScheduler } from "./fair-scheduler.ts";
 import type { ControllerDeps } from "./types.ts";
 
 /** Controllers that were started together. */
@@ -17,9 +17,9 @@ export function startControllers(
   deps: ControllerDeps,
   signal: AbortSignal,
 ): RunningControllers {
-  const turn = deps.turn ?? new Turn(deps.clock);
+  const scheduler = deps.scheduler ?? new FairScheduler(deps.clock);
   deps.cache.start();
-  const running = controllers.map((controller) => controller.start({ ...deps, turn }, signal));
+  const running = controllers.map((controller) => controller.start({ ...deps, scheduler }, signal));
   return {
     controllers: running,
     finished: Promise.all(running.map(({ finished }) => finished)).then(() => undefined),

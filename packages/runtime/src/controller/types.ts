@@ -5,9 +5,10 @@ import type { Recorder } from "../events/recorder.ts";
 import type { Kind, KindRef } from "../kind.ts";
 import type { Logger } from "../log/logger.ts";
 import type { RuntimeMetrics } from "../metrics/types.ts";
+import type { FairScheduler } from "./fair-scheduler.ts";
 import type { Predicate } from "./predicate.ts";
 import type { Result } from "./result.ts";
-import type { Turn } from "./turn.ts";
+import type { StatusDeferral } from "./status-deferral.ts";
 
 /** Names the object to reconcile. */
 export interface Request {
@@ -32,7 +33,7 @@ export interface ReconcileContext {
    */
   watch<T extends KubeObject>(kind: Kind<T>, map: MapFunction<T>, options?: WatchOptions<T>): Promise<void>;
   /**
-   * Writes the status of the object that is reconciled, if it changes. When there is more work than time, one that only words
+   * Writes the status of the object that is reconciled, if it changes. Under load, a change that only words
    * differently what is known waits a moment, because the next event will change it again; the object is then reconciled once more.
    */
   ensureStatus<T extends KubeObject>(desired: T, live: T | undefined): Promise<void>;
@@ -65,7 +66,7 @@ export interface ControllerDeps {
   readonly recorder: Recorder;
   readonly metrics?: RuntimeMetrics | undefined;
   /** One for all controllers of a process. */
-  readonly turn?: Turn | undefined;
+  readonly scheduler?: FairScheduler | undefined;
 }
 
 /** A watched kind, and how its changes map to requests. */
@@ -83,7 +84,9 @@ export interface ControllerDefinition {
   readonly watches: readonly Watch[];
   readonly sources: readonly Source[];
   readonly concurrency: number;
-  /** Lower ranks go first when time is short. */
+  /** Lower ranks run first under load. */
   readonly rank: number;
+  /** What of a status is written later when the process is busy; undefined: nothing. */
+  readonly deferral: StatusDeferral | undefined;
   readonly reconcile: Reconcile;
 }

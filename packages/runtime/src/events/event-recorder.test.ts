@@ -31,7 +31,7 @@ function object(name: string): Unstructured {
   return { apiVersion: "x.io/v1", kind: "Thing", metadata: { namespace: "default", name, uid: `uid-${name}` } };
 }
 
-test("the first is written, the second makes a series, more only count until the series ends", async () => {
+test("writes the first event, starts a series with the second, and counts further ones until the series ends", async () => {
   const { clock, recorder, events } = await start();
   recorder.event(object("a"), "Warning", "Failed", "Create", "no luck");
   await clock.advance(10);
@@ -69,12 +69,12 @@ test("another note is another event; beyond ten of a kind they are one series", 
   }
   recorder.event(object("a"), "Normal", "Scaled", "Scale", "from 2 to 3");
   await clock.advance(13 * 60_000);
-  const told = (await events()).map(({ note, series }) => `${note} x${series?.count ?? 1}`);
-  expect(told).toHaveLength(11);
-  expect(told).toContain("from 1 to 2 x1");
-  expect(told).toContain("from 2 to 3 x2");
-  expect(told).toContain("(combined from similar events): from 10 to 11 x5");
-  // The series have ended: notes are told apart again.
+  const recorded = (await events()).map(({ note, series }) => `${note} x${series?.count ?? 1}`);
+  expect(recorded).toHaveLength(11);
+  expect(recorded).toContain("from 1 to 2 x1");
+  expect(recorded).toContain("from 2 to 3 x2");
+  expect(recorded).toContain("(combined from similar events): from 10 to 11 x5");
+  // The series have ended: notes are separate again.
   recorder.event(object("a"), "Normal", "Scaled", "Scale", "from 20 to 21");
   await clock.advance(10);
   expect((await events()).map(({ note }) => note)).toContain("from 20 to 21");
@@ -111,7 +111,7 @@ test("different reasons and objects are different events; notes are cut and carr
   expect(all.find(({ reason }) => reason === "Two")?.note).toBe("token abcdef.[hidden] leaked");
 });
 
-test("a server that is away is waited for; stop writes the counts that are open", async () => {
+test("waits for an unreachable server; stop writes the pending counts", async () => {
   const { clock, recorder, events, transport } = await start();
   transport.down = true;
   recorder.event(object("a"), "Normal", "One", "Act", "x");
@@ -130,7 +130,7 @@ test("a server that is away is waited for; stop writes the counts that are open"
   expect(await events()).toHaveLength(1);
 });
 
-test("a series whose event the server has dropped begins anew", async () => {
+test("starts a new series when the server has dropped the event", async () => {
   const { clock, recorder, events, reader } = await start();
   recorder.event(object("a"), "Warning", "Failed", "Create", "no luck");
   await clock.advance(10);
@@ -140,7 +140,7 @@ test("a series whose event the server has dropped begins anew", async () => {
   expect(await events()).toMatchObject([{ reason: "Failed", series: { count: 2 } }]);
 });
 
-test("while the server is away so many events are kept and no more, and people are told once", async () => {
+test("keeps a limited number of events while the server is unreachable, and logs that once", async () => {
   const { clock, recorder, events, transport, warned } = await start();
   transport.down = true;
   for (let i = 0; i < 1100; i++) recorder.event(object(`o${i}`), "Normal", "Made", "Create", "done");
@@ -150,10 +150,10 @@ test("while the server is away so many events are kept and no more, and people a
   const written = (await events()).length;
   expect(written).toBeGreaterThanOrEqual(1000);
   expect(written).toBeLessThan(1100);
-  expect(warned).toEqual(["too many events wait to be written; dropping some"]);
+  expect(warned).toEqual(["too many events are pending; dropping some"]);
 });
 
-test("a flood of events about many objects ends the oldest series instead of filling the memory", async () => {
+test("ends the oldest series instead of filling the memory in a flood of events", async () => {
   const { clock, recorder, events } = await start();
   const first = object("first");
   for (let i = 0; i < 3; i++) recorder.event(first, "Warning", "Failed", "Create", "no luck");

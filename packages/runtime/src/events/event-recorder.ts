@@ -19,9 +19,9 @@ const FINISH_MS = 6 * 60_000;
 const REFRESH_MS = 30 * 60_000;
 const MAX_NOTE_BYTES = 1024;
 const MAX_WAITING = 1000;
-/** So many notes of one kind of event are told apart, as upstream's aggregator of core events does; further ones become one series. */
+/** This many notes of one kind of event stay separate, as in upstream's aggregator of core events; further ones become one series. */
 const MAX_NOTES = 10;
-/** So many kinds of events are counted at a time; beyond, the oldest series ends early. client-go has 4096. */
+/** So many kinds of events are counted at a time; beyond that, the oldest series ends early. client-go has 4096. */
 const MAX_KNOWN = 4096;
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
@@ -61,7 +61,7 @@ export class EventRecorder implements Recorder {
   /** How many notes of each kind of event are known. */
   readonly #notes = new Map<string, number>();
   readonly #waiting: (() => Promise<void>)[] = [];
-  /** Ends waits for another try; requests under way may finish. */
+  /** Stops waiting for retries; requests in flight may finish. */
   readonly #closing = new AbortController();
   readonly #abandon = new AbortController();
   #writing: Promise<void> | undefined;
@@ -147,9 +147,9 @@ export class EventRecorder implements Recorder {
         apiVersion: object.apiVersion,
         kind: object.kind,
         name,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(uid === undefined ? {} : { uid }),
-        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        namespace,
+        uid,
+        resourceVersion,
       },
       note: cutToBytes(redactText(note), MAX_NOTE_BYTES),
       type,
@@ -178,7 +178,7 @@ export class EventRecorder implements Recorder {
       try {
         await client.patch({ kind: EventKind, namespace, name }, { series: event.series }, {}, this.#abandon.signal);
       } catch (error) {
-        // The server drops events after an hour: begin anew.
+        // The server drops events after an hour: start a new one.
         if (!isReason(error, "NotFound")) throw error;
         await client.create(event, {}, this.#abandon.signal);
       }
@@ -188,7 +188,7 @@ export class EventRecorder implements Recorder {
   #enqueue(write: () => Promise<void>): void {
     if (this.#waiting.length >= MAX_WAITING) {
       // Events are hints: they must not fill the memory when the server is away.
-      if (this.#dropped++ === 0) this.#log.warn("too many events wait to be written; dropping some");
+      if (this.#dropped++ === 0) this.#log.warn("too many events are pending; dropping some");
       return;
     }
     this.#waiting.push(write);
@@ -198,7 +198,7 @@ export class EventRecorder implements Recorder {
   }
 
   async #drain(): Promise<void> {
-    // Let the caller go on: recording must never run ahead of its own work.
+    // Let the caller continue: recording must never run ahead of its own work.
     await Promise.resolve();
     for (let write = this.#waiting.shift(); write !== undefined; write = this.#waiting.shift())
       await this.#attempt(write);
@@ -213,7 +213,7 @@ export class EventRecorder implements Recorder {
         // What the server refuses it will refuse again; only unreachable servers are worth waiting for.
         const refused = isReason(error, "Forbidden", "NotFound", "Invalid", "BadRequest", "AlreadyExists", "Conflict");
         if (refused || tries >= MAX_TRIES || this.#closing.signal.aborted) {
-          this.#log.debug("an event could not be written", { error });
+          this.#log.debug("failed to write an event", { error });
           return;
         }
       }

@@ -7,7 +7,7 @@ const EXEC_MODES = ["", "Never", "IfAvailable", "Always"];
  * matter.
  */
 export function checkUser(name: string, user: KubeconfigUser): void {
-  // In kubectl's words.
+  // kubectl's message.
   if (user.token !== undefined && user.basic !== undefined)
     throw new Error(
       `more than one authentication method found for ${name}; found [token basicAuth], only one is allowed`,
@@ -19,7 +19,7 @@ export function checkUser(name: string, user: KubeconfigUser): void {
 function userProblem({ certificate, key, exec, authProvider, impersonate }: KubeconfigUser): string | undefined {
   if (certificate !== undefined && key === undefined)
     return "client-certificate needs its client-key or client-key-data";
-  // Who writes groups alone wants less than the user may do; going on with all of it would be the opposite.
+  // Groups without a user are meant to restrict; using the user's full permissions would do the opposite.
   if (impersonate !== undefined && impersonate.user === "")
     return "as-uid, as-groups and as-user-extra need as: name the user to act as";
   if (exec === undefined) return undefined;
@@ -36,6 +36,6 @@ function userProblem({ certificate, key, exec, authProvider, impersonate }: Kube
 export function checkCluster(name: string, { insecure, ca }: KubeconfigCluster): void {
   if (insecure && ca !== undefined)
     throw new Error(
-      `kubeconfig cluster "${name}": certificate-authority says whom to trust and insecure-skip-tls-verify to trust everybody; keep one`,
+      `kubeconfig cluster "${name}": certificate-authority and insecure-skip-tls-verify exclude each other; keep one`,
     );
 }

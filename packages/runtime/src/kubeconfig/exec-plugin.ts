@@ -68,7 +68,9 @@ export class ExecCredentials implements CredentialSource {
     const { command, args, env, apiVersion, interactiveMode, installHint } = this.#config;
     const interactive = interactiveMode !== "Never" && process.stdin.isTTY === true;
     if (interactiveMode === "Always" && !interactive) {
-      throw new Error(`exec plugin ${command} needs a terminal (interactiveMode: Always), but standard input is none`);
+      throw new Error(
+        `exec plugin ${command} needs a terminal (interactiveMode: Always), but standard input is not a terminal`,
+      );
     }
     const info = {
       apiVersion,
@@ -85,7 +87,7 @@ export class ExecCredentials implements CredentialSource {
       result = await this.#run(command, args, { env: environment, interactive });
     } catch (error) {
       const hint = installHint === undefined ? "" : `\n${installHint}`;
-      throw new Error(`exec plugin ${command} could not be run: ${messageOf(error)}${hint}`, { cause: error });
+      throw new Error(`cannot run exec plugin ${command}: ${messageOf(error)}${hint}`, { cause: error });
     }
     if (result.code !== 0) throw new Error(`exec plugin ${command} failed with exit code ${result.code}`);
     const { credentials, expiresAt } = this.#read(result.stdout);
@@ -99,9 +101,9 @@ export class ExecCredentials implements CredentialSource {
       server,
       ...(caPem === undefined ? {} : { "certificate-authority-data": Buffer.from(caPem).toString("base64") }),
       ...(insecure ? { "insecure-skip-tls-verify": true } : {}),
-      ...(serverName === undefined ? {} : { "tls-server-name": serverName }),
-      ...(proxyUrl === undefined ? {} : { "proxy-url": proxyUrl }),
-      ...(config === undefined ? {} : { config }),
+      "tls-server-name": serverName,
+      "proxy-url": proxyUrl,
+      config,
     };
   }
 
@@ -124,9 +126,9 @@ export class ExecCredentials implements CredentialSource {
     const token = textOf(status["token"]);
     const certPem = textOf(status["clientCertificateData"]);
     const keyPem = textOf(status["clientKeyData"]);
-    if (token === undefined && certPem === undefined) throw wrong("gave neither a token nor a client certificate");
+    if (token === undefined && certPem === undefined) throw wrong("returned neither a token nor a client certificate");
     if ((certPem === undefined) !== (keyPem === undefined))
-      throw wrong("gave a certificate without a key or a key without one");
+      throw wrong("returned a certificate without a key or a key without a certificate");
     const expiry = textOf(status["expirationTimestamp"]);
     const expiresAt = expiry === undefined ? undefined : Date.parse(expiry);
     return { credentials: { token, certPem, keyPem }, expiresAt: Number.isNaN(expiresAt) ? undefined : expiresAt };

@@ -7,7 +7,7 @@ export async function keepTokens(file: string, user: string, values: Readonly<Re
     await rewrite(await realpath(file), user, values);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`new tokens could not be kept in ${file}, which has to be writable: ${reason}`);
+    throw new Error(`cannot save new tokens in ${file}, which must be writable: ${reason}`);
   }
 }
 

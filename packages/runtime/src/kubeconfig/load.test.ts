@@ -19,7 +19,7 @@ function file(name: string, text: string): string {
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const clock = new VirtualClock();
-/** What passes for a certificate until somebody connects. */
+/** Looks like a certificate until a client connects. */
 const CA = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
 
 function config(options: { cluster?: string; user?: string; context?: string; current?: string }): string {
@@ -106,7 +106,7 @@ contexts:
   test.each([
     ["nothing about TLS", "server: 'localhost:8080'", "", "http://localhost:8080"],
     ["an authority", `server: one.example, certificate-authority-data: ${base64(CA)}`, "", "https://one.example"],
-    ["trust in everybody", "server: one.example, insecure-skip-tls-verify: true", "", "https://one.example"],
+    ["trust in any server", "server: one.example, insecure-skip-tls-verify: true", "", "https://one.example"],
     [
       "a certificate",
       "server: one.example",
@@ -120,7 +120,7 @@ contexts:
     expect(loaded.tls?.insecure).toBe(cluster.includes("insecure"));
   });
 
-  test("a new certificate is taken once its key is there too", async () => {
+  test("uses a new certificate once its key exists, too", async () => {
     const random = seededRandom(1);
     const ca = await createCertificateAuthority({ commonName: "ca", notBeforeMs: 0, validMs: 1e12, random });
     const issue = () =>
@@ -142,7 +142,7 @@ contexts:
     expect(await credentials?.get()).toMatchObject(next);
   });
 
-  test("a mistake of a user that is not used is nobody's trouble", async () => {
+  test("ignores mistakes of users that are not selected", async () => {
     const text = `${config({ user: "token: t" })}`.replace(
       "users:",
       "users:\n- name: broken\n  user: {as-groups: [x]}",
@@ -201,21 +201,21 @@ contexts:
     [
       "an authority that is none",
       config({ cluster: `server: https://x, certificate-authority-data: ${base64("hello")}` }),
-      /cluster "c1": certificate-authority-data holds no certificate in PEM form/,
+      /cluster "c1": certificate-authority-data contains no certificate in PEM format/,
     ],
     [
-      "trust in one and in everybody",
+      "a CA and no verification",
       config({
         cluster: `server: https://x, certificate-authority-data: ${base64(CA)}, insecure-skip-tls-verify: true`,
       }),
-      /cluster "c1": certificate-authority says whom to trust and insecure-skip-tls-verify to trust everybody/,
+      /cluster "c1": certificate-authority and insecure-skip-tls-verify exclude each other/,
     ],
     [
       "a certificate without key",
       config({ user: "client-certificate-data: Qw==" }),
       /user "u1": client-certificate needs/,
     ],
-    ["groups of nobody", config({ user: "token: t, as-groups: [dev]" }), /user "u1": .* name the user to act as/],
+    ["groups without a user", config({ user: "token: t, as-groups: [dev]" }), /user "u1": .* name the user to act as/],
     [
       "a program and a provider",
       config({ user: "exec: {command: x}, auth-provider: {name: oidc}" }),
@@ -228,14 +228,14 @@ contexts:
     ],
     ["a nameless variable", config({ user: "exec: {command: x, env: [{value: y}]}" }), /exec\.env needs a name/],
     [
-      "a mode that there is not",
+      "an unknown mode",
       config({ user: "exec: {command: x, interactiveMode: never}" }),
       /interactiveMode "never" is none of Never, IfAvailable, Always/,
     ],
     ["oidc without an issuer", config({ user: "auth-provider: {name: oidc}" }), /config\.idp-issuer-url is required/],
-    // Both in kubectl's words.
+    // Both are kubectl's messages.
     [
-      "proxy of another kind",
+      "unsupported proxy scheme",
       config({ cluster: "server: https://x, proxy-url: 'ftp://p'" }),
       /unsupported scheme "ftp", must be http, https, or socks5/,
     ],
@@ -249,13 +249,11 @@ contexts:
     await expect(loadKubeconfig({ clock, path, environment: {} })).rejects.toThrow(message);
   });
 
-  test("without any file the error says where it looked", async () => {
-    await expect(loadKubeconfig({ clock, environment: {}, home: dir })).rejects.toThrow(
-      /no kubeconfig found \(looked at/,
-    );
+  test("reports where it looked when there is no file", async () => {
+    await expect(loadKubeconfig({ clock, environment: {}, home: dir })).rejects.toThrow(/no kubeconfig found \(tried/);
   });
 
-  test("a kubeconfig from a Secret may not read files or run programs", async () => {
+  test("rejects a kubeconfig from a Secret that reads files or runs programs", async () => {
     await expect(kubeconfigFromText(config({ user: "tokenFile: /etc/passwd" }), { clock })).rejects.toThrow(/embedded/);
     await expect(kubeconfigFromText(config({ user: "auth-provider: {name: oidc}" }), { clock })).rejects.toThrow(
       /embedded/,
@@ -358,7 +356,7 @@ describe("exec plugins", () => {
     expect(ran).toBe(expected);
   });
 
-  test("one that has to ask somebody is not run where nobody can answer", async () => {
+  test("does not run an interactive plugin without a terminal", async () => {
     const { isTTY } = process.stdin;
     const run: RunProgram = (_, __, { interactive }) =>
       Promise.resolve({ code: 0, stdout: credential({ token: interactive ? "asked" : "not asked" }) });
@@ -401,7 +399,7 @@ describe("exec plugins", () => {
       () => Promise.reject(new Error("ENOENT")),
       "command: nope, installHint: install nope first",
     );
-    await expect(credentials.get()).rejects.toThrow(/could not be run: ENOENT\ninstall nope first/);
+    await expect(credentials.get()).rejects.toThrow(/cannot run exec plugin nope: ENOENT\ninstall nope first/);
   });
 
   test("a real program", async () => {
@@ -431,7 +429,7 @@ describe("inClusterConfig", () => {
     });
     expect((await inside?.credentials?.get())?.token).toBe("sa-token");
     // Without any kubeconfig that is what is used.
-    const found = await loadKubeconfig({ clock, environment, home: join(dir, "nobody"), serviceAccountDir: dir });
+    const found = await loadKubeconfig({ clock, environment, home: join(dir, "nohome"), serviceAccountDir: dir });
     expect(found.server).toBe("https://[fd00::1]:443");
     // Tokens of service accounts are replaced every hour.
     file("token", "next-token");

@@ -51,7 +51,7 @@ export async function loadKubeconfig(options: LoadOptions): Promise<ClientConfig
       directory: options.serviceAccountDir,
     });
     if (inside !== undefined) return inside;
-    throw new Error(`no kubeconfig found (looked at ${files.join(", ")}): set KUBECONFIG or name a file`);
+    throw new Error(`no kubeconfig found (tried ${files.join(", ")}): set KUBECONFIG or specify a file`);
   }
   return await resolveContext(merged, options, environment);
 }
@@ -144,11 +144,11 @@ async function resolveContext(
   }
   const cluster = config.clusters.get(context.cluster);
   if (cluster === undefined || cluster.server === "") {
-    throw new Error(`context "${name}" names cluster "${context.cluster}", which is not there or has no server`);
+    throw new Error(`context "${name}" names cluster "${context.cluster}", which does not exist or has no server`);
   }
   const user = context.user === "" ? undefined : config.users.get(context.user);
   if (context.user !== "" && user === undefined) {
-    throw new Error(`context "${name}" names user "${context.user}", which is not there`);
+    throw new Error(`context "${name}" names user "${context.user}", which does not exist`);
   }
   checkCluster(context.cluster, cluster);
   if (user !== undefined) checkUser(context.user, user);
@@ -167,12 +167,12 @@ async function resolveContext(
   };
 }
 
-/** Whom to trust. A text without a certificate would pass for "nobody", and then for a server that is not to be trusted. */
+/** The CA bundle. A text without a certificate would trust no server and show up as an untrusted server. */
 async function authorityOf(name: string, { ca }: KubeconfigCluster): Promise<string | undefined> {
   const pem = await readFileOrData(ca);
   if (pem === undefined || pem.includes("-----BEGIN CERTIFICATE-----")) return pem;
   const where = ca !== undefined && "path" in ca ? ca.path : "certificate-authority-data";
-  throw new Error(`kubeconfig cluster "${name}": ${where} holds no certificate in PEM form`);
+  throw new Error(`kubeconfig cluster "${name}": ${where} contains no certificate in PEM format`);
 }
 
 /** An address without a scheme is HTTPS when anything is said about TLS, and HTTP otherwise, as client-go has it. */

@@ -12,7 +12,7 @@ const clock = new VirtualClock();
 let dir: string;
 let server: Server;
 let issuer: string;
-/** What the issuer was asked for, and what it says. */
+/** The requests to the issuer, and its responses. */
 let asked: { form: URLSearchParams; authorization: string | undefined }[];
 let answer: () => { status: number; body: object };
 
@@ -73,7 +73,7 @@ ${lines.map(([key, value]) => `        ${key}: ${JSON.stringify(value)}`).join("
   return { credentials, path };
 }
 
-test("an ID token is used until shortly before its end, then a new one is had and both new tokens are kept", async () => {
+test("uses an ID token until shortly before it expires, then refreshes it and saves both new tokens", async () => {
   const first = token("first", 60_000);
   const { credentials, path } = await load({ "id-token": first, "refresh-token": "r1", "client-secret": "s:1" });
   expect(await credentials.get()).toEqual({ token: first });
@@ -91,7 +91,7 @@ test("an ID token is used until shortly before its end, then a new one is had an
   expect(text).toContain("# mine");
   expect(text).toContain("name: u # me");
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  // The next program goes on from there.
+  // The next program continues from there.
   const next = (await loadKubeconfig({ clock, path, environment: {} })).credentials;
   expect(await next?.get()).toEqual({ token: second });
   await clock.advance(60_000);
@@ -100,7 +100,7 @@ test("an ID token is used until shortly before its end, then a new one is had an
   expect(asked[1]?.form.get("refresh_token")).toBe("r2");
 });
 
-test("a public client names itself; a refused token is had anew", async () => {
+test("sends its ID as a public client, and refreshes a rejected token", async () => {
   const { credentials } = await load({ "id-token": token("first", 60_000), "refresh-token": "r1" });
   const refused = await credentials.get();
   answer = () => ({ status: 200, body: { id_token: token("second", 60_000) } });

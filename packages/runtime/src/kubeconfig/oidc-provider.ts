@@ -4,7 +4,7 @@ import { type Answer, type CreateAgents, createAgents } from "../transport/agent
 import type { CredentialSource, Credentials } from "../transport/client-config.ts";
 import type { AuthProviderConfig } from "./types.ts";
 
-/** A token is not used any more so shortly before its end: the request has to arrive, and clocks differ. */
+/** A token is no longer used this shortly before it expires: the request has to arrive, and clocks differ. */
 const LEEWAY_MS = 10_000;
 const MAX_ANSWER = 1024 * 1024;
 
@@ -62,7 +62,7 @@ export class OidcCredentials implements CredentialSource {
 
   async #refresh(): Promise<Credentials> {
     if (this.#refreshToken === "")
-      throw wrong("the id-token is missing or has ended and there is no refresh-token: sign in again");
+      throw wrong("the id-token is missing or has expired and there is no refresh-token: sign in again");
     const { caPem, agents = createAgents } = this.#deps;
     const connections = await agents({ server: this.#issuer, tls: { caPem } }, {});
     try {
@@ -72,7 +72,7 @@ export class OidcCredentials implements CredentialSource {
         if (statusCode === 200 && isObject(value)) return value;
         // The issuer's own word for it, such as invalid_grant; never the body, which may hold tokens.
         const reason = isObject(value) && typeof value["error"] === "string" ? ` (${value["error"]})` : "";
-        throw wrong(`${url} answered ${statusCode}${reason}: sign in again if the refresh token has ended`);
+        throw wrong(`${url} answered ${statusCode}${reason}: sign in again if the refresh token has expired`);
       };
       const wellKnown = `${this.#issuer}/.well-known/openid-configuration`;
       const about = await read(wellKnown, connections.send(wellKnown, false, { method: "GET", headers: {} }));
@@ -124,7 +124,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** When a token ends; one that does not say counts as ended. The server checks the rest. */
+/** When a token expires; one without an expiration counts as expired. The server checks the rest. */
 function expiryOf(token: string): number {
   const claims = parsed(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
   const exp = isObject(claims) ? claims["exp"] : undefined;

@@ -13,7 +13,7 @@ import type {
 /** Parses the content of one kubeconfig file. Relative paths are resolved against the file, as in kubectl. */
 export function parseKubeconfig(value: unknown, file: string): Kubeconfig {
   if (value === null || value === undefined) return emptyKubeconfig();
-  if (!isObject(value)) throw new Error(`${file} is no kubeconfig: the top level must be a mapping`);
+  if (!isObject(value)) throw new Error(`${file} is not a kubeconfig: the top level must be a mapping`);
   const reader = new Reader(file);
   return {
     currentContext: optional(reader.text(value, "current-context", "current-context")),
@@ -134,7 +134,7 @@ class Reader {
     return file === "" ? undefined : { path: this.#resolve(file) };
   }
 
-  /** Node would decode what it can of a text that is none, and TLS would then say something about trust. */
+  /** Node would decode invalid base64 partially, and TLS would then report a trust problem. */
   #decoded(base64: string, path: string): string {
     const text = base64.replace(/\s+/g, "");
     const bytes = Buffer.from(text, "base64");
@@ -185,8 +185,8 @@ class Reader {
     const extra = Object.fromEntries(
       Object.keys(given).map((key) => [key, this.#texts(given, key, `${path}.as-user-extra`)]),
     );
-    const nobody = user === "" && uid === undefined && groups.length === 0 && Object.keys(extra).length === 0;
-    return nobody ? undefined : { user, uid, groups, extra };
+    const none = user === "" && uid === undefined && groups.length === 0 && Object.keys(extra).length === 0;
+    return none ? undefined : { user, uid, groups, extra };
   }
 
   #resolve(file: string): string {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { fencedTransport } from "./fenced-transport.ts";
 import { LeadershipLostError } from "./leader-elector.ts";
 
-test("who leads no more reads on and writes nothing", async () => {
+test("rejects writes and allows reads after leadership is lost", async () => {
   const sent: string[] = [];
   const inner: Transport = {
     request: async ({ method, path }) => {

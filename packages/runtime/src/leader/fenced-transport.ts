@@ -12,7 +12,7 @@ export function fencedTransport(transport: Transport, leads: () => boolean): Tra
       throw new LeadershipLostError(`leadership was lost: ${method} ${path} is not sent`);
   };
   return {
-    ...(upgrade === undefined ? {} : { upgrade: upgrade.bind(transport) }),
+    upgrade: upgrade?.bind(transport),
     async request(request, signal) {
       check(request);
       return await transport.request(request, signal);

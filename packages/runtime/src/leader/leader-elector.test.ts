@@ -37,7 +37,7 @@ async function start() {
   return { server, client, clock, leading, reasons, candidate, lease };
 }
 
-test("one leads; a graceful stop hands over within a retry period", async () => {
+test("elects one leader; a graceful stop hands over within a retry period", async () => {
   const { clock, leading, candidate, lease } = await start();
   const a = candidate("a");
   await clock.advance(10);
@@ -56,7 +56,7 @@ test("one leads; a graceful stop hands over within a retry period", async () => 
   await clock.advance(10);
 });
 
-test("a leader that cannot renew stops leading before anybody else begins", async () => {
+test("a leader that cannot renew stops leading before another process starts", async () => {
   const { clock, leading, candidate } = await start();
   const a = candidate("a");
   await clock.advance(10);
@@ -76,7 +76,7 @@ test("a leader that cannot renew stops leading before anybody else begins", asyn
   await clock.advance(10);
 });
 
-test("an answer that comes late gives no more time: nobody leads beside another", async () => {
+test("counts the lease duration from the request, so that two processes never lead at once", async () => {
   const { server, clock, leading, candidate } = await start();
   let late = 0;
   const inner = server.admin();
@@ -109,7 +109,7 @@ test("an answer that comes late gives no more time: nobody leads beside another"
   await clock.advance(10_000);
 });
 
-test("who finds the lease in another hand stops at once and does not take it back", async () => {
+test("stops at once when another process holds the lease, and does not take it back", async () => {
   const { clock, client, leading, reasons, candidate, lease } = await start();
   const a = candidate("a");
   await clock.advance(3000);
@@ -123,7 +123,7 @@ test("who finds the lease in another hand stops at once and does not take it bac
   expect((await lease())?.spec?.holderIdentity).toBe("b");
 });
 
-test("time alone ends leadership, also while nothing tells the process", async () => {
+test("loses leadership when the lease duration has passed, without any event", async () => {
   const { clock, candidate } = await start();
   const a = candidate("a");
   await clock.advance(1);
@@ -135,7 +135,7 @@ test("time alone ends leadership, also while nothing tells the process", async (
   expect(a.elector.leads).toBe(false);
 });
 
-test("a stop while the claim is under way gives the lease back", async () => {
+test("releases the lease when stopped during the claim", async () => {
   const { server, clock, leading, candidate, lease } = await start();
   const inner = server.admin();
   const stop = new AbortController();
@@ -174,7 +174,7 @@ test("a leader whose work takes long to stop holds the lease until it has", asyn
   await clock.advance(10);
 });
 
-test("a renewal that hangs is given up at the deadline", async () => {
+test("gives up a hanging renewal at the deadline", async () => {
   const { server, clock, leading, candidate } = await start();
   const inner = server.admin();
   let hangs = false;
@@ -193,7 +193,7 @@ test("a renewal that hangs is given up at the deadline", async () => {
   expect(await a.result).toBe("lost");
 });
 
-test("nobody takes a lease over before its whole duration has passed without a renewal", async () => {
+test("takes a lease over only after a whole duration without a renewal", async () => {
   const { clock, leading, candidate } = await start();
   const a = candidate("a");
   await clock.advance(10);
@@ -210,7 +210,7 @@ test("nobody takes a lease over before its whole duration has passed without a r
   await clock.advance(10_000);
 });
 
-test("who led does not take a lease back that others had and gave back meanwhile", async () => {
+test("does not reclaim a lease that another process held and released meanwhile", async () => {
   const { clock, client, leading, candidate, lease } = await start();
   const a = candidate("a");
   await clock.advance(3000);
@@ -221,7 +221,7 @@ test("who led does not take a lease back that others had and gave back meanwhile
   expect((await lease())?.spec?.holderIdentity ?? "").toBe("");
 });
 
-test("who stops does not give back a lease that is another's by now", async () => {
+test("does not release a lease that another process holds", async () => {
   const { clock, client, candidate, lease } = await start();
   const a = candidate("a");
   await clock.advance(3000);
@@ -233,7 +233,7 @@ test("who stops does not give back a lease that is another's by now", async () =
   expect((await lease())?.spec?.holderIdentity).toBe("b");
 });
 
-test("impossible times are refused", async () => {
+test("rejects impossible times", async () => {
   const { clock } = await start();
   const client = new Client(new FaultyTransport({} as never, seededRandom(1)), { fieldManager: "x", clock });
   const options = { client, clock, random: seededRandom(1), namespace: "a", name: "b", identity: "c" };

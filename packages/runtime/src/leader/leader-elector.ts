@@ -27,7 +27,7 @@ export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
 }
 
-/** What became of one attempt at the Lease. */
+/** The outcome of one attempt at the Lease. */
 type Attempt = "held" | "other" | "failed";
 
 /** Ensures through a Lease that one of several processes leads at a time, as client-go's leaderelection does. */
@@ -41,7 +41,7 @@ export class LeaderElector {
   #observed: { record: string; lease: LeaseObject; at: number } | undefined;
   /** When the last successful attempt began; no other process takes the Lease for a lease duration after that. */
   #heldAt: number | undefined;
-  /** Whether the Lease may be ours, as far as requests tell whose answers we have or not. */
+  /** Whether this process may hold the Lease, taking requests without a response into account. */
   #claimed = false;
 
   constructor(options: LeaderElectionOptions) {
@@ -66,8 +66,8 @@ export class LeaderElector {
   }
 
   /**
-   * Waits to lead, then runs `lead` with a signal that ends when leadership is lost (its reason is then a LeadershipLostError) or
-   * `signal` ends. Gives the Lease back afterwards. Resolves with "lost" when somebody else may lead now: the process should exit then.
+   * Waits to lead, then runs `lead` with a signal that aborts when leadership is lost (its reason is then a LeadershipLostError) or
+   * `signal` aborts. Releases the Lease afterwards. Resolves with "lost" when another process may lead now: the process should exit then.
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<"stopped" | "lost"> {
     this.#heldAt = undefined;
@@ -79,7 +79,7 @@ export class LeaderElector {
     const leading = new AbortController();
     const stop = (): void => leading.abort(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
-    // Renewed until the work has ended, also while it is being stopped: else somebody else begins before.
+    // Renewed until the work has stopped: otherwise another process would start before.
     const over = new AbortController();
     const renewed = this.#renew(over.signal).then((ended) => {
       if (ended === "lost") leading.abort(new LeadershipLostError("leadership was lost"));
@@ -112,11 +112,11 @@ export class LeaderElector {
       const left = this.#deadlineMs - (clock.monotonic() - (this.#heldAt ?? 0));
       const attempt = await this.#within(left, signal);
       if (attempt === "other") {
-        this.#log.error("leadership lost: somebody else leads", { lease, leader: this.leader });
+        this.#log.error("leadership lost: another process leads", { lease, leader: this.leader });
         return "lost";
       }
       if (attempt === "failed" && clock.monotonic() - (this.#heldAt ?? 0) >= this.#deadlineMs) {
-        this.#log.error("leadership lost: the lease could not be renewed in time", { lease });
+        this.#log.error("leadership lost: failed to renew the lease in time", { lease });
         return "lost";
       }
     }
@@ -171,7 +171,7 @@ export class LeaderElector {
       }
       this.#note(lease);
       const mine = lease.spec?.holderIdentity === identity;
-      // Who led and finds the Lease in another hand must not take it back and go on as if nothing had been.
+      // A former leader that finds another holder must not take the Lease back and continue.
       if (!mine && (this.#heldAt !== undefined || !this.#expired(lease))) return "other";
       const old = lease.spec ?? {};
       const spec = this.#spec(
@@ -203,7 +203,7 @@ export class LeaderElector {
     else this.#observed = { record, lease, at: this.#options.clock.monotonic() };
   }
 
-  /** The holder has not renewed for a whole lease duration, by our clock; or it gave the lease back. */
+  /** The holder has not renewed for a whole lease duration, by our clock; or it released the Lease. */
   #expired(lease: LeaseObject): boolean {
     const holder = lease.spec?.holderIdentity;
     if (holder === undefined || holder === "") return true;
@@ -211,7 +211,7 @@ export class LeaderElector {
     return this.#options.clock.monotonic() - since >= this.#durationMs;
   }
 
-  /** So that the next one need not wait. */
+  /** Releases the Lease so that the next leader need not wait. */
   async #release(): Promise<void> {
     this.#heldAt = undefined;
     if (!this.#claimed) return;
@@ -219,13 +219,13 @@ export class LeaderElector {
     try {
       await this.#limited(this.#deadlineMs, undefined, (limit) => this.#giveBack(limit), undefined);
     } catch (error) {
-      this.#log.warn("the lease could not be given back", { error });
+      this.#log.warn("failed to release the lease", { error });
     }
   }
 
   async #giveBack(signal: AbortSignal): Promise<void> {
     const { client, clock, namespace, name, identity } = this.#options;
-    // Asked for once more: an attempt that was broken off may have changed it.
+    // Read again: an aborted attempt may have changed it.
     const lease = await client.get(Lease, { namespace, name }, signal);
     if (lease?.spec?.holderIdentity !== identity) return;
     const now = formatMicroTime(clock.now());

@@ -36,7 +36,7 @@ test("values: Secrets and secret fields are hidden, names of Secrets are not", (
   });
 });
 
-test("values: errors, cycles and depth do no harm", () => {
+test("values: handles errors, cycles and depth", () => {
   const cycle: Record<string, unknown> = {};
   cycle["self"] = cycle;
   expect(JSON.stringify(redact(cycle))).toContain("[…]");

@@ -5,7 +5,7 @@ import type { RuntimeMetrics } from "./types.ts";
 export function measuredTransport(transport: Transport, metrics: RuntimeMetrics, host: string): Transport {
   const { upgrade } = transport;
   return {
-    ...(upgrade === undefined ? {} : { upgrade: upgrade.bind(transport) }),
+    upgrade: upgrade?.bind(transport),
     async request(request, signal) {
       try {
         const response = await transport.request(request, signal);

@@ -15,7 +15,7 @@ import { createMetrics } from "./prometheus.ts";
 
 const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
-test("figures under controller-runtime's names; health, readiness and version beside them", async () => {
+test("serves metrics under controller-runtime's names, and health, readiness and version", async () => {
   const clock = new VirtualClock();
   const random = seededRandom(1);
   const server = await createApiServer({ store: memoryStore(), clock, random, controllers: false });
@@ -58,7 +58,7 @@ test("figures under controller-runtime's names; health, readiness and version be
   ).toMatch(new RegExp(` ${created}$`));
   expect(line('capstan_controller_last_reconciled{controller="ns",kind="Namespace"}')).toBeDefined();
 
-  // A reconcile that never ends shows, and so does an object whose deletion waits.
+  // A stuck reconcile is visible, and so is an object whose deletion is blocked.
   await cache.client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "mistaken" } });
   await cache.client.create({
     apiVersion: "v1",

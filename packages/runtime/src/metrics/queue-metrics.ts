@@ -34,7 +34,7 @@ export function observeQueues(
   };
   seconds(
     "workqueue_unfinished_work_seconds",
-    "How many seconds the work that is in progress has taken so far; grows without end when a reconcile is stuck",
+    "How many seconds the work that is in progress has taken so far; grows without bound when a reconcile is stuck",
     ({ unfinishedMs }) => unfinishedMs,
   );
   seconds(

@@ -56,7 +56,7 @@ describe("changesBetween", () => {
 });
 
 describe("writeChanges", () => {
-  test("writes spec and status apart, and nothing when nothing changed", async () => {
+  test("writes spec and status separately, and nothing without changes", async () => {
     const { client, node } = await start();
     const written = await writeChanges(client, node, {
       ...node,
@@ -68,7 +68,7 @@ describe("writeChanges", () => {
     expect(await writeChanges(client, written, { ...written })).toBe(written);
   });
 
-  test("a replaced list is guarded: somebody else's entry is never lost", async () => {
+  test("guards a replaced list, so that another manager's entry is never lost", async () => {
     const { client, node } = await start();
     await client.patch(node, { spec: { taints: [{ key: "theirs", effect: "NoSchedule" }] } });
     const mine = { ...node, spec: { ...node.spec, taints: [{ key: "mine", effect: "NoSchedule" }] } };
@@ -82,7 +82,7 @@ describe("writeChanges", () => {
 });
 
 describe("finalizers", () => {
-  test("set once, hold up the deletion, and let go", async () => {
+  test("are added once, block the deletion, and are removed", async () => {
     const { client, node } = await start();
     const held = await ensureFinalizer(client, node, "x.io/a");
     expect(held.metadata.finalizers).toEqual(["x.io/a"]);
@@ -96,7 +96,7 @@ describe("finalizers", () => {
     expect(await releaseFinalizer(client, deleting, "x.io/a")).toBeUndefined();
   });
 
-  test("a finalizer that came in between is not lost", async () => {
+  test("keeps a finalizer that was added in between", async () => {
     const { client, node } = await start();
     await ensureFinalizer(client, node, "x.io/theirs");
     expect(isConflict(await ensureFinalizer(client, node, "x.io/mine").catch((e: unknown) => e))).toBe(true);

@@ -5,7 +5,7 @@ import { changesBetween, replacesList } from "./changes.ts";
 /** Options of `writeChanges`. */
 export interface WriteChangesOptions {
   /**
-   * When to demand that nobody changed the object since it was read (a Conflict otherwise): by default when a list is replaced,
+   * When to require that the object has not changed since it was read (a Conflict otherwise): by default when a list is replaced,
    * as merge patches write lists whole.
    */
   readonly guard?: "lists" | "always" | "never" | undefined;

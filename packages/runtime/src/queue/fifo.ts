@@ -1,4 +1,4 @@
-/** A first-in first-out queue with constant-time ends; arrays shift in linear time. */
+/** A first-in first-out queue with constant-time operations; arrays shift in linear time. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;

@@ -45,7 +45,7 @@ describe("WorkQueue", () => {
     expect([queue.take(), queue.take(), queue.take()]).toEqual(["again", "later", "low"]);
   });
 
-  test("work that comes back again and again does not pile up delayed adds, and none is lost", async () => {
+  test("repeated requeues neither accumulate nor lose delayed adds", async () => {
     const { clock, queue } = makeQueue();
     for (let i = 0; i < 5000; i++) {
       const key = `k${i % 10}`;
@@ -182,7 +182,7 @@ describe("WorkQueue", () => {
     expect(state?.()).toMatchObject({ unfinishedMs: 0, longestMs: 0 });
   });
 
-  test("a closed queue takes nothing and leaves no timer", () => {
+  test("a closed queue accepts nothing and leaves no timer", () => {
     const { clock, queue } = makeQueue();
     queue.add("a");
     queue.addAfter("b", 10);

@@ -14,7 +14,7 @@ export interface QueueState {
   readonly depths: ReadonlyMap<number, number>;
   /** How long the keys that are worked on now have been, taken together. */
   readonly unfinishedMs: number;
-  /** How long the longest of them has been: grows without end when a reconcile is stuck. */
+  /** How long the longest of them has been: grows without bound when a reconcile is stuck. */
   readonly longestMs: number;
 }
 
@@ -143,7 +143,7 @@ export class WorkQueue {
 
   /**
    * The next key, now being worked on; undefined when none waits. Each must be ended by `done`. A delayed add of the key is
-   * forgotten: the work that starts now decides anew when to come back.
+   * forgotten: the work that starts now decides again when to requeue.
    */
   take(): string | undefined {
     for (const priority of this.#order) {
@@ -159,7 +159,7 @@ export class WorkQueue {
     return undefined;
   }
 
-  /** Ends the work on a key. */
+  /** Marks the work on a key as done. */
   done(key: string): void {
     const item = this.#items.get(key);
     if (item?.startedAt === undefined) return;

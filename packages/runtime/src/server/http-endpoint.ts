@@ -62,9 +62,9 @@ export async function serveEndpoint(
   limitConnections(server, CONNECTIONS, clock);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, resolve);
+    server.listen({ port: address.port, host: address.host }, resolve);
   });
-  // Never keeps the process alive: what it tells about does.
+  // The endpoint itself never keeps the process alive.
   server.unref();
   return {
     port: (server.address() as AddressInfo).port,

@@ -26,7 +26,7 @@ async function get(path: string, method = "GET"): Promise<[number, string]> {
   return [response.status, await response.text()];
 }
 
-test("a check that fails is named, and why is told to nobody who merely asks", async () => {
+test("names a failing check without the reason", async () => {
   expect(await get("/healthz")).toEqual([200, "ok"]);
   sick = true;
   for (const path of ["healthz", "livez"])
@@ -35,14 +35,14 @@ test("a check that fails is named, and why is told to nobody who merely asks", a
   expect(await get("/readyz"), "another group").toEqual([200, "ok"]);
 });
 
-test("checks can be shown, asked one by one and left out", async () => {
+test("shows all checks, serves single ones and excludes some", async () => {
   sick = true;
   expect(await get("/readyz?verbose")).toEqual([200, "[+]ping ok\n[+]webhooks ok\nreadyz check passed\n"]);
   expect(await get("/healthz/ping")).toEqual([200, "ok"]);
   expect(await get("/healthz?exclude=store")).toEqual([200, "ok"]);
 });
 
-test("what there is not is not found, and nothing can be written", async () => {
+test("returns 404 for unknown paths and rejects writes", async () => {
   for (const path of ["/healthz/other", "/healthz/constructor", "/constructor", "/"])
     expect((await get(path))[0]).toBe(404);
   expect((await get("/healthz", "POST"))[0]).toBe(405);

@@ -81,7 +81,7 @@ async function start() {
   return { clock, client, account, get, reviews: () => reviews };
 }
 
-test("metrics are for those whom the API server knows and allows", async () => {
+test("serves metrics to users whom the API server authenticates and authorizes", async () => {
   const { clock, client, account, get, reviews } = await start();
   const token = await account("prometheus");
   expect((await get("/metrics")).status).toBe(401);

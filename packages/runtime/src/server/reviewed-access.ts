@@ -7,7 +7,7 @@ import type { Access, CheckAccess } from "./metrics-endpoint.ts";
 
 const ALLOWED_FOR_MS = 60_000;
 const REFUSED_FOR_MS = 10_000;
-/** More tokens than this are not remembered: strangers must not fill the memory. */
+/** At most this many tokens are cached: unauthenticated clients must not fill the memory. */
 const REMEMBERED = 1000;
 
 interface TokenReview {
@@ -43,7 +43,7 @@ export function reviewedAccess(client: Client, deps: { clock: Clock; log?: Logge
       return await access;
     } catch (error) {
       known.delete(key);
-      log.warn("who may read metrics cannot be told", { error });
+      log.warn("cannot determine who may read metrics", { error });
       return "forbidden";
     }
   };

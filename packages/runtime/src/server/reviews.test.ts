@@ -35,7 +35,7 @@ beforeEach(() => {
 const ask = (token: string, path = "/metrics") =>
   access({ headers: { authorization: `Bearer ${token}` } } as IncomingMessage, path);
 
-test("all that the API server knows of who asks decides", async () => {
+test("authorizes with all attributes of the authenticated user", async () => {
   expect(await ask("good")).toBe("allowed");
   const { username: user, ...rest } = USER;
   expect(asked.at(-1)?.body).toMatchObject({
@@ -43,21 +43,21 @@ test("all that the API server knows of who asks decides", async () => {
   });
 });
 
-test("a user beside a token that was not accepted is nobody", async () => {
+test("ignores the user of a token that was not accepted", async () => {
   identity = { authenticated: false, user: USER };
   expect(await ask("bad")).toBe("unauthenticated");
   identity = { user: USER };
   expect(await ask("worse")).toBe("unauthenticated");
 });
 
-test("nobody gets in while the API server does not answer, and it is asked again at once", async () => {
+test("denies access while the API server does not answer, and asks again at once", async () => {
   isDown = true;
   expect(await ask("good")).toBe("forbidden");
   isDown = false;
   expect(await ask("good")).toBe("allowed");
 });
 
-test("strangers do not fill the memory: of many tokens the earliest are forgotten", async () => {
+test("forgets the earliest of many tokens, so that they do not fill the memory", async () => {
   identity = { authenticated: false };
   for (let i = 0; i < 1001; i++) await ask(`made-up-${i}`);
   const before = asked.length;

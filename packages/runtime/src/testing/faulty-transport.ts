@@ -17,11 +17,11 @@ export interface Faults {
   readonly answerLost?: number;
   /** A watch is refused, as if the server were away. */
   readonly watchRefused?: number;
-  /** A watch from a revision is told that the revision is too old: by an error at once, or by an ERROR event. */
+  /** A watch from a revision gets "too old": as an error at once, or as an ERROR event. */
   readonly expired?: number;
   /** After an event a watch breaks with an error. */
   readonly cut?: number;
-  /** After an event a watch ends as if its time were up. */
+  /** After an event a watch closes as if it had timed out. */
   readonly ended?: number;
 }
 

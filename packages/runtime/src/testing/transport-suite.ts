@@ -36,7 +36,7 @@ function reasonOf(response: ApiResponse): unknown {
 
 /**
  * The conformance suite of transports: the in-process one, HTTP to our server and HTTP to real Kubernetes all pass it, so
- * nothing above can tell them apart. Framework free: make one test of each case.
+ * callers cannot distinguish them. Framework free: make one test of each case.
  */
 export const transportCases: readonly TransportCase[] = [
   {
@@ -199,7 +199,7 @@ export const transportCases: readonly TransportCase[] = [
     },
   },
   {
-    name: "aborting a watch ends it without an error, and leaving it early leaves the transport usable",
+    name: "aborting a watch closes it without an error, and leaving it early leaves the transport usable",
     async run(transport, namespace) {
       await create(transport, namespace, configMap("ended"));
       const stop = new AbortController();

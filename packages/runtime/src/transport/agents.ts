@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Lookup } from "@capstan/apimachinery/foreign";
-import type { Agent, Dispatcher, ProxyAgent, request, upgrade } from "undici";
+import type { Agent, buildConnector, Dispatcher, ProxyAgent, request, upgrade } from "undici";
 import type { ClientConfig, Credentials } from "./client-config.ts";
 import { socksConnector } from "./socks5.ts";
 
@@ -36,9 +36,9 @@ export interface Agents {
   send(url: string, watch: boolean, outgoing: Outgoing): Promise<Answer>;
   /** Makes a connection a WebSocket. */
   upgrade(url: string, outgoing: Outgoing): Promise<{ headers: Answer["headers"]; socket: Duplex }>;
-  /** Requests finish, watches end. */
+  /** Requests finish, watches are closed. */
   retire(): Promise<void>;
-  /** Everything ends. */
+  /** Closes all connections at once. */
   destroy(): Promise<void>;
 }
 
@@ -52,8 +52,8 @@ export function tlsOptions(config: ClientConfig, credentials: Credentials): TlsO
     ...(config.tls?.caPem === undefined ? {} : { ca: config.tls.caPem, allowPartialTrustChain: true }),
     ...(config.tls?.serverName === undefined ? {} : { servername: config.tls.serverName }),
     ...(config.tls?.insecure === true ? { rejectUnauthorized: false } : {}),
-    ...(credentials.certPem === undefined ? {} : { cert: credentials.certPem }),
-    ...(credentials.keyPem === undefined ? {} : { key: credentials.keyPem }),
+    cert: credentials.certPem,
+    key: credentials.keyPem,
   };
 }
 
@@ -81,7 +81,8 @@ export async function createAgents(config: ClientConfig, credentials: Credential
   const undici = await loadUndici();
   const tls = tlsOptions(config, credentials);
   const timeout = config.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
-  const guard = guardOf(config);
+  // What opens connections itself checks the addresses.
+  const guard = config.connect === undefined ? guardOf(config) : {};
   const make = (connections: number | undefined, bodyTimeout: number): Dispatcher => {
     const options = {
       pipelining: 1,
@@ -89,9 +90,19 @@ export async function createAgents(config: ClientConfig, credentials: Credential
       keepAliveTimeout: 30_000,
       headersTimeout: timeout,
       bodyTimeout,
-      ...(connections === undefined ? {} : { connections }),
+      connections,
     };
     const connect = { timeout: Math.min(10_000, timeout), keepAlive: true, keepAliveInitialDelay: 15_000 };
+    if (config.connect !== undefined) {
+      const open = config.connect;
+      const through: buildConnector.connector = (_target, callback) => {
+        open(tls).then(
+          (socket) => callback(null, socket),
+          (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+        );
+      };
+      return new undici.Agent({ ...options, connect: through });
+    }
     if (config.proxyUrl?.startsWith("socks5") === true) {
       const socks = socksConnector(config.proxyUrl, { tls, timeoutMs: connect.timeout, ...guard });
       return new undici.Agent({ ...options, connect: socks });

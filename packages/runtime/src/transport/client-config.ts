@@ -1,3 +1,4 @@
+import type { ConnectionOptions, TLSSocket } from "node:tls";
 import type { DialGate } from "@capstan/apimachinery/foreign";
 
 /** How to reach an API server and with which identity; from a kubeconfig, from inside a cluster, or built by hand. */
@@ -22,9 +23,14 @@ export interface ClientConfig {
   readonly requestTotalMs?: number | undefined;
   /** How long an answer or an event of a watch may be. Default 512 MiB and 64 MiB, 16 MiB and 4 MiB with a gate. */
   readonly maxAnswerBytes?: number | undefined;
+  /** Opens every connection in another way than dialling the host of `server`, whose name or address the peer has to prove nevertheless. */
+  readonly connect?: Connect | undefined;
   /** Checks the dialled addresses; set when the configuration is untrusted. */
   readonly gate?: DialGate | undefined;
 }
+
+/** Opens a verified connection with the options of TLS that the configuration leads to. */
+export type Connect = (tls: ConnectionOptions) => Promise<TLSSocket>;
 
 /** How the server's certificate is verified. */
 export interface TlsConfig {
@@ -56,8 +62,8 @@ export interface Credentials {
 export interface CredentialSource {
   get(): Promise<Credentials>;
   /**
-   * The server said 401 to these: forget them, unless newer ones are there already because another request was faster. False if others
-   * cannot be had.
+   * The server said 401 to these: forget them, unless newer ones are there already because another request was faster. False if no others
+   * are available.
    */
   invalidate(used: Credentials): boolean;
 }

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A server that answers as the test says: faults cannot be had from a sound one. */
+/** A server that answers as the test demands: a sound one produces no faults. */
 type Answering = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
 async function serveWith(
@@ -278,7 +278,7 @@ describe.each([
     expect(String(failure)).toContain("no sign of life");
   });
 
-  test("aborting a watch ends it without an error and closes the connection", async () => {
+  test("closes the connection of an aborted watch without an error", async () => {
     let closed = false;
     const { transport } = await serve((request, response) => {
       request.socket.once("close", () => {
@@ -302,7 +302,7 @@ describe("bad configuration", () => {
   test.each<[string, ClientConfig]>([
     ["no URL", { server: "not a url" }],
     ["another protocol", { server: "ftp://127.0.0.1" }],
-    ["nobody there", { server: "https://127.0.0.1:1" }],
+    ["no server", { server: "https://127.0.0.1:1" }],
     ["no such port", { server: "https://127.0.0.1:99999" }],
     ["a CA that is none", { server: "https://127.0.0.1:1", tls: { caPem: "garbage" } }],
     [

@@ -107,17 +107,17 @@ class HttpTransport implements Transport {
     try {
       const { headers, socket } = await agents.upgrade(this.#base + request.path + queryText(request.query), {
         method: request.method,
-        // What comes is no document: a server that is asked for one refuses.
+        // The response is not a document: a server rejects a request for one.
         headers: { ...this.#headers(request, credentials), accept: "*/*" },
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       });
       return { headers: flatten(headers), socket };
     } catch (error) {
       if (isAborted(signal)) throw error;
-      // A refusal comes without its words: the same request without the wish to change protocol has them.
+      // A rejection has no body: the same request without the protocol upgrade returns the message.
       const { headers: _upgrade, ...plain } = request;
       const answer = await this.request(plain, signal);
-      // 400 is what is said of a request that has no wish to change protocol.
+      // Servers answer 400 to a request without the protocol upgrade.
       if (answer.status >= 400 && answer.status !== 400) throw responseError(answer, `GET ${request.path}`);
       throw new Error(`${this.#base}${request.path}: ${reasonOf(error)}`, { cause: error });
     }
@@ -159,7 +159,7 @@ class HttpTransport implements Transport {
         method: request.method,
         headers: this.#headers(request, credentials),
         ...(request.body === undefined ? {} : { body: encode(request.body) }),
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       });
     } catch (error) {
       if (isAborted(signal)) throw error;

@@ -19,7 +19,7 @@ const MAX_DUMP = 128 * 1024;
  * undici.
  */
 export async function nodeAgents(config: ClientConfig, credentials: Credentials): Promise<Agents> {
-  if (config.proxyUrl !== undefined) return await createAgents(config, credentials);
+  if (config.proxyUrl !== undefined || config.connect !== undefined) return await createAgents(config, credentials);
   const secure = config.server.startsWith("https:");
   const http = await (secure ? import("node:https") : import("node:http"));
   const options = { keepAlive: true, ...guardOf(config), ...(secure ? tlsOptions(config, credentials) : {}) };
@@ -85,7 +85,7 @@ function changeProtocol(
   });
 }
 
-/** What nobody wants to know is read on, so that the connection can be used again, unless it is long. */
+/** Reads the rest of an unused response, so that the connection can be reused, unless it is long. */
 async function dump(response: IncomingMessage): Promise<void> {
   let read = 0;
   for await (const chunk of response) {

@@ -32,7 +32,7 @@ export function socksConnector(
     connectThrough(proxyUrl, { host, port }, options)
       .then(async (socket) => {
         const ready = secure ? await overTls(socket, target.servername ?? host, options.tls) : socket;
-        // From here on silence is the business of whoever asks: a watch may be silent for long.
+        // From here on the caller limits silence: a watch may be silent for long.
         socket.removeAllListeners("timeout");
         callback(null, ready);
       })
@@ -51,7 +51,7 @@ async function connectThrough(
     host: proxy.hostname.replace(/^\[|\]$/g, ""),
     port: Number(proxy.port) || 1080,
     timeout: timeoutMs,
-    ...(lookup === undefined ? {} : { lookup }),
+    lookup,
   });
   socket.setNoDelay(true).setKeepAlive(true, 15_000);
   socket.once("timeout", () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));
@@ -67,7 +67,7 @@ async function connectThrough(
     const [version, reply = 1, , kind] = await read(4);
     if (version !== VERSION) throw new Error("it does not speak SOCKS5");
     if (reply !== 0) throw new Error(`${target.host}:${target.port}: ${REFUSALS[reply] ?? `error ${reply}`}`);
-    // The address it connects from, which nobody needs.
+    // The address it connects from, which is not needed.
     await read((kind === 1 ? 4 : kind === 4 ? 16 : ((await read(1))[0] ?? 0)) + 2);
     return socket;
   } catch (error) {
@@ -135,7 +135,7 @@ function overTls(socket: Socket, servername: string, tls: object): Promise<Socke
       resolve(secure);
     });
     secure.once("error", reject);
-    // A connection that ends in the middle of the handshake has no error of its own.
+    // A connection that closes during the handshake has no error of its own.
     socket.once("close", () => reject(new Error("the connection ended before TLS was agreed on")));
   });
 }
