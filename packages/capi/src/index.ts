@@ -1,3 +1,4 @@
+export { coreDnsMigrationProblems, coreDnsVersion, SKIP_COREDNS_ANNOTATION } from "./admission/coredns.ts";
 export {
   convertKind,
   type KindAdmissionOptions,
@@ -9,6 +10,17 @@ export {
   type ServedKind,
 } from "./admission/plugins.ts";
 export { problemText } from "./admission/problems.ts";
+export { claimCapacity, type HostCapacity } from "./claims/capacity.ts";
+export { explainNoHost, firstByName, type HostTexts, type Shortfall } from "./claims/choose.ts";
+export { type ClaimRules, HostClaims } from "./claims/host-claims.ts";
+export {
+  byKindAndName,
+  byUID,
+  type ClaimIdentity,
+  type ClaimReference,
+  claimOn,
+  unclaimed,
+} from "./claims/reference.ts";
 export { type AggregateItem, aggregate } from "./contract/aggregate.ts";
 export {
   ConfigMap,
@@ -26,7 +38,6 @@ export {
   withTransitionTimes,
 } from "./contract/conditions.ts";
 export * from "./contract/constants.ts";
-
 export {
   addressesOf,
   bootstrapDataSecretName,
@@ -39,24 +50,36 @@ export {
   isExternallyManagedControlPlane,
   validEndpoint,
 } from "./contract/fields.ts";
-export { type FromTemplateInput, objectFromTemplate, templatedKind } from "./contract/from-template.ts";
+export { clonedKind, type FromTemplateInput, objectFromTemplate, templatedKind } from "./contract/from-template.ts";
+export { fnv32a, labelValue } from "./contract/label-value.ts";
 export { pausedCondition } from "./contract/paused.ts";
 export {
+  countText,
   type OpenWork,
   PROGRESS_DEADLINE_ANNOTATION,
   PROGRESS_DEADLINE_EXCEEDED,
   progressDeadlineMs,
   progressing,
+  withCount,
 } from "./contract/progress.ts";
+export {
+  hasDefinition,
+  type Referenced,
+  readReference,
+  referenceKey,
+  referenceText,
+  referrersKey,
+} from "./contract/referenced.ts";
 export {
   type ContractVersion,
   indexCustomResourceDefinitions,
   type ResolvedKind,
   resolveKind,
 } from "./contract/resolve-kind.ts";
+export { CONTRACT_STATUS } from "./contract/status-deferral.ts";
 export type { ContractReference, FailureDomain, MachineAddress } from "./contract/types.ts";
 export { watchKind } from "./contract/watch-kind.ts";
-export { list, mapToList } from "./conversion/codecs.ts";
+export { list, mapToList, OBJECT_REFERENCE } from "./conversion/codecs.ts";
 export { OLD_CONDITIONS } from "./conversion/old-conditions.ts";
 export {
   type Codec,
@@ -71,24 +94,26 @@ export {
 } from "./conversion/rules.ts";
 export { FAILURE } from "./conversion/shared-rules.ts";
 export { v1beta1 } from "./conversion/v1beta1.ts";
+export { type Activity, activitiesOf, activityOf, activityText, type Progress } from "./explain/activity.ts";
 export {
   type ClusterNodes,
   claimOf,
   clusterNameOf,
   clusterTree,
   isHidden,
-  isHostKind,
   isTreeKind,
   objectId,
   objectsByCluster,
   parentOf,
 } from "./explain/cluster-tree.ts";
 export type { Explanation } from "./explain/explain.ts";
+export { hostKinds, isHostKind } from "./explain/host-kinds.ts";
 export { hostTrouble } from "./explain/host-silence.ts";
 export { type ObjectNode, objectNode, type ReplicaCounts, shownConditions } from "./explain/object-node.ts";
-export type { Progress } from "./explain/rollouts.ts";
+export { type Remedy, type RemedyRule, type Scope as RemedyScope, sentence } from "./explain/remedies.ts";
 export {
   type Assessment,
+  type AssessmentContext,
   assess,
   type ObjectState,
   STATES,
@@ -149,26 +174,63 @@ export { MachinePool } from "./kinds/machine-pool.ts";
 export { MachineSet } from "./kinds/machine-set.ts";
 export { deprecatedStatus } from "./kinds/shared-status.ts";
 export { RETRY_ANNOTATION, WorkerPool } from "./kinds/worker-pool.ts";
-export { type HostKind, hostKindOf, type Shortage, shortages, shortageText } from "./plan/capacity.ts";
+export {
+  compareVersions,
+  countMachines,
+  countVersions,
+  type MachineCounts,
+  machineNames,
+  staleDeletions,
+} from "./machines/count-machines.ts";
+export { completeMachine, createMachines, isIncomplete } from "./machines/create-machines.ts";
+export { deletionHooks } from "./machines/deletion-hooks.ts";
+export { isControlPlaneMachine, machineAggregates } from "./machines/machine-aggregates.ts";
+export { generateName, type NameValues, newMachineName } from "./machines/machine-name.ts";
+export { type MachinePart, type NewPart, type TemplatePart, templatePart } from "./machines/machine-part.ts";
+export { type MachinePlan, type MachineSettings, type NewMachine, planProblem } from "./machines/machine-plan.ts";
+export {
+  isRemediationRequested,
+  machinesInRemediation,
+  machinesToRemediate,
+  releaseRecovered,
+  setRemediated,
+} from "./machines/remediation.ts";
+export { scalingDown, scalingUp } from "./machines/scaling-conditions.ts";
+export { MachineSync } from "./machines/sync-machines.ts";
+export { hostKindOf, type Shortage, shortages, shortageText } from "./plan/capacity.ts";
 export { clusterObjects, PLAN_ANNOTATION } from "./plan/cluster-objects.ts";
 export {
   type ClusterPlan,
+  CONTROL_PLANE_GROUP,
+  type ControlPlanePlan,
+  machineGroups,
   POOL_STRATEGIES,
   type PoolPlan,
   type PoolShare,
   type PoolStrategy,
   type WorkerGroup,
 } from "./plan/cluster-plan.ts";
-export { builtInTemplate, clusterTemplates } from "./plan/cluster-template.ts";
+export { builtInTemplate, clusterTemplates, templateFlavors } from "./plan/cluster-template.ts";
 export { type Installed, type MissingVersion, missingVersion } from "./plan/installed.ts";
-export { NEWEST_MINOR, OLDEST_MINOR, versionProblem } from "./plan/supported-versions.ts";
 export {
-  diskImages,
-  type ProviderName,
-  WORKER_PROVIDERS,
-  type WorkerProvider,
-  type WorkerSetting,
-} from "./plan/worker-providers.ts";
+  DEFAULT_VERSION,
+  NEWEST_MINOR,
+  NEXT_RELEASE,
+  OLDEST_MINOR,
+  supportPeriod,
+  supportWarning,
+  supportWindow,
+  TESTED_VERSIONS,
+  versionProblem,
+} from "./plan/supported-versions.ts";
+export {
+  controlPlaneOption,
+  controlPlaneOptions,
+  onlyInMemory,
+  planWarnings,
+  workerOption,
+  workerOptions,
+} from "./plan/worker-options.ts";
 export { grantsNamespace, USABLE_FROM_ANNOTATION } from "./references/grant.ts";
 export {
   type NamedReference,
@@ -184,6 +246,7 @@ export {
   contractReference,
   failureDomain,
   labelSelector,
+  objectName,
   observedGeneration,
   templateMetadata,
 } from "./schema/common.ts";
@@ -215,13 +278,31 @@ export {
   object,
   openObject,
   optional,
+  quantity,
   type Rule,
   type Schema,
   string,
   time,
 } from "./schema/schema.ts";
+export { adopt } from "./sdk/adopt.ts";
 export type { CapacityRequest, CapacitySource } from "./sdk/capacity.ts";
 export type { ClusterDefinition } from "./sdk/cluster-reconciler.ts";
+export type {
+  ControlPlaneOption,
+  HostKind,
+  HostSimulation,
+  OlderKinds,
+  ProviderBadge,
+  ProviderDescription,
+  QuickStart,
+  SimulatedHealth,
+  WhyRules,
+  WorkerChoice,
+  WorkerOption,
+  WorkerSetting,
+  WorkerTemplates,
+} from "./sdk/description.ts";
+export { ensureOwned } from "./sdk/ensure-owned.ts";
 export {
   type AnyKindDefinition,
   type InfraClusterObject,
@@ -239,9 +320,9 @@ export {
 export { kindsRole, untilServed } from "./sdk/install-kinds.ts";
 export type { MachineDefinition } from "./sdk/machine-reconciler.ts";
 export { failed, gone, noCapacity, type Outcome, ready, trouble, wait } from "./sdk/outcome.ts";
-export { ownerMachine } from "./sdk/owners.ts";
+export { ownerCluster, ownerClusterName, ownerMachine } from "./sdk/owners.ts";
 export type { LoadedProvider, PolicyRule, Provider, ProviderAccess, ProviderDeps } from "./sdk/provider.ts";
-export { INSUFFICIENT_CAPACITY } from "./sdk/report.ts";
+export { type ReasonCatalogue, type ReasonDoc, SHARED_REASONS } from "./sdk/reasons.ts";
 export { type RunningProvider, type RunProviderOptions, runProvider } from "./sdk/run-provider.ts";
 export type {
   BootstrapData,
@@ -251,14 +332,7 @@ export type {
   MachineScope,
   ProviderScope,
 } from "./sdk/scope.ts";
-export {
-  BMC_FAULTS_ANNOTATION,
-  SIMULATED_AGENT_ANNOTATION,
-  SIMULATED_AGENT_DEAD,
-  SIMULATED_KUBELET_ANNOTATION,
-  simulatedFault,
-  simulatedHealth,
-} from "./simulation/simulated-host.ts";
+export { type SimulatedHost, simulatedHost } from "./simulation/simulated-host.ts";
 export {
   type GivenVariables,
   resolveVariables,
@@ -275,6 +349,7 @@ export {
 } from "./webhooks/configurations.ts";
 export { type ConversionReviewResponse, conversionReview } from "./webhooks/conversion-review.ts";
 export type { ClusterKey, Node, NodeTaint, NodeView, WorkloadClusters, WorkloadConnection } from "./workload/types.ts";
+export { WorkloadCalls, WorkloadUnavailable } from "./workload/workload-calls.ts";
 export {
   CONNECTING_MS,
   WorkloadConnections,

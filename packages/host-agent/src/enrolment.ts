@@ -1,4 +1,5 @@
 import { type Clock, formatTime, type KubeObject, type Random, type Unstructured } from "@capstan/apimachinery";
+import type { Client } from "@capstan/runtime";
 import { ByoHost } from "./kinds/byo-host.ts";
 import {
   agentUser,
@@ -127,9 +128,28 @@ export function hostRights(host: ByoHost, secretNames: string[]): Unstructured[]
       roleRef: { apiGroup: RBAC, kind: "Role", name: roleName },
       subjects: user === undefined ? [] : [{ kind: "User", name: user, apiGroup: RBAC }],
     },
-    // A right to make it could not be limited to one name, so that it is there before the agent needs it.
+    // RBAC cannot limit create to one name, so it is created before the agent needs it.
     { apiVersion: "v1", kind: "ConfigMap", metadata: metadataOf(hostLogName(name)) },
   ];
+}
+
+/**
+ * Registers a host and creates its enrolment token, as the user of the client. Permissions of an earlier host of that name do not pass to
+ * the new one: the manager grants them when the host enrols.
+ */
+export async function offerEnrolment(
+  client: Client,
+  host: { namespace: string; name: string; labels?: Record<string, string> },
+  { clock, random }: { clock: Clock; random: Random },
+): Promise<EnrolmentToken> {
+  const token = newEnrolmentToken(random);
+  const { namespace, name, labels = {} } = host;
+  const wanted = byoHost(namespace, name, labels);
+  const known = await client.get(ByoHost, { namespace, name });
+  for (const right of known === undefined ? hostRights(wanted, []) : []) await client.delete(right);
+  for (const role of enrolmentRoles()) await client.apply(role);
+  await client.apply(enrolmentSecret(token, await client.apply(wanted), clock));
+  return token;
 }
 
 /** Encodes the argument of `--enrol`: the API server, its CA, the host's name and the token. */

@@ -9,6 +9,7 @@ export {
   enrolmentSecret,
   hostRights,
   newEnrolmentToken,
+  offerEnrolment,
 } from "./enrolment.ts";
 export type { InstallPlan } from "./execute/install.ts";
 export { ByoHost } from "./kinds/byo-host.ts";
@@ -24,3 +25,4 @@ export {
   INSTALL_KEYS,
   parseHostUser,
 } from "./protocol.ts";
+export { AGENT_REASONS } from "./reasons.ts";

@@ -15,15 +15,16 @@ import { AGENT_VERSION } from "./protocol.ts";
 const USAGE = `capstan-host-agent ${AGENT_VERSION}
 
 Enrols this host once, then serves it:
-  capstan-host-agent --enrol TEXT                  (the line that \`capstan host add NAME\` prints)
+  capstan-host-agent --enrol TEXT                  (from the command that \`capstan host add NAME\` prints)
   capstan-host-agent --bootstrap-kubeconfig FILE   (from a BootstrapKubeconfig; with --namespace and --name)
+  capstan-host-agent --kubeconfig FILE             (as agents of 2022: of a user who may add hosts; with --namespace and --name)
   capstan-host-agent                               (later starts: the identity is in the state directory)
 
   --enrol -          read the text from standard input
   --service          make the agent a service of systemd, start it and return
   --state DIR        where identity and logs are kept (default: /var/lib/capstan-host)
-  --namespace NAME   namespace of the host with --bootstrap-kubeconfig (default: default)
-  --name NAME        name of the host with --bootstrap-kubeconfig (default: the host name)
+  --namespace NAME   namespace of the host with --bootstrap-kubeconfig or --kubeconfig (default: default)
+  --name NAME        name of the host with --bootstrap-kubeconfig or --kubeconfig (default: the host name)
   --supervise        keep containerd and kubelet running without systemd (default: where there is no systemd)
   --version          print the version
 `;
@@ -33,6 +34,7 @@ async function main(): Promise<number> {
     options: {
       enrol: { type: "string" },
       "bootstrap-kubeconfig": { type: "string" },
+      kubeconfig: { type: "string" },
       namespace: { type: "string" },
       name: { type: "string" },
       state: { type: "string", default: "/var/lib/capstan-host" },
@@ -56,16 +58,17 @@ async function main(): Promise<number> {
       ...(values.enrol === undefined
         ? {}
         : { line: values.enrol === "-" ? readFileSync(0, "utf8").trim() : values.enrol }),
-      ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig }),
-      ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
-      ...(values.name === undefined ? {} : { name: values.name }),
+      bootstrapKubeconfig,
+      kubeconfig: values.kubeconfig,
+      namespace: values.namespace,
+      name: values.name,
     };
     const identity = await identify(how, deps, (text) => process.stdout.write(text));
     if (values.service) {
       // The service takes the lock.
       unlock();
       await installService(stateDir, systemClock);
-      process.stdout.write("the agent runs as service capstan-host-agent\n");
+      process.stdout.write("the agent is running as service capstan-host-agent\n");
       return 0;
     }
     const log = await createLogger({ level: "info" });

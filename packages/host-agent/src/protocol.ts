@@ -14,6 +14,12 @@ export const ENROL_UID_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/host-u
 /** Annotation of a ByoHost: the current enrolment, identified by its token's ID. Certificates of other enrolments are invalid. */
 export const ENROLMENT_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/enrolment";
 
+/**
+ * Annotation of a ByoHost with the value `true`: a person gives up the etcd member on a host that no machine claims, so that the agent
+ * cleans it.
+ */
+export const DISCARD_MEMBER_ANNOTATION = "byoh.infrastructure.cluster.x-k8s.io/discard-etcd-member";
+
 /** Denial reason for an agent whose ByoHost was deleted while the host still carried a node, which the agent must then remove. */
 export const GIVEN_UP_REASON = "HostGivenUp";
 
@@ -29,7 +35,7 @@ export function hostUser(namespace: string, name: string, enrolment: string | un
 export function parseHostUser(user: string): { namespace: string; name: string; enrolment?: string } | undefined {
   const [, namespace, name, enrolment] = /^byoh:host:([a-z0-9-]+)\/([a-z0-9.-]+?)(?::([a-z0-9]+))?$/.exec(user) ?? [];
   if (namespace === undefined || name === undefined) return undefined;
-  return { namespace, name, ...(enrolment === undefined ? {} : { enrolment }) };
+  return { namespace, name, enrolment };
 }
 
 /** Returns the user name that currently has the permissions of a host's agent; undefined until the host has enrolled. */

@@ -10,7 +10,7 @@ const files = (tree: Record<string, string>): Map<string, Uint8Array> =>
 const OLD = { "boot/kernel": "k".repeat(5000), "live/root.img": "r".repeat(3000), readme: "hello" };
 const NEW = { "openstack/latest/meta_data.json": "{}", "openstack/latest/user_data": "u".repeat(2500) };
 
-test("files are added beside the old ones, under Rock Ridge and Joliet names, and nothing old moves", async () => {
+test("adds files next to the existing ones, with Rock Ridge and Joliet names, and moves nothing", async () => {
   const base = buildIso({ label: "LIVE", files: files(OLD), nowMs: 0 });
   const made = await addFiles(bytesContent(base), files(NEW));
   const image = await readAll(made, 0, made.size);
@@ -25,21 +25,21 @@ test("files are added beside the old ones, under Rock Ridge and Joliet names, an
   expect((await addFiles(bytesContent(base), files(NEW))).id).toBe(made.id);
 });
 
-test("a folder of the same name is replaced, as its data would be another host's", async () => {
+test("replaces a folder of the same name, whose data would be another host's", async () => {
   const base = buildIso({ label: "LIVE", files: files({ "openstack/latest/user_data": "old", a: "1" }), nowMs: 0 });
   const made = await addFiles(bytesContent(base), files(NEW));
   expect(readIso(await readAll(made, 0, made.size), false)).toEqual(new Map(Object.entries({ a: "1", ...NEW })));
 });
 
-test("what is no image is refused", async () => {
-  await expect(addFiles(bytesContent(Buffer.alloc(100_000)), files(NEW))).rejects.toThrow("no ISO 9660 image");
+test("rejects data that is not an image", async () => {
+  await expect(addFiles(bytesContent(Buffer.alloc(100_000)), files(NEW))).rejects.toThrow("not an ISO 9660 image");
 });
 
 test.each([
-  ["is as large as it says, which is vast", (image: Buffer) => image.writeUInt32LE(0xffff_ffff, 16 * 2048 + 166)],
+  ["claims an enormous size", (image: Buffer) => image.writeUInt32LE(0xffff_ffff, 16 * 2048 + 166)],
   ["lies beyond the image", (image: Buffer) => image.writeUInt32LE(0x00ff_ffff, 16 * 2048 + 158)],
   ["has records of a byte", (image: Buffer) => image.fill(1, rootOf(image), rootOf(image) + 64)],
-])("an image whose root folder %s is refused, and little of it is read", async (_what, spoil) => {
+])("rejects an image whose root folder %s, reading little of it", async (_what, spoil) => {
   const image = Buffer.from(buildIso({ label: "LIVE", files: files(OLD), nowMs: 0 }));
   spoil(image);
   const content = bytesContent(image);
@@ -58,7 +58,7 @@ test.each([
 
 const rootOf = (image: Buffer): number => image.readUInt32LE(16 * 2048 + 158) * 2048;
 
-test("any part of patched bytes is the part of the whole", async () => {
+test("reads any range of patched bytes as that range of the whole", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ minLength: 1, maxLength: 60 }),
@@ -87,7 +87,7 @@ test("any part of patched bytes is the part of the whole", async () => {
   );
 });
 
-test("an image whose folders come too slowly is left when the signal says so", async () => {
+test("stops reading an image when the signal aborts", async () => {
   const stop = new AbortController();
   const slow: MediaContent = {
     size: 1024 ** 3,

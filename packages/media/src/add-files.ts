@@ -7,7 +7,7 @@ const FIRST = 16;
 const LAST_DESCRIPTOR = 64;
 /** The root folder alone: one of a thousand files has some 100 KiB. */
 const MAX_ROOT = 1024 * 1024;
-/** A record without a name; what claims to be shorter is no record. */
+/** The length of a record without a name; anything shorter is invalid. */
 const MIN_RECORD = 33;
 
 interface Volume {
@@ -93,10 +93,10 @@ async function volumesOf(base: MediaContent, signal: AbortSignal | undefined): P
     const from = descriptor.readUInt32LE(158) * SECTOR;
     const bytes = descriptor.readUInt32LE(166);
     if (bytes > MAX_ROOT || from + bytes > base.size)
-      throw new Error(`its root folder has ${bytes} bytes, more than the ${MAX_ROOT} that are read or than the image`);
+      throw new Error(`its root folder has ${bytes} bytes, more than the limit of ${MAX_ROOT} or than the image`);
     volumes.push({ at, joliet, root: await readAll(base, from, from + bytes, signal) });
   }
-  if (!volumes.some(({ joliet }) => !joliet)) throw new Error("it is no ISO 9660 image");
+  if (!volumes.some(({ joliet }) => !joliet)) throw new Error("it is not an ISO 9660 image");
   return volumes;
 }
 

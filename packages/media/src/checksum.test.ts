@@ -4,7 +4,7 @@ import { digestIn } from "./checksum.ts";
 
 const digest = (algorithm: string): string => createHash(algorithm).update("the image").digest("hex");
 
-test("a file of checksums is read in its usual formats", () => {
+test("reads checksum files in their usual formats", () => {
   const at = "http://i/a/live.iso";
   expect(digestIn(`# comment\nSHA256 (live.iso) = ${digest("sha256")}\n`, at, "f")).toBe(digest("sha256"));
   expect(digestIn(`${digest("md5")}\n`, at, "f")).toBe(digest("md5"));

@@ -23,7 +23,7 @@ export async function expectedDigest(
   let size = 0;
   for await (const chunk of await download(checksum, signal)) {
     size += chunk.length;
-    if (size > MAX_CHECKSUM_FILE) throw new Error(`${checksum} is no file of checksums: it is larger than 1 MiB`);
+    if (size > MAX_CHECKSUM_FILE) throw new Error(`${checksum} is not a checksum file: it is larger than 1 MiB`);
     parts.push(chunk);
   }
   const digest = digestIn(Buffer.concat(parts).toString("utf8"), image.url, checksum);

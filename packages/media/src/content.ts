@@ -54,6 +54,6 @@ export async function readAll(content: MediaContent, from: number, to: number, s
   const parts: Uint8Array[] = [];
   for await (const part of content.read(from, to, signal)) parts.push(part);
   const whole = Buffer.concat(parts);
-  if (whole.length !== to - from) throw new Error(`${to - from} bytes at ${from} were asked for, ${whole.length} came`);
+  if (whole.length !== to - from) throw new Error(`requested ${to - from} bytes at ${from}, received ${whole.length}`);
   return whole;
 }

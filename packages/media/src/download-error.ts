@@ -1,4 +1,4 @@
-/** Why a download failed, so that the caller can tell the user what to do. */
+/** Why a download failed, so that the caller can advise the user. */
 export type DownloadProblem =
   | "address"
   | "unreachable"
@@ -6,6 +6,7 @@ export type DownloadProblem =
   | "missing"
   | "refused"
   | "interrupted"
+  | "limit"
   | "checksum";
 
 /** Thrown when a download fails; its message never shows the password of a URL. */

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { request as ask, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VirtualClock } from "@capstan/apimachinery";
 import { proxyFromEnvironment } from "@capstan/runtime";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { downloadFile, fetchText } from "./download-file.ts";
 import { Fetcher } from "./fetcher.ts";
 import { FileServer, sha256 } from "./testing/file-server.ts";
@@ -35,14 +36,114 @@ const get = (url = `${mirror.base}/kube-apiserver`, through = fetcher): Promise<
   downloadFile({ fetcher: through, url, file, sha256: sha256(bytes) });
 const arrived = async (): Promise<boolean> => (await readFile(file)).equals(bytes);
 
-test("a server that does not resume sends all of it again", async () => {
+test("downloads everything again from a server that does not resume", async () => {
   mirror.resumes = false;
   await writeFile(`${file}.part`, bytes.subarray(0, 1000));
   await get();
   expect(await arrived()).toBe(true);
 });
 
-test("a part that is whole already is not fetched again", async () => {
+describe("an interrupted transfer", () => {
+  const interrupt = async (etag: string): Promise<void> => {
+    mirror.etags.set("/kube-apiserver", etag);
+    mirror.cuts.set("/kube-apiserver", 1000);
+    const progress = (received: number): void => void (received >= 1000 && mirror.endConnection());
+    const options = {
+      fetcher,
+      url: `${mirror.base}/kube-apiserver`,
+      file,
+      sha256: sha256(bytes),
+      onProgress: progress,
+    };
+    await expect(downloadFile(options)).rejects.toMatchObject({ problem: "interrupted" });
+  };
+  const requests = (): unknown[] => seen.splice(0);
+  const seen: unknown[] = [];
+  beforeEach(() => {
+    seen.length = 0;
+    mirror.instead = ({ headers }) => {
+      seen.push([headers.range, headers["if-range"]]);
+      return false;
+    };
+  });
+
+  test("resumes where it stopped if the file is the same, and leaves nothing but the file", async () => {
+    await interrupt('"v1"');
+    requests();
+    await get();
+    expect(requests()).toEqual([["bytes=1000-", '"v1"']]);
+    expect(await arrived()).toBe(true);
+    expect(await readdir(join(scratch, "parts"))).toEqual(["kube-apiserver"]);
+  });
+
+  test("starts over in the same request if the file has changed", async () => {
+    await interrupt('"v1"');
+    requests();
+    mirror.etags.set("/kube-apiserver", '"v2"');
+    await get();
+    expect(requests()).toEqual([["bytes=1000-", '"v1"']]);
+    expect(await arrived()).toBe(true);
+  });
+
+  test("sends no condition for a weak version, which does not promise the same bytes", async () => {
+    await interrupt('W/"v1"');
+    requests();
+    await get();
+    expect(requests()).toEqual([["bytes=1000-", undefined]]);
+    expect(await arrived()).toBe(true);
+  });
+});
+
+test.each(["kube-apiserver.part", "kube-apiserver.part.etag"])(
+  "a link at %s is replaced, not followed",
+  async (name) => {
+    const victim = join(scratch, "victim");
+    await writeFile(victim, "precious");
+    await symlink(victim, join(scratch, "parts", name));
+    mirror.etags.set("/kube-apiserver", '"v1"');
+    await get();
+    expect(await arrived()).toBe(true);
+    expect(await readFile(victim, "utf8")).toBe("precious");
+  },
+);
+
+describe("limits", () => {
+  test("a file of a stated size beyond the limit is refused before it is transferred", async () => {
+    const options = { fetcher, url: `${mirror.base}/kube-apiserver`, file, sha256: sha256(bytes), maxBytes: 1000 };
+    await expect(downloadFile(options)).rejects.toMatchObject({ problem: "limit" });
+    expect(await readdir(join(scratch, "parts"))).toEqual([]);
+  });
+
+  test("a file of unknown size is refused where it exceeds the limit", async () => {
+    mirror.instead = (_request, response) => {
+      response.write(bytes);
+      response.end();
+      return true;
+    };
+    const options = { fetcher, url: `${mirror.base}/kube-apiserver`, file, sha256: sha256(bytes), maxBytes: 1000 };
+    await expect(downloadFile(options)).rejects.toMatchObject({ problem: "limit" });
+    expect(await readdir(join(scratch, "parts"))).toEqual([]);
+  });
+
+  test("aborts a transfer that takes too long and keeps what arrived for the next attempt", async () => {
+    const clock = new VirtualClock();
+    mirror.cuts.set("/kube-apiserver", 1000);
+    const late = downloadFile({
+      fetcher,
+      url: `${mirror.base}/kube-apiserver`,
+      file,
+      sha256: sha256(bytes),
+      within: { clock, ms: 60_000 },
+      onProgress: (received) => void (received >= 1000 && clock.advance(60_000)),
+    });
+    await expect(late).rejects.toMatchObject({ problem: "limit", message: expect.stringContaining("within 60 s") });
+    expect((await readFile(`${file}.part`)).length).toBe(1000);
+    await get();
+    expect(await arrived()).toBe(true);
+  });
+});
+
+test("does not download a part again that is already complete", async () => {
   await writeFile(`${file}.part`, bytes);
   await get();
   expect(mirror.asked).toEqual([`/kube-apiserver bytes=${bytes.length}-`]);
@@ -53,14 +154,14 @@ test.each([
   ["another file's", Buffer.from("another release".repeat(50))],
   ["damaged by a power cut", Buffer.alloc(1000)],
   ["longer than the file", Buffer.alloc(20_000)],
-])("what came before and is %s is fetched anew in the same run", async (_what, part) => {
+])("downloads again in the same run a part that is %s", async (_what, part) => {
   await writeFile(`${file}.part`, part);
   await get();
   expect(mirror.asked).toEqual([`/kube-apiserver bytes=${part.length}-`, "/kube-apiserver"]);
   expect(await arrived()).toBe(true);
 });
 
-test("a server that goes on elsewhere than it was asked is asked for all of it", async () => {
+test("requests the whole file from a server that resumes at another offset than requested", async () => {
   await writeFile(`${file}.part`, bytes.subarray(0, 1000));
   mirror.instead = (request, response) => {
     if (request.headers.range === undefined) return false;
@@ -72,7 +173,7 @@ test("a server that goes on elsewhere than it was asked is asked for all of it",
   expect(await arrived()).toBe(true);
 });
 
-test("what lies there under its final name is believed only with its checksum", async () => {
+test("trusts a file under its final name only if its checksum matches", async () => {
   await writeFile(file, bytes.subarray(0, 10));
   await get();
   expect(await arrived()).toBe(true);
@@ -81,14 +182,14 @@ test("what lies there under its final name is believed only with its checksum", 
   expect(mirror.asked, "whole").toEqual([]);
 });
 
-test("a wrong file is asked for once and leaves no part", async () => {
+test("requests a file with a wrong checksum once and leaves no part", async () => {
   mirror.files.set("/kube-apiserver", Buffer.from("something else"));
   await expect(get()).rejects.toThrow(/checksum [0-9a-f]{64} is not the expected/);
   expect(mirror.asked).toEqual(["/kube-apiserver"]);
   await expect(readFile(`${file}.part`)).rejects.toThrow("ENOENT");
 });
 
-test("a server in trouble and one that is not there are told apart", async () => {
+test("distinguishes a failing server from an unreachable one", async () => {
   await expect(get(`${mirror.base}/nothing`)).rejects.toMatchObject({ problem: "missing" });
   mirror.instead = (_request, response) => (response.writeHead(503).end(), true);
   await expect(get()).rejects.toThrow("/kube-apiserver answered 503");
@@ -101,7 +202,7 @@ test("a server in trouble and one that is not there are told apart", async () =>
   await mirror.open();
 });
 
-test("redirects are followed, without the password, and not for ever", async () => {
+test("follows redirects without the password, up to a limit", async () => {
   const passwords: (string | undefined)[] = [];
   const other = new FileServer();
   other.put("/cdn", bytes);
@@ -115,11 +216,11 @@ test("redirects are followed, without the password, and not for ever", async () 
   await get(`${mirror.base.replace("//", "//ann:s%40cret@")}/kube-apiserver`);
   expect(passwords).toEqual([`Basic ${Buffer.from("ann:s@cret").toString("base64")}`, undefined]);
   expect(await arrived()).toBe(true);
-  await expect(fetchText(fetcher, `${mirror.base}/round`)).rejects.toThrow("leads on and on");
+  await expect(fetchText(fetcher, `${mirror.base}/round`)).rejects.toThrow("redirects too many times");
   await other.close();
 });
 
-test("a password in the address is in no message", async () => {
+test("shows the password of a URL in no message", async () => {
   const url = `${mirror.base.replace("//", "//ann:secret@")}/nothing`;
   for (const attempt of [() => get(url), () => fetchText(fetcher, url)])
     await expect(attempt()).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+\/nothing does not exist \(404\)$/);
@@ -128,12 +229,12 @@ test("a password in the address is in no message", async () => {
   await mirror.open();
 });
 
-test("what is no address is told so", async () => {
-  await expect(get("mirror.example.org/kube-apiserver")).rejects.toThrow("is no address");
-  await expect(get("file:///etc/passwd")).rejects.toThrow("is no address");
+test("rejects an invalid URL", async () => {
+  await expect(get("mirror.example.org/kube-apiserver")).rejects.toThrow("is not a valid URL");
+  await expect(get("file:///etc/passwd")).rejects.toThrow("is not a valid URL");
 });
 
-test("the environment's proxy is used, but not for what NO_PROXY names", async () => {
+test("uses the environment's proxy except for hosts in NO_PROXY", async () => {
   const asked: string[] = [];
   const proxy = createServer((request, response) => {
     asked.push(`${request.method} ${request.url} ${request.headers["proxy-authorization"] ?? ""}`.trim());

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import { lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
+import type { Clock } from "@capstan/apimachinery";
 import { readText } from "@capstan/apimachinery/foreign";
 import { syncDirectory } from "@capstan/os";
 import type { Dispatcher } from "undici";
+import { MAX_BYTES } from "./download.ts";
 import { DownloadError } from "./download-error.ts";
 import { type Fetcher, giveUp, withoutCredentials } from "./fetcher.ts";
 
@@ -17,12 +19,16 @@ export interface FileDownload {
   url: string;
   file: string;
   sha256: string;
+  /** Largest size in bytes; 64 GiB unless set. */
+  maxBytes?: number;
+  /** How long the whole transfer may take; unlimited unless set, as long as it does not stall for a minute. */
+  within?: { clock: Clock; ms: number };
   onProgress?: (received: number, total: number | undefined) => void;
 }
 
 /**
- * Downloads a file with a known checksum. An interrupted transfer resumes, or starts over when the file has changed meanwhile. A file with
- * a wrong checksum never gets its final name.
+ * Downloads a file with a known checksum. An interrupted transfer resumes, or starts over when the file has changed meanwhile or the server
+ * does not serve ranges. A file that is complete is not downloaded again, and one with a wrong checksum never gets its final name.
  */
 export async function downloadFile(options: FileDownload): Promise<void> {
   const { file, sha256 } = options;
@@ -33,32 +39,64 @@ export async function downloadFile(options: FileDownload): Promise<void> {
   const part = `${file}.part`;
   await mkdir(dirname(file), { recursive: true });
   const have = (await sizeOf(part)) ?? 0;
-  let actual = have > 0 && (await resume(options, part, have)) ? await sha256Of(part) : undefined;
+  let actual = have > 0 ? await resume(options, part, have) : undefined;
   if (actual !== sha256) {
     await receive(await ask(options, {}), part, 0, options);
     actual = await sha256Of(part);
   }
   if (actual !== sha256) {
-    await rm(part, { force: true });
+    await discard(part);
     throw new DownloadError(
       "checksum",
       `${withoutCredentials(options.url)}: checksum ${actual} is not the expected ${sha256}`,
     );
   }
   await rename(part, file);
+  await rm(etagFile(part), { force: true });
   await syncDirectory(dirname(file));
 }
 
-/** Fetches the missing part; false when the server does not resume where the transfer stopped. */
-async function resume(options: FileDownload, part: string, have: number): Promise<boolean> {
-  const response = await ask(options, { range: `bytes=${have}-` });
-  if (response.statusCode !== 206) {
+/** Fetches the missing part and returns the checksum of the whole; undefined when the server cannot resume where the transfer stopped. */
+async function resume(options: FileDownload, part: string, have: number): Promise<string | undefined> {
+  const etag = await readFile(etagFile(part), "utf8").catch(() => undefined);
+  // A file that has changed is sent from its beginning, rather than a part that does not fit.
+  const response = await ask(options, {
+    range: `bytes=${have}-`,
+    ...(etag === undefined ? {} : { "if-range": etag }),
+  });
+  if (response.statusCode === 206 && startOf(response) === have) await receive(response, part, have, options);
+  else if (response.statusCode === 200) await receive(response, part, 0, options);
+  else {
     giveUp(response);
-    // All of it may be here already.
-    return response.statusCode === 416;
+    // The whole file may have arrived already.
+    if (response.statusCode !== 416) return undefined;
   }
-  await receive(response, part, have, options);
-  return true;
+  return await sha256Of(part);
+}
+
+/** Appends to a file, and never to what a link leads to: the folder may not be ours alone. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
+
+/** Where the part of a file that a server sends begins. */
+function startOf({ headers }: Answer): number {
+  return Number(/^bytes (\d+)-/.exec(String(headers["content-range"]))?.[1]);
+}
+
+/** The version of a file whose transfer was interrupted, next to what has arrived of it. */
+function etagFile(part: string): string {
+  return `${part}.etag`;
+}
+
+/** Weak validators do not promise identical bytes: RFC 9110 forbids them in If-Range. */
+async function keepEtag({ headers }: Answer, part: string): Promise<void> {
+  const etag = headers["etag"];
+  await rm(etagFile(part), { force: true });
+  if (typeof etag === "string" && etag.startsWith('"')) await writeFile(etagFile(part), etag, { flag: "wx" });
+}
+
+async function discard(part: string): Promise<void> {
+  await rm(part, { force: true });
+  await rm(etagFile(part), { force: true });
 }
 
 async function ask(options: FileDownload, headers: Record<string, string>): Promise<Answer> {
@@ -74,25 +112,48 @@ const isOk = (status: number): boolean => status >= 200 && status < 300;
 async function receive(response: Answer, part: string, start: number, options: FileDownload): Promise<void> {
   const length = response.headers["content-length"];
   const total = length === undefined ? undefined : start + Number(length);
+  const limit = options.maxBytes ?? MAX_BYTES;
   let received = start;
-  // Written chunk by chunk, so that all that came before a cut is on disk for the next try.
-  const file = await open(part, start > 0 ? "a" : "w");
+  const checkSize = async (bytes: number): Promise<void> => {
+    if (bytes <= limit) return;
+    giveUp(response);
+    await discard(part);
+    throw new DownloadError("limit", `${withoutCredentials(options.url)} is larger than ${limit} bytes`);
+  };
+  await checkSize(total ?? 0);
+  if (start === 0) {
+    await rm(part, { force: true });
+    await keepEtag(response, part);
+  }
+  // Written chunk by chunk, so that everything received before an interruption is on disk for the next attempt.
+  const file = await open(part, start > 0 ? APPEND : "wx");
+  const timely = timeLimit(response, options);
   try {
     for await (const chunk of chunksOf(response, () => cut(options.url, received))) {
+      await checkSize(received + chunk.length);
       await file.appendFile(chunk);
       received += chunk.length;
       options.onProgress?.(received, total);
     }
-    // The name that says that it is whole must not outlive a power cut alone.
+    // The final name, which stands for a complete file, must not survive a power failure without the content.
     await file.sync();
   } finally {
+    timely.end();
     await file.close();
   }
   if (total !== undefined && received < total)
     throw new DownloadError(
       "interrupted",
-      `${withoutCredentials(options.url)}: only ${received} of ${total} bytes came`,
+      `${withoutCredentials(options.url)}: received only ${received} of ${total} bytes`,
     );
+}
+
+/** Aborts a transfer that takes too long: one that sends a byte a minute never stalls. */
+function timeLimit({ body }: Answer, { within, url }: FileDownload): { end(): void } {
+  if (within === undefined) return { end: () => undefined };
+  const { clock, ms } = within;
+  const text = `${withoutCredentials(url)} was not complete within ${Math.ceil(ms / 1000)} s`;
+  return { end: clock.after(ms, () => body.destroy(new DownloadError("limit", text))) };
 }
 
 /** Distinguishes network errors from disk errors. */
@@ -101,6 +162,7 @@ async function* chunksOf({ body }: Answer, message: () => string): AsyncGenerato
   try {
     for (;;) {
       const { done, value } = await chunks.next().catch((error: unknown) => {
+        if (error instanceof DownloadError) throw error;
         throw new DownloadError(
           "interrupted",
           `${message()} (${error instanceof Error ? error.message : String(error)})`,
@@ -115,7 +177,7 @@ async function* chunksOf({ body }: Answer, message: () => string): AsyncGenerato
 }
 
 function cut(url: string, received: number): string {
-  return `${withoutCredentials(url)}: the transfer ended after ${received} bytes`;
+  return `${withoutCredentials(url)}: the transfer was interrupted after ${received} bytes`;
 }
 
 const MAX_TEXT = 1024 * 1024;
@@ -135,7 +197,8 @@ function notThere(url: string, status: number): DownloadError {
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {
-  return (await stat(file).catch(() => undefined))?.size;
+  const found = await lstat(file).catch(() => undefined);
+  return found?.isFile() === true ? found.size : undefined;
 }
 
 async function sha256Of(file: string): Promise<string> {

@@ -39,7 +39,7 @@ async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-test("a redirect is followed to where the gate lets it, and nowhere else", async () => {
+test("follows a redirect only to addresses that the gate allows", async () => {
   const inner = await serve(200, {}, "image");
   const outer = await serve(302, { location: `http://127.0.0.1:${inner.port}/x` });
   const url = `http://127.0.0.1:${outer.port}/`;
@@ -51,7 +51,7 @@ test("a redirect is followed to where the gate lets it, and nowhere else", async
   expect(await read(await open(url, signal))).toBe("image");
 });
 
-test("redirects end, and lead to HTTP only", async () => {
+test("limits the number of redirects, and follows them to HTTP and HTTPS only", async () => {
   const loop = await serve(302, { location: "/again" });
   const gate = only(loop.port);
   const url = `http://127.0.0.1:${loop.port}/`;
@@ -62,13 +62,13 @@ test("redirects end, and lead to HTTP only", async () => {
   await expect(bad).rejects.toThrow("only http and https");
 });
 
-test("an image that says it is larger than any image is refused", async () => {
+test("rejects an image that claims to be larger than any image", async () => {
   const vast = await serve(206, { "content-range": `bytes 0-0/${2 ** 50}` }, "x");
   const url = `http://127.0.0.1:${vast.port}/`;
   await expect(httpContent(url, signal, { gate: only(vast.port), clock })).rejects.toThrow("more than");
 });
 
-test("where a server redirects to is not in the error", async () => {
+test("does not show the redirect's target in the error", async () => {
   const inner = await serve(403, {});
   const outer = await serve(302, { location: `http://127.0.0.1:${inner.port}/x?token=canary` });
   const error = await httpDownload({ gate: only(outer.port, inner.port), clock })(

@@ -7,7 +7,7 @@ const IDLE_MS = 60_000;
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Larger than any image that a machine boots from. */
-const MAX_BYTES = 64 * 1024 ** 3;
+export const MAX_BYTES = 64 * 1024 ** 3;
 const TOTAL_MS = 6 * 3600_000;
 
 /** Streams the body of a URL; throws when it is not available. */
@@ -45,7 +45,7 @@ export async function httpContent(
   const total = status === 206 ? /\/(\d+)$/.exec(String(headers["content-range"]))?.[1] : headers["content-length"];
   const size = Number(total);
   if (!Number.isInteger(size) || size <= 0)
-    throw new Error(`GET ${url}: the server does not tell how large the image is`);
+    throw new Error(`GET ${url}: the server does not report the size of the image`);
   if (size > MAX_BYTES) throw new Error(`GET ${url}: the image has more than ${MAX_BYTES} bytes`);
   const id = createHash("sha256")
     .update(JSON.stringify([url, size, headers["etag"], headers["last-modified"]]))
@@ -77,7 +77,7 @@ interface Got {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** The whole of a download has a time too: one that gives a byte a minute is never silent. */
+/** A download also has a total time limit: a server that sends a byte a minute never stalls. */
 function limited(
   { clock }: DownloadOptions,
   url: string,
@@ -88,7 +88,7 @@ function limited(
   if (signal?.aborted === true) abort();
   signal?.addEventListener("abort", abort, { once: true });
   const cancel = clock.after(TOTAL_MS, () =>
-    stop.abort(new Error(`GET ${url}: the answer was not complete within ${TOTAL_MS / 3600_000} h`)),
+    stop.abort(new Error(`GET ${url}: the response was not complete within ${TOTAL_MS / 3600_000} h`)),
   );
   return {
     signal: stop.signal,
@@ -123,7 +123,7 @@ async function get(
       const next = REDIRECTS.has(status) ? found["location"] : undefined;
       if (typeof next === "string") {
         await agent.destroy();
-        if (!URL.canParse(next, url.href)) throw new Error(`GET ${first}: it redirects to what is no address`);
+        if (!URL.canParse(next, url.href)) throw new Error(`GET ${first}: it redirects to an invalid URL`);
         url = new URL(next, url);
         continue;
       }

@@ -15,7 +15,7 @@ export interface FetcherOptions {
 /** Sends HTTP requests, through proxies where configured; follows redirects, but never from HTTPS to HTTP. */
 export class Fetcher {
   readonly #options: FetcherOptions;
-  /** One per proxy; "" goes straight. */
+  /** One per proxy; "" connects directly. */
   readonly #dispatchers = new Map<string, Promise<Dispatcher>>();
 
   constructor(options: FetcherOptions) {
@@ -34,11 +34,11 @@ export class Fetcher {
       if (url.protocol === "https:" && next.protocol !== "https:")
         throw new DownloadError(
           "redirect",
-          `${withoutCredentials(url)} leads to ${withoutCredentials(next)}, where anybody on the way could change it`,
+          `${withoutCredentials(url)} leads to ${withoutCredentials(next)}, where anyone on the network path could modify it`,
         );
       url = next;
     }
-    throw new DownloadError("redirect", `${withoutCredentials(address)} leads on and on`);
+    throw new DownloadError("redirect", `${withoutCredentials(address)} redirects too many times`);
   }
 
   async #ask(url: URL, headers: Record<string, string>): Promise<Dispatcher.ResponseData> {
@@ -52,7 +52,7 @@ export class Fetcher {
         path: `${pathname}${search}`,
         method: "GET",
         headers,
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       });
     } catch (error) {
       throw unreachable(
@@ -78,17 +78,17 @@ export class Fetcher {
 async function makeDispatcher(proxy: string): Promise<Dispatcher> {
   const { Agent, ProxyAgent } = await import("undici");
   const options = { headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS, connect: { timeout: 30_000 } };
-  // What is not encrypted is asked of the proxy itself: most let nobody through to port 80.
+  // Plain HTTP requests go to the proxy itself: most proxies refuse CONNECT to port 80.
   return proxy === "" ? new Agent(options) : new ProxyAgent({ ...options, uri: proxy, proxyTunnel: false });
 }
 
 function parse(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new DownloadError("address", `${address} is no address`);
+  throw new DownloadError("address", `${address} is not a valid URL`);
 }
 
-/** User and password of an address as the header that they belong into. */
+/** User and password of a URL as an Authorization header. */
 function authorizationOf(url: URL): Record<string, string> {
   if (url.username === "") return {};
   const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;

@@ -9,3 +9,4 @@ export { downloadFile, type FileDownload, fetchText } from "./download-file.ts";
 export { Fetcher, type FetcherOptions, withoutCredentials } from "./fetcher.ts";
 export { buildIso, type IsoOptions } from "./iso9660.ts";
 export { MediaServer, type MediaServerOptions } from "./media-server.ts";
+export { type NetworkConfig, type NoCloudData, noCloud, noCloudFiles } from "./nocloud.ts";

@@ -6,7 +6,7 @@ import { readIso as read } from "./testing/iso-reader.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-test("a config drive has the label and the files that cloud-init looks for", () => {
+test("builds a config drive with the label and the files that cloud-init looks for", () => {
   const image = configDrive({ metaData: { uuid: "u" }, userData: "#cloud-config\n", networkData: { links: [] } }, NOW);
   expect(
     Buffer.from(image)
@@ -22,12 +22,12 @@ test("a config drive has the label and the files that cloud-init looks for", () 
   expect(read(image, true)).toEqual(files);
 });
 
-test("the same input gives the same bytes", () => {
+test("returns the same bytes for the same input", () => {
   const data = { metaData: { uuid: "u" }, userData: "x", networkData: undefined };
   expect(configDrive(data, NOW)).toEqual(configDrive(data, NOW));
 });
 
-test("every file comes out as it went in, whatever the tree", () => {
+test("preserves every file, whatever the tree", () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,30}[a-z0-9]$/);
   const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
   const content = fc.string({ unit: fc.constantFrom("a", "\n", "\xff"), maxLength: 5000 });

@@ -24,7 +24,7 @@ afterEach(() => server.close());
 const get = (url: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
   fetch(url, { headers, method });
 
-test("serves whole and in part to the management controller's address", async () => {
+test("serves images and ranges to the management controller's address", async () => {
   const url = await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/media\/[\w-]{43}\/media\.iso$/);
   expect(await (await get(url)).text()).toBe("0123456789");
@@ -38,7 +38,7 @@ test("serves whole and in part to the management controller's address", async ()
   expect((await get(url, {}, "POST")).status).toBe(405);
 });
 
-test("nobody else gets anything: another address, another path, too late, taken back", async () => {
+test("rejects other addresses, other paths, and expired or withdrawn images", async () => {
   const foreign = await server.publish("default/h2", CONTENT, ["192.0.2.1"]);
   expect((await get(foreign)).status).toBe(404);
   const url = await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
@@ -57,7 +57,7 @@ test("nobody else gets anything: another address, another path, too late, taken 
   expect((await get(url)).status).toBe(404);
 });
 
-test("what ended is good again when its owner needs it, and not after it was taken back", async () => {
+test("serves an expired image again when its owner needs it, but not a withdrawn one", async () => {
   const url = await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
   await clock.advance(61_000);
   expect((await get(url)).status).toBe(404);
@@ -68,7 +68,7 @@ test("what ended is good again when its owner needs it, and not after it was tak
   expect((await get(url)).status).toBe(404);
 });
 
-test("with a certificate by HTTPS, and then not in the clear", async () => {
+test("serves over HTTPS with a certificate, and then not over plain HTTP", async () => {
   const random = seededRandom(1);
   const now = Date.parse("2026-01-01T00:00:00Z");
   const ca = await createCertificateAuthority({ commonName: "ca", notBeforeMs: now, validMs: 1e12, random });
@@ -102,7 +102,7 @@ test("with a certificate by HTTPS, and then not in the clear", async () => {
   }
 });
 
-test("the same image keeps its address, another gets a new one", async () => {
+test("keeps the URL of the same image and gives another image a new one", async () => {
   const url = await server.publish("default/h1", CONTENT, ["127.0.0.1"]);
   await clock.advance(50_000);
   server.renew("default/h1");
@@ -117,7 +117,7 @@ test("the same image keeps its address, another gets a new one", async () => {
   expect(await server.publish("default/h2", CONTENT, ["127.0.0.1"])).not.toBe(other);
 });
 
-test("a new process with the same secret serves the same image under the same address", async () => {
+test("serves the same image under the same URL from a new process with the same secret", async () => {
   const options = { clock, random: seededRandom(1), secret: async () => Buffer.from("kept in a file") };
   const first = new MediaServer({ ...options, listen: { host: "127.0.0.1", port: 0 } });
   const url = await first.publish("default/h1", CONTENT, ["127.0.0.1"]);

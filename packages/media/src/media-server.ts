@@ -36,7 +36,7 @@ interface Grant {
   readonly token: string;
   readonly content: MediaContent;
   readonly addresses: ReadonlySet<string>;
-  /** Not given out in the clear. */
+  /** Not served over plain HTTP. */
   readonly secure: boolean;
   untilMs: number;
 }
@@ -89,7 +89,7 @@ export class MediaServer {
     if (grant !== undefined) grant.untilMs = this.#until();
   }
 
-  /** Takes an image back. */
+  /** Withdraws an image. */
   withdraw(key: string): void {
     const grant = this.#byKey.get(key);
     if (grant === undefined) return;
@@ -162,7 +162,7 @@ export class MediaServer {
 
   #serve(request: IncomingMessage, response: ServerResponse, secure: boolean): void {
     const grant = this.#allowed(request, secure);
-    // Whoever may not have it learns nothing, not even that it exists.
+    // A client without access learns nothing, not even that the image exists.
     if (grant === undefined) return void response.writeHead(404).end();
     // Its address is its credential; reading an image may take hours.
     markAuthenticated(request.socket);
@@ -181,7 +181,7 @@ export class MediaServer {
       ...(range === undefined ? {} : { "content-range": `bytes ${from}-${to}/${content.size}` }),
     });
     if (request.method === "HEAD") return void response.end();
-    // A reader that goes away, or a base that cannot be read, ends the connection and nothing else.
+    // A reader that disconnects, or a base that cannot be read, closes this connection and affects nothing else.
     pipeline(Readable.from(content.read(from, to + 1)), response).catch(() => response.destroy());
   }
 

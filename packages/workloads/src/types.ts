@@ -1,6 +1,6 @@
 /** Runs programs as supervised local processes, as pods, or simulated. */
 export interface Workloads {
-  /** Makes the program run as described; safe to repeat. A changed description replaces the running one. */
+  /** Runs the program as described; idempotent. A changed description replaces the running program. */
   ensure(program: Program): Promise<ProgramState>;
   /** Stops and removes it; it has exited when the promise resolves. Safe to repeat. */
   remove(id: ProgramId): Promise<void>;
@@ -26,7 +26,7 @@ export interface Program {
   env?: Record<string, string>;
   /** Written 0600 below the program's directory before it starts; `$FILES` in args and env stands for that directory. */
   secretFiles?: Record<string, string>;
-  /** Names of secretFiles that the program reads again by itself when they change: new content does not restart it. */
+  /** Names of secretFiles that the program reloads when they change: new content does not restart it. */
   reloadedFiles?: string[];
   /** Directory that survives restarts and re-creation, `$DATA` in args. */
   dataDir?: boolean;

@@ -402,7 +402,7 @@ describe("defaults", () => {
     expect((created["spec"] as Fields)["replicas"]).toBe(expected);
   });
 
-  it("replicas do not follow from limits that nobody can read, and the limit is named", async () => {
+  it("rejects unparsable limits that replicas would be derived from, and names the limit", async () => {
     const prefix = "cluster.x-k8s.io/cluster-api-autoscaler-node-group";
     const annotations = { [`${prefix}-min-size`]: "few", [`${prefix}-max-size`]: "5" };
     for (const kind of ["MachineDeployment", "MachineSet", "MachinePool"]) {

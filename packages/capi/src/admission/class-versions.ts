@@ -9,7 +9,7 @@ export function isLater(version: string, before: string): boolean {
   if (left === null || right === null) return false;
   for (const index of [1, 2, 3]) if (left[index] !== right[index]) return Number(left[index]) > Number(right[index]);
   const releases = compareLists(parts(left[4]), parts(right[4]), comparePreReleases);
-  // A release comes after what was released before it.
+  // A release is newer than its pre-releases.
   if ((left[4] === undefined) !== (right[4] === undefined)) return left[4] === undefined;
   return (releases || compareLists(parts(left[5]), parts(right[5]), compareBuilds)) > 0;
 }
@@ -39,7 +39,7 @@ function comparePreReleases(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** As above, but any two texts may follow each other. */
+/** As above, but any two strings may follow each other. */
 function compareBuilds(a: string, b: string): number {
   const texts = !/^\d+$/.test(a) && !/^\d+$/.test(b);
   return texts && a !== b ? 1 : comparePreReleases(a, b);

@@ -10,7 +10,7 @@ interface Reference {
   kind: string;
 }
 
-/** Objects of a cluster keep their kinds: what a cluster is made of cannot be swapped, only changed. */
+/** Objects of a cluster keep their kinds: the kinds of a cluster's objects cannot be replaced. */
 export function compatibilityProblems(before: ClassSpec, after: ClassSpec): AdmissionProblem[] {
   return [
     ...sameKind(before.infrastructure.templateRef, after.infrastructure.templateRef, "spec.infrastructure.templateRef"),

@@ -10,7 +10,7 @@ interface Variable {
   deprecatedV1Beta1Metadata?: NonNullable<Metadata>;
 }
 
-/** The name under which patches find what the controller knows by itself. */
+/** The name under which patches find the builtin variables. */
 const RESERVED = "builtin";
 const TYPES: readonly string[] = [
   "FieldValueRequired",
@@ -22,7 +22,7 @@ const TYPES: readonly string[] = [
 
 /**
  * Variables must have names that patches can use, each its own, and schemas that a CustomResourceDefinition could have: a class whose
- * defaults do not fit or whose rules cannot be read would refuse every cluster. What did not change is not judged again.
+ * defaults are invalid or whose rules do not parse would reject every cluster. Unchanged variables are not validated again.
  */
 export function variableProblems(
   variables: readonly Variable[] | undefined,
@@ -66,12 +66,12 @@ function schemaProblems({ schema }: Variable, path: string): AdmissionProblem[] 
   ];
 }
 
-/** Judged as a field of an object, because the schema of an object itself must be one of type object. */
+/** Validated as a field of an object, because a root schema must have type object. */
 function asField(schema: JSONSchemaProps): JSONSchemaProps {
   return { type: "object", properties: { value: schema } };
 }
 
-/** Examples and choices, at any depth, that the schema itself would refuse. */
+/** Examples and enum values, at any depth, that the schema itself would reject. */
 function sampleProblems(schema: JSONSchemaProps, path: string): AdmissionProblem[] {
   const samples = [
     ...(schema.example === undefined ? [] : [{ value: schema.example, field: `${path}.example` }]),
@@ -91,7 +91,7 @@ function sampleProblems(schema: JSONSchemaProps, path: string): AdmissionProblem
   ];
 }
 
-/** Only Cluster API knows labels and annotations in schemas. */
+/** Labels and annotations in schemas exist only in Cluster API. */
 function withoutMetadata(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutMetadata);
   if (!isObject(schema)) return schema;

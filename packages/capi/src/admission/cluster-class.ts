@@ -83,7 +83,7 @@ function usersOf(metadata: ClusterClass["metadata"], clusters: readonly UsingClu
   return clusters.filter(({ metadata: { namespace }, spec }) => {
     const reference = spec?.topology?.classRef;
     if (reference === undefined) return false;
-    // A Cluster that was not granted the class does not use it, and must not keep its owner from changing it.
+    // A Cluster that was not granted the class does not use it, and must not block changes of it.
     const target = resolveGranted({ metadata: { namespace } }, reference, "spec.topology.classRef", { metadata });
     return !("problem" in target) && target.name === metadata.name && target.namespace === metadata.namespace;
   });
@@ -158,7 +158,7 @@ function workerProblems({ workers }: ClassSpec): AdmissionProblem[] {
   ];
 }
 
-/** What a class refers to is copied for each cluster: only templates can be. */
+/** A class may refer only to templates, because what it refers to is cloned for each cluster. */
 function templateKindProblems({ infrastructure, controlPlane, workers }: ClassSpec): AdmissionProblem[] {
   const references = [
     { path: "spec.infrastructure", part: infrastructure },

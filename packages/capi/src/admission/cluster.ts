@@ -32,7 +32,7 @@ const CLASS_REFERENCE = "spec.topology.classRef";
 const UPGRADE_CONCURRENCY = "topology.cluster.x-k8s.io/upgrade-concurrency";
 const UNSAFE_CLASS = "unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check";
 
-/** ClusterClass, as checks look it up. */
+/** The cached ClusterClass of a Cluster. */
 export const CLASSES: AdmissionKind = {
   group: "cluster.x-k8s.io",
   version: "v1beta2",
@@ -75,7 +75,7 @@ export const clusterAdmission: KindAdmission<Cluster> = {
     if (found === undefined) {
       const key = classKey(cluster);
       const from = cluster.metadata.namespace ?? "";
-      // Whose grant was withdrawn can still be paused, labelled and finished by its controllers: nobody follows the reference.
+      // After its grant is revoked a Cluster can still be paused, labeled and finalized: no controller follows the reference.
       if (key.namespace !== from)
         return old !== undefined && deepEqual(old.spec.topology, topology)
           ? []
@@ -120,7 +120,7 @@ async function rebaseProblems(
   if (from.namespace === to.namespace && from.name === to.name) return [];
   const before = await classOf(old, lookup);
   if (before !== undefined) return compatibilityProblems(before.spec, found.spec);
-  const detail = `ClusterClass ${from.namespace}/${from.name} is not there, so whether ${to.namespace}/${to.name} is compatible with it cannot be told; create it again first`;
+  const detail = `ClusterClass ${from.namespace}/${from.name} does not exist, so its compatibility with ${to.namespace}/${to.name} cannot be determined; create it again first`;
   return [forbidden("spec.topology.classRef", detail)];
 }
 
@@ -209,7 +209,7 @@ function classKey(cluster: Cluster): ReferenceTarget {
   return namedTarget(cluster, cluster.spec.topology?.classRef ?? {});
 }
 
-/** The class of a cluster; none that is in another namespace and does not grant its use. */
+/** Returns the class of a cluster; undefined for one in another namespace that does not grant its use. */
 async function classOf(cluster: Cluster, lookup: AdmissionLookup): Promise<ClusterClass | undefined> {
   const { namespace, name } = classKey(cluster);
   if (name === "") return undefined;

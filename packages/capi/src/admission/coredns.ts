@@ -2,7 +2,7 @@ import type { AdmissionProblem } from "../schema/kind.ts";
 import { forbidden } from "./problems.ts";
 
 /**
- * Versions between which upstream's migration of the Corefile (coredns/corefile-migration v1.0.35) knows the way, in order: it goes
+ * Versions between which upstream's migration of the Corefile (coredns/corefile-migration v1.0.35) has a path, in order: it goes
  * from each to any later one. tools/cluster-api/record-admission.mjs asks the rule about every one of them.
  */
 const COREDNS_VERSIONS = `
@@ -14,8 +14,8 @@ const COREDNS_VERSIONS = `
   .trim()
   .split(/\s/);
 
-/** Set on a KubeadmControlPlane whose CoreDNS is nobody's business. */
-const SKIP_COREDNS_ANNOTATION = "controlplane.cluster.x-k8s.io/skip-coredns";
+/** Set on a KubeadmControlPlane whose CoreDNS the user manages. */
+export const SKIP_COREDNS_ANNOTATION = "controlplane.cluster.x-k8s.io/skip-coredns";
 
 /** The version that the tag of a CoreDNS image begins with, as three numbers. */
 export function coreDnsVersion(tag: string): string | undefined {
@@ -29,7 +29,7 @@ interface Change {
   annotations: Record<string, string> | undefined;
 }
 
-/** The configuration of CoreDNS is migrated with its image, so its tag may change only where there is a way. */
+/** The configuration of CoreDNS is migrated with its image, so its tag may change only where there is a migration path. */
 export function coreDnsMigrationProblems({ from, to, annotations }: Change, field: string): AdmissionProblem[] {
   const before = from === undefined ? undefined : coreDnsVersion(from);
   const after = to === undefined ? undefined : coreDnsVersion(to);
@@ -38,7 +38,7 @@ export function coreDnsMigrationProblems({ from, to, annotations }: Change, fiel
   const start = COREDNS_VERSIONS.indexOf(before);
   if (start >= 0 && COREDNS_VERSIONS.indexOf(after) > start) return [];
   const cause =
-    start < 0 ? `start version '${before}' not supported` : `there is no way from '${before}' to '${after}'`;
-  const cure = `set the annotation ${SKIP_COREDNS_ANNOTATION} to change CoreDNS and its configuration yourself`;
+    start < 0 ? `start version '${before}' not supported` : `there is no migration path from '${before}' to '${after}'`;
+  const cure = `set the annotation ${SKIP_COREDNS_ANNOTATION} to manage CoreDNS and its configuration yourself`;
   return [forbidden(field, `cannot migrate CoreDNS up to '${to}' from '${from}': ${cause}; ${cure}`)];
 }

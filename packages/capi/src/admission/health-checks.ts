@@ -16,7 +16,7 @@ interface HealthCheck {
   remediation?: { triggerIf?: { unhealthyLessThanOrEqualTo?: number | string }; maxInFlight?: number | string };
 }
 
-/** What MachineHealthChecks, topologies and classes say of health. */
+/** Health checks of MachineHealthChecks, topologies and classes. */
 export function healthCheckProblems(healthCheck: HealthCheck | undefined, path: string): AdmissionProblem[] {
   const timeout = healthCheck?.checks?.nodeStartupTimeoutSeconds;
   const { triggerIf, maxInFlight } = healthCheck?.remediation ?? {};
@@ -26,7 +26,7 @@ export function healthCheckProblems(healthCheck: HealthCheck | undefined, path: 
           invalid(
             `${path}.checks.nodeStartupTimeoutSeconds`,
             timeout,
-            "must be at least 30 seconds, or 0 to switch it off",
+            "must be at least 30 seconds, or 0 to disable it",
           ),
         ]
       : []),

@@ -26,10 +26,10 @@ type TemplateSpec = NonNullable<NonNullable<Template["spec"]>["template"]["spec"
 const NAME_VARIABLES = [".cluster.name", ".kubeadmControlPlane.name", ".random"];
 const IMAGE_TAG = /^[\w][\w.-]{0,127}$/;
 
-/** How long a cluster's authorities live unless said. */
+/** Default validity of a cluster's CAs. */
 const DEFAULT_CA_DAYS = 3650;
 
-/** What of ClusterConfiguration can be changed while the cluster lives. */
+/** Fields of ClusterConfiguration that can be changed after creation. */
 const CHANGEABLE = {
   clusterConfiguration: [
     "etcd",
@@ -94,7 +94,7 @@ export const kubeadmControlPlaneTemplateAdmission: KindAdmission<Template> = {
       ...metadataProblems(template.machineTemplate?.metadata, "spec.template.spec.machineTemplate.metadata"),
       ...taintProblems(template.machineTemplate?.spec?.taints, "spec.template.spec.machineTemplate.spec.taints", false),
       ...sharedProblems(template, "spec.template.spec"),
-      // As upstream, which looks at neither without the other.
+      // As upstream, which checks neither without the other.
       ...(template.rollout?.strategy === undefined ? [] : certificateProblems(template, "spec.template.spec")),
     ];
   },
@@ -104,12 +104,12 @@ function dnsTag(spec: Spec | undefined): string | undefined {
   return spec?.kubeadmConfigSpec?.clusterConfiguration?.dns?.imageTag;
 }
 
-/** Control planes made from a template are not told when it changes: another one is made instead. */
+/** Changes of a template do not reach the control planes created from it: a new template must be created instead. */
 function templateChangeProblems(object: Template, old: Template): AdmissionProblem[] {
   const after = object.spec?.template.spec ?? {};
   const before = old.spec?.template.spec ?? {};
   if (deepEqual(comparable(after), comparable(before))) return [];
-  // What older versions of Cluster API filled in may be left out again.
+  // Defaults that older versions of Cluster API wrote may be removed again.
   if (after.rollout?.strategy === undefined && before.rollout?.strategy?.rollingUpdate?.maxSurge === 1)
     if (deepEqual(comparable({ ...after, rollout: before.rollout }), comparable(before))) return [];
   const cure = "create another KubeadmControlPlaneTemplate and refer to that";
@@ -174,7 +174,7 @@ function replicasProblems({ replicas, kubeadmConfigSpec }: Spec): AdmissionProbl
   return !external && replicas % 2 === 0 ? [forbidden(field, "cannot be an even number when etcd is stacked")] : [];
 }
 
-/** Without a spare machine etcd must survive the loss of one. */
+/** With scale-in there is no additional Machine, so etcd must survive the loss of one. */
 function surgeProblems({ replicas = 1, rollout }: Spec): AdmissionProblem[] {
   if (String(rollout?.strategy?.rollingUpdate?.maxSurge) !== "0" || replicas >= 3) return [];
   return [
@@ -185,7 +185,7 @@ function surgeProblems({ replicas = 1, rollout }: Spec): AdmissionProblem[] {
   ];
 }
 
-/** Certificates end before the authority that signed them, and are renewed after they were made. */
+/** Certificates expire before the CA that signed them, and are renewed after they were issued. */
 function certificateProblems({ rollout, kubeadmConfigSpec }: Spec | TemplateSpec, path: string): AdmissionProblem[] {
   const { certificateValidityPeriodDays: days, caCertificateValidityPeriodDays } =
     kubeadmConfigSpec?.clusterConfiguration ?? {};
@@ -239,7 +239,7 @@ function updateProblems(spec: Spec, old: Spec): AdmissionProblem[] {
   ];
 }
 
-/** Parts of the configuration are there or not for the life of a control plane, and only some of their fields change. */
+/** Parts of the configuration cannot be added or removed, and only some of their fields can change. */
 function configChangeProblems(config: Spec["kubeadmConfigSpec"], old: Spec["kubeadmConfigSpec"]): AdmissionProblem[] {
   const path = "spec.kubeadmConfigSpec";
   if (isRemoved(config, old)) return [forbidden(path, "cannot be modified")];

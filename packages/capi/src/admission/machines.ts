@@ -45,7 +45,7 @@ const PREFLIGHT_CHECKS = [
   "KubernetesVersionSkew",
 ];
 
-/** Sets a label that others find the object by. */
+/** Sets a label by which controllers find the object. */
 function setClusterLabel(object: KindObject<{ spec: { clusterName: string } }>): void {
   object.metadata.labels = { ...object.metadata.labels, [CLUSTER_NAME_LABEL]: object.spec.clusterName };
 }
@@ -65,7 +65,7 @@ interface Template {
   template: { metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> }; spec: MachineSpec };
 }
 
-/** What MachineSets, MachineDeployments and MachinePools share. */
+/** Rules of MachineSets, MachineDeployments and MachinePools. */
 function templateProblems(spec: Template, old: Template | undefined): AdmissionProblem[] {
   return [
     ...bootstrapProblems(spec.template.spec, "spec.template.spec"),
@@ -104,7 +104,7 @@ function preflightProblems({ metadata }: MachineSet | MachineDeployment): Admiss
   return [invalid(field, unknown, `skipped preflight check(s) must be among: ${PREFLIGHT_CHECKS.join(", ")}`)];
 }
 
-/** Machines must find the name of what made them: hashed names are the controller's business. */
+/** The label holds the owner's name; hashed names are left to the controller. */
 function selectByName(spec: MachineSet["spec"], label: string, name: string): void {
   const { matchLabels, matchExpressions } = spec.selector;
   if (Object.keys(matchLabels ?? {}).length > 0 || (matchExpressions ?? []).length > 0) return;

@@ -31,12 +31,12 @@ export interface ServedKind {
 /** What a request changes; structurally the API server's. */
 export interface KindAdmissionRequest {
   readonly operation: string;
-  /** What the client speaks; the objects may have been converted since. */
+  /** API version of the request; the objects may have been converted since. */
   readonly type: { readonly group: string; readonly version: string; readonly kind: string };
   object: Unstructured | undefined;
   readonly oldObject: Unstructured | undefined;
   readonly dryRun?: boolean;
-  /** Tells the client something without refusing. */
+  /** Adds a warning to the response. */
   warn?(text: string): void;
 }
 
@@ -48,7 +48,7 @@ export interface KindAdmissionPlugin {
   validate(request: KindAdmissionRequest): Promise<void>;
 }
 
-/** What the rules may ask beyond the object. */
+/** What the rules may read in addition to the object. */
 export interface KindAdmissionOptions {
   /** Without it, checks that need other objects are left out. */
   lookup?: AdmissionLookup;
@@ -97,7 +97,7 @@ function pluginOf(kind: ServedKind, admission: AnyAdmission, options: KindAdmiss
   };
 }
 
-/** A deletion says nothing of fields: it is forbidden, and the rest is invalid. */
+/** A deletion has no fields, so its error is Forbidden; all others are Invalid. */
 function refusal(kind: ServedKind, operation: string, name: string, problems: readonly AdmissionProblem[]): ApiError {
   if (operation !== "DELETE") return invalid(kind, name, problems.map(fieldError));
   return forbidden({ group: kind.group, resource: kind.plural }, name, problems.map(({ detail }) => detail).join("; "));
@@ -118,7 +118,7 @@ export async function applyDefaults(
     admission.default?.(stored, old === undefined ? undefined : storedForm(kind, old, options));
     if (options.lookup !== undefined) await admission.complete?.(stored, options.lookup);
   } catch {
-    // Defaults come before the schema: what has wrong types or lacks fields is refused by the schema with better words.
+    // Defaults come before the schema: the schema rejects wrong types and missing fields with better messages.
     return;
   }
   const back = versionOf(kind, object);
@@ -128,7 +128,7 @@ export async function applyDefaults(
   Object.assign(object, result);
 }
 
-/** Why a request is refused; empty when it is not. */
+/** Returns why a request is rejected; empty if it is not. */
 export async function problemsOf(
   kind: ServedKind,
   admission: AnyAdmission,
@@ -142,7 +142,7 @@ export async function problemsOf(
     return found.length > 0 || lookup === undefined ? found : ((await admission.checkDelete?.(old, lookup)) ?? []);
   }
   const object = request.object === undefined ? undefined : storedForm(kind, request.object, options);
-  // What is being deleted only loses finalizers: rules that came later must not hold it back.
+  // An object that is being deleted only loses finalizers: newer rules must not block that.
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return [];
   const unfit = request.type.version === kind.version ? [] : unfitForStorage(kind, object, old);
   if (unfit.length > 0) return unfit;
@@ -153,7 +153,7 @@ export async function problemsOf(
   return found.length > 0 || lookup === undefined ? found : ((await admission.check?.(object, old, lookup)) ?? []);
 }
 
-/** Checked in the version of the request: the stored one may have no place for a namespace, and would hide what was asked for. */
+/** Checked in the version of the request: the stored one may have no namespace in references, and would hide the requested one. */
 function foreignReferences(
   kind: ServedKind,
   { grantedReferences }: AnyAdmission,
@@ -208,7 +208,7 @@ function versionOf(kind: ServedKind, object: Unstructured): KindVersion | undefi
   return kind.versions.find((version) => version.name === name);
 }
 
-/** The object in the stored version; undefined when it has no spec, which its schema refuses with better words. */
+/** The object in the stored version; undefined if it has no spec, which its schema rejects with a better message. */
 function storedForm(
   kind: ServedKind,
   object: Unstructured,

@@ -28,8 +28,8 @@ describe("pools of addresses that are refused", () => {
   it.each<[string, Unstructured, string]>([
     ["range", pool({ addresses: ["10.0.0.1-x"] }), "spec.addresses[0]"],
     ["beyond its prefix", pool({ addresses: ["10.0.0.1", "10.0.9.1"] }), "spec.addresses[1]"],
-    ["gateway of another family", pool({ addresses: ["10.0.0.1"], gateway: "fd00::1" }), "one family"],
-    ["two families", pool({ addresses: ["10.0.0.1", "fd00::1"] }), "one family"],
+    ["gateway of another family", pool({ addresses: ["10.0.0.1"], gateway: "fd00::1" }), "one IP family"],
+    ["two families", pool({ addresses: ["10.0.0.1", "fd00::1"] }), "one IP family"],
   ])("%s", async (_, next, message) => expect(await admit(next)).toContain(message));
 
   const NINE = { addresses: ["10.0.0.5-10.0.0.9"] };
@@ -62,8 +62,8 @@ describe("pools of prefixes that are refused", () => {
     ["none", { prefixes: [] }, "spec.prefixes"],
     ["address", { prefixes: ["fd00::1"] }, "spec.prefixes[0]"],
     ["bits behind the length", { prefixes: ["fd00::1/64"] }, "spec.prefixes[0]"],
-    ["IPv4", { prefixes: ["10.0.0.0/24"] }, "only those are given away"],
-    ["longer than what it gives", { prefixes: ["fd00::/65"] }, "longer than the prefixes to give away, /64"],
+    ["IPv4", { prefixes: ["10.0.0.0/24"] }, "only IPv6 prefixes are supported"],
+    ["longer than what it gives", { prefixes: ["fd00::/65"] }, "longer than the allocated prefixes, /64"],
     ["gateway", { ...FOUR, gateway: "10.0.0.1" }, "spec.gateway"],
     ["exclusion", { ...FOUR, excludedPrefixes: ["fd00::/62", "10.0.0.1"] }, "spec.excludedPrefixes[1]"],
   ])("%s", async (_, spec, message) => expect(await admit(prefixPool(spec))).toContain(message));

@@ -17,7 +17,7 @@ type PrefixPool = KindObject<Infer<typeof prefixPoolSchema>>;
 /** Deleting a pool in use is allowed with this. */
 const SKIP_DELETE_CHECK_ANNOTATION = "ipam.cluster.x-k8s.io/skip-validate-delete-webhook";
 
-/** Addresses that a refusal names. */
+/** Maximum number of addresses that an error names. */
 const MAX_NAMED = 5;
 
 const ADDRESSES: AdmissionKind = {
@@ -28,7 +28,7 @@ const ADDRESSES: AdmissionKind = {
   namespaced: true,
 };
 
-/** Pools of addresses: what no controller could make sense of is refused at once; pools in use are kept. */
+/** Pools of addresses: invalid ones are rejected immediately, and pools in use cannot be deleted. */
 export function poolAdmission(kind: string): KindAdmission<Pool> {
   return rulesOf<Pool>(kind, {
     read: poolAddresses,
@@ -39,7 +39,7 @@ export function poolAdmission(kind: string): KindAdmission<Pool> {
   });
 }
 
-/** Pools of prefixes: the same, and the length of what they give away is for ever. */
+/** Pools of prefixes: the same, and the length of allocated prefixes is immutable. */
 export function prefixPoolAdmission(kind: string): KindAdmission<PrefixPool> {
   const rules = rulesOf<PrefixPool>(kind, {
     read: poolPrefixes,
@@ -50,7 +50,7 @@ export function prefixPoolAdmission(kind: string): KindAdmission<PrefixPool> {
   });
   return {
     ...rules,
-    // As upstream: a zero, as clients of other languages write what is not set, is the default too.
+    // As upstream: zero, as clients of other languages serialize an unset field, is the default too.
     default: ({ spec }) => {
       spec.allocationPrefixLength ||= DEFAULT_PREFIX_LENGTH;
     },
@@ -67,23 +67,23 @@ export function prefixPoolAdmission(kind: string): KindAdmission<PrefixPool> {
 function prefixPoolWarnings({ allocationPrefixLength, gateway, prefixes }: PrefixPool["spec"]): string[] {
   if (allocationPrefixLength !== 128) return [];
   const single =
-    "spec.allocationPrefixLength=128 gives away single addresses; InClusterIPPool is made for those and keeps the gateway back";
+    "spec.allocationPrefixLength=128 allocates single addresses; use an InClusterIPPool for those, which reserves the gateway";
   const address = parseAddress(gateway ?? "");
   const inside = prefixes.some((text) => {
     const range = parseRange(text);
     return address?.family === range?.family && address !== undefined && contains(range ? [range] : [], address.value);
   });
-  return inside ? [single, "spec.gateway is within spec.prefixes and may be given away to a claim"] : [single];
+  return inside ? [single, "spec.gateway is within spec.prefixes and may be allocated to a claim"] : [single];
 }
 
 interface PoolRules<P extends Pool | PrefixPool> {
   read(spec: P["spec"]): PoolRanges | PoolProblem;
-  /** What names what the pool has. */
+  /** The field that lists the pool's addresses. */
   field: string;
   has(spec: P["spec"]): readonly string[];
   /** What an IPAddress holds, as the pool's text. */
   given(address: IPAddress): string;
-  /** What is said of a pool that would lose some in use. */
+  /** Returns the error for a pool that would lose addresses in use. */
   lost: string;
 }
 
@@ -117,7 +117,7 @@ function rulesOf<P extends Pool | PrefixPool>(kind: string, { read, field, has, 
   } satisfies KindAdmission<P>;
 }
 
-/** Those that a pool would not give out any more. */
+/** Returns the addresses that a pool would no longer contain. */
 function outsideOf(pool: PoolRanges | PoolProblem, texts: readonly string[]): string[] {
   if ("problem" in pool) return [];
   const ranges = [...pool.ranges].sort((a, b) => (a.first < b.first ? -1 : 1));

@@ -127,12 +127,12 @@ export function parseSelector(
   try {
     return { selector: labelSelectorFromObject(sorted(selector)), problems: [] };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : "is no selector";
+    const detail = error instanceof Error ? error.message : "is not a selector";
     return { selector: undefined, problems: [invalid(field, selector, detail)] };
   }
 }
 
-/** Labels in order, so that of several bad ones the same is named whatever way the object came. */
+/** Labels in order, so that the error names the same one of several invalid labels in every API version. */
 function sorted(selector: SelectorObject): SelectorObject {
   if (selector?.matchLabels === undefined) return selector;
   const labels = Object.entries(selector.matchLabels).toSorted(([a], [b]) => (a < b ? -1 : 1));

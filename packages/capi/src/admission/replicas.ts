@@ -22,7 +22,7 @@ interface ClassWithWorkers {
   workers?: { machineDeployments?: { class: string; metadata?: Annotated }[] };
 }
 
-/** An autoscaler and a number of replicas in a topology would fight; the class may ask for the autoscaler too. */
+/** An autoscaler conflicts with a number of replicas in a topology; the class may configure the autoscaler too. */
 export function autoscalerProblems(
   { metadata, spec }: ClusterWithWorkers,
   ofClass: ClassWithWorkers | undefined,
@@ -73,11 +73,11 @@ function replicasFor(annotations: Record<string, string>, before: number | undef
   return before > max ? max : before;
 }
 
-/** Limits that nobody can read, where the number of replicas was left to them. */
+/** Returns unparsable limits if the number of replicas depends on them. */
 export function replicasProblems({ metadata, spec }: Scaled): AdmissionProblem[] {
   const { [MIN_SIZE]: min, [MAX_SIZE]: max } = metadata.annotations ?? {};
   if (spec.replicas !== undefined || min === undefined || max === undefined) return [];
-  const detail = "must be a whole number, because spec.replicas is not set and follows from it";
+  const detail = "must be an integer, because spec.replicas is not set and is derived from it";
   return Object.entries({ [MIN_SIZE]: min, [MAX_SIZE]: max }).flatMap(([name, text]) =>
     size(text) === undefined ? [invalid(`metadata.annotations.${name}`, text, detail)] : [],
   );

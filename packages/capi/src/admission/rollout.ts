@@ -5,7 +5,7 @@ interface Strategy {
   rollingUpdate?: { maxSurge?: number | string; maxUnavailable?: number | string };
 }
 
-/** A rollout must be able to move: not both limits 0. */
+/** A rollout needs one limit above 0 to make progress. */
 export function rolloutProblems(strategy: Strategy | undefined, field: string): AdmissionProblem[] {
   const { maxSurge, maxUnavailable } = strategy?.rollingUpdate ?? {};
   return [

@@ -10,13 +10,13 @@ interface Switched extends Described {
   enabled?: boolean;
 }
 
-/** What of a topology says how its Machines are watched. */
+/** The health checks of a topology. */
 export interface WatchedTopology {
   controlPlane?: { healthCheck?: Switched };
   workers?: { machineDeployments?: { name: string; class: string; healthCheck?: Switched }[] };
 }
 
-/** What of a class says so. */
+/** The health checks of a class. */
 export interface WatchedClass {
   controlPlane: { healthCheck?: Described; machineInfrastructure?: object };
   workers?: { machineDeployments?: { class: string; healthCheck?: Described }[] };
@@ -28,7 +28,7 @@ interface Watched {
   ofClass: Described | undefined;
 }
 
-/** Health checks that are asked for and described nowhere, or of a control plane that has no Machines. */
+/** Rejects enabled health checks without configuration, and those of a control plane without Machines. */
 export function topologyHealthProblems(topology: WatchedTopology, ofClass: WatchedClass): AdmissionProblem[] {
   const path = "spec.topology.controlPlane.healthCheck";
   const machineless =
@@ -42,7 +42,7 @@ export function topologyHealthProblems(topology: WatchedTopology, ofClass: Watch
         ? [
             forbidden(
               `${watched.path}.enabled`,
-              "cannot be true: neither the Cluster nor the ClusterClass says what is checked",
+              "cannot be true: neither the Cluster nor the ClusterClass configures checks",
             ),
           ]
         : [],
@@ -50,7 +50,7 @@ export function topologyHealthProblems(topology: WatchedTopology, ofClass: Watch
   ];
 }
 
-/** Health checks that a class loses although a cluster relies on them. */
+/** Rejects the removal of health checks from a class that a Cluster uses. */
 export function lostHealthProblems(
   cluster: { name: string | undefined; topology: WatchedTopology },
   before: WatchedClass,
@@ -83,7 +83,7 @@ function watchedOf({ controlPlane, workers }: WatchedTopology, ofClass: WatchedC
     },
     ...(workers?.machineDeployments ?? []).flatMap(({ name, class: className, healthCheck }) => {
       const found = ofClass.workers?.machineDeployments?.find((one) => one.class === className);
-      // A class that is not there is refused elsewhere.
+      // A missing class is rejected elsewhere.
       if (found === undefined) return [];
       const path = `spec.topology.workers.machineDeployments[${name}].healthCheck`;
       return [{ path, given: healthCheck, ofClass: found.healthCheck }];
@@ -95,7 +95,7 @@ function reliesOnNothing({ given, ofClass }: Watched): boolean {
   return relies(given) && !isDescribed(ofClass);
 }
 
-/** Whether the class is asked to say what is checked. */
+/** Whether the checks of the class are used. */
 function relies(given: Switched | undefined): boolean {
   return given?.enabled === true && !isDescribed(given);
 }

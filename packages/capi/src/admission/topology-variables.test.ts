@@ -164,7 +164,7 @@ describe("variables of a Cluster with a topology", () => {
     expect((await admit({ ...old, metadata: { ...old.metadata, finalizers: ["x"] } }, old)).error).toBe("");
   });
 
-  test("cannot be checked without the class, which the user is told", async () => {
+  test("cannot be checked without the class, which a warning says", async () => {
     expect(await admit(cluster({ variables: [{ name: "what", value: 1 }] }, "missing"))).toEqual({
       error: "",
       warnings: [
@@ -195,13 +195,13 @@ describe("a Cluster that moves to another class", () => {
     else expect(error).toContain(expected);
   });
 
-  test("from a class that is gone is refused: nobody can tell whether it fits", async () => {
+  test("is rejected if the previous class does not exist, because the compatibility is unknown", async () => {
     const { error } = await admit(cluster(complete, "k"), cluster(complete, "gone"));
-    expect(error).toContain("spec.topology.classRef: Forbidden: ClusterClass ns/gone is not there");
+    expect(error).toContain("spec.topology.classRef: Forbidden: ClusterClass ns/gone does not exist");
   });
 });
 
-describe("replicas beside an autoscaler", () => {
+describe("replicas with an autoscaler", () => {
   const limits = { annotations: { "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": "1" } };
   const group = (more: Fields): Fields => ({
     variables: [DISK],

@@ -31,7 +31,7 @@ export function variableDefinitions({ metadata, spec, status }: ClusterClass): V
   });
 }
 
-/** Fills defaults of the class into the values of a topology, as upstream's webhook does; leaves what is wrong for the check. */
+/** Fills defaults of the class into the values of a topology, as upstream's webhook does; leaves invalid values for validation. */
 export function defaultVariables(topology: Topology, definitions: readonly VariableDefinition[]): void {
   for (const [index, { path, given, set }] of partsOf(topology).entries()) {
     const override = index > 0;
@@ -43,7 +43,7 @@ export function defaultVariables(topology: Topology, definitions: readonly Varia
   }
 }
 
-/** Values that do not fit the class. What was there before and did not change is not refused: the class may have changed since. */
+/** Rejects values that do not match the class. Unchanged values are not rejected, because the class may have changed since. */
 export function topologyVariableProblems(
   topology: Topology,
   old: Topology | undefined,

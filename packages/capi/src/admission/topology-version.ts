@@ -50,7 +50,7 @@ async function controlPlaneTrouble(
   lookup: AdmissionLookup,
 ): Promise<string | undefined> {
   const reference = spec.controlPlaneRef;
-  // Nothing was made of the version before: it may still be corrected.
+  // Nothing was created with the previous version, so it may still be corrected.
   if (reference === undefined) return undefined;
   const { apiGroup: group, kind, name } = reference;
   const plural = `${kind.toLowerCase()}s`;
@@ -59,7 +59,7 @@ async function controlPlaneTrouble(
     metadata.namespace ?? "",
     name,
   );
-  // One that is gone, or of a kind without this version, cannot tell.
+  // The version is unknown if the object is missing or its kind does not report it.
   if (found === undefined) return undefined;
   const wanted = field(found, "spec", "version");
   if (!isVersion(wanted, before))

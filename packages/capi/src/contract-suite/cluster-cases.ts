@@ -56,7 +56,7 @@ export const CLUSTER_CASES: readonly HarnessCase[] = [
     },
   },
   {
-    name: "an infrastructure cluster with the paused annotation rests, and goes on without it",
+    name: "does not reconcile an infrastructure cluster with the paused annotation, and continues without it",
     run: async (h) => {
       const infra = await h.createInfraCluster(await h.createCluster(), (object) => {
         object.metadata.annotations = { "cluster.x-k8s.io/paused": "" };

@@ -14,7 +14,7 @@ async function create(h: Harness, subject: ContractSubject): Promise<Unstructure
   ];
 }
 
-/** Killing the process between any two writes must be harmless; the harness starts for each k anew. */
+/** Killing the process between any two writes must be harmless; the harness starts from scratch for each k. */
 export function crashCases(
   subject: ContractSubject,
   start: () => Promise<Harness>,
@@ -74,7 +74,7 @@ export function crashCases(
   ];
 }
 
-/** Whatever order things vanish in, deletion ends clean. */
+/** Deletion leaves nothing behind, whatever order objects are deleted in. */
 export function deletionOrders(subject: ContractSubject): HarnessCase[] {
   const names = [
     ...(machinesOf(subject) === undefined ? [] : ["Machine", "infra machine"]),

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import {
   type Condition,
   findCondition,
-  isObject,
   type OwnerReference,
   seededRandom,
   type Unstructured,
@@ -23,8 +22,9 @@ import { CLUSTER_NAME_LABEL, CLUSTER_SECRET_TYPE } from "../contract/constants.t
 import { conditionsOf } from "../contract/fields.ts";
 import { Cluster } from "../kinds/cluster.ts";
 import { Machine } from "../kinds/machine.ts";
+import { CountingTransport } from "../testing/counting-transport.ts";
+import { timeless } from "../testing/timeless.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
-import { CountingTransport } from "./counting-transport.ts";
 import type { ContractApi, ContractSubject, ContractWorld } from "./types.ts";
 
 const STEP_MS = 1000;
@@ -173,7 +173,7 @@ export class Harness {
             ? { configRef: { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfig", name: "m1" } }
             : { dataSecretName: "m1" },
         infrastructureRef: { apiGroup: groupOf(infra), kind: infra.kind, name: "m1" },
-        ...(options.failureDomain === undefined ? {} : { failureDomain: options.failureDomain }),
+        failureDomain: options.failureDomain,
       },
     });
   }
@@ -270,24 +270,4 @@ function referenceTo(owner: Unstructured): OwnerReference {
 
 function groupOf(object: Unstructured): string {
   return object.apiVersion.split("/")[0] ?? "";
-}
-
-const CHANGING = new Set([
-  "resourceVersion",
-  "uid",
-  "creationTimestamp",
-  "managedFields",
-  "lastTransitionTime",
-  "generation",
-  "observedGeneration",
-]);
-
-function timeless(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(timeless);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name]) => !CHANGING.has(name))
-      .map(([name, inner]) => [name, timeless(inner)]),
-  );
 }

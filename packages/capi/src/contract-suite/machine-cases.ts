@@ -62,7 +62,7 @@ export const MACHINE_CASES: readonly HarnessCase[] = [
     },
   },
   {
-    name: "a machine waits for its owner, then goes on",
+    name: "a machine waits for its owner, then continues",
     run: async (h) => {
       await h.createCluster();
       const infra = await h.createInfraMachine(undefined);
@@ -99,7 +99,7 @@ export const MACHINE_CASES: readonly HarnessCase[] = [
     },
   },
   {
-    name: "the failure domain asked for is honoured or answered",
+    name: "uses the requested failure domain, or reports the actual one",
     run: async (h) => {
       await h.createCluster();
       const infra = await h.createInfraMachine(await h.createMachine({ failureDomain: "rack-1" }));
@@ -111,7 +111,7 @@ export const MACHINE_CASES: readonly HarnessCase[] = [
     },
   },
   ...["Cluster", "annotation"].map((how) => ({
-    name: `paused by ${how}: nothing is made, nothing is deleted, and work goes on afterwards`,
+    name: `paused by ${how}: creates and deletes nothing, and continues afterwards`,
     run: async (h: Harness) => {
       await h.createCluster({ paused: how === "Cluster" });
       const infra = await h.createInfraMachine(await h.createMachine(), (object) => {

@@ -25,11 +25,11 @@ export interface AggregateOptions {
 const MAX_MESSAGES = 3;
 const MAX_NAMES = 3;
 
-/** As upstream ranks them: trouble, then what is not known, then what is only worth knowing. */
+/** As upstream ranks them: issues, then unknown, then additional info. */
 type Rank = 0 | 1 | 2;
 const OTHERS = ["with other issues", "with status unknown", "with additional info"] as const;
 
-interface Told {
+interface Entry {
   kind: string;
   message: string;
   rank: Rank;
@@ -44,13 +44,13 @@ export function aggregate(items: readonly AggregateItem[], options: AggregateOpt
   const worst = ranked.reduce<Rank>((lowest, { rank }) => (rank < lowest ? rank : lowest), 2);
   const status = worst === 1 ? "Unknown" : (worst === 0) === negative ? "True" : "False";
   const reason = [reasons.issue, reasons.unknown, reasons.info][worst] as string;
-  // What is only worth knowing is dropped where there is more to tell.
-  const told = ranked.flatMap((item) => {
+  // Additional info is dropped if there are issues or unknown conditions.
+  const entry = ranked.flatMap((item) => {
     const message = item.condition?.message ?? `Condition ${source} not yet reported`;
     if (worst === 2) return message === "" ? [] : [{ ...item, message }];
     return item.rank === 2 ? [] : [{ ...item, message: message === "" ? (item.condition?.reason ?? "") : message }];
   });
-  return { type: target, status, reason, message: aggregateMessage(told) };
+  return { type: target, status, reason, message: aggregateMessage(entry) };
 }
 
 function rankOf(condition: Condition | undefined, negative: boolean): Rank {
@@ -60,34 +60,34 @@ function rankOf(condition: Condition | undefined, negative: boolean): Rank {
 
 function aggregateMessage(items: readonly (AggregateItem & { message: string; rank: Rank })[]): string {
   const controlPlanes = new Set(items.filter((item) => item.controlPlane === true).map(({ name }) => name));
-  const byMessage = new Map<string, Told>();
+  const byMessage = new Map<string, Entry>();
   for (const { kind, name, message, rank, controlPlane } of items) {
     const key = `${kind}\n${message}`;
-    const told = byMessage.get(key) ?? { kind, message, rank, names: [], first: false };
-    told.names.push(name);
-    told.first ||= controlPlane === true;
-    if (rank < told.rank) told.rank = rank;
-    byMessage.set(key, told);
+    const entry = byMessage.get(key) ?? { kind, message, rank, names: [], first: false };
+    entry.names.push(name);
+    entry.first ||= controlPlane === true;
+    if (rank < entry.rank) entry.rank = rank;
+    byMessage.set(key, entry);
   }
   const kinds = [...new Set(items.map(({ kind }) => kind))].sort();
   const lines: string[] = [];
   let room = MAX_MESSAGES;
   for (const kind of kinds) {
-    const all = [...byMessage.values()].filter((told) => told.kind === kind);
-    for (const told of all) told.names.sort((a, b) => controlPlanesFirst(a, b, controlPlanes));
+    const all = [...byMessage.values()].filter((entry) => entry.kind === kind);
+    for (const entry of all) entry.names.sort((a, b) => controlPlanesFirst(a, b, controlPlanes));
     all.sort(byWeight);
-    for (const told of all.slice(0, room)) lines.push(`* ${namesOf(told)}:${indentLines(told.message)}`);
+    for (const entry of all.slice(0, room)) lines.push(`* ${namesOf(entry)}:${indentLines(entry.message)}`);
     const rest = all.slice(room);
     room = Math.max(0, room - all.length);
     for (const rank of [0, 1, 2] as const) {
-      const count = rest.filter((told) => told.rank === rank).reduce((sum, { names }) => sum + names.length, 0);
+      const count = rest.filter((entry) => entry.rank === rank).reduce((sum, { names }) => sum + names.length, 0);
       if (count > 0) lines.push(`And ${count} ${count === 1 ? kind : plural(kind)} ${OTHERS[rank]}`);
     }
   }
   return lines.join("\n");
 }
 
-function byWeight(a: Told, b: Told): number {
+function byWeight(a: Entry, b: Entry): number {
   return (
     Number(b.first) - Number(a.first) ||
     a.rank - b.rank ||
@@ -100,7 +100,7 @@ function controlPlanesFirst(a: string, b: string, controlPlanes: ReadonlySet<str
   return Number(controlPlanes.has(b)) - Number(controlPlanes.has(a)) || (a < b ? -1 : 1);
 }
 
-function namesOf({ kind, names }: Told): string {
+function namesOf({ kind, names }: Entry): string {
   const shown = names.slice(0, MAX_NAMES).join(", ");
   if (names.length === 1) return `${kind} ${shown}`;
   const more = names.length > MAX_NAMES ? `, ... (${names.length - MAX_NAMES} more)` : "";

@@ -21,6 +21,11 @@ export function templatedKind(kind: string): string | undefined {
   return kind.endsWith(SUFFIX) && kind.length > SUFFIX.length ? kind.slice(0, -SUFFIX.length) : undefined;
 }
 
+/** Returns the kind of the objects that a template creates; for a kind that is no template, the kind itself. */
+export function clonedKind(templateKind: string): string {
+  return templatedKind(templateKind) ?? templateKind;
+}
+
 /** The object a template describes (`spec.template`), with the metadata that Cluster API gives to clones; undefined if it describes none. */
 export function objectFromTemplate(input: FromTemplateInput): Unstructured | undefined {
   const { template } = input;
@@ -36,7 +41,7 @@ export function objectFromTemplate(input: FromTemplateInput): Unstructured | und
     status?: unknown;
   };
   return {
-    // First: whoever patches a template must not choose the kind of what the manager makes with its own rights.
+    // First: a user who patches a template must not choose the kind of what the manager creates with its own permissions.
     ...rest,
     apiVersion: template.apiVersion,
     kind,

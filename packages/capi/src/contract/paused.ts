@@ -3,7 +3,7 @@ import type { Cluster } from "../kinds/cluster.ts";
 import type { ConditionInput } from "./conditions.ts";
 import { PAUSED_ANNOTATION } from "./constants.ts";
 
-/** Whether work on an object must rest, and why. */
+/** Whether an object is paused, and why. */
 export function pausedCondition(object: KubeObject, cluster: Cluster | undefined): ConditionInput {
   const reasons: string[] = [];
   if (cluster?.spec?.paused === true) reasons.push("Cluster spec.paused is set to true");

@@ -8,11 +8,11 @@ const DEFAULT_DEADLINE_MS = 600_000;
 
 /** A rollout under way. */
 export interface OpenWork {
-  /** What is being done. */
+  /** What the rollout does. */
   doing: string;
-  /** When it last came closer to its end, or began. */
+  /** When it last made progress, or started. */
   progressAtMs: number;
-  /** What it waits for, and what a person can do. */
+  /** What it waits for, and what a user can do. */
   blocker: string;
   nextStep: string;
 }
@@ -53,4 +53,19 @@ export function stuckMessage(deadlineMs: number, blocker: string, nextStep: stri
 /** `10m0s` is written `10m`. */
 function short(ms: number): string {
   return formatDuration(ms).replace(/(?<=[hm])0[ms](0s)?$/, "");
+}
+
+/** `1 of 3 Machines replaced`. */
+export function countText({ done, total }: { done: number; total: number }, counts: string): string {
+  return `${done} of ${total} Machines ${counts}`;
+}
+
+/** What a rollout does, followed by how far it has come: `Deleting Machine a (1 of 3 Machines replaced)`. */
+export function withCount(doing: string, count: string | undefined): string {
+  return count === undefined ? doing : `${doing} (${count})`;
+}
+
+/** Takes off again what `withCount` has added. */
+export function withoutCount(message: string): string {
+  return message.replace(/ \(\d+ of \d+ Machines [a-z]+\)$/, "");
 }

@@ -3,7 +3,7 @@ import { type Cache, type Kind, kindRef } from "@capstan/runtime";
 import { type ContractObject, CustomResourceDefinition } from "./builtin-kinds.ts";
 import type { ContractReference } from "./types.ts";
 
-/** Contracts we speak, newest first. The one found decides which fields are read. */
+/** Supported contracts, newest first. The one found decides which fields are read. */
 const CONTRACTS = ["v1beta2", "v1beta1"] as const;
 /** A version of the Cluster API contract that a provider's kind implements; it decides which fields are read. */
 export type ContractVersion = (typeof CONTRACTS)[number];
@@ -25,7 +25,7 @@ export function resolveKind(cache: Cache, reference: Pick<ContractReference, "ap
   const crd = cache.byIndex(CustomResourceDefinition, BY_GROUP_KIND, `${reference.apiGroup}/${reference.kind}`)[0];
   if (crd === undefined)
     return {
-      problem: `no CustomResourceDefinition for ${reference.kind} in ${reference.apiGroup}: install the provider that has it`,
+      problem: `no CustomResourceDefinition for ${reference.kind} in ${reference.apiGroup}: install the provider that defines it`,
     };
   for (const contract of CONTRACTS) {
     const listed = crd.metadata.labels?.[`cluster.x-k8s.io/${contract}`]?.split("_") ?? [];
@@ -41,7 +41,7 @@ export function resolveKind(cache: Cache, reference: Pick<ContractReference, "ap
       };
   }
   return {
-    problem: `CustomResourceDefinition ${crd.metadata.name} has no label cluster.x-k8s.io/v1beta2 or cluster.x-k8s.io/v1beta1 naming a served version: its provider does not speak this contract`,
+    problem: `CustomResourceDefinition ${crd.metadata.name} has no label cluster.x-k8s.io/v1beta2 or cluster.x-k8s.io/v1beta1 naming a served version: its provider does not implement this contract`,
   };
 }
 

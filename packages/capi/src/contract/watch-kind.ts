@@ -6,7 +6,7 @@ import type { ContractReference } from "./types.ts";
 
 /**
  * Lets the controller watch a kind, in the version its CRD offers for the contract. Never throws because of what a user wrote or
- * did not install: a kind that leads nowhere is a problem to show. Once it can be watched its objects bring us back.
+ * did not install: a kind that cannot be watched is a problem to report. Once it can be, its objects trigger a reconcile.
  */
 export async function watchKind(
   context: ReconcileContext,
@@ -22,10 +22,10 @@ export async function watchKind(
     if (isReason(error, "Forbidden"))
       return {
         problem:
-          `the manager may not read ${resolved.kind.plural}.${resolved.kind.group}: its provider must bring a ClusterRole for ` +
+          `the manager has no permission to read ${resolved.kind.plural}.${resolved.kind.group}: its provider must install a ClusterRole for ` +
           "them with the label cluster.x-k8s.io/aggregate-to-manager=true",
       };
-    // A kind whose CRD has just appeared or is being removed; the CRD's next change brings us back.
+    // A kind whose CRD has just appeared or is being removed; the CRD's next change triggers a reconcile.
     if (!isReason(error, "NotFound", "MethodNotAllowed")) throw error;
     return { problem: `cannot watch ${reference.kind}: ${error instanceof Error ? error.message : String(error)}` };
   }

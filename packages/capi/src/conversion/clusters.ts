@@ -1,7 +1,7 @@
 import type { PrinterColumnDefinition } from "../schema/kind.ts";
 import { string, time } from "../schema/schema.ts";
 import { emptyText, list, mapToList, reference, versionedReference } from "./codecs.ts";
-import { move, newOnly, oldOnly, type Rule, recode, under } from "./rules.ts";
+import { move, oldOnly, type Rule, recode, under } from "./rules.ts";
 import { CONDITIONS, FAILURE, healthCheck, rolloutStrategy, TIMEOUTS } from "./shared-rules.ts";
 
 type Column = PrinterColumnDefinition;
@@ -42,10 +42,6 @@ export const clusterV1Beta1 = {
   rules: [
     ...CONDITIONS,
     ...FAILURE,
-    newOnly("status.controlPlane.versions"),
-    newOnly("status.controlPlane.upgradePlan"),
-    newOnly("status.workers.versions"),
-    newOnly("status.workers.upgradePlan"),
     move("status.v1beta2.controlPlane", "status.controlPlane"),
     move("status.v1beta2.workers", "status.workers"),
     move("status.infrastructureReady", "status.initialization.infrastructureProvisioned"),

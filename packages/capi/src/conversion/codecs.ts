@@ -38,7 +38,8 @@ export const duration: Codec = {
 };
 
 const text: JSONSchemaProps = { type: "string" };
-const OBJECT_REFERENCE: JSONSchemaProps = {
+/** The schema of corev1.ObjectReference. */
+export const OBJECT_REFERENCE: JSONSchemaProps = {
   type: "object",
   properties: {
     apiVersion: text,

@@ -12,13 +12,13 @@ import type { ConversionContext, Rule } from "./rules.ts";
 import { threeWay } from "./three-way.ts";
 import { canonicalize, transformDown, transformUp } from "./transform.ts";
 
-/** Keeps what the other version cannot say; upstream's name for it. */
+/** Annotation with the fields that the other version lacks, under upstream's name. */
 export const CONVERSION_DATA_ANNOTATION = "cluster.x-k8s.io/conversion-data";
 
 /** The parts of an object that conversion is about. */
 const PARTS = ["spec", "status"];
 
-/** How references get a version when nobody knows better: Cluster API's own groups all serve v1beta1. */
+/** How references get a version by default: Cluster API's own groups all serve v1beta1. */
 export const DEFAULT_API_VERSION = (group: string): string => `${group}/v1beta1`;
 
 /** Converts one kind between an old version and the stored one, without loss in either direction. */
@@ -68,7 +68,7 @@ function convert(object: Unstructured, apiVersion: string, context: ConversionCo
   return { apiVersion, kind: object.kind, metadata: metadataOf(object, complete ? undefined : body), ...result };
 }
 
-/** What the target version looked like before, with what was changed in the meantime in the other version. */
+/** Merges the saved object of the target version with the changes made since in the other version. */
 function restored(saved: JsonObject, direct: JsonObject, context: ConversionContext, way: Direction): JsonObject {
   const base = way.there(way.back(saved, context), context);
   const merged = threeWay(saved, base, direct);
@@ -79,7 +79,7 @@ function partsOf(object: JsonObject): JsonObject {
   return Object.fromEntries(PARTS.filter((part) => object[part] !== undefined).map((part) => [part, object[part]]));
 }
 
-/** Someone may write anything into the annotation: what is no object counts as absent. */
+/** Users may write anything into the annotation: a value that is not an object counts as absent. */
 function savedOf(object: Unstructured): JsonObject | undefined {
   const text = object.metadata.annotations?.[CONVERSION_DATA_ANNOTATION];
   if (text === undefined) return undefined;

@@ -41,7 +41,6 @@ const configSpec: readonly Rule[] = [
     newOnly(`initConfiguration.timeouts.${name}`),
     newOnly(`joinConfiguration.timeouts.${name}`),
   ]),
-  recode("files", list([newOnly("contentFormat")])),
   ...CONFIGURATIONS.flatMap((name) => [oldOnly(`${name}.apiVersion`, string()), oldOnly(`${name}.kind`, string())]),
   oldOnly(
     "clusterConfiguration.networking",
@@ -69,7 +68,7 @@ export const kubeadmConfigTemplateV1Beta1 = {
   columns: [age] satisfies Column[],
 };
 
-/** What control planes and their templates share. */
+/** Rules of control planes and their templates. */
 const controlPlaneSpec: readonly Rule[] = [
   ...under("kubeadmConfigSpec", configSpec),
   ...TIMEOUTS.map((rule) =>
@@ -95,7 +94,6 @@ export const kubeadmControlPlaneV1Beta1 = {
       ["updatedReplicas", "readyReplicas", "unavailableReplicas"],
       ["readyReplicas", "availableReplicas", "upToDateReplicas"],
     ),
-    newOnly("status.versions"),
     move("status.initialized", "status.initialization.controlPlaneInitialized"),
     computed("status.ready", boolean(), isReady),
     move("status.lastRemediation.timestamp", "status.lastRemediation.time"),

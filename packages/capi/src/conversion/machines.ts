@@ -18,11 +18,10 @@ const initialization: readonly Rule[] = [
   move("status.bootstrapReady", "status.initialization.bootstrapDataSecretCreated"),
 ];
 
-/** Machines made from a template: `minReadySeconds` was beside it. */
+/** Machines made from a template: `minReadySeconds` was next to them. */
 const template: readonly Rule[] = [
   move("spec.minReadySeconds", "spec.template.spec.minReadySeconds"),
   ...under("spec.template.spec", MACHINE_SPEC),
-  newOnly("status.versions"),
 ];
 
 /** Machine. */
@@ -35,8 +34,6 @@ export const machineV1Beta1 = {
     recode("status.nodeRef", nodeReference),
     newOnly("spec.minReadySeconds"),
     newOnly("status.failureDomain"),
-    newOnly("status.deletion.waitForPreDrainHookStartTime"),
-    newOnly("status.deletion.waitForPreTerminateHookStartTime"),
   ],
   columns: [
     cluster,

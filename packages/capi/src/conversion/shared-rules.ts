@@ -7,7 +7,7 @@ export const CONDITIONS: readonly Rule[] = [
   move("status.v1beta2.conditions", "status.conditions"),
 ];
 
-/** Why an object failed for good. */
+/** Terminal failures of an object. */
 export const FAILURE: readonly Rule[] = [
   move("status.failureReason", "status.deprecated.v1beta1.failureReason"),
   move("status.failureMessage", "status.deprecated.v1beta1.failureMessage"),
@@ -37,7 +37,7 @@ export const MACHINE_SPEC: readonly Rule[] = [
 
 const TIMEOUT = list([move("timeout", "timeoutSeconds", duration)]);
 
-/** What MachineHealthChecks, topologies and classes say of health. */
+/** Health checks of MachineHealthChecks, topologies and classes. */
 const CHECKS: readonly (readonly [old: string, target: string, codec?: typeof TIMEOUT])[] = [
   ["nodeStartupTimeout", "checks.nodeStartupTimeoutSeconds", duration],
   ["unhealthyConditions", "checks.unhealthyNodeConditions", TIMEOUT],

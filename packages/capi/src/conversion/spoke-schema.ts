@@ -96,7 +96,7 @@ function makeOptional(schema: JSONSchemaProps, path: readonly string[]): JSONSch
   return required.length === 0 ? rest : { ...rest, required };
 }
 
-/** v1beta1 took empty lists, objects and zeros where v1beta2 wants them left out; the stored version has the descriptions. */
+/** v1beta1 accepts empty lists, objects and zeros that v1beta2 forbids; descriptions come from the stored version. */
 export function loosened(schema: JSONSchemaProps): JSONSchemaProps {
   const {
     minItems: _i,

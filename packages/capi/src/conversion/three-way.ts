@@ -1,11 +1,11 @@
 import { deepEqual, getOwn, isObject, type JsonObject, setOwn } from "@capstan/apimachinery";
 
-/** Fields by which items of lists are told apart, in the order they are tried. */
+/** Fields that identify items of lists, in the order they are tried. */
 const IDENTITIES = ["name", "class", "type", "conditionType", "path", "key", "device"];
 
 /**
- * `saved` with the changes from `base` to `next`: what nobody changed keeps its saved form, even where `base` and
- * `next` could not say it.
+ * `saved` with the changes from `base` to `next`: unchanged fields keep their saved form, even where `base` and
+ * `next` cannot express it.
  */
 export function threeWay(saved: unknown, base: unknown, next: unknown): unknown {
   if (deepEqual(base, next)) return saved;
@@ -23,7 +23,7 @@ function mergeObjects(saved: JsonObject, base: JsonObject, next: JsonObject): Js
   return merged;
 }
 
-/** Items are found by what names them, or else by their place. */
+/** Items are matched by the field that identifies them, or else by index. */
 function mergeLists(saved: readonly unknown[], base: readonly unknown[], next: readonly unknown[]): unknown[] {
   if (saved.length !== base.length) return [...next];
   const identity = IDENTITIES.find((field) => names(base, field) && names(next, field));

@@ -4,7 +4,7 @@ import { spokeConverter } from "./converter.ts";
 import type { Rule } from "./rules.ts";
 import { deriveSchema, loosened } from "./spoke-schema.ts";
 
-/** v1beta1 of a kind, served beside the stored v1beta2: schema and conversion both come from the list of differences. */
+/** v1beta1 of a kind, served in addition to the stored v1beta2: schema and conversion both come from the list of differences. */
 export function v1beta1(
   group: string,
   kind: string,

@@ -1,6 +1,8 @@
 import type { KubeObject, OwnerReference } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL } from "../contract/constants.ts";
 import { field } from "../contract/fields.ts";
+import type { HostKind } from "../sdk/description.ts";
+import { isHostKind } from "./host-kinds.ts";
 import { type ObjectNode, objectNode } from "./object-node.ts";
 
 /** `Machine/m1`: names an object within its namespace. */
@@ -20,18 +22,16 @@ export function isHidden(kind: string): boolean {
 }
 
 /** Of the kinds that are served, those that a cluster's tree is made of: no templates, no addresses, no bindings. */
-export function isTreeKind({ group, kind }: { group: string; kind: string }): boolean {
+export function isTreeKind(
+  { group, kind }: { group: string; kind: string },
+  hosts: readonly Pick<HostKind, "group" | "kind">[],
+): boolean {
   return (
     /^(Cluster|Machine|MachineSet|MachineDeployment|MachinePool|WorkerPool|KubeadmConfig)$/.test(kind) ||
-    isHostKind(kind) ||
+    hosts.some((host) => host.kind === kind && host.group === group) ||
     kind.endsWith("ControlPlane") ||
     (group === "infrastructure.cluster.x-k8s.io" && /(Cluster|Machine)$/.test(kind))
   );
-}
-
-/** Whether a kind is a machine that exists before any Machine uses it. */
-export function isHostKind(kind: string): boolean {
-  return kind === "ByoHost" || kind === "BareMetalHost";
 }
 
 /** Name of the Cluster an object belongs to. */
@@ -47,7 +47,7 @@ export function clusterNameOf(object: KubeObject): string | undefined {
 
 /** The infrastructure machine (`Kind/name`) that uses a host. */
 export function claimOf(object: KubeObject): string | undefined {
-  if (!object.kind.endsWith("Host")) return undefined;
+  if (!isHostKind(object.kind)) return undefined;
   const claim = field(object, "spec", "machineRef") ?? field(object, "spec", "consumerRef");
   const [kind, name] = [field(claim, "kind"), field(claim, "name")];
   return typeof kind === "string" && typeof name === "string" ? objectId(kind, name) : undefined;

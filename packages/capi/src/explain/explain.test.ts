@@ -1,4 +1,5 @@
 import type { Condition } from "@capstan/apimachinery";
+import { PROVIDERS } from "@capstan/manager/providers";
 import { expect, test } from "vitest";
 import type { Explanation } from "./explain.ts";
 import type { ObjectNode } from "./object-node.ts";
@@ -23,7 +24,7 @@ const node = (kind: string, name: string, conditions: Condition[], children: Obj
 /** An hour after everything in these tests changed last. */
 const LATER = Date.parse("2026-01-01T01:00:00Z");
 const all = (root: ObjectNode, namespace: string, cluster?: string): Explanation[] =>
-  assess(root, { nowMs: LATER, namespace, ...(cluster === undefined ? {} : { cluster }) }).causes;
+  assess(root, { nowMs: LATER, providers: PROVIDERS, namespace, cluster }).causes;
 const explain = (root: ObjectNode, namespace: string, cluster?: string): Explanation | undefined =>
   all(root, namespace, cluster)[0];
 

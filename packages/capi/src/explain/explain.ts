@@ -1,32 +1,44 @@
+import type { ProviderDescription } from "../sdk/description.ts";
+import type { Progress } from "./activity.ts";
 import type { Finding } from "./findings.ts";
+import { isHostKind } from "./host-kinds.ts";
 import { isCapacity, type Level, NO_NETWORK } from "./patience.ts";
 import { remedyFor, type Scope } from "./remedies.ts";
-import type { Progress } from "./rollouts.ts";
 import type { Cause } from "./why.ts";
 
-/** One independent cause for a person: the chain that leads to it, the root in a plain sentence, and what to do about it. */
+/** One independent cause: the chain that leads to it, the root in a plain sentence, and what to do about it. */
 export interface Explanation {
   level: Level;
   chain: Cause[];
   /** The root cause in one sentence. */
   cause: string;
-  /** What to do, first things first; a command stands at the end, after a colon. */
+  /** Steps to take, in order; a command is at the end, after a colon. */
   steps: string[];
   progress?: Progress;
   /** Other objects with the same cause: the first few as `Kind/name`, and how many there are. */
   alike?: { names: string[]; count: number };
 }
 
-/** So many names of objects with the same cause are kept. */
+/** Maximum number of kept names of objects with the same cause. */
 const MAX_ALIKE = 10;
 
+/** Where the findings are from, and which providers may explain them. */
+export interface ExplanationContext {
+  readonly namespace: string;
+  readonly cluster: string;
+  readonly providers: readonly ProviderDescription[];
+}
+
 /** Explains findings in their order; those with the same cause and cure become one. */
-export function explanations(findings: readonly Finding[], namespace: string, cluster: string): Explanation[] {
+export function explanations(
+  findings: readonly Finding[],
+  { namespace, cluster, providers }: ExplanationContext,
+): Explanation[] {
   const flags = namespace === "default" ? "" : ` -n ${namespace}`;
   const known = new Map<string, Explanation>();
   for (const finding of findings) {
     const { chain, root, level, progress } = finding;
-    const key = `${level}/${likeness(root.cause)}`;
+    const key = `${level}/${likeness(root.cause, providers)}`;
     const same = known.get(key);
     if (same !== undefined) {
       const { names, count } = same.alike ?? { names: [], count: 0 };
@@ -40,6 +52,7 @@ export function explanations(findings: readonly Finding[], namespace: string, cl
       machine: chain.find(({ cause }) => cause.kind === "Machine")?.cause.name,
       stuck: level === "Degraded",
       progress,
+      providers,
     };
     known.set(key, {
       level,
@@ -51,12 +64,12 @@ export function explanations(findings: readonly Finding[], namespace: string, cl
   return [...known.values()];
 }
 
-/** The same text for causes that one cure removes. */
-function likeness(cause: Cause): string {
+/** Returns the same key for causes with the same remedy. */
+function likeness(cause: Cause, providers: readonly ProviderDescription[]): string {
   const { kind, name, condition, reason, message } = cause;
   if (kind === "Machine" && NO_NETWORK.test(message)) return "no pod network";
-  const own = kind.endsWith("Host") || condition === "UpToDate" || condition === "Progressing" || message === "";
+  const own = isHostKind(kind) || condition === "UpToDate" || condition === "Progressing" || message === "";
   if (own) return `${kind}/${name}/${condition}`;
   // Messages often carry the object's own name.
-  return `${kind}/${isCapacity(cause) ? "" : condition}/${reason}/${message.replaceAll(name, "")}`;
+  return `${kind}/${isCapacity(cause, providers) ? "" : condition}/${reason}/${message.replaceAll(name, "")}`;
 }

@@ -1,9 +1,12 @@
+import type { ProviderDescription } from "../sdk/description.ts";
+import type { Progress } from "./activity.ts";
+import { hostKinds, isHostKind } from "./host-kinds.ts";
 import type { ObjectNode } from "./object-node.ts";
 import { isCapacity, type Verdict, verdictOn } from "./patience.ts";
-import { type Progress, type RolloutFinding, rolloutFindings, shortGroups } from "./rollouts.ts";
+import { type RolloutFinding, rolloutFindings, shortGroups } from "./rollouts.ts";
 import { chainsOf, type Link, summaryOf } from "./why.ts";
 
-/** One independent cause: the chain that leads to it, and what it amounts to now. */
+/** One independent cause: the chain that leads to it, and its current severity. */
 export interface Finding extends Verdict {
   chain: Link[];
   /** The last link of the chain. */
@@ -15,11 +18,11 @@ export interface Finding extends Verdict {
 const HARMLESS = 1.5;
 
 /** Every independent cause of an object's state, most severe first. */
-export function findingsOf(node: ObjectNode, nowMs: number): Finding[] {
+export function findingsOf(node: ObjectNode, nowMs: number, providers: readonly ProviderDescription[]): Finding[] {
   const judge = (chain: Link[], root: Link, progress?: Progress): Finding => {
-    const verdict = verdictOn(root, nowMs);
-    // A host in error whose Machine works can wait for one that has taken its Machine along.
-    const harmless = root.cause.kind.endsWith("Host") && !chain.some(({ cause }) => cause.kind === "Machine");
+    const verdict = verdictOn(root, nowMs, providers);
+    // A failed host whose Machine works is less severe than one whose Machine failed too.
+    const harmless = isHostKind(root.cause.kind) && !chain.some(({ cause }) => cause.kind === "Machine");
     const severity = verdict.severity + (harmless ? HARMLESS : 0);
     return { chain, root, ...verdict, severity, ...(progress === undefined ? {} : { progress }) };
   };
@@ -38,10 +41,10 @@ export function findingsOf(node: ObjectNode, nowMs: number): Finding[] {
   const short = shortGroups(node)
     .filter(({ link }) => !containsAny(link.node, covered))
     .map(fromRollout);
-  const all = [...unreported(node, nowMs), ...faults, ...rollouts, ...short];
+  const all = [...unreported(node, nowMs, providers), ...faults, ...rollouts, ...short];
   const paused = pausedFinding(node);
   const told = paused === undefined ? all : [paused, ...all.filter(({ level }) => level === "Degraded")];
-  return withoutConsequences(told).sort((a, b) => a.severity - b.severity || byName(a, b));
+  return withoutConsequences(told, providers).sort((a, b) => a.severity - b.severity || byName(a, b));
 }
 
 /**
@@ -55,7 +58,7 @@ function stoppedBy({ root: { cause, node } }: Finding, fault: Finding): boolean 
   return [...names, fault.root.node.name].some((name) => cause.message.split(/[\s:;,]+/).includes(name));
 }
 
-/** Orders what is equally severe, so that the order does not depend on how the tree was read. */
+/** Orders causes of equal severity, so that the order does not depend on the order of the tree. */
 function byName(a: Finding, b: Finding): number {
   const [left, right] = [a, b].map(({ root: { cause } }) => `${cause.kind}/${cause.name}/${cause.condition}`);
   return left === right ? 0 : (left ?? "") < (right ?? "") ? -1 : 1;
@@ -92,9 +95,10 @@ function hibernated(node: ObjectNode): Link | undefined {
   return undefined;
 }
 
-/** A Cluster, Machine or host of your own that nothing has reported on yet. */
-function unreported(node: ObjectNode, nowMs: number): Finding[] {
-  if (!/^(Cluster|Machine|ByoHost)$/.test(node.kind)) return [];
+/** A Cluster, Machine or host with an agent without any status yet. */
+function unreported(node: ObjectNode, nowMs: number, providers: readonly ProviderDescription[]): Finding[] {
+  const hasAgent = hostKinds(providers).some(({ kind, reports }) => kind === node.kind && reports !== undefined);
+  if (node.kind !== "Cluster" && node.kind !== "Machine" && !hasAgent) return [];
   if (summaryOf(node) !== undefined || node.deleting) return [];
   const cause = {
     kind: node.kind,
@@ -106,16 +110,16 @@ function unreported(node: ObjectNode, nowMs: number): Finding[] {
     since: node.created ?? "",
   };
   const root: Link = { node, cause };
-  return [{ chain: [root], root, ...verdictOn(root, nowMs) }];
+  return [{ chain: [root], root, ...verdictOn(root, nowMs, providers) }];
 }
 
 /**
  * Leaves out what follows from something else in the list: machines wait while the cluster's infrastructure or control plane is not
  * ready, Nodes are unknown while the workload API cannot be reached, and a pool without room is explained by the missing hosts.
  */
-function withoutConsequences(findings: readonly Finding[]): Finding[] {
+function withoutConsequences(findings: readonly Finding[], providers: readonly ProviderDescription[]): Finding[] {
   const blocked = findings.some(blocks);
-  const capacity = findings.some(({ root }) => isCapacity(root.cause) && root.cause.condition !== "Placed");
+  const capacity = findings.some(({ root }) => isCapacity(root.cause, providers) && root.cause.condition !== "Placed");
   return findings.filter((finding) => {
     const { root, level } = finding;
     if (capacity && root.cause.condition === "Placed") return false;
@@ -126,7 +130,7 @@ function withoutConsequences(findings: readonly Finding[]): Finding[] {
 
 const FOUNDATIONS = /^(Available|InfrastructureReady|RemoteConnectionProbe|ControlPlane(Available|Initialized))$/;
 
-/** Whether machines cannot become ready before this is cured. A control plane that serves does not stop them. */
+/** Whether machines cannot become ready before this is solved. A control plane that serves does not stop them. */
 function blocks({ root: { cause, node } }: Finding): boolean {
   if (cause.condition === "UpToDate" || cause.reason === "NotAllAvailable") return false;
   if (cause.kind === "Cluster") return FOUNDATIONS.test(cause.condition);
@@ -134,12 +138,12 @@ function blocks({ root: { cause, node } }: Finding): boolean {
   return isInfrastructure(node);
 }
 
-/** An infrastructure cluster: by the contract its kind ends in Cluster. */
+/** An infrastructure cluster: by the contract its kind has the suffix Cluster. */
 function isInfrastructure({ kind }: ObjectNode): boolean {
   return kind !== "Cluster" && kind.endsWith("Cluster");
 }
 
-/** A Machine whose Node cannot be asked, or waits for what is missing. */
+/** A Machine whose Node is unreachable, or that waits for something missing. */
 function followsFromConnection({ root: { cause } }: Finding): boolean {
   return /^(ConnectionDown|InspectionFailed|NotAllAvailable|WaitingFor.*)$/.test(cause.reason);
 }

@@ -1,5 +1,6 @@
 import { type Condition, findCondition, type KubeObject } from "@capstan/apimachinery";
 import { conditionsOf, field } from "../contract/fields.ts";
+import { isHostKind } from "./host-kinds.ts";
 
 /** A host that sends no heartbeat for this long counts as silent; the manager uses the same time. */
 const SILENT_AFTER_MS = 180_000;
@@ -31,9 +32,9 @@ export function silenceOf(host: KubeObject, nowMs?: number): Condition | undefin
   };
 }
 
-/** The Ready condition of a host that is silent, in error, or could not become a node; undefined for one without such trouble. */
+/** The Ready condition of a host that is silent, in error, or could not become a node; undefined without such a problem. */
 export function hostTrouble(host: KubeObject, nowMs?: number): Condition | undefined {
-  if (!host.kind.endsWith("Host")) return undefined;
+  if (!isHostKind(host.kind)) return undefined;
   const silence = silenceOf(host, nowMs);
   if (silence !== undefined) return silence;
   const error = textAt(host, "status", "errorMessage");
@@ -55,9 +56,9 @@ function errorSince(host: KubeObject, error: string): string {
   return shown.at(-1) ?? textAt(host, "status", "lastUpdated") ?? host.metadata.creationTimestamp ?? "";
 }
 
-/** When a host that is heard of now becomes silent unless another heartbeat arrives. */
+/** When a reporting host becomes silent unless another heartbeat arrives. */
 export function silentAtMs(host: KubeObject, nowMs: number): number | undefined {
-  const heard = host.kind.endsWith("Host") ? heartbeatOf(host) : undefined;
+  const heard = isHostKind(host.kind) ? heartbeatOf(host) : undefined;
   if (heard === undefined || isSkewed(host) || silenceOf(host, nowMs) !== undefined) return undefined;
   return Date.parse(heard) + SILENT_AFTER_MS + 1;
 }

@@ -1,6 +1,7 @@
 import type { Condition, KubeObject } from "@capstan/apimachinery";
 import { PAUSED_ANNOTATION } from "../contract/constants.ts";
 import { conditionsOf, field } from "../contract/fields.ts";
+import { isHostKind } from "./host-kinds.ts";
 import { hostTrouble, silentAtMs } from "./host-silence.ts";
 
 /** An object and its parts, as `describe`, `why` and the dashboard see it. */
@@ -20,11 +21,11 @@ export interface ObjectNode {
   replicas?: ReplicaCounts;
   /** The Kubernetes version it wants. */
   version?: string;
-  /** It has worked before, so a failure now is not part of its start. */
+  /** It has worked before, so a failure now is not part of its startup. */
   initialized?: boolean;
-  /** It asks for itself, or as a Cluster for all its parts, to be left alone. */
+  /** It is paused itself, or as a Cluster with all its parts. */
   paused?: boolean;
-  /** When its conditions stop being believed, without any further event. */
+  /** When its conditions become stale, without any further event. */
   changesAtMs?: number;
 }
 
@@ -49,13 +50,13 @@ export function objectNode(object: KubeObject, nowMs: number, children: ObjectNo
     conditions: shownConditions(object, nowMs),
     deleting: metadata.deletionTimestamp !== undefined,
     children,
-    ...(metadata.creationTimestamp === undefined ? {} : { created: metadata.creationTimestamp }),
-    ...(metadata.deletionTimestamp === undefined ? {} : { deletedAt: metadata.deletionTimestamp }),
-    ...(replicas === undefined ? {} : { replicas }),
+    created: metadata.creationTimestamp,
+    deletedAt: metadata.deletionTimestamp,
+    replicas,
     ...(typeof version === "string" ? { version } : {}),
     ...(isInitialized(object) ? { initialized: true } : {}),
     ...(isPaused(object) ? { paused: true } : {}),
-    ...(changesAtMs === undefined ? {} : { changesAtMs }),
+    changesAtMs,
   };
 }
 
@@ -65,8 +66,8 @@ export function shownConditions(object: KubeObject, nowMs: number): Condition[] 
   const trouble = hostTrouble(object, nowMs);
   if (trouble !== undefined)
     return [trouble, ...all.filter(({ type }) => type !== "Ready" && type !== "AgentConnected")];
-  // A bare-metal host is Ready only while a machine uses it; a free one is judged by its operational status alone.
-  const free = object.kind === "BareMetalHost" && field(object, "spec", "consumerRef") === undefined;
+  // A host with an operational status is Ready only while a machine uses it; a free one is judged by that status alone.
+  const free = isHostKind(object.kind) && field(object, "spec", "consumerRef") === undefined;
   return free && /^(OK|detached)$/.test(String(field(object, "status", "operationalStatus"))) ? [] : all;
 }
 
@@ -82,7 +83,7 @@ function replicasOf(object: KubeObject): ReplicaCounts | undefined {
     desired,
     current: count("replicas") ?? 0,
     available: count("availableReplicas") ?? 0,
-    ...(upToDate === undefined ? {} : { upToDate }),
+    upToDate,
   };
 }
 

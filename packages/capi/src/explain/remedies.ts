@@ -1,6 +1,8 @@
+import type { ProviderDescription } from "../sdk/description.ts";
+import type { Progress } from "./activity.ts";
+import { hostKinds, isHostKind } from "./host-kinds.ts";
 import type { ObjectNode } from "./object-node.ts";
-import { NO_NETWORK, SILENT_KUBELET } from "./patience.ts";
-import type { Progress } from "./rollouts.ts";
+import { isShortOfCapacity, NO_NETWORK, SILENT_KUBELET } from "./patience.ts";
 import type { Cause, Link } from "./why.ts";
 
 /** What a cause means to a person. */
@@ -16,18 +18,21 @@ export interface Scope {
   flags: string;
   /** The Machine at fault, when the chain goes through one. */
   machine: string | undefined;
-  /** It has taken too long, or never goes away by waiting. */
+  /** It exceeded its deadline, or cannot resolve without action. */
   stuck: boolean;
   progress: Progress | undefined;
+  /** The providers whose objects may be part of the chain. */
+  providers: readonly ProviderDescription[];
 }
 
-interface Rule {
-  matches(cause: Cause, node: ObjectNode): boolean;
+/** Explains the causes that it matches. */
+export interface RemedyRule {
+  matches(cause: Cause, node: ObjectNode, providers: readonly ProviderDescription[]): boolean;
   remedy(link: Link, scope: Scope): Remedy;
 }
 
-/** The first match counts; a cause without a match is explained by its message. */
-const RULES: readonly Rule[] = [
+/** For all providers. The first match counts; a cause without a match is explained by its message. */
+const RULES: readonly RemedyRule[] = [
   {
     matches: ({ condition }) => condition === "Paused",
     remedy: ({ cause: { kind, name } }, { cluster, flags }) => ({
@@ -111,18 +116,12 @@ const RULES: readonly Rule[] = [
     }),
   },
   {
-    // The second is what Metal3 calls it.
-    matches: ({ reason }) => reason === "InsufficientCapacity" || reason === "AssociateBareMetalHostFailed",
-    remedy: ({ cause, node }, { cluster, flags, machine }) => ({
-      // The cure in the message is the first step below.
+    matches: (cause, _, providers) => isShortOfCapacity(cause, providers),
+    remedy: ({ cause, node }, { cluster, flags, machine, providers }) => ({
+      // The remedy in the message is the first step below.
       cause: `No host is free for machine ${machine ?? cause.name}${sentence(plain(cause.message).split(": ")[0] ?? "", ": ")}`,
       steps: [
-        ...(/\d+ in error/.test(cause.message)
-          ? [`see what is wrong with a host in error: capstan why baremetalhost/NAME${flags}`]
-          : []),
-        ...(kindBelow(node, "Metal3Machine")
-          ? ["register another bare-metal host (a BareMetalHost), or free one"]
-          : ["enrol another host of your own: capstan host add NAME"]),
+        ...capacitySteps(cause, providerOfReason(cause, providers) ?? providerBelow(node, providers), flags),
         `or scale down: capstan scale cluster ${cluster}${flags} --replicas N`,
       ],
     }),
@@ -141,37 +140,14 @@ const RULES: readonly Rule[] = [
       ],
     }),
   },
-  {
-    matches: ({ reason }) => reason === "BinariesMissing",
-    remedy: ({ cause }) => ({
-      cause: `The Kubernetes programs of the control plane are not on this machine${sentence(cause.message, ": ")}`,
-      steps: ["download them: capstan kubernetes install VERSION"],
-    }),
-  },
-  {
-    matches: ({ reason, kind }) =>
-      kind === "HostedControlPlane" && /^(ComponentsNotReady|NotReady|NotHealthy|NotAvailable)$/.test(reason),
-    remedy: ({ cause }, { cluster, flags, stuck }) => ({
-      cause: `The control plane is ${stuck ? "not healthy" : "starting"}${sentence(cause.message, ": ")}`,
-      steps: [`read the logs of its components: capstan logs ${cluster}${flags}`],
-    }),
-  },
-  {
-    matches: ({ kind, status, reason }) =>
-      kind === "BareMetalHost" && status === "False" && reason.toLowerCase().endsWith("error"),
-    remedy: ({ cause }, { flags }) => ({
-      cause: `Bare-metal host ${cause.name} has a problem${sentence(cause.message, ": ")}`,
-      steps: [
-        `check that its management controller answers and the credentials are right: kubectl describe baremetalhost ${cause.name}${flags}`,
-      ],
-    }),
-  },
 ];
 
 /** What the last link of a chain means to a person, and what to do about it. */
 export function remedyFor(link: Link, scope: Scope): Remedy {
   const { cause, node } = link;
-  const rule = RULES.find(({ matches }) => matches(cause, node));
+  const { providers } = scope;
+  const own = providers.flatMap(({ why }) => why?.remedies ?? []);
+  const rule = [...own, ...RULES].find(({ matches }) => matches(cause, node, providers));
   if (rule !== undefined) return rule.remedy(link, scope);
   const text = plain(cause.message);
   const { cluster, flags } = scope;
@@ -207,14 +183,17 @@ function rollout({ cause, node }: Link, { cluster, flags, stuck, progress }: Sco
   };
 }
 
-function silentHost(host: HostName | undefined, { flags, machine }: Scope): Remedy {
+function silentHost(host: HostName | undefined, { cluster, flags, machine, providers }: Scope): Remedy {
+  const reports = hostKinds(providers).find(({ kind }) => kind === host?.kind)?.reports;
   const who = host === undefined ? `The host of machine ${machine ?? "?"}` : `Host ${host.name}`;
   return {
     cause: `${who} has gone silent: it is powered off, cut off from the network, or its kubelet has stopped.`,
     steps: [
-      host?.kind === "BareMetalHost"
-        ? `check whether it is powered on: kubectl get baremetalhost ${host.name}${flags}`
-        : `see when it last reported: capstan host list${flags}`,
+      reports !== undefined
+        ? `see when it last reported: ${reports}${flags}`
+        : host === undefined
+          ? `see what its machine is made of: capstan describe cluster ${cluster}${flags}`
+          : `check whether it is powered on: kubectl get ${host.kind.toLowerCase()} ${host.name}${flags}`,
       "power it on or reconnect it; it recovers by itself",
       ...(machine === undefined
         ? []
@@ -226,7 +205,7 @@ function silentHost(host: HostName | undefined, { flags, machine }: Scope): Reme
 type HostName = Pick<ObjectNode, "kind" | "name">;
 
 function hostBelow(node: ObjectNode): HostName | undefined {
-  if (node.kind.endsWith("Host")) return node;
+  if (isHostKind(node.kind)) return node;
   for (const child of node.children) {
     const found = hostBelow(child);
     if (found !== undefined) return found;
@@ -234,17 +213,42 @@ function hostBelow(node: ObjectNode): HostName | undefined {
   return undefined;
 }
 
-function kindBelow(node: ObjectNode, kind: string): boolean {
-  return node.kind === kind || node.children.some((child) => kindBelow(child, kind));
+/** The provider that alone uses a reason. */
+function providerOfReason(
+  { reason }: Cause,
+  providers: readonly ProviderDescription[],
+): ProviderDescription | undefined {
+  return providers.find(({ why }) => why?.capacityReasons?.includes(reason) === true);
 }
 
-/** The rest of a message after the words that the sentence says already. */
+/** The provider of an infrastructure machine that the object is or has. */
+function providerBelow(node: ObjectNode, providers: readonly ProviderDescription[]): ProviderDescription | undefined {
+  const own = providers.find(({ workers }) => workers?.templateKind === `${node.kind}Template`);
+  if (own !== undefined) return own;
+  for (const child of node.children) {
+    const found = providerBelow(child, providers);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function capacitySteps({ message }: Cause, provider: ProviderDescription | undefined, flags: string): string[] {
+  const host = provider?.hosts?.[0]?.kind.toLowerCase();
+  return [
+    ...(/\d+ in error/.test(message) && host !== undefined
+      ? [`see what is wrong with a host in error: capstan why ${host}/NAME${flags}`]
+      : []),
+    provider?.why?.capacityCure ?? "free a machine of its provider, or give it more capacity",
+  ];
+}
+
+/** Removes the lead of a message that the sentence already contains. */
 function withoutLead(message: string): string {
   return message.replace(/^Cannot reach the workload cluster('s API)?: /, "");
 }
 
-/** A message as the rest of a sentence; nothing when there is none. */
-function sentence(message: string, lead: string): string {
+/** Makes a message the rest of a sentence after `lead`; only the full stop when there is none. */
+export function sentence(message: string, lead: string): string {
   const text = plain(message);
   if (text === "") return ".";
   return `${lead}${text}${/[.!?]$/.test(text) ? "" : "."}`;

@@ -1,13 +1,8 @@
 import { type Condition, formatTime } from "@capstan/apimachinery";
+import { activityOf, type Progress } from "./activity.ts";
 import type { ObjectNode } from "./object-node.ts";
 import { lastChangeMs } from "./patience.ts";
 import { type Cause, type Link, linkOf } from "./why.ts";
-
-/** How far something has come: `done` of `total`. */
-export interface Progress {
-  done: number;
-  total: number;
-}
 
 /** A group of machines, or a control plane, that is not yet as its spec wants it. */
 export interface RolloutFinding {
@@ -29,11 +24,12 @@ export function rolloutFindings(node: ObjectNode): RolloutFinding[] {
   }
   if (!GROUPS.test(node.kind)) return node.children.flatMap(rolloutFindings);
   const exceeded = withExceededDeadline(node);
-  const progress = upToDateOf(node);
+  const [activity] = activityOf(node) ?? [];
+  const progress = activity?.counts === "replaced" ? activity.progress : upToDateOf(node);
   const outdated = machinesOf(node).find((machine) => conditionOf(machine, "UpToDate")?.status === "False");
   const own = conditionOf(node, "UpToDate");
-  if (exceeded !== undefined) return [{ link: exceeded, ...(progress === undefined ? {} : { progress }) }];
-  if (own?.status === "False") return [{ link: linkOf(node, own), ...(progress === undefined ? {} : { progress }) }];
+  if (exceeded !== undefined) return [{ link: exceeded, progress }];
+  if (own?.status === "False") return [{ link: linkOf(node, own), progress }];
   if (outdated === undefined || progress === undefined || progress.done >= progress.total) return [];
   return [{ link: { node, cause: rollingOut(node, outdated) }, progress }];
 }

@@ -1,4 +1,5 @@
 import type { Condition } from "@capstan/apimachinery";
+import { PROVIDERS } from "@capstan/manager/providers";
 import { expect, test } from "vitest";
 import type { ObjectNode } from "./object-node.ts";
 import { assess, type ObjectState, stateOf, stateText } from "./state.ts";
@@ -27,7 +28,8 @@ const node = (kind: string, conditions: Condition[], more: Partial<ObjectNode> =
 const cluster = (...children: ObjectNode[]): ObjectNode =>
   node("Cluster", [condition("Available", "True")], { children });
 
-const at = (root: ObjectNode, seconds: number): string => stateOf(root, after(seconds)).state;
+const at = (root: ObjectNode, seconds: number): string =>
+  stateOf(root, { nowMs: after(seconds), providers: PROVIDERS }).state;
 
 test("what waits is progressing for ten minutes without a change, then degraded", () => {
   const waiting = cluster(
@@ -35,7 +37,7 @@ test("what waits is progressing for ten minutes without a change, then degraded"
   );
   expect(at(waiting, 599)).toBe("Progressing");
   expect(at(waiting, 600)).toBe("Degraded");
-  expect(assess(waiting, { nowMs: after(5), namespace: "n" }).changesAtMs).toBe(after(600));
+  expect(assess(waiting, { nowMs: after(5), providers: PROVIDERS, namespace: "n" }).changesAtMs).toBe(after(600));
 });
 
 test("bare metal gets half an hour to become a node", () => {
@@ -73,7 +75,9 @@ test("an upgrade of the control plane progresses; one that failed is degraded at
         version: "v1.35.4",
       }),
     );
-  expect(stateText(stateOf(plane("Upgrading"), after(1)))).toBe("Progressing (1 of 3)");
+  expect(stateText(stateOf(plane("Upgrading"), { nowMs: after(1), providers: PROVIDERS }))).toBe(
+    "Progressing (1 of 3)",
+  );
   expect(at(plane("UpgradeFailed"), 1)).toBe("Degraded");
 });
 
@@ -94,6 +98,7 @@ test("the worst of several levels is the state, and the message counts the other
     cluster(rolling, node("MachineSet", [], { children: [machine("a")] }), machine("b")),
     {
       nowMs: after(1),
+      providers: PROVIDERS,
       namespace: "n",
     },
   );
@@ -113,14 +118,14 @@ test("a machine that is being deleted is progress, not a fault", () => {
 test("parts of a paused or hibernated cluster rest with it", () => {
   const resting: ObjectState = { state: "Hibernated", reason: "Hibernated", message: "", since: "" };
   const broken = node("Machine", [condition("Ready", "False")]);
-  expect(stateOf(broken, after(9999), resting).state).toBe("Hibernated");
-  expect(stateOf(broken, after(9999)).state).toBe("Degraded");
+  expect(stateOf(broken, { nowMs: after(9999), providers: PROVIDERS }, resting).state).toBe("Hibernated");
+  expect(stateOf(broken, { nowMs: after(9999), providers: PROVIDERS }).state).toBe("Degraded");
 });
 
 test("a dead host is a fault of a paused cluster too, below that it is paused", () => {
   const host = node("ByoHost", [condition("Ready", "Unknown", "AgentSilent", "silent")]);
   const paused = { ...cluster(node("Machine", [condition("Ready", "True")], { children: [host] })), paused: true };
-  const { state, causes } = assess(paused, { nowMs: after(1), namespace: "n" });
+  const { state, causes } = assess(paused, { nowMs: after(1), providers: PROVIDERS, namespace: "n" });
   expect(state.state).toBe("Paused");
   expect(causes.map(({ level }) => level)).toEqual(["Paused", "Degraded"]);
 });
@@ -134,7 +139,7 @@ test("machines that wait for a control plane are no cause of their own", () => {
   const root = node("Cluster", [condition("Available", "False"), condition("ControlPlaneAvailable", "False")], {
     children: [plane, machine],
   });
-  const { causes } = assess(root, { nowMs: after(9999), namespace: "n" });
+  const { causes } = assess(root, { nowMs: after(9999), providers: PROVIDERS, namespace: "n" });
   expect(causes.map(({ chain }) => chain.at(-1)?.reason)).toEqual(["BinariesMissing"]);
 });
 
@@ -159,7 +164,7 @@ test("a control plane that serves does not hide what machines wait for", () => {
     condition("Ready", "False"),
     condition("NodeHealthy", "Unknown", "InspectionFailed"),
   ]);
-  const { causes } = assess(cluster(plane, machine), { nowMs: after(1), namespace: "n" });
+  const { causes } = assess(cluster(plane, machine), { nowMs: after(1), providers: PROVIDERS, namespace: "n" });
   expect(causes.map(({ chain }) => chain.at(-1)?.kind)).toEqual(["HostedControlPlane", "Machine"]);
 });
 
@@ -170,7 +175,7 @@ test("an upgrade says how far it has come, although its next machine still start
     replicas: { desired: 2, current: 3, available: 2, upToDate: 1 },
     children: [machine("old-1", "False", "True"), machine("old-2", "False", "True"), machine("new", "True", "False")],
   });
-  const { state, causes } = assess(cluster(group), { nowMs: after(1), namespace: "n" });
+  const { state, causes } = assess(cluster(group), { nowMs: after(1), providers: PROVIDERS, namespace: "n" });
   expect(stateText(state)).toBe("Progressing (1 of 2)");
   expect(causes.map(({ chain }) => chain.at(-1)?.kind)).toEqual(["MachineDeployment", "Machine"]);
 });
@@ -188,7 +193,9 @@ function poolWithFaults(...conditions: Condition[]): ObjectNode {
 }
 const SILENT = "* Node.Ready: Kubelet stopped posting node status.";
 const roots = (of: ObjectNode, seconds = 1): (string | undefined)[] =>
-  assess(of, { nowMs: after(seconds), namespace: "n" }).causes.map(({ chain }) => chain.at(-1)?.kind);
+  assess(of, { nowMs: after(seconds), providers: PROVIDERS, namespace: "n" }).causes.map(
+    ({ chain }) => chain.at(-1)?.kind,
+  );
 
 test("a host in error whose Machine works comes after a dead Machine, in a pool as in its cluster", () => {
   expect(roots(cluster(poolWithFaults()))).toEqual(["Machine", "BareMetalHost"]);
@@ -211,12 +218,14 @@ test("a rollout without progress is hidden only by the fault that stopped it", (
 
 test("replicas that fit nowhere degrade a pool after a minute, whatever else changes in it", () => {
   const moved = { ...condition("Ready", "True"), lastTransitionTime: "2026-01-01T00:09:00Z" };
-  const message = "1 replicas fit into no member (own cooling down): run x, add a member";
+  const message = "1 replicas do not fit into any member (own cooling down): run x, add a member";
   const placed = condition("Placed", "False", "NoMemberHasRoom", message);
   const pool = node("WorkerPool", [condition("Available", "True"), placed], { children: [node("Machine", [moved])] });
   expect(at(cluster(pool), 59)).toBe("Progressing");
   expect(at(cluster(pool), 60)).toBe("Degraded");
-  const { causes } = assess(cluster(pool), { nowMs: after(60), namespace: "default" });
-  expect(causes[0]?.cause).toBe("WorkerPool workerpool has no room: 1 replicas fit into no member (own cooling down).");
+  const { causes } = assess(cluster(pool), { nowMs: after(60), providers: PROVIDERS, namespace: "default" });
+  expect(causes[0]?.cause).toBe(
+    "WorkerPool workerpool has no room: 1 replicas do not fit into any member (own cooling down).",
+  );
   expect(causes[0]?.steps[0]).toMatch(/: capstan retry workerpool workerpool$/);
 });

@@ -1,8 +1,10 @@
+import type { ProviderDescription } from "../sdk/description.ts";
+import { type Activity, activitiesOf, type Progress } from "./activity.ts";
 import { type Explanation, explanations } from "./explain.ts";
 import { changesAtMs, type Finding, findingsOf } from "./findings.ts";
 import type { ObjectNode } from "./object-node.ts";
 import type { Level } from "./patience.ts";
-import { type Progress, shortGroups } from "./rollouts.ts";
+import { shortGroups } from "./rollouts.ts";
 import { summaryOf } from "./why.ts";
 
 /** The states of an object, worst first. Unknown means that the workload cluster is unreachable, so the state of its Nodes is unknown. */
@@ -28,14 +30,17 @@ export interface Assessment {
   state: ObjectState;
   /** Most severe first; empty for a healthy object. */
   causes: Explanation[];
+  /** What control planes do with their Machines, each with its progress and its current step. */
+  activities: Activity[];
   /** When the state may change without a further event, in milliseconds since 1970. */
   changesAtMs?: number;
 }
 
-/** The time at which `assess` decides, and the namespace and Cluster of the object. */
+/** The time at which `assess` decides, the namespace and Cluster of the object, and the providers whose rules apply. */
 export interface AssessmentContext {
   nowMs: number;
   namespace: string;
+  providers: readonly ProviderDescription[];
   /** Name of the object's Cluster; defaults to the object's own name. */
   cluster?: string;
 }
@@ -45,20 +50,26 @@ export interface AssessmentContext {
  * result.
  */
 export function assess(node: ObjectNode, context: AssessmentContext): Assessment {
-  const findings = findingsOf(node, context.nowMs);
-  const causes = explanations(findings, context.namespace, context.cluster ?? node.name);
+  const { nowMs, namespace, providers, cluster = node.name } = context;
+  const findings = findingsOf(node, nowMs, providers);
+  const causes = explanations(findings, { namespace, cluster, providers });
   const at = changesAtMs(node, findings);
   return {
     state: stateFrom(node, findings, causes),
     causes,
-    ...(at === undefined ? {} : { changesAtMs: at }),
+    activities: activitiesOf(node),
+    changesAtMs: at,
   };
 }
 
 /** Returns only the state of an object. Parts of a paused or hibernated cluster have the cluster's state, passed as `within`. */
-export function stateOf(node: ObjectNode, nowMs: number, within?: ObjectState): ObjectState {
+export function stateOf(
+  node: ObjectNode,
+  { nowMs, providers }: Pick<AssessmentContext, "nowMs" | "providers">,
+  within?: ObjectState,
+): ObjectState {
   if (within?.state === "Hibernated" || within?.state === "Paused") return within;
-  return assess(node, { nowMs, namespace: "default" }).state;
+  return assess(node, { nowMs, namespace: "default", providers }).state;
 }
 
 function stateFrom(node: ObjectNode, findings: readonly Finding[], causes: readonly Explanation[]): ObjectState {
@@ -79,7 +90,7 @@ function stateFrom(node: ObjectNode, findings: readonly Finding[], causes: reado
     reason: cause.chain.at(-1)?.reason ?? level,
     message: more === 0 ? cause.cause : `${cause.cause} (and ${more} more ${more === 1 ? "cause" : "causes"})`,
     since: cause.chain.at(-1)?.since ?? "",
-    ...(progress === undefined ? {} : { progress }),
+    progress,
   };
 }
 

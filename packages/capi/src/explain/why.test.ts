@@ -64,7 +64,7 @@ test("that a pool moves nothing is no cause; that it finds no room is", () => {
   const pool = node("WorkerPool", [
     condition("Available", "False", "0 of 4 machines are available"),
     condition("Moving", "False", "", "Settled"),
-    condition("Placed", "False", "4 replicas fit into no member"),
+    condition("Placed", "False", "4 replicas do not fit into any member"),
   ]);
   expect(why(pool).map((chain) => chain.map((cause) => cause.condition))).toEqual([["Placed"]]);
 });

@@ -1,4 +1,5 @@
 import type { Condition } from "@capstan/apimachinery";
+import { isHostKind } from "./host-kinds.ts";
 import type { ObjectNode } from "./object-node.ts";
 
 /** One link of the chain from a symptom to its cause. */
@@ -43,7 +44,7 @@ export function summaryOf(node: ObjectNode): Condition | undefined {
   return undefined;
 }
 
-/** Whether something is wrong with the object, as far as its own conditions say. */
+/** Whether the object's own conditions report a problem. */
 export function isTroubled(node: ObjectNode): boolean {
   const summary = summaryOf(node);
   return node.deleting || (summary === undefined ? issuesOf(node).length > 0 : summary.status !== "True");
@@ -55,7 +56,7 @@ export function isTroubled(node: ObjectNode): boolean {
  */
 export function chainsOf(node: ObjectNode): Link[][] {
   const flag = flagOf(node);
-  const chains = node.children.flatMap(chainsOf);
+  const chains = node.children.flatMap(chainsOf).filter((chain) => !waitsForStart(node, chain));
   if (flag !== undefined)
     return flag.type === "Paused" || chains.length === 0
       ? [[linkOf(node, flag)]]
@@ -70,6 +71,22 @@ export function chainsOf(node: ObjectNode): Link[][] {
   ];
 }
 
+/** Conditions of a control plane Machine that nobody can observe before the control plane has started. */
+const COMPONENT = /(PodHealthy|EtcdMemberHealthy|LabelsAndTaintsSet)$/;
+
+/** Whether a Machine only waits for the control plane that it starts: the control plane itself says best what is wrong. */
+function waitsForStart(node: ObjectNode, chain: readonly Link[]): boolean {
+  const cause = chain.at(-1)?.cause;
+  if (cause?.kind !== "Machine" || !isNotInitialized(node)) return false;
+  return MACHINE_TOPICS[cause.condition] === "node" || COMPONENT.test(cause.condition);
+}
+
+function isNotInitialized({ kind, conditions }: ObjectNode): boolean {
+  return (
+    kind.endsWith("ControlPlane") && conditions.some(({ type, status }) => type === "Initialized" && status === "False")
+  );
+}
+
 /** A chain of a part, led by the condition of the whole that shows it. */
 function withSymptom(node: ObjectNode, faults: readonly Condition[], chain: Link[]): Link[] {
   const [first] = chain;
@@ -82,7 +99,9 @@ function faultsOf(node: ObjectNode): Condition[] {
   const issues = issuesOf(node);
   const summary = summaryOf(node);
   if (summary === undefined) return issues;
-  if (node.kind.endsWith("Host")) return [summary, ...issues.filter(({ type }) => OWN.has(type))];
+  // Nothing else can be inspected before.
+  if (isNotInitialized(node)) return [summary];
+  if (isHostKind(node.kind)) return [summary, ...issues.filter(({ type }) => OWN.has(type))];
   return issues.length > 0 ? issues : [summary];
 }
 
@@ -94,7 +113,7 @@ function flagOf(node: ObjectNode): Condition | undefined {
   return isTroubled(node) ? on("Paused") : undefined;
 }
 
-/** What a condition of an object is about. */
+/** Topic of a condition of an object. */
 type Topic = "infrastructure" | "controlPlane" | "workers" | "bootstrap" | "node" | "any" | "own";
 
 const CLUSTER_TOPICS: Readonly<Record<string, Topic>> = {
@@ -116,7 +135,7 @@ const MACHINE_TOPICS: Readonly<Record<string, Topic>> = {
   OwnerRemediated: "node",
 };
 /** Own faults of other kinds that their parts never explain. */
-const OWN = new Set(["Placed", "MachineIDUnique", "ClockInSync"]);
+const OWN = new Set(["Placed", "MachineIDUnique", "ClockInSync", "ChangesPossible", "EtcdStable", "AddonsUpToDate"]);
 
 function topicOf(node: ObjectNode, { type }: Condition): Topic {
   if (node.kind === "Cluster") return CLUSTER_TOPICS[type] ?? "own";
@@ -164,11 +183,17 @@ function ownFaults(node: ObjectNode, faults: readonly Condition[], hasChains: bo
   return node.kind === "Machine" && (others.length > 0 || hasChains) ? others : out;
 }
 
-/** What can be wrong with a control plane whose API serves. */
-const BESIDE = ["EtcdClusterHealthy", "ControlPlaneComponentsHealthy"];
+/** Conditions that can be False although the API of a control plane serves. */
+const ADDITIONAL = [
+  "EtcdClusterHealthy",
+  "ControlPlaneComponentsHealthy",
+  "ChangesPossible",
+  "EtcdStable",
+  "AddonsUpToDate",
+];
 
 function besideOf(node: ObjectNode): Link[][] {
-  const types = node.kind.endsWith("ControlPlane") ? BESIDE : node.kind.endsWith("Host") ? [...OWN] : ["Placed"];
+  const types = node.kind.endsWith("ControlPlane") ? ADDITIONAL : isHostKind(node.kind) ? [...OWN] : ["Placed"];
   return node.conditions
     .filter(({ type, status }) => types.includes(type) && status === "False")
     .map((condition) => [linkOf(node, condition)]);

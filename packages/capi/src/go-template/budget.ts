@@ -3,7 +3,7 @@ import { TemplateError } from "./lexer.ts";
 
 const MAX_OUTPUT = 1_000_000;
 const MAX_STEPS = 100_000;
-/** Characters and values that functions look at or make: some tens of milliseconds. */
+/** Maximum of characters and values that functions read or create: some tens of milliseconds. */
 const MAX_WORK = 4_000_000;
 /** Going to a value takes as long as reading so many characters. */
 const VALUE = 8;
@@ -11,7 +11,7 @@ const MAX_DEPTH = 100;
 /** The longest text that a function makes. */
 const MAX_TEXT = 1_000_000;
 
-/** What one rendering may use: templates come from users, and all others wait meanwhile. */
+/** Budget of one rendering: templates come from users, and a rendering blocks the event loop. */
 export class Budget {
   #output = 0;
   #steps = 0;
@@ -90,7 +90,7 @@ export class Budget {
   }
 }
 
-/** Refuses to make a text that is too long, before it is made. */
+/** Throws for a text that is too long, before it is created. */
 export function checkLength(length: number): void {
   if (!(length <= MAX_TEXT)) throw new TemplateError("the result is too long");
 }

@@ -5,7 +5,7 @@ import { type Node, type Operand, type Pipeline, parse } from "./parser.ts";
 /** These stop at the operand that decides, so the renderer carries them out itself. */
 const DECIDING = ["and", "or"];
 
-/** What is wrong with a template whatever it is rendered over: its form, functions and variables that nobody defines. */
+/** Returns errors of a template that do not depend on its data: syntax, unknown functions and undefined variables. */
 export function templateProblem(template: string): string | undefined {
   try {
     const nodes = parse(template);

@@ -1,6 +1,6 @@
 const MAX_MESSAGE = 1_000;
 
-/** What is wrong with a template, with where. */
+/** An error in a template, with its position. */
 export class TemplateError extends Error {
   constructor(message: string) {
     // It may quote a value, which may be of any length; errors are kept in conditions.
@@ -9,10 +9,10 @@ export class TemplateError extends Error {
   }
 }
 
-/** A piece of a template: text as it is, or the words of an action. */
+/** A piece of a template: literal text, or the tokens of an action. */
 export type Piece = { type: "text"; text: string } | { type: "action"; tokens: Token[]; source: string };
 
-/** One word of an action. */
+/** One token of an action. */
 export type Token =
   | { type: "string"; value: string }
   | { type: "number"; value: number }
@@ -38,7 +38,7 @@ const WORD = new RegExp(
   "y",
 );
 
-/** Splits a template into text and actions; `{{-` and `-}}` trim the white space beside them. */
+/** Splits a template into text and actions; `{{-` and `-}}` trim the adjacent white space. */
 export function split(template: string): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
@@ -66,7 +66,7 @@ export function split(template: string): Piece[] {
   return pieces;
 }
 
-/** Where an action ends: strings may contain braces. */
+/** Finds the end of an action: strings may contain braces. */
 function closing(template: string, begin: number): number {
   let quote = "";
   for (let i = begin; i < template.length; i++) {

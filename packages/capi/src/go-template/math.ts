@@ -22,7 +22,7 @@ function steps(from: number, to: number, by: number): number[] {
   if (by === 0 || (to - from) / by > MAX_LIST) throw new TemplateError("the list is too long");
   const result: number[] = [];
   for (let value = from; by > 0 ? value < to : value > to; value += by) {
-    // Beyond what a number can tell apart, a step leads nowhere.
+    // Beyond the precision of a number, adding a step changes nothing.
     if (result.length >= MAX_LIST) throw new TemplateError("the list is too long");
     result.push(value);
   }
@@ -37,9 +37,9 @@ function rounded(value: unknown, digits: unknown): number {
 /** Constraints as Masterminds writes them; pre-releases count, as versions of Kubernetes often are. */
 function semverCompare(constraint: string, version: string): boolean {
   const range = constraint.replaceAll(",", " ");
-  if (semver.validRange(range) === null) throw new TemplateError(`${constraint} is no constraint on versions`);
+  if (semver.validRange(range) === null) throw new TemplateError(`${constraint} is not a version constraint`);
   const parsed = semver.parse(version.replace(/^v/, ""));
-  if (parsed === null) throw new TemplateError(`${version} is no semantic version`);
+  if (parsed === null) throw new TemplateError(`${version} is not a semantic version`);
   return semver.satisfies(parsed, range);
 }
 
@@ -65,7 +65,7 @@ export const mathFunctions: Record<string, TemplateFunction> = {
   semverCompare,
   semver: (version: string) => {
     const parsed = semver.parse(version.replace(/^v/, ""));
-    if (parsed === null) throw new TemplateError(`${version} is no semantic version`);
+    if (parsed === null) throw new TemplateError(`${version} is not a semantic version`);
     return {
       Major: parsed.major,
       Minor: parsed.minor,

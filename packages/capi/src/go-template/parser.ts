@@ -84,7 +84,7 @@ class Parser {
       if (next === undefined) otherwise = this.list(depth + 1);
       else if (next.type === "name" && (next.value === "if" || next.value === "with"))
         return { type, pipeline: head, body, otherwise: [this.#block(next.value, rest, depth + 1)] };
-      else throw new TemplateError("unexpected words after {{else}}");
+      else throw new TemplateError("unexpected input after {{else}}");
     }
     if (this.ended !== "end") throw new TemplateError(`{{${type}}} has no {{end}}`);
     this.ended = undefined;
@@ -176,7 +176,7 @@ class Reader {
     return { type: "group", pipeline: { declares: [], assigns: false, commands: inner }, path: this.#path() };
   }
 
-  /** Fields directly behind a variable or a parenthesis. */
+  /** Fields directly after a variable or a parenthesis. */
   #path(): string[] {
     const next = this.#tokens[this.#at];
     if (next?.type !== "field") return [];

@@ -5,7 +5,7 @@ import { printValue, truthy } from "./go-values.ts";
 import { TemplateError } from "./lexer.ts";
 import { type Command, type Node, type Operand, type Pipeline, parse } from "./parser.ts";
 
-/** A number is ranged over so far at most; each turn is a step. */
+/** Maximum number to range over; each iteration is a step. */
 const MAX_RANGE = 100_000;
 
 /**
@@ -32,7 +32,7 @@ function write(text: string, state: State): void {
   state.output.push(text);
 }
 
-/** Whether a value counts as true; a map is asked for its keys. */
+/** Whether a value counts as true; a map is true if it has keys. */
 function decides(value: unknown, { budget }: State): boolean {
   budget.call("not", [value]);
   return truthy(value);
@@ -182,7 +182,7 @@ function lookup(name: string, variables: Variables): unknown {
   return scope[name];
 }
 
-/** A key that a map lacks has no value; a field of something that is no map is a mistake. */
+/** A missing key of a map has no value; a field of anything else is an error. */
 function fieldOf(value: unknown, path: readonly string[], { budget }: State): unknown {
   budget.work(path.length);
   let current = value;

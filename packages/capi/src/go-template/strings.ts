@@ -9,7 +9,7 @@ const text = (value: unknown): string => (value === null || value === undefined 
 
 function repeat(count: number, value: unknown): string {
   const unit = text(value);
-  if (!(count >= 0)) throw new TemplateError("the count is negative or no number");
+  if (!(count >= 0)) throw new TemplateError("the count is negative or not a number");
   checkLength(count * unit.length);
   return unit.repeat(count);
 }

@@ -19,7 +19,7 @@ interface Handler {
   delete(object: Holder): void;
 }
 
-/** A book of one pool that is told of objects as a cache would tell it. */
+/** A book of one pool that gets objects as from a cache. */
 function open(): { book: AddressBook<Pool, PoolPrefixes>; tell: Handler; returned: string[] } {
   const returned: string[] = [];
   const book = new AddressBook<Pool, PoolPrefixes>(

@@ -4,7 +4,7 @@ import { type AddressRange, countOf, difference, union } from "./address-ranges.
 import { Allocator } from "./allocator.ts";
 import { coverOf, type PoolRanges, slotText } from "./slots.ts";
 
-/** How pools of one kind are read. */
+/** Reads pools of one kind. */
 export interface PoolReader<P, R extends PoolRanges = PoolRanges> {
   /** One name per pool, the same that `AddressObjects.pool` gives. */
   key(pool: P): string;
@@ -14,12 +14,12 @@ export interface PoolReader<P, R extends PoolRanges = PoolRanges> {
   ranges(pool: P): R | { problem: string };
 }
 
-/** How objects of one kind say which address is whose. */
+/** Reads from objects of one kind which address belongs to which holder. */
 export interface AddressObjects<A extends KubeObject> {
   kind: Kind<A>;
   /** The pool the address is from; undefined for pools that are not ours. */
   pool(object: A): string | undefined;
-  /** Who holds it, in the words of `reserve`. */
+  /** The holder, as in `reserve`. */
   holder(object: A): string;
   /** The address; in pools of prefixes with its length, such as fd00::/64. */
   address(object: A): string;
@@ -33,10 +33,10 @@ export interface PoolCounts {
   outOfRange: number;
 }
 
-/** A certain address, or any by chance; the lowest free one unless said. */
+/** A specific address, or a random one; by default the lowest free one. */
 export interface Wish {
   address?: string;
-  /** In whose name the address is kept, if not in that of the claim. */
+  /** The holder that the address is reserved for, if not the claim. */
   keptFor?: string;
   random?: Random;
 }
@@ -79,7 +79,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     signal.addEventListener("abort", remove, { once: true });
   }
 
-  /** What a pool has to give, or what is wrong with its spec. */
+  /** Returns the addresses of a pool, or what is wrong with its spec. */
   addresses(pool: P): R | { problem: string } {
     return this.#entry(pool).addresses;
   }
@@ -96,7 +96,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     };
   }
 
-  /** Whether anybody holds an address of a pool or is about to. */
+  /** Whether an address of a pool is held or reserved. */
   inUse(pool: P): boolean {
     const key = this.#pools.key(pool);
     return this.#held.has(key) || [...this.#reserved.values()].some((reservation) => reservation.pool === key);
@@ -107,7 +107,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     return this.#held.get(this.#pools.key(pool)) ?? new Map();
   }
 
-  /** Reserves an address for a claim, or gives the one it reserved before; undefined when there is none. */
+  /** Reserves an address for a claim, or returns its existing reservation; undefined if none is free. */
   reserve(pool: P, claim: string, wish: Wish = {}): string | undefined {
     const key = this.#pools.key(pool);
     const before = this.#reserved.get(claim);
@@ -121,7 +121,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     return address;
   }
 
-  /** Gives a reservation back of which it is certain that no object was made. */
+  /** Releases a reservation for which certainly no object was created. */
   cancel(claim: string): void {
     const reservation = this.#reserved.get(claim);
     if (reservation === undefined) return;
@@ -130,7 +130,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     this.#free(reservation.pool, reservation.address, claim);
   }
 
-  /** A pool that is gone needs no entry. */
+  /** A deleted pool needs no entry. */
   forget(pool: string): void {
     this.#entries.delete(pool);
   }
@@ -146,7 +146,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     const reservation = this.#reserved.get(holder);
     if (reservation === undefined) return;
     this.#reserved.delete(holder);
-    // Somebody else made the object, with another address than the one kept for it.
+    // Another client created the object, with another address than the reserved one.
     if (reservation.address !== address || reservation.pool !== pool)
       this.#free(reservation.pool, reservation.address, holder);
   }
@@ -162,7 +162,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     this.#onReturn(pool);
   }
 
-  /** What is not exactly one slot takes away all it touches; so rare that the pool's entry is simply built anew. */
+  /** An address that is not exactly one slot occupies all slots it touches; it is so rare that the pool's entry is rebuilt. */
   #note(pool: string, address: string, change: (allocator: Allocator, slot: bigint) => void): void {
     const entry = this.#entries.get(pool);
     if (entry === undefined) return;
@@ -171,7 +171,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
     else this.#entries.delete(pool);
   }
 
-  /** Built anew when the pool changes: from what is held, kept and reserved. */
+  /** Rebuilds the entry when the pool changes, from held and reserved addresses. */
   #entry(pool: P): Entry<R> {
     const key = this.#pools.key(pool);
     const version = this.#pools.version(pool);
@@ -197,7 +197,7 @@ export class AddressBook<P, R extends PoolRanges = PoolRanges> {
   }
 }
 
-/** Holds what is kept for somebody until it comes. */
+/** Holder of addresses that are reserved for a later holder. */
 const keeper = (holder: string): string => `kept for ${holder}`;
 
 function take(allocator: Allocator, claim: string, pool: PoolRanges, wish: Wish): bigint | undefined {

@@ -1,7 +1,7 @@
 import { type Random, randomFloat } from "@capstan/apimachinery";
 import { type AddressRange, countOf } from "./address-ranges.ts";
 
-/** How often chance is asked for a free address. */
+/** How many random addresses are tried. */
 const ATTEMPTS = 32;
 
 /** A range and the rank of its first address: ranks count all addresses of the pool in the order they are given away. */
@@ -38,12 +38,12 @@ export class Allocator {
     this.#byAddress = [...this.#inOrder].sort((a, b) => (a.first < b.first ? -1 : 1));
   }
 
-  /** Addresses of the pool that somebody holds. */
+  /** Number of held addresses of the pool. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Addresses held that the pool does not have. */
+  /** Number of held addresses outside of the pool. */
   get outOfRange(): number {
     return this.#holders.size - this.#taken;
   }
@@ -52,7 +52,7 @@ export class Allocator {
     return this.total - BigInt(this.#taken);
   }
 
-  /** Notes that somebody holds an address. */
+  /** Records a holder of an address. */
   hold(address: bigint, holder: string): void {
     const holders = this.#holders.get(address);
     if (holders !== undefined) {
@@ -63,7 +63,7 @@ export class Allocator {
     if (this.#rankOf(address) !== undefined) this.#taken++;
   }
 
-  /** Notes that somebody does not hold an address any more. */
+  /** Removes a holder of an address. */
   release(address: bigint, holder: string): void {
     const holders = this.#holders.get(address);
     if (holders?.delete(holder) !== true || holders.size > 0) return;
@@ -74,14 +74,14 @@ export class Allocator {
     if (rank < this.#cursor) push(this.#returned, rank);
   }
 
-  /** Takes the first free address for somebody; undefined when none is left. */
+  /** Takes the first free address for a holder; undefined if none is left. */
   take(holder: string): bigint | undefined {
     const address = this.#firstReturned() ?? this.#advance();
     if (address !== undefined) this.hold(address, holder);
     return address;
   }
 
-  /** Takes a certain address; false when it is not in the pool or somebody else than `ally` holds it. */
+  /** Takes a specific address; false if it is not in the pool or has a holder other than `ally`. */
   takeAt(address: bigint, holder: string, ally?: string): boolean {
     const others = [...(this.#holders.get(address) ?? [])].filter((other) => other !== holder && other !== ally);
     if (others.length > 0 || this.#rankOf(address) === undefined) return false;
@@ -89,7 +89,7 @@ export class Allocator {
     return true;
   }
 
-  /** Takes some free address by chance; the first when chance finds none soon, as in a pool that is nearly empty. */
+  /** Takes a random free address; the first free one if several random tries fail, as in a nearly exhausted pool. */
   takeAny(holder: string, random: Random): bigint | undefined {
     for (let attempt = 0; attempt < ATTEMPTS && this.free > 0n; attempt++) {
       const address = this.#at(below(this.total, random));
@@ -104,7 +104,7 @@ export class Allocator {
     for (;;) {
       const rank = pop(this.#returned);
       const address = rank === undefined ? undefined : this.#at(rank);
-      // One that was returned may have been taken since, by an object that somebody restored.
+      // One that was returned may have been taken since, by a restored object.
       if (address === undefined || !this.#holders.has(address)) return address;
     }
   }

@@ -30,18 +30,18 @@ describe("a pool", () => {
     [
       "must be readable",
       { addresses: ["10.0.0.300"], prefix: 24 },
-      /^spec\.addresses\[0\]: 10\.0\.0\.300 is no address/,
+      /^spec\.addresses\[0\]: 10\.0\.0\.300 is not an address/,
     ],
     ["must not run backwards", { addresses: ["10.0.0.9-10.0.0.1"], prefix: 24 }, /^spec\.addresses\[0\]/],
     [
-      "must be of one family",
+      "must be of one IP family",
       { addresses: ["10.0.0.1", "fd00::1"], prefix: 24 },
-      /^spec\.addresses\[1\]: .*one family/,
+      /^spec\.addresses\[1\]: .*one IP family/,
     ],
     [
       "must have exclusions of its family",
       { addresses: ["10.0.0.1"], prefix: 24, excludedAddresses: ["10.0.0.9", "fd00::1"] },
-      /^spec\.excludedAddresses\[1\]: .*one family/,
+      /^spec\.excludedAddresses\[1\]: .*one IP family/,
     ],
     ["must not have blanks in a range", { addresses: ["10.0.0.1 - 10.0.0.9"], prefix: 24 }, /^spec\.addresses\[0\]/],
     [

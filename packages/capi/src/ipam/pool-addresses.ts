@@ -9,7 +9,7 @@ import {
   union,
 } from "./address-ranges.ts";
 
-/** What of a pool's spec says which addresses it has. */
+/** The fields of a pool's spec that define its addresses. */
 export interface PoolSpec {
   addresses: readonly string[];
   prefix: number;
@@ -18,7 +18,7 @@ export interface PoolSpec {
   excludedAddresses?: readonly string[];
 }
 
-/** What a pool can give away. */
+/** The addresses that a pool allocates. */
 export interface PoolAddresses {
   family: 4 | 6;
   ranges: readonly AddressRange[];
@@ -26,9 +26,9 @@ export interface PoolAddresses {
   gateway?: string;
 }
 
-/** Why a pool has none. */
+/** Why the spec of a pool is invalid. */
 export interface PoolProblem {
-  /** A sentence that begins with the field. */
+  /** A sentence that starts with the field. */
   problem: string;
   field: string;
 }
@@ -40,11 +40,11 @@ export function poolAddresses(spec: PoolSpec): PoolAddresses | PoolProblem {
   const excluded = parseAll(spec.excludedAddresses ?? [], "spec.excludedAddresses");
   if ("problem" in excluded) return excluded;
   const first = addresses.ranges[0];
-  if (first === undefined) return problemAt("spec.addresses", "name at least one address");
+  if (first === undefined) return problemAt("spec.addresses", "specify at least one address");
   const { family } = first;
   const gateway = spec.gateway === undefined || spec.gateway === "" ? undefined : parseAddress(spec.gateway);
   if (gateway === undefined && spec.gateway !== undefined && spec.gateway !== "")
-    return problemAt("spec.gateway", `${spec.gateway} is no IP address`);
+    return problemAt("spec.gateway", `${spec.gateway} is not an IP address`);
   const foreign =
     foreignTo(family, addresses.ranges, spec.addresses, "spec.addresses") ??
     foreignTo(family, excluded.ranges, spec.excludedAddresses ?? [], "spec.excludedAddresses");
@@ -52,7 +52,7 @@ export function poolAddresses(spec: PoolSpec): PoolAddresses | PoolProblem {
   if (gateway !== undefined && gateway.family !== family)
     return problemAt(
       "spec.gateway",
-      `${spec.gateway} is not of IPv${family}, as the addresses are: all must be of one family`,
+      `${spec.gateway} is not an IPv${family} address like spec.addresses: all must belong to one IP family`,
     );
   const bits = family === 4 ? 32 : 128;
   if (spec.prefix > bits) return problemAt("spec.prefix", `${spec.prefix} is longer than ${bits}`);
@@ -89,7 +89,7 @@ function foreignTo(
   if (index < 0) return undefined;
   return problemAt(
     `${field}[${index}]`,
-    `${texts[index]} is not of IPv${family}, as spec.addresses[0] is: all must be of one family`,
+    `${texts[index]} is not IPv${family} like spec.addresses[0]: all must belong to one IP family`,
   );
 }
 
@@ -98,7 +98,7 @@ function parseAll(texts: readonly string[], field: string): { ranges: ParsedRang
   for (const [index, text] of texts.entries()) {
     const range = parseRange(text);
     if (range === undefined)
-      return problemAt(`${field}[${index}]`, `${text} is no address, range such as 10.0.0.5-10.0.0.9 or CIDR`);
+      return problemAt(`${field}[${index}]`, `${text} is not an address, range such as 10.0.0.5-10.0.0.9 or CIDR`);
     ranges.push(range);
   }
   return { ranges };

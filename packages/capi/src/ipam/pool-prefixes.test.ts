@@ -30,11 +30,11 @@ describe("a pool of prefixes", () => {
       ["fd00:0:0:1::/64", "fd00:0:0:1::/64", "fd00:0:0:4::/64", "fd00:0:0:5::/64"],
     ],
     ["keeps the gateway's prefix", { prefixes: ["fd00::/64"], gateway: "fd00::1" }, ["fd00::/64", "fd00::/64"]],
-    ["must not be empty", { prefixes: [] }, /^spec\.prefixes: name at least one/],
-    ["needs lengths", { prefixes: ["fd00::1"] }, /^spec\.prefixes\[0\]: fd00::1 is no IPv6 prefix/],
+    ["must not be empty", { prefixes: [] }, /^spec\.prefixes: specify at least one/],
+    ["needs lengths", { prefixes: ["fd00::1"] }, /^spec\.prefixes\[0\]: fd00::1 is not an IPv6 prefix/],
     ["needs whole networks", { prefixes: ["fd00::/64", "fd00::1/64"] }, /^spec\.prefixes\[1\]: fd00::1\/64 has bits/],
-    ["must be IPv6", { prefixes: ["10.0.0.0/8"] }, /^spec\.prefixes\[0\]: 10\.0\.0\.0\/8 is no IPv6/],
-    ["must be as short as what it gives", { prefixes: ["fd00::/65"] }, /longer than the prefixes to give away, \/64/],
+    ["must be IPv6", { prefixes: ["10.0.0.0/8"] }, /^spec\.prefixes\[0\]: 10\.0\.0\.0\/8 is not an IPv6/],
+    ["must be as short as what it gives", { prefixes: ["fd00::/65"] }, /longer than the allocated prefixes, \/64/],
     [
       "needs a possible length",
       { prefixes: ["fd00::/64"], allocationPrefixLength: 129 },
@@ -45,7 +45,7 @@ describe("a pool of prefixes", () => {
     [
       "needs exclusions of IPv6",
       { prefixes: ["fd00::/64"], excludedPrefixes: ["10.0.0.1"] },
-      /^spec\.excludedPrefixes\[0\]: 10\.0\.0\.1 is not of IPv6/,
+      /^spec\.excludedPrefixes\[0\]: 10\.0\.0\.1 is not IPv6/,
     ],
   ];
   test.each(cases)("%s", (_name, spec, expected) => {

@@ -27,14 +27,14 @@ export function poolPrefixes(spec: PrefixPoolSpec): PoolPrefixes | PoolProblem {
   const length = spec.allocationPrefixLength ?? DEFAULT_PREFIX_LENGTH;
   if (length < 1 || length > ADDRESS_BITS)
     return problemAt("spec.allocationPrefixLength", `${length} is not between 1 and ${ADDRESS_BITS}`);
-  if (spec.prefixes.length === 0) return problemAt("spec.prefixes", "name at least one prefix");
+  if (spec.prefixes.length === 0) return problemAt("spec.prefixes", "specify at least one prefix");
   const prefixes = parseAll(spec.prefixes, "spec.prefixes", (text) => parsePrefix(text, length));
   if ("problem" in prefixes) return prefixes;
   const excluded = parseAll(spec.excludedPrefixes ?? [], "spec.excludedPrefixes", parseExcluded);
   if ("problem" in excluded) return excluded;
   const gateway = spec.gateway === undefined || spec.gateway === "" ? undefined : spec.gateway;
   if (gateway !== undefined && parseAddress(gateway)?.family !== 6)
-    return problemAt("spec.gateway", `${gateway} is no IPv6 address`);
+    return problemAt("spec.gateway", `${gateway} is not an IPv6 address`);
   const slotBits = ADDRESS_BITS - length;
   const slots = ({ first, last }: AddressRange): AddressRange => ({
     first: first >> BigInt(slotBits),
@@ -42,11 +42,11 @@ export function poolPrefixes(spec: PrefixPoolSpec): PoolPrefixes | PoolProblem {
   });
   return {
     family: 6,
-    // An exclusion takes away every prefix it touches, however little of it.
+    // An exclusion removes every prefix that it overlaps.
     ranges: difference(union(prefixes.ranges.map(slots)), union(excluded.ranges.map(slots))),
     slotBits,
     prefix: length,
-    ...(gateway === undefined ? {} : { gateway }),
+    gateway,
   };
 }
 
@@ -55,17 +55,17 @@ type Parsed = AddressRange | string;
 function parsePrefix(text: string, length: number): Parsed {
   const cidr = parseCidrText(text);
   const range = cidr === undefined ? undefined : parseRange(text);
-  if (cidr === undefined || range === undefined) return "is no IPv6 prefix such as fd00::/48";
-  if (range.family !== 6) return "is no IPv6 prefix; only those are given away";
+  if (cidr === undefined || range === undefined) return "is not an IPv6 prefix such as fd00::/48";
+  if (range.family !== 6) return "is not an IPv6 prefix; only IPv6 prefixes are supported";
   if (parseAddress(text.slice(0, text.indexOf("/")))?.value !== range.first)
-    return "has bits set behind its length; write the network's first address";
-  return cidr.bits > length ? `is longer than the prefixes to give away, /${length}` : range;
+    return "has bits set after its prefix length; write the network's first address";
+  return cidr.bits > length ? `is longer than the allocated prefixes, /${length}` : range;
 }
 
 function parseExcluded(text: string): Parsed {
   const range = parseRange(text);
-  if (range === undefined) return "is no address, range such as fd00::5-fd00::9 or prefix";
-  return range.family === 6 ? range : "is not of IPv6";
+  if (range === undefined) return "is not an address, range such as fd00::5-fd00::9 or prefix";
+  return range.family === 6 ? range : "is not IPv6";
 }
 
 function parseAll(

@@ -9,13 +9,13 @@ const text = (doc: string) => optional(string({ doc, maxLength: 87 }));
 
 const spec = object({
   addresses: optional(array(string({ minLength: 1, maxLength: 87 }), { maxItems: 1000 })),
-  subnet: text("A network whose addresses are given away, all but the first and the last."),
-  start: text("The first address to give away; the one after the subnet's first unless set."),
-  end: text("The last address to give away; the one before the subnet's last unless set."),
+  subnet: text("Network whose addresses are allocated, except for the first and the last one."),
+  start: text("First address to allocate; by default the one after the subnet's first address."),
+  end: text("Last address to allocate; by default the one before the subnet's last address."),
   prefix: optional(
-    integer({ doc: "Length of the network's prefix; the subnet's unless set.", minimum: 0, maximum: 128 }),
+    integer({ doc: "Prefix length of the network; by default that of the subnet.", minimum: 0, maximum: 128 }),
   ),
-  gateway: text("The network's gateway; never given away."),
+  gateway: text("Gateway of the network; never allocated."),
 });
 
 const columns: PrinterColumnDefinition[] = [
@@ -29,7 +29,7 @@ const columns: PrinterColumnDefinition[] = [
 ];
 
 /**
- * v1alpha1 of pools of addresses: a subnet, or a first and a last address, may stand for the list. What one version cannot say is
+ * v1alpha1 of pools of addresses: a subnet, or a first and a last address, may replace the list. Fields that one version lacks are
  * kept in an annotation, as for all other kinds.
  */
 export function poolV1Alpha1(group: string, kind: string, status: Schema): KindVersion {
@@ -62,7 +62,7 @@ const toStored: Way = {
 
 const fromStored: Way = {
   plain: known,
-  // A subnet comes back only while it says the same as the list: else it would bring back addresses that were taken out.
+  // A subnet comes back only while it says the same as the list: otherwise it would restore addresses that were removed.
   restored: (saved, next) => (deepEqual(known(listed(saved)), known(next)) ? saved : known(next)),
 };
 
@@ -81,12 +81,12 @@ function converted(pool: Unstructured, apiVersion: string, there: Way, back: Way
     apiVersion,
     kind: pool.kind,
     metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations },
-    ...(result === undefined ? {} : { spec: result }),
-    ...(pool["status"] === undefined ? {} : { status: pool["status"] }),
+    spec: result,
+    status: pool["status"],
   };
 }
 
-/** Someone may write anything into the annotation: what is no object counts as absent. */
+/** Users may write anything into the annotation: a value that is not an object counts as absent. */
 function savedSpec(data: string | undefined): JsonObject | undefined {
   try {
     const parsed: unknown = JSON.parse(data ?? "");
@@ -96,7 +96,7 @@ function savedSpec(data: string | undefined): JsonObject | undefined {
   }
 }
 
-/** Of a stored spec what v1alpha1 has too. */
+/** Returns the fields of a stored spec that v1alpha1 has too. */
 function known({ addresses, prefix, gateway }: JsonObject): JsonObject {
   return defined({ addresses, prefix, gateway });
 }

@@ -1,6 +1,6 @@
 import { type AddressRange, addressText, parseAddress, parseRange } from "./address-ranges.ts";
 
-/** What a pool has to give: addresses, or prefixes of one length. A slot is one of them, as a number. */
+/** What a pool allocates: addresses, or prefixes of one length. A slot is one of them, as a number. */
 export interface PoolRanges {
   family: 4 | 6;
   /** In slots. */
@@ -9,7 +9,7 @@ export interface PoolRanges {
   slotBits?: number;
   /** Whether a holder of several slots counts for the first alone: where all namespaces share a pool, one object must not take it all. */
   oneSlotEach?: boolean;
-  /** Slots kept for holders that may come later. */
+  /** Slots reserved for later holders. */
   kept?: ReadonlyMap<string, string>;
 }
 

@@ -20,7 +20,7 @@ export class Waiters {
     this.#poolOf.set(claim, pool);
   }
 
-  /** A claim waits no more. */
+  /** A claim stops waiting. */
   gone(claim: string): void {
     const pool = this.#poolOf.get(claim);
     if (pool === undefined) return;
@@ -30,7 +30,7 @@ export class Waiters {
     if (waiting?.size === 0) this.#byPool.delete(pool);
   }
 
-  /** There is an address: one claim may try again. If it does not take it, it wakes the next. */
+  /** Wakes one claim when an address is free. If it does not take the address, it wakes the next. */
   wake(pool: string): void {
     const [first] = this.#byPool.get(pool) ?? [];
     if (first === undefined) return;

@@ -6,7 +6,7 @@ const classNames = optional(
     {
       names: optional(
         array(string({ minLength: 1, maxLength: 256 }), {
-          doc: "Classes; one * at the start or the end stands for anything.",
+          doc: "Classes; one * at the start or the end matches anything.",
           maxItems: 100,
           listType: "atomic",
         }),
@@ -57,9 +57,9 @@ export const classPatches = array(
   object(
     {
       name: string({ doc: "Name of the patch, unique in the class.", minLength: 1, maxLength: 256 }),
-      description: optional(string({ doc: "What it does.", minLength: 1, maxLength: 1024 })),
+      description: optional(string({ doc: "What the patch does.", minLength: 1, maxLength: 1024 })),
       enabledIf: optional(
-        string({ doc: "Go template; the patch is used when it renders true.", minLength: 1, maxLength: 256 }),
+        string({ doc: "Go template; the patch is applied if it renders true.", minLength: 1, maxLength: 256 }),
       ),
       definitions: optional(
         array(
@@ -70,15 +70,15 @@ export const classPatches = array(
             },
             { doc: "JSON patches for the templates that one selector matches." },
           ),
-          { doc: "What is changed where.", maxItems: 100, listType: "atomic" },
+          { doc: "JSON patches of the templates.", maxItems: 100, listType: "atomic" },
         ),
       ),
       external: optional(
         object(
           {
-            generatePatchesExtension: extension("Extension that makes patches."),
-            validateTopologyExtension: extension("Extension that checks the result."),
-            discoverVariablesExtension: extension("Extension that says which variables there are."),
+            generatePatchesExtension: extension("Extension that generates patches."),
+            validateTopologyExtension: extension("Extension that validates the result."),
+            discoverVariablesExtension: extension("Extension that defines variables."),
             settings: optional(map(string(), { doc: "Settings for the extension." })),
           },
           { doc: "Patches from an extension." },

@@ -7,7 +7,7 @@ const any = (doc: string) => optional(anything({ doc }));
 const rule = object(
   {
     rule: string({ doc: "CEL expression.", minLength: 1, maxLength: 4096 }),
-    message: optional(string({ doc: "What to say when it fails.", minLength: 1, maxLength: 512 })),
+    message: optional(string({ doc: "Message if validation fails.", minLength: 1, maxLength: 512 })),
     messageExpression: optional(string({ doc: "CEL expression of the message.", minLength: 1, maxLength: 1024 })),
     reason: optional(
       string({
@@ -27,9 +27,9 @@ const variableSchema = object(
     type: optional(
       string({ doc: "JSON type of the value.", enum: ["object", "array", "string", "integer", "number", "boolean"] }),
     ),
-    description: optional(string({ doc: "Description of the variable for people.", minLength: 1, maxLength: 4096 })),
+    description: optional(string({ doc: "Description of the variable.", minLength: 1, maxLength: 4096 })),
     example: any("An example."),
-    default: any("The value if none is given."),
+    default: any("Value if none is set."),
     enum: optional(array(anything(), { doc: "Allowed values.", maxItems: 100, listType: "atomic" })),
     format: optional(
       string({ doc: "Format of the value, such as date-time, as CRD schemas define it.", minLength: 1, maxLength: 32 }),
@@ -57,10 +57,10 @@ const variableSchema = object(
         listType: "atomic",
       }),
     ),
-    allOf: any("All must hold."),
-    anyOf: any("One must hold."),
-    oneOf: any("Exactly one must hold."),
-    not: any("Must not hold."),
+    allOf: any("The value must match all of these schemas."),
+    anyOf: any("The value must match at least one of these schemas."),
+    oneOf: any("The value must match exactly one of these schemas."),
+    not: any("The value must not match this schema."),
     "x-kubernetes-preserve-unknown-fields": optional(
       boolean({ doc: "Whether fields that the schema does not list are kept; by default they are rejected." }),
     ),
@@ -85,7 +85,7 @@ const legacyMetadata = optional(
 
 /** What a class says of one variable. */
 const definition = {
-  required: boolean({ doc: "Whether a Cluster must give a value." }),
+  required: boolean({ doc: "Whether a Cluster must set a value." }),
   deprecatedV1Beta1Metadata: legacyMetadata,
   schema: object({ openAPIV3Schema: variableSchema }, { doc: "Schema of the variable." }),
 };
@@ -94,7 +94,7 @@ const name = string({ doc: "Name of the variable.", minLength: 1, maxLength: 256
 
 /** `ClusterClass.spec.variables`. */
 export const classVariables = array(object({ name, ...definition }, { doc: "Definition of one variable." }), {
-  doc: "Variables that Clusters give values for.",
+  doc: "Variables whose values Clusters set.",
   minItems: 1,
   maxItems: 1000,
   listType: "atomic",

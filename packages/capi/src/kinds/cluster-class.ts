@@ -45,7 +45,7 @@ const controlPlane = object(
     taints: optional(machineTaints),
     readinessGates: optional(readinessGates),
   },
-  { doc: "How control planes are made." },
+  { doc: "How control planes are created." },
 );
 
 const machineDeploymentClass = object(
@@ -57,7 +57,7 @@ const machineDeploymentClass = object(
     healthCheck: optional(
       object(machineDeploymentHealthCheck, { doc: "Default MachineHealthCheck of the Machines.", minProperties: 1 }),
     ),
-    failureDomain: optional(string({ doc: "Where Machines are placed.", minLength: 1, maxLength: 256 })),
+    failureDomain: optional(string({ doc: "Failure domain of the Machines.", minLength: 1, maxLength: 256 })),
     naming,
     deletion: optional(
       object(
@@ -89,7 +89,7 @@ const machinePoolClass = object(
     infrastructure: documented(template, "Template of the infrastructure of the pool."),
     failureDomains: optional(
       array(string({ minLength: 1, maxLength: 256 }), {
-        doc: "Where instances may be placed.",
+        doc: "Failure domains of the instances.",
         maxItems: 100,
         listType: "atomic",
       }),
@@ -117,7 +117,7 @@ const spec = object(
         templateRef: documented(versionedReference, "Reference to the template of the infrastructure cluster."),
         naming,
       },
-      { doc: "How infrastructure clusters are made." },
+      { doc: "How infrastructure clusters are created." },
     ),
     controlPlane,
     workers: optional(
@@ -182,7 +182,7 @@ export const ClusterClass = defineKind({
   kind: "ClusterClass",
   plural: "clusterclasses",
   shortNames: ["cc"],
-  doc: "A pattern for clusters: templates, variables and patches that Clusters with a topology are made from.",
+  doc: "A template for clusters: templates, variables and patches that Clusters with a topology are created from.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "ClusterClass", schema, clusterClassV1Beta1)],

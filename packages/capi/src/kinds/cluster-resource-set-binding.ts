@@ -22,7 +22,9 @@ const spec = object(
         object(
           {
             clusterResourceSetName: string({ doc: "The ClusterResourceSet.", minLength: 1, maxLength: 253 }),
-            resources: optional(array(resourceBinding, { doc: "What it applied.", maxItems: 100, listType: "atomic" })),
+            resources: optional(
+              array(resourceBinding, { doc: "Resources that it applied.", maxItems: 100, listType: "atomic" }),
+            ),
           },
           { doc: "What one ClusterResourceSet has applied." },
         ),
@@ -43,7 +45,7 @@ export const ClusterResourceSetBinding = defineKind({
   version: "v1beta2",
   kind: "ClusterResourceSetBinding",
   plural: "clusterresourcesetbindings",
-  doc: "Remembers what ClusterResourceSets applied to one Cluster; has the Cluster's name.",
+  doc: "Records what ClusterResourceSets applied to one Cluster; it has the Cluster's name.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
   schema,

@@ -49,7 +49,7 @@ export const ClusterResourceSet = defineKind({
   version: "v1beta2",
   kind: "ClusterResourceSet",
   plural: "clusterresourcesets",
-  doc: "Puts manifests, such as those of a pod network, into every Cluster whose labels match.",
+  doc: "Applies manifests, such as those of a pod network, to every Cluster whose labels match.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("addons.cluster.x-k8s.io", "ClusterResourceSet", schema, clusterResourceSetV1Beta1)],

@@ -6,7 +6,7 @@ import { defineKind, type ObjectOf, type PrinterColumnDefinition } from "../sche
 import { array, boolean, documented, integer, object, optional, string } from "../schema/schema.ts";
 import { ageColumn, conditionColumn, pausedColumn } from "./columns.ts";
 import { availabilityGates } from "./machine-spec.ts";
-import { deprecatedStatus, versionCounts } from "./shared-status.ts";
+import { clusterVersionCounts, deprecatedStatus } from "./shared-status.ts";
 import { topology } from "./topology.ts";
 
 const cidrBlocks = object(
@@ -34,7 +34,7 @@ const clusterNetwork = object(
 /** Schema of the host and port at which a cluster's API server is reached. */
 export const controlPlaneEndpoint = object(
   {
-    host: optional(string({ doc: "Where the API is reached.", minLength: 1, maxLength: 512 })),
+    host: optional(string({ doc: "Address or name of the API server.", minLength: 1, maxLength: 512 })),
     port: optional(integer({ doc: "Its port.", minimum: 1, maximum: 65535 })),
   },
   { doc: "Endpoint at which clients and nodes reach the API server of the cluster.", minProperties: 1 },
@@ -46,7 +46,7 @@ const replicaStatus = {
   upToDateReplicas: optional(integer({ doc: "Number of Machines whose UpToDate condition is True." })),
   readyReplicas: optional(integer({ doc: "Number of Machines whose Ready condition is True." })),
   availableReplicas: optional(integer({ doc: "Number of Machines whose Available condition is True." })),
-  versions: optional(versionCounts),
+  versions: optional(clusterVersionCounts),
   upgradePlan: optional(
     array(
       object(
@@ -54,8 +54,9 @@ const replicaStatus = {
         { doc: "One step of the upgrade." },
       ),
       {
-        doc: "Versions still to go through.",
-        maxItems: 100,
+        doc: "Versions that remain to be upgraded to.",
+        minItems: 1,
+        maxItems: 32,
         listType: "atomic",
       },
     ),
@@ -64,7 +65,7 @@ const replicaStatus = {
 
 const spec = object(
   {
-    paused: optional(boolean({ doc: "Stops work on everything of this cluster." })),
+    paused: optional(boolean({ doc: "Stops reconciliation of the Cluster and its objects." })),
     clusterNetwork: optional(clusterNetwork),
     controlPlaneEndpoint: optional(controlPlaneEndpoint),
     controlPlaneRef: optional(
@@ -89,10 +90,10 @@ const status = object(
       object(
         {
           infrastructureProvisioned: optional(
-            boolean({ doc: "True once the infrastructure was ready; never goes back." }),
+            boolean({ doc: "True once the infrastructure was ready; it never becomes false again." }),
           ),
           controlPlaneInitialized: optional(
-            boolean({ doc: "True once the control plane was reachable; never goes back." }),
+            boolean({ doc: "True once the control plane was reachable; it never becomes false again." }),
           ),
         },
         { doc: "Milestones of the first provisioning of the Cluster.", minProperties: 1 },

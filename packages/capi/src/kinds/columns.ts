@@ -3,7 +3,7 @@ import type { PrinterColumnDefinition } from "../schema/kind.ts";
 /** Returns a column with the status of a condition. */
 export function conditionColumn(name: string, type = name, priority?: number): PrinterColumnDefinition {
   const jsonPath = `.status.conditions[?(@.type=="${type}")].status`;
-  return { name, type: "string", jsonPath, ...(priority === undefined ? {} : { priority }) };
+  return { name, type: "string", jsonPath, priority };
 }
 
 /** Column with the status of the Paused condition; `kubectl get -o wide` shows it. */

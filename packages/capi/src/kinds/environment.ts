@@ -28,8 +28,8 @@ const source = object(
       object(
         {
           containerName: optional(string({ doc: "Which container." })),
-          resource: string({ doc: "Which limit or request." }),
-          divisor: optional(quantity({ doc: "In units of this." })),
+          resource: string({ doc: "Name of the limit or request." }),
+          divisor: optional(quantity({ doc: "Unit of the value." })),
         },
         { doc: "Reads the value from a resource limit or request of a container.", mapType: "atomic" },
       ),

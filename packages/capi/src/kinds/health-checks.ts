@@ -45,7 +45,7 @@ const unhealthyMachineConditions = array(
 export const checks = object(
   {
     nodeStartupTimeoutSeconds: optional(
-      integer({ doc: "How long until a Node must be there; 0: for ever; default 600.", minimum: 0 }),
+      integer({ doc: "How long a Machine may have no Node; 0 disables the timeout; default 600.", minimum: 0 }),
     ),
     unhealthyNodeConditions: optional(unhealthyNodeConditions),
     unhealthyMachineConditions: optional(unhealthyMachineConditions),
@@ -59,11 +59,13 @@ export const remediationFields = {
     object(
       {
         unhealthyLessThanOrEqualTo: optional(
-          intOrString({ doc: "Repair only while at most this many (or this share) are unhealthy." }),
+          intOrString({
+            doc: "Remediate only while at most this many (or this percentage of) Machines are unhealthy.",
+          }),
         ),
         unhealthyInRange: optional(
           string({
-            doc: "Repair only while the number of unhealthy ones is in [a-b]; wins over the limit.",
+            doc: "Remediate only while the number of unhealthy Machines is in [a-b]; takes precedence over the limit.",
             minLength: 1,
             maxLength: 32,
             pattern: RANGE,
@@ -96,7 +98,7 @@ export const machineDeploymentHealthCheck = {
   remediation: optional(
     object(
       {
-        maxInFlight: optional(intOrString({ doc: "How many may be repaired at a time." })),
+        maxInFlight: optional(intOrString({ doc: "How many Machines may be remediated at a time." })),
         ...remediationFields,
       },
       { doc: "How unhealthy Machines are remediated.", minProperties: 1 },
@@ -104,7 +106,7 @@ export const machineDeploymentHealthCheck = {
   ),
 };
 
-/** Whether a topology's health check is on. */
+/** Whether a topology's health check is enabled. */
 export const healthCheckEnabled = {
-  enabled: optional(boolean({ doc: "Whether it is on; default: when the class or this object has checks." })),
+  enabled: optional(boolean({ doc: "Whether it is enabled; by default if the class or this object has checks." })),
 };

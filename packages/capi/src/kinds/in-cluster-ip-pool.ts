@@ -8,15 +8,15 @@ const addresses = (doc: string) => array(string({ minLength: 1, maxLength: 87 })
 
 const spec = object(
   {
-    addresses: addresses("Addresses, ranges a-b and CIDRs, all of one family."),
-    prefix: integer({ doc: "Length of the network's prefix; covers all addresses.", minimum: 0, maximum: 128 }),
-    gateway: optional(string({ doc: "The network's gateway; never given away.", maxLength: 39 })),
+    addresses: addresses("Addresses, ranges a-b and CIDRs, all of one IP family."),
+    prefix: integer({ doc: "Prefix length of the network, which contains all addresses.", minimum: 0, maximum: 128 }),
+    gateway: optional(string({ doc: "Gateway of the network; never allocated.", maxLength: 39 })),
     allocateReservedIPAddresses: optional(
-      boolean({ doc: "Whether the network's first and (IPv4) last address are given away too." }),
+      boolean({ doc: "Whether the first and (IPv4) last address of the network are allocated too." }),
     ),
-    excludedAddresses: optional(addresses("What is never given away: addresses, ranges and CIDRs.")),
+    excludedAddresses: optional(addresses("Addresses, ranges and CIDRs that are never allocated.")),
     addressReuseGracePeriodSeconds: optional(
-      integer({ doc: "How long a returned address waits until it is given away again.", minimum: 0 }),
+      integer({ doc: "How long a released address is held back before it is allocated again.", minimum: 0 }),
     ),
   },
   { doc: "Desired state of the pool." },

@@ -8,20 +8,20 @@ const prefixes = (doc: string) => array(string({ minLength: 1, maxLength: 87 }),
 
 const spec = object(
   {
-    prefixes: prefixes("IPv6 prefixes, such as fd00::/48, out of which longer ones are given away."),
+    prefixes: prefixes("IPv6 prefixes, such as fd00::/48, from which longer ones are allocated."),
     allocationPrefixLength: optional(
       integer({
-        doc: "Length of each prefix given away; at least that of every entry of prefixes. Never changes.",
+        doc: "Length of each allocated prefix; at least that of every entry of prefixes. Immutable.",
         minimum: 1,
         maximum: 128,
         default: DEFAULT_PREFIX_LENGTH,
       }),
     ),
     gateway: optional(
-      string({ doc: "An IPv6 address that every IPAddress gets as its gateway; keeps no prefix back.", maxLength: 39 }),
+      string({ doc: "An IPv6 address that every IPAddress gets as its gateway; reserves no prefix.", maxLength: 39 }),
     ),
     excludedPrefixes: optional(
-      prefixes("Addresses, ranges a-b and prefixes; whatever overlaps one of them is never given away."),
+      prefixes("Addresses, ranges a-b and prefixes; prefixes that overlap one of them are never allocated."),
     ),
   },
   { doc: "Desired state of the pool." },

@@ -11,7 +11,10 @@ import { deprecatedConditions } from "./shared-status.ts";
 const status = object(
   {
     addressRef: optional(
-      object({ name: objectName("Name of the IPAddress.") }, { doc: "Reference to the IPAddress that the claim got." }),
+      object(
+        { name: objectName("Name of the IPAddress.") },
+        { doc: "Reference to the IPAddress that was allocated to the claim." },
+      ),
     ),
     conditions: optional(conditions),
     deprecated: optional(deprecatedConditions),
@@ -34,7 +37,7 @@ export const IPAddressClaim = defineKind({
   version: "v1beta2",
   kind: "IPAddressClaim",
   plural: "ipaddressclaims",
-  doc: "Asks a pool for one address.",
+  doc: "Requests one address from a pool.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("ipam.cluster.x-k8s.io", "IPAddressClaim", schema, ipAddressClaimV1Beta1)],

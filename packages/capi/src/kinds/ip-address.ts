@@ -7,7 +7,7 @@ import { documented, integer, object, optional, string } from "../schema/schema.
 import { ageColumn } from "./columns.ts";
 
 /** Schema of the reference to the pool that an address comes from; immutable. */
-export const poolReference = documented(contractReference, "The pool the address comes from; never changes.");
+export const poolReference = documented(contractReference, "The pool that the address comes from; immutable.");
 
 /** Printer columns that IPAddress and IPAddressClaim share: name and kind of the pool. */
 export const poolColumns: readonly PrinterColumnDefinition[] = [
@@ -25,8 +25,8 @@ export const schema = object({
       ),
       poolRef: poolReference,
       address: string({ doc: "The address.", minLength: 1, maxLength: 39 }),
-      prefix: integer({ doc: "Length of the network's prefix.", minimum: 0, maximum: 128 }),
-      gateway: optional(string({ doc: "The network's gateway.", minLength: 1, maxLength: 39 })),
+      prefix: integer({ doc: "Prefix length of the network.", minimum: 0, maximum: 128 }),
+      gateway: optional(string({ doc: "Gateway of the network.", minLength: 1, maxLength: 39 })),
     },
     { doc: "Desired state of the IPAddress." },
   ),
@@ -38,7 +38,7 @@ export const IPAddress = defineKind({
   version: "v1beta2",
   kind: "IPAddress",
   plural: "ipaddresses",
-  doc: "An address that a pool gave to an IPAddressClaim of the same name.",
+  doc: "An address that a pool allocated to the IPAddressClaim of the same name.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
   schema,

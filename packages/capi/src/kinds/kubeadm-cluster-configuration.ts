@@ -55,13 +55,13 @@ const names = (doc: string) => optional(texts(doc, 100, 253));
 const localEtcd = object(
   {
     ...image,
-    dataDir: optional(string({ doc: "Where etcd keeps its data.", minLength: 1, maxLength: 512 })),
+    dataDir: optional(string({ doc: "Data directory of etcd.", minLength: 1, maxLength: 512 })),
     extraArgs: optional(args("Flags of etcd.", "extraArgs")),
     extraEnvs: optional(environment),
     serverCertSANs: names("More names for etcd's serving certificate."),
     peerCertSANs: names("More names for etcd's peer certificate."),
   },
-  { doc: "An etcd member beside each control plane node.", minProperties: 1 },
+  { doc: "An etcd member on each control plane node.", minProperties: 1 },
 );
 
 const externalEtcd = object(
@@ -71,7 +71,7 @@ const externalEtcd = object(
     certFile: string({ doc: "Client certificate file on the node.", minLength: 1, maxLength: 512 }),
     keyFile: string({ doc: "Client key file on the node.", minLength: 1, maxLength: 512 }),
   },
-  { doc: "An etcd cluster that exists already." },
+  { doc: "An existing etcd cluster." },
 );
 
 /** Schema of kubeadm's ClusterConfiguration, without the fields that come from Cluster and Machine. */
@@ -101,12 +101,12 @@ export const clusterConfiguration = object(
     imageRepository: optional(string({ doc: "Registry of all images.", minLength: 1, maxLength: 512 })),
     featureGates: optional(map(boolean(), { doc: "kubeadm's feature gates." })),
     certificateValidityPeriodDays: optional(
-      integer({ doc: "Life of certificates that kubeadm makes.", minimum: 1, maximum: 1095 }),
+      integer({ doc: "Validity of certificates that kubeadm issues.", minimum: 1, maximum: 1095 }),
     ),
-    caCertificateValidityPeriodDays: optional(integer({ doc: "Life of made CAs.", minimum: 1, maximum: 36500 })),
+    caCertificateValidityPeriodDays: optional(integer({ doc: "Validity of created CAs.", minimum: 1, maximum: 36500 })),
     encryptionAlgorithm: optional(
       string({
-        doc: "Algorithm of made keys; needs Kubernetes 1.31.",
+        doc: "Algorithm of created keys; requires Kubernetes 1.31.",
         enum: ["ECDSA-P256", "ECDSA-P384", "RSA-2048", "RSA-3072", "RSA-4096"],
       }),
     ),

@@ -3,7 +3,7 @@ import type { KubeadmConfigSpec } from "./kubeadm-config-spec.ts";
 
 const WITH_IGNITION = 'not supported when spec.format is set to: "ignition"';
 
-/** Rules that a schema cannot say, as upstream's webhooks have them. `path` is where the spec is in its object. */
+/** Rules of upstream's webhooks that a schema cannot express. `path` is the path of the spec in its object. */
 export function kubeadmConfigProblems(spec: KubeadmConfigSpec, path: string): AdmissionProblem[] {
   return [
     ...fileProblems(spec, path),

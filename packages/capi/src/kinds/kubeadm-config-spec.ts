@@ -13,7 +13,7 @@ const secretKey = object(
     secret: object(
       {
         name: string({ doc: "Name of the Secret.", minLength: 1, maxLength: 253 }),
-        key: string({ doc: "Key in it.", minLength: 1, maxLength: 256 }),
+        key: string({ doc: "Key in the Secret.", minLength: 1, maxLength: 256 }),
       },
       { doc: "The Secret and its key." },
     ),
@@ -23,15 +23,15 @@ const secretKey = object(
 
 const file = object(
   {
-    path: string({ doc: "Where the file goes.", minLength: 1, maxLength: 512 }),
+    path: string({ doc: "Path of the file on the node.", minLength: 1, maxLength: 512 }),
     owner: text("Owner of the file in the form user:group.", 256),
     permissions: text('Mode, such as "0640".', 16),
     encoding: optional(string({ doc: "How content is encoded.", enum: ["base64", "gzip", "gzip+base64"] })),
-    append: optional(boolean({ doc: "Whether content is added to a file that exists." })),
-    content: text("What is in it.", 10240),
+    append: optional(boolean({ doc: "Whether the content is appended to an existing file." })),
+    content: text("Content of the file.", 10240),
     contentFrom: optional(documented(secretKey, "Source of the content, instead of content.")),
     contentFormat: optional(
-      string({ doc: "Raw, or a Go template that sees .controlPlane.version.", enum: ["Raw", "Template"] }),
+      string({ doc: "Raw, or a Go template that can use .controlPlane.version.", enum: ["Raw", "Template"] }),
     ),
   },
   { doc: "A file that is written to the machine." },
@@ -43,7 +43,7 @@ const PARTITION_TYPE =
 const partition = object(
   {
     device: string({ doc: "The disk.", minLength: 1, maxLength: 256 }),
-    layout: optional(boolean({ doc: "True: one partition over all of it." })),
+    layout: optional(boolean({ doc: "Whether to create one partition for the whole disk." })),
     diskLayout: optional(
       array(
         object(
@@ -66,10 +66,10 @@ const partition = object(
           },
           { doc: "One partition." },
         ),
-        { doc: "Partitions by share.", minItems: 1, maxItems: 100 },
+        { doc: "Partitions by percentage.", minItems: 1, maxItems: 100 },
       ),
     ),
-    overwrite: optional(boolean({ doc: "Whether what is on the disk may be lost." })),
+    overwrite: optional(boolean({ doc: "Whether existing data on the disk may be overwritten." })),
     tableType: optional(string({ doc: "Kind of partition table.", enum: ["mbr", "gpt"] })),
   },
   {
@@ -89,7 +89,7 @@ const filesystem = object(
     filesystem: string({ doc: "Kind of file system.", minLength: 1, maxLength: 128 }),
     label: text("Its label.", 512),
     partition: text("auto, any, none or a number.", 128),
-    overwrite: optional(boolean({ doc: "Whether an existing file system may be lost." })),
+    overwrite: optional(boolean({ doc: "Whether an existing file system may be overwritten." })),
     replaceFS: text("Replace only a file system of this kind.", 128),
     extraOpts: optional(list("More options of mkfs.", 100, 256)),
   },
@@ -99,7 +99,7 @@ const filesystem = object(
 const user = object(
   {
     name: string({ doc: "Login name.", minLength: 1, maxLength: 256 }),
-    gecos: text("Who it is.", 256),
+    gecos: text("GECOS field of the user, such as the full name.", 256),
     groups: text("More groups, separated by comma and space.", 256),
     homeDir: text("Home folder.", 256),
     inactive: optional(boolean({ doc: "Whether the account is disabled." })),
@@ -107,9 +107,9 @@ const user = object(
     passwd: text("Hash of the password.", 256),
     passwdFrom: optional(documented(secretKey, "Source of the hash of the password, instead of passwd.")),
     primaryGroup: text("Main group.", 256),
-    lockPassword: optional(boolean({ doc: "Whether login by password is off." })),
+    lockPassword: optional(boolean({ doc: "Whether login by password is disabled." })),
     sudo: text("Rule for sudo.", 256),
-    sshAuthorizedKeys: optional(list("Keys that may log in.", 100, 2048)),
+    sshAuthorizedKeys: optional(list("SSH public keys that may log in.", 100, 2048)),
   },
   { doc: "A user account that is created on the machine." },
 );
@@ -140,12 +140,12 @@ export const kubeadmConfigSpec = object(
     bootCommands: commands("Run very early at every boot (cloud-init's bootcmd)."),
     preKubeadmCommands: commands("Run before kubeadm."),
     postKubeadmCommands: commands("Run after kubeadm succeeded."),
-    users: optional(array(user, { doc: "Users to make.", minItems: 1, maxItems: 100 })),
+    users: optional(array(user, { doc: "Users to create.", minItems: 1, maxItems: 100 })),
     ntp: optional(
       object(
         {
           servers: optional(list("Time servers.", 100, 512)),
-          enabled: optional(boolean({ doc: "Whether time is synchronised." })),
+          enabled: optional(boolean({ doc: "Whether time synchronization is enabled." })),
         },
         { doc: "Time synchronization of the machine.", minProperties: 1 },
       ),

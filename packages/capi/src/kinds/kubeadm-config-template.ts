@@ -21,13 +21,13 @@ const schema = object({
   ),
 });
 
-/** What KubeadmConfigs of many machines are made from. */
+/** Template from which KubeadmConfigs of many machines are created. */
 export const KubeadmConfigTemplate = defineKind({
   group: "bootstrap.cluster.x-k8s.io",
   version: "v1beta2",
   kind: "KubeadmConfigTemplate",
   plural: "kubeadmconfigtemplates",
-  doc: "A KubeadmConfig for each machine of a MachineDeployment or MachineSet.",
+  doc: "Template of the KubeadmConfigs for the machines of a MachineDeployment or MachineSet.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
   schema,

@@ -15,7 +15,9 @@ const status = object(
     initialization: optional(
       object(
         {
-          dataSecretCreated: optional(boolean({ doc: "True once bootstrap data was there; never goes back." })),
+          dataSecretCreated: optional(
+            boolean({ doc: "True once the bootstrap data was created; it never becomes false again." }),
+          ),
         },
         { doc: "Milestones of the first provisioning of the KubeadmConfig.", minProperties: 1 },
       ),
@@ -31,7 +33,7 @@ const status = object(
 
 const schema = object({ spec: optional(kubeadmConfigSpec), status: optional(status) });
 
-/** What a machine does to become a node by kubeadm. */
+/** Bootstrap configuration of a machine that becomes a node by kubeadm. */
 export const KubeadmConfig = defineKind({
   group: "bootstrap.cluster.x-k8s.io",
   version: "v1beta2",

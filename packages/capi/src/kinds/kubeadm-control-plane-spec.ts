@@ -10,7 +10,7 @@ const rollout = object(
       object(
         {
           certificatesExpiryDays: optional(
-            integer({ doc: "Replace Machines whose certificates end within these days.", minimum: 7 }),
+            integer({ doc: "Replace Machines whose certificates expire within this number of days.", minimum: 7 }),
           ),
         },
         { doc: "Events before which Machines are replaced.", minProperties: 1 },
@@ -37,10 +37,10 @@ const rollout = object(
 
 const remediation = object(
   {
-    maxRetry: optional(integer({ doc: "How often a repair is tried again; without limit if absent." })),
-    retryPeriodSeconds: optional(integer({ doc: "How long to wait before trying again.", minimum: 0 })),
+    maxRetry: optional(integer({ doc: "How often a remediation is retried; unlimited by default." })),
+    retryPeriodSeconds: optional(integer({ doc: "How long to wait before a retry.", minimum: 0 })),
     minHealthyPeriodSeconds: optional(
-      integer({ doc: "A Machine healthy this long starts counting anew; default 3600.", minimum: 0 }),
+      integer({ doc: "The retry count is reset once a Machine was healthy for this time; default 3600.", minimum: 0 }),
     ),
   },
   { doc: "Limits for the remediation of unhealthy control plane Machines.", minProperties: 1 },
@@ -55,8 +55,12 @@ const shared = {
 /** KubeadmControlPlane.spec. */
 export const kubeadmControlPlaneSpec = object(
   {
-    replicas: optional(integer({ doc: "Control plane Machines wanted; odd unless etcd is external." })),
-    version: string({ doc: "Kubernetes version; up by at most one minor.", minLength: 1, maxLength: 256 }),
+    replicas: optional(integer({ doc: "Number of control plane Machines; odd unless etcd is external." })),
+    version: string({
+      doc: "Kubernetes version; it can be raised by at most one minor version.",
+      minLength: 1,
+      maxLength: 256,
+    }),
     machineTemplate: object(
       {
         metadata: optional(templateMetadata),

@@ -28,7 +28,7 @@ export const KubeadmControlPlaneTemplate = defineKind({
   version: "v1beta2",
   kind: "KubeadmControlPlaneTemplate",
   plural: "kubeadmcontrolplanetemplates",
-  doc: "A KubeadmControlPlane for each Cluster of a ClusterClass.",
+  doc: "Template from which a ClusterClass creates a KubeadmControlPlane for each Cluster.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
   schema,

@@ -15,7 +15,7 @@ const status = object(
       object(
         {
           controlPlaneInitialized: optional(
-            boolean({ doc: "True once the control plane was reachable; never goes back." }),
+            boolean({ doc: "True once the control plane was reachable; it never becomes false again." }),
           ),
         },
         { doc: "Milestones of the first provisioning of the control plane.", minProperties: 1 },
@@ -25,9 +25,9 @@ const status = object(
     lastRemediation: optional(
       object(
         {
-          machine: string({ doc: "The repaired Machine.", minLength: 1, maxLength: 253 }),
+          machine: string({ doc: "The remediated Machine.", minLength: 1, maxLength: 253 }),
           time: time({ doc: "When." }),
-          retryCount: integer({ doc: "How often it was tried again.", minimum: 0 }),
+          retryCount: integer({ doc: "How often the remediation was retried.", minimum: 0 }),
         },
         { doc: "The last remediation of a control plane Machine." },
       ),

@@ -17,7 +17,7 @@ const nodeRegistration = object(
     criSocket: optional(string({ doc: "Socket of the container runtime.", minLength: 1, maxLength: 512 })),
     taints: optional(array(taint, { doc: "Taints of the Node; absent: kubeadm's own, empty: none.", maxItems: 100 })),
     kubeletExtraArgs: optional(args("Flags of the kubelet.", "kubeletExtraArgs")),
-    ignorePreflightErrors: optional(texts("Checks of kubeadm that may fail.", 50, 512)),
+    ignorePreflightErrors: optional(texts("Preflight checks of kubeadm that may fail.", 50, 512)),
     imagePullPolicy: optional(string({ doc: "When kubeadm pulls images.", enum: ["Always", "IfNotPresent", "Never"] })),
     imagePullSerial: optional(boolean({ doc: "Whether images are pulled one after the other." })),
   },
@@ -49,7 +49,7 @@ const timeouts = object(
 
 const shared = {
   nodeRegistration: optional(nodeRegistration),
-  skipPhases: optional(texts("Phases of kubeadm to leave out.", 50, 256)),
+  skipPhases: optional(texts("Phases of kubeadm to skip.", 50, 256)),
   patches: optional(
     object(
       { directory: optional(string({ doc: "Folder with patches.", minLength: 1, maxLength: 512 })) },
@@ -63,29 +63,29 @@ const bootstrapToken = object(
   {
     token: string({ doc: "Token in the form id.secret.", pattern: String.raw`^[a-z0-9]{6}\.[a-z0-9]{16}$` }),
     description: optional(string({ doc: "What it is for.", minLength: 1, maxLength: 512 })),
-    ttlSeconds: optional(integer({ doc: "How long it lives; 0: for ever.", minimum: 0 })),
-    expires: optional(time({ doc: "When it ends." })),
+    ttlSeconds: optional(integer({ doc: "How long the token is valid; 0: forever.", minimum: 0 })),
+    expires: optional(time({ doc: "When the token expires." })),
     usages: optional(texts("What it may be used for.", 100, 256)),
-    groups: optional(texts("Groups of who uses it.", 100, 256)),
+    groups: optional(texts("Groups of a client that authenticates with it.", 100, 256)),
   },
-  { doc: "A token that nodes join with." },
+  { doc: "A token with which nodes join." },
 );
 
 /** Schema of kubeadm's InitConfiguration. */
 export const initConfiguration = object(
   {
     bootstrapTokens: optional(
-      array(bootstrapToken, { doc: "Tokens that kubeadm init makes.", minItems: 1, maxItems: 100 }),
+      array(bootstrapToken, { doc: "Tokens that kubeadm init creates.", minItems: 1, maxItems: 100 }),
     ),
     ...shared,
     localAPIEndpoint: optional(endpoint),
   },
-  { doc: "What the first control plane node does.", minProperties: 1 },
+  { doc: "Settings of the first control plane node.", minProperties: 1 },
 );
 
 const tokenDiscovery = object(
   {
-    token: optional(string({ doc: "The token; one is made if absent.", minLength: 1, maxLength: 512 })),
+    token: optional(string({ doc: "The token; one is created if absent.", minLength: 1, maxLength: 512 })),
     apiServerEndpoint: optional(string({ doc: "host:port; the Cluster's if absent.", minLength: 1, maxLength: 512 })),
     caCertHashes: optional(texts("Pins of the cluster CA; computed if absent.", 100, 512)),
     unsafeSkipCAVerification: optional(boolean({ doc: "Whether to trust any CA." })),
@@ -121,14 +121,16 @@ const kubeConfigUser = object(
               { doc: "Its environment.", minItems: 1, maxItems: 100 },
             ),
           ),
-          apiVersion: optional(string({ doc: "Version it speaks.", minLength: 1, maxLength: 512 })),
-          provideClusterInfo: optional(boolean({ doc: "Whether it gets the cluster's data." })),
+          apiVersion: optional(
+            string({ doc: "Version of the API that the program uses.", minLength: 1, maxLength: 512 }),
+          ),
+          provideClusterInfo: optional(boolean({ doc: "Whether the program receives the cluster's data." })),
         },
         { doc: "Authentication with a program that prints credentials." },
       ),
     ),
   },
-  { doc: "Who the node is while it joins: authProvider or exec.", minProperties: 1 },
+  { doc: "Credentials of the node while it joins: authProvider or exec.", minProperties: 1 },
 );
 
 const fileDiscovery = object(
@@ -143,7 +145,7 @@ const fileDiscovery = object(
                 server: optional(
                   string({ doc: "URL of the API; the Cluster's if absent.", minLength: 1, maxLength: 512 }),
                 ),
-                tlsServerName: optional(string({ doc: "Name to check.", minLength: 1, maxLength: 512 })),
+                tlsServerName: optional(string({ doc: "Server name to verify.", minLength: 1, maxLength: 512 })),
                 insecureSkipTLSVerify: optional(boolean({ doc: "Whether to trust any certificate." })),
                 certificateAuthorityData: optional(
                   string({ doc: "CA; the cluster's if absent.", minLength: 1, maxLength: 51200, format: "byte" }),
@@ -166,7 +168,7 @@ const fileDiscovery = object(
 export const joinConfiguration = object(
   {
     ...shared,
-    caCertPath: optional(string({ doc: "Where the cluster CA goes on the node.", minLength: 1, maxLength: 512 })),
+    caCertPath: optional(string({ doc: "Path of the cluster CA on the node.", minLength: 1, maxLength: 512 })),
     discovery: optional(
       object(
         {
@@ -184,7 +186,7 @@ export const joinConfiguration = object(
       object({ localAPIEndpoint: optional(endpoint) }, { doc: "Settings of a node that joins the control plane." }),
     ),
   },
-  { doc: "What a joining node does.", minProperties: 1 },
+  { doc: "Settings of a joining node.", minProperties: 1 },
 );
 
 /** kubeadm's InitConfiguration: how the first control plane node is set up. */

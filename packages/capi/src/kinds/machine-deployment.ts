@@ -16,8 +16,12 @@ export const rolloutStrategy = object(
     rollingUpdate: optional(
       object(
         {
-          maxUnavailable: optional(intOrString({ doc: "How many may be missing meanwhile; default 0." })),
-          maxSurge: optional(intOrString({ doc: "How many more may exist meanwhile; default 1." })),
+          maxUnavailable: optional(
+            intOrString({ doc: "How many Machines may be unavailable during a rollout; default 0." }),
+          ),
+          maxSurge: optional(
+            intOrString({ doc: "How many additional Machines may exist during a rollout; default 1." }),
+          ),
         },
         { doc: "Limits of a rolling update; only with type RollingUpdate.", minProperties: 1 },
       ),
@@ -45,12 +49,12 @@ const spec = object(
     machineNaming: optional(machineNaming),
     remediation: optional(
       object(
-        { maxInFlight: optional(intOrString({ doc: "How many may be repaired at a time." })) },
+        { maxInFlight: optional(intOrString({ doc: "How many Machines may be remediated at a time." })) },
         { doc: "Limits for the remediation of unhealthy Machines.", minProperties: 1 },
       ),
     ),
     deletion: optional(deletionOrder),
-    paused: optional(boolean({ doc: "Stops the rollout; scaling goes on." })),
+    paused: optional(boolean({ doc: "Pauses rollouts; scaling continues." })),
   },
   { doc: "Desired state of the MachineDeployment." },
 );

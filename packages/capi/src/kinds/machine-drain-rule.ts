@@ -15,10 +15,10 @@ const spec = object(
     drain: object(
       {
         behavior: string({
-          doc: "Drain: evict. Skip: leave. WaitCompleted: wait until the Pod ends.",
+          doc: "Drain: evict. Skip: ignore. WaitCompleted: wait until the Pod completes.",
           enum: ["Drain", "Skip", "WaitCompleted"],
         }),
-        order: optional(integer({ doc: "Lower is evicted first; only with Drain; default 0." })),
+        order: optional(integer({ doc: "Pods with a lower order are evicted first; only with Drain; default 0." })),
       },
       { doc: "How matching Pods are drained." },
     ),
@@ -32,7 +32,7 @@ const spec = object(
           { doc: "Machines that match both selectors.", minProperties: 1 },
         ),
         {
-          doc: "Machines the rule is for; all if absent.",
+          doc: "Machines that the rule applies to; all if absent.",
           minItems: 1,
           maxItems: 32,
           listType: "atomic",
@@ -50,7 +50,7 @@ const spec = object(
           { doc: "Pods that match both selectors.", minProperties: 1 },
         ),
         {
-          doc: "Pods the rule is for; all if absent.",
+          doc: "Pods that the rule applies to; all if absent.",
           minItems: 1,
           maxItems: 32,
           listType: "atomic",
@@ -71,7 +71,7 @@ export const MachineDrainRule = defineKind({
   version: "v1beta2",
   kind: "MachineDrainRule",
   plural: "machinedrainrules",
-  doc: "Says which Pods are evicted, left or waited for when a Node is drained, and in which order.",
+  doc: "Declares which Pods are evicted, skipped or waited for when a Node is drained, and in which order.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
   schema,

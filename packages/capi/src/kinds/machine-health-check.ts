@@ -25,7 +25,7 @@ const status = object(
     conditions: optional(conditions),
     expectedMachines: optional(integer({ doc: "Machines that are watched.", minimum: 0 })),
     currentHealthy: optional(integer({ doc: "Machines that are healthy.", minimum: 0 })),
-    remediationsAllowed: optional(integer({ doc: "How many more may be repaired.", minimum: 0 })),
+    remediationsAllowed: optional(integer({ doc: "How many more remediations are allowed.", minimum: 0 })),
     targets: optional(
       array(string({ minLength: 1, maxLength: 253 }), {
         doc: "Names of the watched Machines.",
@@ -49,7 +49,7 @@ export const MachineHealthCheck = defineKind({
   kind: "MachineHealthCheck",
   plural: "machinehealthchecks",
   shortNames: ["mhc", "mhcs"],
-  doc: "Watches Machines and has the unhealthy ones repaired.",
+  doc: "Monitors Machines and requests the remediation of unhealthy ones.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "MachineHealthCheck", schema, machineHealthCheckV1Beta1)],

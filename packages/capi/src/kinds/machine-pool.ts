@@ -22,7 +22,7 @@ const spec = object(
     ),
     failureDomains: optional(
       array(string({ minLength: 1, maxLength: 256 }), {
-        doc: "Where instances may be placed.",
+        doc: "Failure domains of the instances.",
         maxItems: 100,
         listType: "atomic",
       }),
@@ -55,10 +55,10 @@ const status = object(
       object(
         {
           infrastructureProvisioned: optional(
-            boolean({ doc: "True once the infrastructure was there; never goes back." }),
+            boolean({ doc: "True once the infrastructure was provisioned; it never becomes false again." }),
           ),
           bootstrapDataSecretCreated: optional(
-            boolean({ doc: "True once bootstrap data was there; never goes back." }),
+            boolean({ doc: "True once the bootstrap data was created; it never becomes false again." }),
           ),
         },
         { doc: "Milestones of the first provisioning of the MachinePool.", minProperties: 1 },
@@ -108,7 +108,7 @@ export const MachinePool = defineKind({
   kind: "MachinePool",
   plural: "machinepools",
   shortNames: ["mp"],
-  doc: "A number of machines that the infrastructure provider keeps as one group.",
+  doc: "A group of machines that the infrastructure provider manages as one unit.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "MachinePool", schema, machinePoolV1Beta1)],

@@ -10,7 +10,7 @@ import { deprecatedWith, legacyFailure } from "./shared-status.ts";
 
 /** Schema of the order in which healthy Machines are deleted on scale-down: random, newest or oldest first. */
 export const deletionOrderField = optional(
-  string({ doc: "Which Machines go first when there are too many.", enum: ["Random", "Newest", "Oldest"] }),
+  string({ doc: "Which Machines are deleted first on scale-down.", enum: ["Random", "Newest", "Oldest"] }),
 );
 
 /** Schema of spec.deletion of MachineSets and MachineDeployments: the order in which Machines are deleted on scale-down. */
@@ -60,7 +60,7 @@ export const MachineSet = defineKind({
   kind: "MachineSet",
   plural: "machinesets",
   shortNames: ["ms"],
-  doc: "Keeps a number of equal Machines.",
+  doc: "Keeps a number of identical Machines running.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   others: [v1beta1("cluster.x-k8s.io", "MachineSet", schema, machineSetV1Beta1)],

@@ -7,7 +7,7 @@ const gate = object(
   {
     conditionType: string({ doc: "Type of the condition.", minLength: 1, maxLength: 316, pattern: CONDITION_TYPE }),
     polarity: optional(
-      string({ doc: "Positive: True is good. Negative: False is good.", enum: ["Positive", "Negative"] }),
+      string({ doc: "Positive: True is the healthy status. Negative: False is.", enum: ["Positive", "Negative"] }),
     ),
   },
   { doc: "A condition that takes part in a summary condition." },
@@ -15,7 +15,7 @@ const gate = object(
 
 /** Schema of additional conditions that must be good for an object to be Ready. */
 export const readinessGates = array(gate, {
-  doc: "More conditions that Ready depends on.",
+  doc: "Additional conditions that Ready depends on.",
   minItems: 1,
   maxItems: 32,
   listType: "map",
@@ -23,7 +23,7 @@ export const readinessGates = array(gate, {
 });
 /** Schema of additional conditions that must be good for an object to be Available. */
 export const availabilityGates = array(gate, {
-  doc: "More conditions that Available depends on.",
+  doc: "Additional conditions that Available depends on.",
   minItems: 1,
   maxItems: 32,
   listType: "map",
@@ -40,7 +40,7 @@ export const machineTaint = object(
       enum: ["NoSchedule", "PreferNoSchedule", "NoExecute"],
     }),
     propagation: string({
-      doc: "Kept in sync, or set once when the Node appears.",
+      doc: "Whether the taint is kept in sync, or set once when the Node appears.",
       enum: ["Always", "OnInitialization"],
     }),
   },
@@ -58,9 +58,15 @@ export const machineTaints = array(machineTaint, {
 
 /** Schemas of the timeouts for draining a Node, detaching its volumes and deleting it. */
 export const deletionTimeouts = {
-  nodeDrainTimeoutSeconds: optional(integer({ doc: "0 or absent: as long as it takes.", minimum: 0 })),
-  nodeVolumeDetachTimeoutSeconds: optional(integer({ doc: "0 or absent: as long as it takes.", minimum: 0 })),
-  nodeDeletionTimeoutSeconds: optional(integer({ doc: "0: as long as it takes; absent: 10 seconds.", minimum: 0 })),
+  nodeDrainTimeoutSeconds: optional(
+    integer({ doc: "How long draining may take; no limit if 0 or absent.", minimum: 0 }),
+  ),
+  nodeVolumeDetachTimeoutSeconds: optional(
+    integer({ doc: "How long detaching volumes may take; no limit if 0 or absent.", minimum: 0 }),
+  ),
+  nodeDeletionTimeoutSeconds: optional(
+    integer({ doc: "How long deleting the Node may take; no limit if 0; default 10.", minimum: 0 }),
+  ),
 };
 
 /** Schema of `deletion`, the deletion timeouts, in Machines and in the kinds that create them. */
@@ -96,8 +102,8 @@ export const machineSpec = object(
     providerID: optional(
       string({ doc: "Identifies the machine at its provider and on its Node.", minLength: 1, maxLength: 512 }),
     ),
-    failureDomain: optional(string({ doc: "Where the machine should be placed.", minLength: 1, maxLength: 256 })),
-    minReadySeconds: optional(integer({ doc: "How long it must be ready to count as available.", minimum: 0 })),
+    failureDomain: optional(string({ doc: "Failure domain of the machine.", minLength: 1, maxLength: 256 })),
+    minReadySeconds: optional(integer({ doc: "How long the Machine must be ready to be available.", minimum: 0 })),
     readinessGates: optional(readinessGates),
     deletion: optional(machineDeletion),
     taints: optional(machineTaints),

@@ -3,7 +3,7 @@ import { integer, object, optional, string } from "../schema/schema.ts";
 import { machineSpec } from "./machine-spec.ts";
 import { versionCounts } from "./shared-status.ts";
 
-/** What Machines are made from. */
+/** Template of Machines. */
 export const machineTemplate = object(
   { metadata: optional(templateMetadata), spec: machineSpec },
   { doc: "Template that Machines are created from." },
@@ -23,10 +23,10 @@ export const machineNaming = object(
 export const replicasStatus = {
   conditions: optional(conditions),
   selector: optional(string({ doc: "Selector as text, for the scale subresource.", minLength: 1, maxLength: 4096 })),
-  replicas: optional(integer({ doc: "Machines that exist." })),
-  readyReplicas: optional(integer({ doc: "Machines with Ready True." })),
-  availableReplicas: optional(integer({ doc: "Machines with Available True." })),
-  upToDateReplicas: optional(integer({ doc: "Machines with UpToDate True." })),
+  replicas: optional(integer({ doc: "Number of Machines that exist." })),
+  readyReplicas: optional(integer({ doc: "Number of Machines whose Ready condition is True." })),
+  availableReplicas: optional(integer({ doc: "Number of Machines whose Available condition is True." })),
+  upToDateReplicas: optional(integer({ doc: "Number of Machines whose UpToDate condition is True." })),
   versions: optional(versionCounts),
   observedGeneration: optional(observedGeneration),
 };

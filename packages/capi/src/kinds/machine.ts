@@ -13,14 +13,14 @@ export const machineAddresses = array(
   object(
     {
       type: string({
-        doc: "What kind of address.",
+        doc: "Type of the address.",
         enum: ["Hostname", "ExternalIP", "InternalIP", "ExternalDNS", "InternalDNS"],
       }),
       address: string({ doc: "The address.", minLength: 1, maxLength: 256 }),
     },
     { doc: "One address of the machine." },
   ),
-  { doc: "Where the machine can be reached.", maxItems: 256, listType: "atomic" },
+  { doc: "Addresses of the machine.", maxItems: 256, listType: "atomic" },
 );
 
 /** corev1.NodeSystemInfo. */
@@ -43,7 +43,7 @@ const nodeInfo = object(
     ),
     systemUUID: optional(string({ doc: "UUID of the system as its firmware reports it." })),
   },
-  { doc: "What the Node says of its system." },
+  { doc: "System information of the Node." },
 );
 
 const status = object(
@@ -53,10 +53,10 @@ const status = object(
       object(
         {
           infrastructureProvisioned: optional(
-            boolean({ doc: "True once the infrastructure was there; never goes back." }),
+            boolean({ doc: "True once the infrastructure was provisioned; it never becomes false again." }),
           ),
           bootstrapDataSecretCreated: optional(
-            boolean({ doc: "True once bootstrap data was there; never goes back." }),
+            boolean({ doc: "True once the bootstrap data was created; it never becomes false again." }),
           ),
         },
         { doc: "Milestones of the first provisioning of the Machine.", minProperties: 1 },
@@ -70,7 +70,7 @@ const status = object(
     ),
     nodeInfo: optional(nodeInfo),
     lastUpdated: optional(time({ doc: "When the phase last changed." })),
-    failureDomain: optional(string({ doc: "Where the machine really is.", minLength: 1, maxLength: 256 })),
+    failureDomain: optional(string({ doc: "Actual failure domain of the machine.", minLength: 1, maxLength: 256 })),
     addresses: optional(machineAddresses),
     phase: optional(
       string({

@@ -12,9 +12,9 @@ export const poolStatus = (what: "Addresses" | "Prefixes") =>
         object(
           {
             total: count(`${what} of the pool.`),
-            free: count(`${what} that can be given away.`),
-            used: count(`${what} given away.`),
-            outOfRange: count(`${what} given away that the pool no longer has.`),
+            free: count(`${what} that are free.`),
+            used: count(`${what} that are allocated.`),
+            outOfRange: count(`${what} that are allocated and no longer in the pool.`),
           },
           { doc: `${what} of the pool by use.` },
         ),

@@ -1,21 +1,25 @@
 import { array, integer, object, optional, type Schema, string, time } from "../schema/schema.ts";
 
-/** How many replicas run which version, oldest first. */
-export const versionCounts = array(
-  object(
-    {
-      version: string({ doc: "Kubernetes version.", maxLength: 256 }),
-      replicas: optional(integer({ doc: "Number of replicas that run this version.", minimum: 0 })),
-    },
-    { doc: "How many replicas run one version." },
-  ),
+const versionCount = object(
   {
-    doc: "Versions in use, oldest first.",
-    maxItems: 100,
-    listType: "map",
-    keys: ["version"],
+    version: string({ doc: "Kubernetes version.", minLength: 1, maxLength: 256 }),
+    replicas: optional(integer({ doc: "Number of replicas that run this version.", minimum: 1 })),
   },
+  { doc: "How many replicas run one version." },
 );
+const DOC = "Versions in use, oldest first.";
+
+/** How many replicas run which version, oldest first. */
+export const versionCounts = array(versionCount, {
+  doc: DOC,
+  minItems: 1,
+  maxItems: 100,
+  listType: "map",
+  keys: ["version"],
+});
+
+/** How many replicas of all objects of a Cluster run which version. */
+export const clusterVersionCounts = array(versionCount, { doc: DOC, minItems: 1, maxItems: 32 });
 
 /** Conditions as v1beta1 had them: with a severity, without limits on their number. */
 export const legacyConditions = array(
@@ -49,12 +53,12 @@ export const legacyFailure = {
   ),
 };
 
-/** `status.deprecated`: what v1beta1 had and v1beta2 has not. */
+/** `status.deprecated`: fields of v1beta1 that v1beta2 lacks. */
 export const deprecatedWith = <F extends Record<string, Schema>>(fields: F) =>
   object(
     {
       v1beta1: optional(
-        object({ conditions: optional(legacyConditions), ...fields }, { doc: "What v1beta1 had and v1beta2 has not." }),
+        object({ conditions: optional(legacyConditions), ...fields }, { doc: "Fields of v1beta1 that v1beta2 lacks." }),
       ),
     },
     { doc: "Fields that exist only for compatibility with older API versions." },

@@ -20,7 +20,7 @@ const variables = (doc: string) =>
 
 const overrides = optional(
   object(
-    { overrides: optional(variables("Values that win over the cluster's.")) },
+    { overrides: optional(variables("Values that take precedence over those of the cluster.")) },
     { doc: "Variables of this part of the topology.", minProperties: 1 },
   ),
 );
@@ -35,7 +35,7 @@ const topologyName = string({
   pattern: SUBDOMAIN,
 });
 
-const className = string({ doc: "Class of the ClusterClass it is made from.", minLength: 1, maxLength: 256 });
+const className = string({ doc: "Class of the ClusterClass that it is created from.", minLength: 1, maxLength: 256 });
 
 const controlPlane = object(
   {
@@ -69,7 +69,7 @@ const machineDeployment = object(
     metadata: optional(templateMetadata),
     class: className,
     name: topologyName,
-    failureDomain: optional(string({ doc: "Where its Machines are placed.", minLength: 1, maxLength: 256 })),
+    failureDomain: optional(string({ doc: "Failure domain of its Machines.", minLength: 1, maxLength: 256 })),
     replicas,
     healthCheck: optional(
       object(
@@ -102,7 +102,7 @@ const machinePool = object(
     name: topologyName,
     failureDomains: optional(
       array(string({ minLength: 1, maxLength: 256 }), {
-        doc: "Where its instances may be placed.",
+        doc: "Failure domains of its instances.",
         minItems: 1,
         maxItems: 100,
         listType: "atomic",
@@ -125,7 +125,7 @@ export const topology = object(
         name: objectName("Name of the ClusterClass."),
         namespace: optional(
           namespaceName(
-            "Its namespace; the Cluster's if absent. Any other must be allowed by the class, with its annotation capstan.dev/allowed-namespaces.",
+            "Namespace of the ClusterClass; by default that of the Cluster. Another one must be allowed by the annotation capstan.dev/allowed-namespaces of the class.",
           ),
         ),
       },
@@ -147,7 +147,7 @@ export const topology = object(
           ),
           machinePools: optional(
             array(machinePool, {
-              doc: "Groups of instances that the infrastructure keeps.",
+              doc: "Groups of instances that the infrastructure provider manages.",
               minItems: 1,
               maxItems: 2000,
               listType: "map",

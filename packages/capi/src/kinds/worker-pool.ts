@@ -9,16 +9,16 @@ const member = object(
       pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
       maxLength: 40,
     }),
-    min: optional(integer({ doc: "Never fewer than this.", minimum: 0, default: 0 })),
-    max: optional(integer({ doc: "Never more than this.", minimum: 0 })),
+    min: optional(integer({ doc: "Minimum number of machines.", minimum: 0, default: 0 })),
+    max: optional(integer({ doc: "Maximum number of machines.", minimum: 0 })),
     cost: optional(
       string({
-        doc: "Price of one machine, a decimal number; counts for Cheapest.",
+        doc: "Price of one machine, a decimal number; used by Cheapest.",
         pattern: String.raw`^\d+(\.\d+)?$`,
         maxLength: 32,
       }),
     ),
-    weight: optional(integer({ doc: "Share of the replicas; counts for Weighted.", minimum: 0, maximum: 1000 })),
+    weight: optional(integer({ doc: "Share of the replicas; used by Weighted.", minimum: 0, maximum: 1000 })),
     failureDomain: optional(string({ doc: "Failure domain of its machines.", maxLength: 256 })),
     infrastructureRef: documented(contractReference, "Reference to the template of the infrastructure machines."),
     bootstrap: object(
@@ -32,12 +32,12 @@ const member = object(
 const spec = object(
   {
     clusterName: string({
-      doc: "Cluster the machines belong to.",
+      doc: "Cluster that the machines belong to.",
       minLength: 1,
       maxLength: 63,
       rules: [{ rule: "self == oldSelf", message: "clusterName is immutable" }],
     }),
-    replicas: optional(integer({ doc: "Machines wanted over all members.", minimum: 0, default: 1 })),
+    replicas: optional(integer({ doc: "Number of machines of all members together.", minimum: 0, default: 1 })),
     strategy: optional(
       string({
         doc: "Cheapest: by cost, then list order. Ordered: list order. Weighted: by weight.",
@@ -62,17 +62,21 @@ const spec = object(
         {
           afterSeconds: optional(
             integer({
-              doc: "A machine that is not available after this counts as one its member cannot give.",
+              doc: "A machine that is not available after this time counts as one that its member cannot provide.",
               minimum: 1,
               default: 600,
             }),
           ),
           returnAfterSeconds: optional(
-            integer({ doc: "How long a member must be well before replicas return to it.", minimum: 0, default: 900 }),
+            integer({
+              doc: "How long a member must be healthy before replicas return to it.",
+              minimum: 0,
+              default: 900,
+            }),
           ),
           maxUnavailable: optional(
             integer({
-              doc: "How many machines may be missing in a pool that is Available, and how many move between members at a time, at least one. A machine that works is given up only when its replacement works: the pool is larger by that many meanwhile.",
+              doc: "How many machines may be missing in a pool that is Available, and how many move between members at a time, at least one. A working machine is deleted only once its replacement works, so the pool is larger by that many meanwhile.",
               minimum: 0,
               default: 1,
             }),
@@ -82,7 +86,7 @@ const spec = object(
       ),
     ),
     members: array(member, {
-      doc: "Where machines can come from.",
+      doc: "Sources of machines.",
       minItems: 1,
       maxItems: 20,
       listType: "map",
@@ -100,12 +104,12 @@ const memberStatus = object(
     available: integer({ doc: "Number of machines of the member that are available." }),
     upToDate: optional(integer({ doc: "Machines whose condition UpToDate is True." })),
     state: string({
-      doc: "Whether the member gets machines: Active takes more, Full has no capacity left, Unhealthy fails to deliver working machines, CoolingDown has recovered and waits for overflow.returnAfterSeconds.",
+      doc: "Whether the member gets machines: Active accepts more, Full has no capacity left, Unhealthy fails to deliver working machines, CoolingDown has recovered and waits for overflow.returnAfterSeconds.",
       enum: ["Active", "Full", "Unhealthy", "CoolingDown"],
     }),
     cause: optional(
       string({
-        doc: "Why it cools down: it had nothing left (Full), its Machines joined and broke later (Broken), or they failed to join (Unhealthy). After Full and Broken, capacity that its provider announces is used at once.",
+        doc: "Why it cools down: it had no capacity left (Full), its Machines joined and broke later (Broken), or they failed to join (Unhealthy). After Full and Broken, capacity that its provider announces is used immediately.",
         enum: ["Full", "Broken", "Unhealthy"],
       }),
     ),
@@ -133,7 +137,7 @@ const status = object(
       string({ doc: "Label selector of the machines as text, for the scale subresource.", maxLength: 4096 }),
     ),
     lastRetry: optional(
-      string({ doc: "The last value of annotation capstan.dev/retry-at that has ended cool-downs.", maxLength: 64 }),
+      string({ doc: "The last value of annotation capstan.dev/retry-at that ended cool-downs.", maxLength: 64 }),
     ),
     members: optional(
       array(memberStatus, { doc: "Observed state of each member.", listType: "map", keys: ["name"], maxItems: 20 }),

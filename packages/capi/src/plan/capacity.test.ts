@@ -1,8 +1,10 @@
 import type { Unstructured } from "@capstan/apimachinery";
+import { PROVIDERS } from "@capstan/manager/providers";
 import { expect, it } from "vitest";
-import { shortages, shortageText } from "./capacity.ts";
+import { type Shortage, shortages, shortageText } from "./capacity.ts";
 import type { ClusterPlan, WorkerGroup } from "./cluster-plan.ts";
 
+const short = (wanted: ClusterPlan, hosts: readonly Unstructured[]): Shortage[] => shortages(wanted, hosts, PROVIDERS);
 const group = (name: string, provider: WorkerGroup["provider"], more: Partial<WorkerGroup> = {}): WorkerGroup => ({
   name,
   provider,
@@ -37,9 +39,9 @@ const metal = (name: string, state: string, spec: object = {}): Unstructured => 
 });
 
 it("finds nothing to say where hosts suffice, or machines are made as needed", () => {
-  expect(shortages(plan([group("m", "memory", { replicas: 99 })]), [])).toEqual([]);
-  expect(shortages(plan([group("o", "byoh", { replicas: 2 })]), [own("a"), own("b")])).toEqual([]);
-  expect(shortages(plan([group("b", "metal3")]), [metal("a", "available")])).toEqual([]);
+  expect(short(plan([group("m", "memory", { replicas: 99 })]), [])).toEqual([]);
+  expect(short(plan([group("o", "byoh", { replicas: 2 })]), [own("a"), own("b")])).toEqual([]);
+  expect(short(plan([group("b", "metal3")]), [metal("a", "available")])).toEqual([]);
 });
 
 it("counts only hosts that are free, healthy and match", () => {
@@ -49,29 +51,29 @@ it("counts only hosts that are free, healthy and match", () => {
     { ...own("silent"), status: {} },
     own("good", { rack: "1" }),
   ];
-  expect(shortages(plan([group("o", "byoh", { replicas: 2, select: { rack: "1" } })]), hosts)).toMatchObject([
+  expect(short(plan([group("o", "byoh", { replicas: 2, select: { rack: "1" } })]), hosts)).toMatchObject([
     { group: "o", kind: "ByoHost", wanted: 2, free: 1 },
   ]);
   const busy = [metal("a", "provisioned", { consumerRef: { name: "m" } }), metal("b", "inspecting")];
-  expect(shortages(plan([group("b", "metal3")]), busy)).toMatchObject([{ group: "b", wanted: 1, free: 0 }]);
+  expect(short(plan([group("b", "metal3")]), busy)).toMatchObject([{ group: "b", wanted: 1, free: 0 }]);
 });
 
 it("counts a host for one group only", () => {
   const groups = [group("one", "byoh"), group("two", "byoh")];
-  expect(shortages(plan(groups), [own("a")])).toMatchObject([{ group: "two", wanted: 1, free: 0 }]);
+  expect(short(plan(groups), [own("a")])).toMatchObject([{ group: "two", wanted: 1, free: 0 }]);
 });
 
 it("asks of a pool's members their minimum, and of the pool its replicas", () => {
   const pool = { name: "general", replicas: 3, strategy: "Cheapest" as const };
   const own2 = group("own", "byoh", { share: { min: 1, max: 2 } });
-  expect(shortages(plan([own2, group("memory", "memory")], { pool }), [own("a")])).toEqual([]);
-  expect(shortages(plan([own2], { pool }), [own("a"), own("b"), own("c")])).toMatchObject([
+  expect(short(plan([own2, group("memory", "memory")], { pool }), [own("a")])).toEqual([]);
+  expect(short(plan([own2], { pool }), [own("a"), own("b"), own("c")])).toMatchObject([
     { group: "general", wanted: 3, free: 2 },
   ]);
-  expect(shortages(plan([own2], { pool }), [])).toMatchObject([{ group: "own", wanted: 1, free: 0 }]);
+  expect(short(plan([own2], { pool }), [])).toMatchObject([{ group: "own", wanted: 1, free: 0 }]);
 });
 
-it("says a shortage in words", () => {
+it("describes a shortage", () => {
   const shortage = { group: "own", kind: "ByoHost", wanted: 2, free: 1, cure: "" };
   expect(shortageText(shortage)).toBe("own needs 2 free ByoHosts that match, there is 1");
   expect(shortageText({ ...shortage, wanted: 1, free: 0 })).toBe("own needs 1 free ByoHost that matches, there are 0");

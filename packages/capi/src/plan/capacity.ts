@@ -1,22 +1,14 @@
 import { isObject, type Unstructured } from "@capstan/apimachinery";
-import type { ClusterPlan, WorkerGroup } from "./cluster-plan.ts";
-import { WORKER_PROVIDERS } from "./worker-providers.ts";
+import type { HostKind, ProviderDescription } from "../sdk/description.ts";
+import { type ClusterPlan, machineGroups, type WorkerGroup } from "./cluster-plan.ts";
 
-/** The kind of host that a group's machines are made of; undefined where machines are made as needed. */
-export function hostKindOf({ provider }: Pick<WorkerGroup, "provider">): HostKind | undefined {
-  return WORKER_PROVIDERS[provider].hosts;
-}
-
-/** Hosts that a provider chooses from. */
-export interface HostKind {
-  readonly apiVersion: string;
-  readonly kind: string;
-  /** What a person does to have one more. */
-  readonly cure: string;
-  /** The command that does it, where there is one. */
-  readonly command?: string;
-  /** Whether a machine could have the host now. */
-  isFree(host: Unstructured): boolean;
+/** The kind of hosts of a group; undefined if its machines are created on demand. */
+export function hostKindOf(
+  { provider }: Pick<WorkerGroup, "provider">,
+  providers: readonly ProviderDescription[],
+): HostKind | undefined {
+  const found = providers.find(({ name }) => name === provider);
+  return found?.hosts?.find(({ kind }) => kind === found.workers?.hostKind);
 }
 
 /** A group that would wait for hosts. */
@@ -29,7 +21,7 @@ export interface Shortage {
   readonly command?: string;
 }
 
-/** What a shortage is, for people: `own needs 2 free ByoHosts that match, there is 1`. */
+/** Describes a shortage: `racks needs 2 free LabHosts that match, there is 1`. */
 export function shortageText({ group, kind, wanted, free }: Shortage): string {
   const hosts = `${kind}${wanted === 1 ? "" : "s"}`;
   const match = wanted === 1 ? "matches" : "match";
@@ -37,31 +29,36 @@ export function shortageText({ group, kind, wanted, free }: Shortage): string {
 }
 
 /**
- * Groups with fewer matching free hosts than they ask for. A host counts for one group only; members of a pool ask for their
- * minimum, and the pool as a whole for its replicas unless one of its members makes machines as needed.
+ * Groups with fewer matching free hosts than they need. A host counts for one group only; members of a pool need their
+ * minimum, and the pool as a whole for its replicas unless one of its members creates machines on demand.
  */
-export function shortages(plan: ClusterPlan, hosts: readonly Unstructured[]): Shortage[] {
+export function shortages(
+  plan: ClusterPlan,
+  hosts: readonly Unstructured[],
+  providers: readonly ProviderDescription[],
+): Shortage[] {
   const taken = new Set<Unstructured>();
   const found: Shortage[] = [];
   let free = 0;
   let unlimited = false;
-  for (const group of plan.workers) {
-    const kind = hostKindOf(group);
+  for (const group of machineGroups(plan)) {
+    const kind = hostKindOf(group, providers);
     if (kind === undefined) {
-      unlimited = true;
+      if (group !== plan.controlPlane?.machines) unlimited = true;
       continue;
     }
     const fitting = hosts.filter((host) => !taken.has(host) && fits(host, kind, group));
-    const wanted = plan.pool === undefined ? group.replicas : (group.share?.min ?? 0);
-    const most = plan.pool === undefined ? wanted : (group.share?.max ?? fitting.length);
+    const pooled = plan.pool !== undefined && group !== plan.controlPlane?.machines;
+    const wanted = pooled ? (group.share?.min ?? 0) : group.replicas;
+    const most = pooled ? (group.share?.max ?? fitting.length) : wanted;
     for (const host of fitting.slice(0, most)) taken.add(host);
-    free += Math.min(fitting.length, most);
+    if (pooled) free += Math.min(fitting.length, most);
     if (fitting.length < wanted)
       found.push({ group: group.name, kind: kind.kind, wanted, free: fitting.length, ...cureOf(kind) });
   }
   const { pool } = plan;
   if (pool !== undefined && !unlimited && free < pool.replicas && found.length === 0) {
-    const first = plan.workers.map(hostKindOf).find((kind) => kind !== undefined);
+    const first = plan.workers.map((group) => hostKindOf(group, providers)).find((kind) => kind !== undefined);
     found.push({ group: pool.name, kind: "host", wanted: pool.replicas, free, ...cureOf(first) });
   }
   return found;

@@ -1,6 +1,7 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import type { ClusterPlan, PoolPlan, WorkerGroup } from "./cluster-plan.ts";
-import { WORKER_PROVIDERS } from "./worker-providers.ts";
+import type { ProviderDescription } from "../sdk/description.ts";
+import { type ClusterPlan, machineGroups, type PoolPlan, type WorkerGroup } from "./cluster-plan.ts";
+import { controlPlaneOption, workerOption } from "./worker-options.ts";
 
 const CORE = "cluster.x-k8s.io";
 const INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io";
@@ -8,15 +9,17 @@ const BOOTSTRAP = "bootstrap.cluster.x-k8s.io";
 const POOLS = "capstan.dev";
 const CONTROL_PLANE = "controlplane.cluster.x-k8s.io";
 
-/** Holds the plan a cluster was made from, so that an interrupted `create` can go on. */
+/** Holds the plan that a cluster was created from, so that an interrupted `create` can continue. */
 export const PLAN_ANNOTATION = "capstan.dev/created-from";
 
-/** All objects of a planned cluster, the Cluster first: as soon as it is there, `describe`, `delete` and a second `create` know it. */
-export function clusterObjects(plan: ClusterPlan): Unstructured[] {
+/** All objects of a planned cluster, the Cluster first: as soon as it exists, `describe`, `delete` and `create` find it. */
+export function clusterObjects(plan: ClusterPlan, known: readonly ProviderDescription[]): Unstructured[] {
   const { name } = plan;
-  const providers = [...new Set(plan.workers.map(({ provider }) => provider))].map(
-    (provider) => WORKER_PROVIDERS[provider],
+  const providers = [...new Set(machineGroups(plan).map(({ provider }) => provider))].map((provider) =>
+    workerOption(provider, known),
   );
+  const controlPlane = controlPlaneOption(known, plan.controlPlane?.type);
+  const machines = plan.controlPlane?.machines;
   const [first] = providers;
   // One provider's infrastructure can be named directly; several are held together by a MetaCluster.
   const infrastructureKind = providers.length > 1 ? "MetaCluster" : first?.clusterKind;
@@ -39,34 +42,58 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
   const cluster = object(CORE, "Cluster", name, {
     clusterNetwork: { services: { cidrBlocks: plan.serviceCidrs }, pods: { cidrBlocks: plan.podCidrs } },
     ...(infrastructureKind === undefined ? {} : { infrastructureRef: reference(INFRASTRUCTURE, infrastructureKind) }),
-    controlPlaneRef: reference(CONTROL_PLANE, "HostedControlPlane"),
+    controlPlaneRef: reference(CONTROL_PLANE, controlPlane.kind),
+    // A hosted control plane reserves its own endpoint; Machines need one that exists before them.
+    ...(machines === undefined || plan.endpoint === undefined ? {} : { controlPlaneEndpoint: plan.endpoint }),
   });
   if (Object.keys(plan.labels).length > 0) cluster.metadata.labels = plan.labels;
   cluster.metadata.annotations = { [PLAN_ANNOTATION]: JSON.stringify(plan) };
   const meta = object(INFRASTRUCTURE, "MetaCluster", name, {
-    infrastructureRefs: providers.map(({ clusterKind }) => reference(INFRASTRUCTURE, clusterKind)),
+    infrastructureRefs: providers.map(({ clusterKind }) => ({
+      ...reference(INFRASTRUCTURE, clusterKind),
+      ...(machines !== undefined && workerOption(machines.provider, known).clusterKind === clusterKind
+        ? { controlPlane: true }
+        : {}),
+    })),
   });
   const references = (group: WorkerGroup): { bootstrap: object; infrastructureRef: object } => ({
     bootstrap: { configRef: reference(BOOTSTRAP, "KubeadmConfigTemplate", `${name}-${group.name}`) },
     infrastructureRef: reference(
       INFRASTRUCTURE,
-      WORKER_PROVIDERS[group.provider].templateKind,
+      workerOption(group.provider, known).templateKind,
       `${name}-${group.name}`,
     ),
   });
   const templates = (group: WorkerGroup): Unstructured[] => {
     const own = `${name}-${group.name}`;
-    const { templateKind, machineSpec, nodeRegistration } = WORKER_PROVIDERS[group.provider];
+    const { nodeRegistration } = workerOption(group.provider, known);
     return [
       object(BOOTSTRAP, "KubeadmConfigTemplate", own, {
-        // A spec that says nothing is refused, as are empty parts of one.
+        // An empty spec is rejected, as are empty parts of one.
         template: {
           spec:
             nodeRegistration === undefined ? { format: "cloud-config" } : { joinConfiguration: { nodeRegistration } },
         },
       }),
-      object(INFRASTRUCTURE, templateKind, own, { template: { spec: machineSpec(group.select, group.settings) } }),
+      machineTemplate(group),
     ];
+  };
+  const machineTemplate = (group: WorkerGroup): Unstructured => {
+    const { templateKind, machineSpec } = workerOption(group.provider, known);
+    return object(INFRASTRUCTURE, templateKind, `${name}-${group.name}`, { template: { spec: machineSpec(group) } });
+  };
+  const onMachines = (group: WorkerGroup): object => {
+    const { nodeRegistration } = workerOption(group.provider, known);
+    const { infrastructureRef } = references(group);
+    return {
+      replicas: group.replicas,
+      machineTemplate: { spec: { infrastructureRef } },
+      ...(nodeRegistration === undefined
+        ? {}
+        : {
+            kubeadmConfigSpec: { initConfiguration: { nodeRegistration }, joinConfiguration: { nodeRegistration } },
+          }),
+    };
   };
   const deployment = (group: WorkerGroup): Unstructured => {
     const own = `${name}-${group.name}`;
@@ -89,23 +116,22 @@ export function clusterObjects(plan: ClusterPlan): Unstructured[] {
       template: { spec: { version: plan.version } },
       members: plan.workers.map((group) => ({ name: group.name, ...group.share, ...references(group) })),
     });
-  // Hosts in memory forget their cluster when the program ends: machines whose nodes are gone are replaced after the next start. A host
-  // that is only silent is left to people.
+  // Hosts in memory forget their cluster when the program exits: machines without nodes are replaced after the next start. A host
+  // that is only silent is left to the user.
   const replaceLost = object(CORE, "MachineHealthCheck", name, {
     clusterName: name,
     selector: { matchLabels: { "cluster.x-k8s.io/cluster-name": name } },
     checks: { nodeStartupTimeoutSeconds: 0 },
   });
-  const forgetful = plan.placement === "Embedded" && plan.workers.some(({ provider }) => provider !== "memory");
+  const forgetful = plan.placement === "Embedded" && providers.some(({ inMemory }) => inMemory !== true);
   return [
     cluster,
     ...(providers.length > 1 ? [meta] : []),
     ...providers.map(({ clusterKind, clusterSpec }) => object(INFRASTRUCTURE, clusterKind, name, clusterSpec)),
-    object(CONTROL_PLANE, "HostedControlPlane", name, {
-      version: plan.version,
-      ...(plan.replicas === undefined ? {} : { replicas: plan.replicas }),
-      ...(plan.endpoint === undefined ? {} : { controlPlaneEndpoint: plan.endpoint }),
-      ...(plan.placement === undefined ? {} : { placement: { type: plan.placement } }),
+    ...(machines === undefined ? [] : [machineTemplate(machines)]),
+    object(CONTROL_PLANE, controlPlane.kind, name, {
+      ...controlPlane.spec(plan),
+      ...(machines === undefined ? {} : onMachines(machines)),
     }),
     ...(plan.pool === undefined
       ? plan.workers.flatMap((group) => [...templates(group), deployment(group)])

@@ -1,56 +1,77 @@
 import { toYaml, type Unstructured } from "@capstan/apimachinery";
+import type { ProviderDescription } from "../sdk/description.ts";
 import { clusterObjects, PLAN_ANNOTATION } from "./cluster-objects.ts";
 import type { WorkerGroup } from "./cluster-plan.ts";
-import type { ProviderName } from "./worker-providers.ts";
+import { onlyInMemory, workerOption } from "./worker-options.ts";
 
 /** Workers of a template, with the variable that says how many. */
 interface TemplateWorkers {
   name: string;
-  provider: ProviderName;
+  provider: string;
   count: string;
 }
 
 const WORKERS = "${WORKER_MACHINE_COUNT}";
-
-/** Templates by flavor, as clusterctl names its files: `cluster-template-FLAVOR.yaml`. The first is the one without a flavor. */
-const FLAVORS: Readonly<Record<string, readonly TemplateWorkers[]>> = {
-  "own-hosts": [{ name: "md-0", provider: "byoh", count: WORKERS }],
-  "bare-metal": [{ name: "md-0", provider: "metal3", count: WORKERS }],
-  mixed: [
-    { name: "own", provider: "byoh", count: WORKERS },
-    { name: "metal", provider: "metal3", count: "${BARE_METAL_MACHINE_COUNT:=1}" },
-  ],
-  "in-memory": [{ name: "md-0", provider: "memory", count: WORKERS }],
-};
+const MIXED = "mixed";
+const DEFAULT = "default";
+/** With a hosted control plane, where the usual one is on machines. */
+const HOSTED = "hosted";
 
 /** All templates of a clusterctl repository, by file name. */
-export function clusterTemplates(): Map<string, string> {
-  const [standard = []] = Object.values(FLAVORS);
-  return new Map([
-    ["cluster-template.yaml", templateOf(standard)],
-    ...Object.entries(FLAVORS)
-      .slice(1)
-      .map(([flavor, workers]): [string, string] => [`cluster-template-${flavor}.yaml`, templateOf(workers)]),
-  ]);
+export function clusterTemplates(providers: readonly ProviderDescription[]): Map<string, string> {
+  const files = new Map<string, string>();
+  const mixed: TemplateWorkers[] = [];
+  for (const { name, workers, quickStart } of providers) {
+    for (const [flavor, text] of Object.entries(quickStart?.flavors ?? {}))
+      files.set(fileOf([quickStart?.prefix, ...(flavor === DEFAULT ? [] : [flavor])].join("-")), text);
+    const { templates } = workers ?? {};
+    if (templates === undefined) continue;
+    files.set(fileOf(templates.flavor), hostedTemplate(name, providers));
+    if (templates.mixed !== undefined)
+      mixed.push({ name: templates.mixed.group, provider: name, count: templates.mixed.count });
+  }
+  if (mixed.length > 1) files.set(fileOf(MIXED), templateOf(mixed, providers));
+  return files;
 }
 
-/** The template of one provider's clusters: what `create cluster` makes, with clusterctl's variables where the answers go. */
-export function builtInTemplate(provider: ProviderName): string {
-  return templateOf([{ name: "md-0", provider, count: WORKERS }]);
+function fileOf(flavor: string): string {
+  return `cluster-template${flavor === "" ? "" : `-${flavor}`}.yaml`;
 }
 
-function templateOf(workers: readonly TemplateWorkers[]): string {
-  const objects = clusterObjects({
+/** The flavors of one provider's templates. */
+export function templateFlavors(provider: string, providers: readonly ProviderDescription[]): string[] {
+  const own = providers.find(({ name }) => name === provider)?.quickStart?.flavors;
+  return own === undefined ? [DEFAULT] : [...Object.keys(own), HOSTED];
+}
+
+/** The template of one provider's clusters in a flavor; undefined when it has none of that name. */
+export function builtInTemplate(
+  provider: string,
+  providers: readonly ProviderDescription[],
+  flavor = DEFAULT,
+): string | undefined {
+  const own = providers.find(({ name }) => name === provider)?.quickStart?.flavors;
+  if (flavor === (own === undefined ? DEFAULT : HOSTED)) return hostedTemplate(provider, providers);
+  return own?.[flavor];
+}
+
+/** What `create cluster` makes, with clusterctl's variables where the answers go. */
+function hostedTemplate(provider: string, providers: readonly ProviderDescription[]): string {
+  return templateOf([{ name: "md-0", provider, count: WORKERS }], providers);
+}
+
+function templateOf(workers: readonly TemplateWorkers[], providers: readonly ProviderDescription[]): string {
+  const plan = {
     name: "${CLUSTER_NAME}",
     namespace: "${NAMESPACE}",
     version: "${KUBERNETES_VERSION}",
-    ...(workers.every(({ provider }) => provider === "memory") ? { placement: "Embedded" } : {}),
+    ...(onlyInMemory(workers, providers) ? { placement: "Embedded" } : {}),
     podCidrs: ["${POD_CIDR:=10.244.0.0/16}"],
     serviceCidrs: ["${SERVICE_CIDR:=10.96.0.0/16}"],
     labels: {},
-    workers: workers.map(({ name, provider }) => group(name, provider)),
-  });
-  return objects
+    workers: workers.map(({ name, provider }) => group(name, provider, providers)),
+  };
+  return clusterObjects(plan, providers)
     .map((object) => {
       const mine = workers.find(({ name }) => object.metadata.name === `\${CLUSTER_NAME}-${name}`);
       const text = toYaml(withoutPlan(object));
@@ -60,8 +81,14 @@ function templateOf(workers: readonly TemplateWorkers[]): string {
     .join("---\n");
 }
 
-function group(name: string, provider: ProviderName): WorkerGroup {
-  const settings: Record<string, string> = provider === "metal3" ? { image: "${IMAGE_URL}", format: "live-iso" } : {};
+function group(name: string, provider: string, providers: readonly ProviderDescription[]): WorkerGroup {
+  const entries = Object.entries(workerOption(provider, providers).settings);
+  const settings = Object.fromEntries(
+    entries.flatMap(([key, { template, usual }]) => {
+      const value = template ?? usual;
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
   return { name, provider, replicas: 0, select: {}, settings };
 }
 

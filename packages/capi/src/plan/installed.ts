@@ -1,27 +1,29 @@
 import type { ClusterPlan } from "./cluster-plan.ts";
 
-/** Where control planes run, and what of Kubernetes is there. */
+/** Where control planes run, and which Kubernetes versions are installed there. */
 export interface Installed {
-  /** Where one runs that does not say where. */
+  /** Default placement. */
   readonly placement: string;
-  /** Versions whose programs are there, old to new. */
+  /** Installed versions, oldest first. */
   readonly versions: readonly string[];
-  /** The machine, in words. */
+  /** Description of the machine. */
   readonly where: string;
 }
 
-/** Why a control plane could not start, and the command that cures it. */
+/** Why a control plane could not start, and the command that solves it. */
 export interface MissingVersion {
   readonly problem: string;
   readonly command: string;
 }
 
-/** The version whose programs are not there, if a control plane of this plan needs them; other placements bring their programs along. */
+/** The missing version, if a control plane of this plan needs its programs; other placements bring their own. */
 export function missingVersion(
-  { version, placement }: Pick<ClusterPlan, "version" | "placement">,
+  { version, placement, controlPlane }: Pick<ClusterPlan, "version" | "placement" | "controlPlane">,
   installed: Installed,
 ): MissingVersion | undefined {
   const { versions, where } = installed;
+  // Machines bring their programs.
+  if (controlPlane !== undefined) return undefined;
   if ((placement ?? installed.placement) !== "Process" || versions.includes(version)) return undefined;
   const others = versions.length === 0 ? "no version is" : `installed: ${versions.join(", ")}`;
   return {

@@ -63,7 +63,7 @@ function textsOf({ name, namespace }: Record<string, unknown>): FoundReference["
 
 /**
  * The references of an object to other namespaces. `granted`: fields whose contract allows that; their kind checks the
- * grant. What was there before stays acceptable, so that objects of earlier versions can be changed: nobody follows it.
+ * grant. Existing ones stay acceptable, so that objects of earlier versions can be changed: no controller follows them.
  */
 export function foreignReferenceProblems(
   object: Unstructured,

@@ -28,7 +28,7 @@ export function namedTarget(referrer: Referrer, reference: NamedReference): Refe
 
 /**
  * Resolves a reference that must stay in the namespace of the object that holds it. Every lookup by a reference goes
- * through here or through `resolveGranted`: a tenant writes references, and whoever follows one may read every namespace.
+ * through here or through `resolveGranted`: tenants write references, and controllers that follow them can read all namespaces.
  */
 export function resolveReference(referrer: Referrer, reference: NamedReference, field: string): ResolvedReference {
   const target = namedTarget(referrer, reference);
@@ -37,7 +37,7 @@ export function resolveReference(referrer: Referrer, reference: NamedReference, 
 
 /**
  * Resolves a reference whose contract allows another namespace. `found` is the object at `namedTarget`: it must grant the
- * use. One that does not exist is refused in the same words, so that nobody learns what another namespace holds.
+ * use. A missing one is rejected with the same message, which does not reveal what another namespace contains.
  */
 export function resolveGranted(
   referrer: Referrer,

@@ -4,26 +4,26 @@ import { array, boolean, integer, map, object, optional, string, time } from "./
 /** metav1.Condition. */
 export const condition = object(
   {
-    type: string({ doc: "What the condition is about.", maxLength: 316, pattern: CONDITION_TYPE }),
-    status: string({ doc: "Whether it holds.", enum: ["True", "False", "Unknown"] }),
+    type: string({ doc: "Type of the condition.", maxLength: 316, pattern: CONDITION_TYPE }),
+    status: string({ doc: "Status of the condition.", enum: ["True", "False", "Unknown"] }),
     observedGeneration: optional(
-      integer({ doc: "Generation the condition was computed from.", minimum: 0, format: "int64" }),
+      integer({ doc: "Generation that the condition was computed from.", minimum: 0, format: "int64" }),
     ),
     lastTransitionTime: time({ doc: "When the status last changed." }),
     reason: string({
-      doc: "Why, for programs.",
+      doc: "Machine-readable reason, in CamelCase.",
       minLength: 1,
       maxLength: 1024,
       pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
     }),
-    message: string({ doc: "Why, for people, and what to do.", maxLength: 32768 }),
+    message: string({ doc: "Human-readable explanation, and what to do.", maxLength: 32768 }),
   },
   { doc: "One observation of an object's state." },
 );
 
 /** `status.conditions` of every kind. */
 export const conditions = array(condition, {
-  doc: "What is known of the object.",
+  doc: "Conditions of the object.",
   listType: "map",
   keys: ["type"],
   maxItems: 32,
@@ -72,15 +72,19 @@ export const versionedKind = { apiVersion, kind: kindName };
 export const namespaceName = (doc: string) => string({ doc, minLength: 1, maxLength: 63, pattern: LABEL });
 
 /** The Cluster that an object belongs to. */
-export const clusterName = string({ doc: "Cluster it belongs to; never changes.", minLength: 1, maxLength: 63 });
+export const clusterName = string({
+  doc: "Cluster that the object belongs to; immutable.",
+  minLength: 1,
+  maxLength: 63,
+});
 
-/** Labels and annotations that a template hands on. */
+/** Labels and annotations that a template passes on. */
 export const templateMetadata = object(
   {
     labels: optional(map(string(), { doc: "Labels to set." })),
     annotations: optional(map(string(), { doc: "Annotations to set." })),
   },
-  { doc: "Metadata of the objects made from the template.", minProperties: 1 },
+  { doc: "Metadata of the objects that are created from the template.", minProperties: 1 },
 );
 
 /** Where machines can be placed so that they do not fail together. */
@@ -106,7 +110,7 @@ export const labelSelector = object(
               doc: "How the label is compared.",
               enum: ["In", "NotIn", "Exists", "DoesNotExist"],
             }),
-            values: optional(array(string(), { doc: "What it is compared with.", listType: "atomic" })),
+            values: optional(array(string(), { doc: "Values that the label is compared with.", listType: "atomic" })),
           },
           { doc: "One requirement on a label." },
         ),
@@ -114,5 +118,5 @@ export const labelSelector = object(
       ),
     ),
   },
-  { doc: "Which objects are meant.", mapType: "atomic" },
+  { doc: "Selects objects by their labels.", mapType: "atomic" },
 );

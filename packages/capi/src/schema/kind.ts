@@ -70,7 +70,7 @@ export interface KindAdmission<T> {
   default?(object: T, old: T | undefined): void;
   /** Fills in defaults that depend on other objects, in place; runs after `default`. */
   complete?(object: T, lookup: AdmissionLookup): Promise<void>;
-  /** What is wrong with an object by itself. `dryRun`: the request changes nothing. */
+  /** Validates an object without reading others. `dryRun`: the request changes nothing. */
   validate?(object: T, old: T | undefined, request?: { readonly dryRun: boolean }): AdmissionProblem[];
   validateDelete?(object: T): AdmissionProblem[];
   /** Checks that need other objects; run after `validate` found nothing. */
@@ -137,8 +137,8 @@ export function defineKind<S extends Schema>(options: KindOptions<S>): KindDefin
   const stored: KindVersion = {
     name: options.version,
     schema: options.schema,
-    ...(options.columns === undefined ? {} : { columns: options.columns }),
-    ...(options.selectableFields === undefined ? {} : { selectableFields: options.selectableFields }),
+    columns: options.columns,
+    selectableFields: options.selectableFields,
   };
   const versions = [stored, ...(options.others ?? [])];
   let made: Unstructured | undefined;
@@ -178,7 +178,7 @@ function buildCrd<S extends Schema>(options: KindOptions<S>, versions: readonly 
         listKind: `${options.kind}List`,
         plural: options.plural,
         singular: options.singular ?? options.kind.toLowerCase(),
-        ...(options.shortNames === undefined ? {} : { shortNames: options.shortNames }),
+        shortNames: options.shortNames,
         categories: options.categories ?? ["cluster-api"],
       },
       conversion: { strategy: "None" },
@@ -199,7 +199,7 @@ function crdVersion<S extends Schema>(options: KindOptions<S>, version: KindVers
     ...(version.deprecated === undefined ? {} : { deprecated: true, deprecationWarning: version.deprecated }),
     schema: { openAPIV3Schema: rootSchema(options.doc, version.schema.json) },
     ...(Object.keys(subresources).length === 0 ? {} : { subresources }),
-    ...(version.columns === undefined ? {} : { additionalPrinterColumns: version.columns }),
+    additionalPrinterColumns: version.columns,
     ...(version.selectableFields === undefined
       ? {}
       : { selectableFields: version.selectableFields.map((jsonPath) => ({ jsonPath })) }),

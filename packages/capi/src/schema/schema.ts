@@ -38,7 +38,7 @@ export interface Rule {
 }
 
 interface Common<T> {
-  /** One sentence for people: shown by `kubectl explain` and in the reference. */
+  /** One sentence that is shown by `kubectl explain` and in the reference. */
   doc?: string;
   default?: T;
   rules?: Rule[];
@@ -61,7 +61,7 @@ interface NumberOptions extends Common<number> {
 interface ArrayOptions<T> extends Common<T[]> {
   minItems?: number;
   maxItems?: number;
-  /** Atomic unless said otherwise, as Kubernetes has it. */
+  /** Atomic by default, as in Kubernetes. */
   listType?: "atomic" | "set" | "map";
   keys?: string[];
 }

@@ -3,7 +3,7 @@ import type { Cache, ObjectKey } from "@capstan/runtime";
 import type { Cluster } from "../kinds/cluster.ts";
 import type { AnyKindDefinition } from "./infra-kinds.ts";
 
-/** Machines that somebody would like to have. */
+/** Requested machines. */
 export interface CapacityRequest {
   /** The machine template, of the source's kind. */
   readonly template: ObjectKey;
@@ -13,7 +13,7 @@ export interface CapacityRequest {
 }
 
 /**
- * How a provider announces capacity, so that a WorkerPool uses a new or returned host at once. A provider that has none is asked again
+ * How a provider announces capacity, so that a WorkerPool uses a new or returned host at once. Other providers are asked again
  * after the pool's cool-down.
  */
 export interface CapacitySource {
@@ -22,10 +22,10 @@ export interface CapacitySource {
   readonly template: AnyKindDefinition;
   /** The objects whose changes are news, such as hosts. */
   readonly kind: AnyKindDefinition;
-  /** Whether a change may have freed something; `old` is absent for an object that is new. */
+  /** Whether a change may have freed capacity; `old` is absent for an object that is new. */
   isNews(object: KubeObject, old: KubeObject | undefined): boolean;
-  /** How many machines it could give now, by the same rules as when they ask. */
+  /** How many machines it could provide now, by the same rules as for claims. */
   free(request: CapacityRequest, cache: Cache, nowMs: number): number;
-  /** Whether an infrastructure machine has been given its host. */
+  /** Whether an infrastructure machine has claimed its host. */
   isProvided(machine: ObjectKey, cache: Cache): boolean;
 }

@@ -1,10 +1,19 @@
-import { done, hasFinalizer, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
+import {
+  done,
+  ensureFinalizer,
+  hasFinalizer,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  releaseFinalizer,
+  requeueAfter,
+} from "@capstan/runtime";
 import { CLUSTER_NAME_LABEL, MANAGED_BY_ANNOTATION } from "../contract/constants.ts";
 import { validEndpoint } from "../contract/fields.ts";
 import { pausedCondition } from "../contract/paused.ts";
 import { Cluster } from "../kinds/cluster.ts";
 import type { KindDefinition } from "../schema/kind.ts";
-import { finalizerOf, hold, letGo } from "./finalizer.ts";
+import { finalizerOf } from "./finalizer.ts";
 import type { InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
 import { type Outcome, wait } from "./outcome.ts";
 import { ownerCluster } from "./owners.ts";
@@ -14,7 +23,7 @@ import {
   keptStatus,
   nextLook,
   readyCondition,
-  tellTrouble,
+  reportProblem,
   writeStatus,
 } from "./report.ts";
 import type { InfraClusterRemoval, InfraClusterScope, ProviderScope } from "./scope.ts";
@@ -33,7 +42,7 @@ export interface ClusterDefinition<C extends InfraClusterObject, B> {
   watch?(backend: B, changed: (cluster: Request) => void): () => void;
 }
 
-/** Brings one infrastructure cluster a step forward. */
+/** Reconciles one infrastructure cluster by one step. */
 export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
   request: Request,
   context: ReconcileContext,
@@ -65,11 +74,11 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
         ? wait("WaitingForMachinesDeletion", `Waiting for ${left} ${machineKind?.kind} to be deleted first`)
         : await definition.remove({ ...provider, object, cluster });
     if (outcome.type === "gone") {
-      await letGo(object, definition.kind, context);
+      await releaseFinalizer(context.client, object, finalizerOf(definition.kind), context.signal);
       return done();
     }
     const deleting = deletingCondition(outcome);
-    tellTrouble(object, outcome, context, deleting);
+    reportProblem(object, outcome, context, deleting);
     await report(outcome.status ?? {}, deleting, ...(outcome.conditions ?? []));
     return nextLook(outcome);
   }
@@ -83,20 +92,20 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
     await report({}, readyCondition(outcome), deletingCondition());
     return done();
   }
-  await hold(object, definition.kind, context);
+  await ensureFinalizer(context.client, object, finalizerOf(definition.kind), context.signal);
   let outcome: Outcome;
   try {
     outcome = await definition.ensure({ ...provider, object, cluster });
   } catch (error) {
     const thrown = errorCondition(error);
-    tellTrouble(object, "thrown", context, thrown);
+    reportProblem(object, "thrown", context, thrown);
     await report({}, thrown, deletingCondition());
     throw error;
   }
   if (outcome.type === "ready")
     await offerEndpoint(object, outcome.endpoint ?? borrowedEndpoint(object, cluster), context);
   const isReady = readyCondition(outcome);
-  tellTrouble(object, outcome, context, isReady);
+  reportProblem(object, outcome, context, isReady);
   await report(
     { ...provisioned(outcome), ...outcome.status },
     isReady,
@@ -106,7 +115,7 @@ export async function reconcileInfraCluster<C extends InfraClusterObject, B>(
   return nextLook(outcome);
 }
 
-/** How long the Cluster's controller may take to make itself the owner before the wait is told. */
+/** How long the Cluster's controller may take to make itself the owner before the wait is reported. */
 const OWNER_GRACE_MS = 5_000;
 
 /** How much longer an owner may be expected: only for a new object that a Cluster of the same name refers to. */
@@ -118,7 +127,7 @@ function ownerDueMs(object: InfraClusterObject, context: ReconcileContext): numb
   return OWNER_GRACE_MS - (context.clock.now() - Date.parse(creationTimestamp));
 }
 
-/** One that stands beside the infrastructure its Cluster refers to has the Cluster's endpoint. */
+/** An additional infrastructure cluster, to which its Cluster does not refer, has the Cluster's endpoint. */
 function borrowedEndpoint(object: InfraClusterObject, cluster: Cluster): { host: string; port: number } | undefined {
   const { kind, name } = cluster.spec?.infrastructureRef ?? {};
   if (kind === object.kind && name === object.metadata.name) return undefined;
@@ -138,7 +147,7 @@ async function offerEndpoint<C extends InfraClusterObject>(
 function provisioned(outcome: Outcome): object {
   if (outcome.type !== "ready") return {};
   const { failureDomains } = outcome;
-  return { initialization: { provisioned: true }, ...(failureDomains === undefined ? {} : { failureDomains }) };
+  return { initialization: { provisioned: true }, failureDomains };
 }
 
 function machinesOf(

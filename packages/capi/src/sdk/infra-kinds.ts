@@ -21,7 +21,7 @@ import { array, boolean, type Infer, map, object, optional, type Schema, string 
 
 type Fields = Record<string, Schema>;
 
-/** What every infrastructure machine has, whatever its provider adds. */
+/** Spec fields of every infrastructure machine. */
 export interface InfraMachineObject extends KubeObject {
   spec?: { providerID?: string };
   status?: {
@@ -32,7 +32,7 @@ export interface InfraMachineObject extends KubeObject {
   };
 }
 
-/** What every infrastructure cluster has, whatever its provider adds. */
+/** Spec fields of every infrastructure cluster. */
 export interface InfraClusterObject extends KubeObject {
   spec?: { controlPlaneEndpoint?: { host?: string; port?: number } };
   status?: {
@@ -42,11 +42,11 @@ export interface InfraClusterObject extends KubeObject {
   };
 }
 
-/** How a standard infrastructure kind is described: only what is the provider's own. */
+/** Options of a standard infrastructure kind: only what differs between providers. */
 export interface InfraKindOptions<F extends Fields> {
   kind: string;
   doc: string;
-  /** Fields of spec beside those of the contract. */
+  /** Fields of spec in addition to those of the contract. */
   spec: F;
   version?: string;
   group?: string;
@@ -62,15 +62,15 @@ export interface InfraKindOptions<F extends Fields> {
   admission?: Pick<KindAdmission<KubeObject>, "default" | "validate">;
 }
 
-/** A kind whose status says more than the contract. */
+/** A kind with more status fields than the contract. */
 export interface InfraStatusOptions<S extends Fields> {
-  /** Fields of status beside those of the contract. */
+  /** Fields of status in addition to those of the contract. */
   status?: S;
 }
 
-/** A template that says more than what its objects look like. */
+/** A template with more fields than the spec of its objects. */
 export interface TemplateOptions<O extends Fields> {
-  /** Fields of spec beside `template`. */
+  /** Fields of spec in addition to `template`. */
   beside?: O;
 }
 
@@ -81,7 +81,7 @@ const conditions = array(condition, {
   maxItems: 32,
 });
 const initialization = object(
-  { provisioned: optional(boolean({ doc: "True once everything was there; never goes back." })) },
+  { provisioned: optional(boolean({ doc: "True once the object was provisioned; it never becomes false again." })) },
   { doc: "Milestones of the first provisioning.", minProperties: 1 },
 );
 
@@ -100,23 +100,25 @@ const clusterStatus = {
 };
 
 const machineFields = {
-  providerID: optional(string({ doc: "Names the machine; its Node has the same.", minLength: 1, maxLength: 512 })),
+  providerID: optional(
+    string({ doc: "Identifies the machine; its Node has the same ID.", minLength: 1, maxLength: 512 }),
+  ),
 };
 const machineStatus = {
   conditions: optional(conditions),
   initialization: optional(initialization),
   addresses: optional(machineAddresses),
-  failureDomain: optional(string({ doc: "Where the machine really is.", minLength: 1, maxLength: 256 })),
+  failureDomain: optional(string({ doc: "Actual failure domain of the machine.", minLength: 1, maxLength: 256 })),
 };
 
 const templateStatus = object(
   {
-    capacity: optional(map(string(), { doc: "What a machine of this template offers, for scaling up from zero." })),
+    capacity: optional(map(string(), { doc: "Capacity of a machine of this template, for scaling up from zero." })),
   },
   { doc: "Observed state of the template." },
 );
 
-/** What the contracts call differently in status. */
+/** Status fields that the contracts name differently. */
 const OLD_STATUS: readonly Rule[] = [move("status.ready", "status.initialization.provisioned"), ...OLD_CONDITIONS];
 
 const CLUSTER_COLUMN: PrinterColumnDefinition = {
@@ -241,7 +243,7 @@ function common<F extends Fields>(options: InfraKindOptions<F>) {
     plural: `${options.kind.toLowerCase()}s`,
     doc: options.doc,
     contracts: { ...(options.alsoV1beta1 === true ? { v1beta1: "v1beta1" } : {}), v1beta2: version },
-    ...(options.shortNames === undefined ? {} : { shortNames: options.shortNames }),
+    shortNames: options.shortNames,
   };
 }
 

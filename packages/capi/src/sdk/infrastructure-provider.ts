@@ -11,12 +11,14 @@ import {
   type ReconcileContext,
   type Request,
 } from "@capstan/runtime";
+import { CONTRACT_STATUS } from "../contract/status-deferral.ts";
 import type { AnyKind } from "../kinds/all.ts";
 import { Cluster } from "../kinds/cluster.ts";
 import { Machine } from "../kinds/machine.ts";
 import type { KindDefinition } from "../schema/kind.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
 import { BY_CLUSTER_LABEL, type ClusterDefinition, reconcileInfraCluster } from "./cluster-reconciler.ts";
+import type { ProviderDescription } from "./description.ts";
 import type { AnyKindDefinition, InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
 import { byClusterLabel, type MachineDefinition, reconcileInfraMachine } from "./machine-reconciler.ts";
 import type { LoadedProvider, Provider } from "./provider.ts";
@@ -25,9 +27,8 @@ import type { ProviderScope } from "./scope.ts";
 const CONCURRENCY = 20;
 
 /** An infrastructure provider as its author states it: its kinds and four functions (docs/guides/provider.md). */
-export interface InfrastructureProviderOptions<C extends InfraClusterObject, M extends InfraMachineObject, B> {
-  /** Short name: controllers and field managers are named after it. */
-  readonly name: string;
+export interface InfrastructureProviderOptions<C extends InfraClusterObject, M extends InfraMachineObject, B>
+  extends Omit<ProviderDescription, "title"> {
   /** Name for people; by default the short name. */
   readonly title?: string;
   readonly cluster?: ClusterDefinition<C, B> & { readonly template?: AnyKindDefinition };
@@ -45,10 +46,10 @@ export interface InfrastructureProvider extends Provider<unknown>, LoadedProvide
 export function infrastructureProvider<C extends InfraClusterObject, M extends InfraMachineObject, B>(
   options: InfrastructureProviderOptions<C, M, B>,
 ): InfrastructureProvider {
-  const { cluster, machine } = options;
+  const { cluster, machine, backend: _backend, concurrency: _concurrency, ...description } = options;
   const kinds = [cluster?.kind, cluster?.template, machine.kind, machine.template] as (AnyKindDefinition | undefined)[];
   const provider: InfrastructureProvider = {
-    name: options.name,
+    ...description,
     title: options.title ?? options.name,
     kinds: kinds.filter((kind) => kind !== undefined) as unknown as AnyKind[],
     load: () => provider,
@@ -82,17 +83,18 @@ function clusterController<C extends InfraClusterObject, M extends InfraMachineO
           const { namespace = "", name } = cluster.metadata;
           if (reference?.kind === kind.kind && reference.apiGroup === kind.group)
             return [{ namespace, name: reference.name }];
-          // One that stands beside it is paused with it, and has its endpoint.
+          // An additional one is paused with it, and has its endpoint.
           return cache.synced(kind)
             ? cache.byIndex<C>(kind, BY_CLUSTER_LABEL, `${namespace}/${name}`).flatMap(requestOf)
             : [];
         },
         { predicate: clusterMatters },
       )
-      // The last machine to go lets a cluster that is being deleted go.
+      // The deletion of the last machine unblocks the deletion of its cluster.
       .watches(machineKind, byLabel, { predicate: { create: () => false, update: () => false } })
       .watchesRaw(sourceOf(definition.watch, options.backend))
       .concurrency(options.concurrency ?? CONCURRENCY)
+      .deferStatus(CONTRACT_STATUS)
       .reconcile((request, context) =>
         reconcileInfraCluster(request, context, definition, machineKind, providerScope(options.backend, context)),
       )
@@ -126,6 +128,7 @@ function machineController<C extends InfraClusterObject, M extends InfraMachineO
     )
     .watchesRaw(sourceOf(definition.watch, options.backend))
     .concurrency(options.concurrency ?? CONCURRENCY)
+    .deferStatus(CONTRACT_STATUS)
     .reconcile((request, context) =>
       reconcileInfraMachine(
         request,

@@ -1,13 +1,23 @@
-import { done, hasFinalizer, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
+import {
+  done,
+  ensureFinalizer,
+  hasFinalizer,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  releaseFinalizer,
+  requeueAfter,
+} from "@capstan/runtime";
 import { Secret } from "../contract/builtin-kinds.ts";
 import { CLUSTER_NAME_LABEL } from "../contract/constants.ts";
 import { pausedCondition } from "../contract/paused.ts";
 import type { Cluster } from "../kinds/cluster.ts";
 import type { Machine } from "../kinds/machine.ts";
+import { MachinePool } from "../kinds/machine-pool.ts";
 import type { KindDefinition } from "../schema/kind.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
 import { BY_CLUSTER_LABEL } from "./cluster-reconciler.ts";
-import { finalizerOf, hold, letGo } from "./finalizer.ts";
+import { finalizerOf } from "./finalizer.ts";
 import type { AnyKindDefinition, InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
 import { failed, type Outcome, wait } from "./outcome.ts";
 import { clusterOfMachine, ownerMachine } from "./owners.ts";
@@ -17,13 +27,13 @@ import {
   keptStatus,
   nextLook,
   readyCondition,
-  tellTrouble,
+  reportProblem,
   type Waiting,
   writeStatus,
 } from "./report.ts";
 import type { BootstrapData, MachineRemoval, MachineScope, ProviderScope } from "./scope.ts";
 
-/** A Secret with bootstrap data that is named but not there (yet). */
+/** The referenced Secret with bootstrap data does not exist (yet). */
 const SECRET_RECHECK_MS = 5_000;
 
 /** What a provider says about its machines. */
@@ -40,7 +50,7 @@ export interface MachineDefinition<M extends InfraMachineObject, B, C extends In
   watch?(backend: B, changed: (machine: Request) => void): () => void;
 }
 
-/** Brings one infrastructure machine a step forward. */
+/** Reconciles one infrastructure machine by one step. */
 export async function reconcileInfraMachine<M extends InfraMachineObject, B, C extends InfraClusterObject>(
   request: Request,
   context: ReconcileContext,
@@ -70,11 +80,11 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
     if (!hasFinalizer(object, finalizerOf(definition.kind))) return done();
     const outcome = await definition.remove({ ...provider, object, machine, cluster });
     if (outcome.type === "gone") {
-      await letGo(object, definition.kind, context);
+      await releaseFinalizer(context.client, object, finalizerOf(definition.kind), context.signal);
       return done();
     }
     const deleting = deletingCondition(outcome);
-    tellTrouble(object, outcome, context, deleting);
+    reportProblem(object, outcome, context, deleting);
     await report(outcome.status ?? {}, deleting, ...(outcome.conditions ?? []));
     return nextLook(outcome);
   }
@@ -83,7 +93,7 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
     if (early !== undefined) await report({}, readyCondition(early), deletingCondition());
     return done();
   }
-  await hold(object, definition.kind, context);
+  await ensureFinalizer(context.client, object, finalizerOf(definition.kind), context.signal);
   const scope: MachineScope<M, B, C> = {
     ...provider,
     object,
@@ -102,14 +112,14 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
       return requeueAfter(SECRET_RECHECK_MS);
     }
     const thrown = errorCondition(error);
-    tellTrouble(object, "thrown", context, thrown);
+    reportProblem(object, "thrown", context, thrown);
     await report({}, thrown, deletingCondition());
     throw error;
   }
   if (outcome.type === "ready" && outcome.providerID !== undefined && object.spec?.providerID === undefined)
     await context.client.patch(object, { spec: { providerID: outcome.providerID } }, {}, context.signal);
   const isReady = readyCondition(outcome);
-  tellTrouble(object, outcome, context, isReady);
+  reportProblem(object, outcome, context, isReady);
   await report(
     { ...provisioned(outcome), ...outcome.status },
     isReady,
@@ -119,7 +129,7 @@ export async function reconcileInfraMachine<M extends InfraMachineObject, B, C e
   return nextLook(outcome);
 }
 
-/** What must be there before a provider is asked, in the order Cluster API waits for it. */
+/** What must exist before a provider is called, in the order in which Cluster API waits for it. */
 function missing(
   object: InfraMachineObject,
   machine: Machine | undefined,
@@ -129,7 +139,7 @@ function missing(
   if (machine === undefined) return say("WaitingForMachine", "Waiting for a Machine to own this object");
   if (cluster === undefined)
     return say("WaitingForCluster", `Waiting for Cluster ${machine.spec.clusterName}, which does not exist`);
-  // A machine that was provisioned before needs nothing of this any more.
+  // A provisioned machine no longer needs any of this.
   if (object.status?.initialization?.provisioned === true) return undefined;
   if (cluster.status?.initialization?.infrastructureProvisioned !== true)
     return say("WaitingForClusterInfrastructureReady", "Waiting for the Cluster's infrastructure to be ready");
@@ -144,7 +154,7 @@ function isControlPlane(machine: Machine): boolean {
   return machine.metadata.labels?.["cluster.x-k8s.io/control-plane"] !== undefined;
 }
 
-/** A machine that answers with another identity is another machine: its Node would never match. */
+/** A machine with another provider ID is another machine: its Node would never match. */
 function checked(object: InfraMachineObject, outcome: Outcome): Outcome {
   const known = object.spec?.providerID;
   if (outcome.type !== "ready" || outcome.providerID === undefined || known === undefined) return outcome;
@@ -156,7 +166,7 @@ function checked(object: InfraMachineObject, outcome: Outcome): Outcome {
   );
 }
 
-/** The provider's own infrastructure cluster: the one the Cluster refers to, or one that stands beside it. */
+/** The provider's own infrastructure cluster: the one the Cluster refers to, or an additional one. */
 function ownInfraCluster<C extends InfraClusterObject>(
   cluster: Cluster,
   kind: KindDefinition<C> | undefined,
@@ -172,8 +182,17 @@ function ownInfraCluster<C extends InfraClusterObject>(
 
 class BootstrapDataMissingError extends Error {}
 
+/** Machines of a MachinePool share its bootstrap data. */
+async function poolSecret(machine: Machine, context: ReconcileContext): Promise<string | undefined> {
+  const owner = machine.metadata.ownerReferences?.find(({ kind }) => kind === MachinePool.kind);
+  if (owner === undefined) return undefined;
+  const key = { namespace: machine.metadata.namespace, name: owner.name };
+  const pool = await context.client.get<MachinePool>(MachinePool, key, context.signal);
+  return pool?.spec.template.spec.bootstrap.dataSecretName;
+}
+
 async function bootstrapData(machine: Machine, context: ReconcileContext): Promise<BootstrapData> {
-  const name = machine.spec.bootstrap.dataSecretName;
+  const name = machine.spec.bootstrap.dataSecretName || (await poolSecret(machine, context));
   if (name === undefined)
     throw new BootstrapDataMissingError("Waiting for the bootstrap provider to provide bootstrap data");
   const key = { namespace: machine.metadata.namespace, name };
@@ -195,8 +214,8 @@ function provisioned(outcome: Outcome): object {
   const { addresses, failureDomain } = outcome;
   return {
     initialization: { provisioned: true },
-    ...(addresses === undefined ? {} : { addresses }),
-    ...(failureDomain === undefined ? {} : { failureDomain }),
+    addresses,
+    failureDomain,
   };
 }
 

@@ -46,7 +46,7 @@ export const trouble = (reason: string, message: string, recheckAfterMs?: number
   type: "wait",
   reason,
   message,
-  ...(recheckAfterMs === undefined ? {} : { recheckAfterMs }),
+  recheckAfterMs,
   trouble: true,
 });
 

@@ -1,9 +1,10 @@
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
 import type { DialGate } from "@capstan/apimachinery/foreign";
-import type { Cache, Client, ClientConfig, Controller, Logger, RuntimeMetrics } from "@capstan/runtime";
+import type { Cache, Client, ClientConfig, Controller, Logger, Metrics } from "@capstan/runtime";
 import type { AnyKind } from "../kinds/all.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
 import type { CapacitySource } from "./capacity.ts";
+import type { ProviderDescription } from "./description.ts";
 
 /** A rule of a ClusterRole. */
 export interface PolicyRule {
@@ -33,9 +34,10 @@ export interface ProviderDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly metrics?: RuntimeMetrics | undefined;
+  /** For gauges of its own and the measurements of its controllers. */
+  readonly metrics?: Metrics | undefined;
   readonly workload: WorkloadClusters;
-  /** Decides which addresses that objects name are dialled. */
+  /** Decides which addresses that objects refer to may be dialed. */
   readonly gate: DialGate;
   /** Folder for files that must survive a restart; a provider uses a subfolder named after itself. */
   readonly dataDir: string;
@@ -60,14 +62,15 @@ export interface LoadedProvider {
 }
 
 /** A provider: everything that a manager, the CLI and the dashboard know about it. */
-export interface Provider<D = ProviderDeps> {
-  /** Short name, such as `byoh`: controllers and field managers are named after it. */
-  readonly name: string;
-  /** Name for people, such as `Bare metal`. */
-  readonly title: string;
+export interface Provider<D = ProviderDeps> extends ProviderDescription {
   /** All kinds that it serves. */
   readonly kinds: readonly AnyKind[];
   readonly access?: ProviderAccess;
-  /** Creates its running part. Called once per process, before the cache starts. */
+  /** Operators of other projects serve its kinds too: CRDs that are there stay as they are, or fields unknown here would be lost. */
+  readonly sharedGroups?: readonly string[];
+  /**
+   * Creates its running part. Called once per process, before the cache starts. The command line reads this value without calling it, so
+   * a provider of this tree imports its controllers here.
+   */
   load(deps: D): LoadedProvider | Promise<LoadedProvider>;
 }

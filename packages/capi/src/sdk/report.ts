@@ -1,20 +1,19 @@
 import { type Condition, findCondition, type KubeObject } from "@capstan/apimachinery";
 import { done, type ReconcileContext, type Result, redactText, requeueAfter } from "@capstan/runtime";
 import { type ConditionInput, withTransitionTimes } from "../contract/conditions.ts";
+import { INSUFFICIENT_CAPACITY } from "../contract/constants.ts";
 import { conditionsOf } from "../contract/fields.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** A person must act: looked at again this rarely when nothing changes. */
+/** A user must act: checked again after this time if nothing changes. */
 const FAILED_RETRY_MS = 10 * 60_000;
-/** Capacity comes back without telling; this is how often it is asked for. */
+/** Capacity may become free without an event; it is requested this often. */
 const CAPACITY_RETRY_MS = 30_000;
-/** Reason that WorkerPools read. */
-export const INSUFFICIENT_CAPACITY = "InsufficientCapacity";
 
 /** A wait that the SDK itself imposes. */
 export type Waiting = Extract<Outcome, { type: "wait" }>;
 
-/** What Ready says after an outcome of `ensure`. */
+/** Returns the Ready condition after an outcome of `ensure`. */
 export function readyCondition(outcome: Outcome): ConditionInput {
   const no = (reason: string, message: string): ConditionInput => ({ type: "Ready", status: "False", reason, message });
   switch (outcome.type) {
@@ -31,18 +30,18 @@ export function readyCondition(outcome: Outcome): ConditionInput {
   }
 }
 
-/** What Ready says when a provider function threw. */
+/** Returns the Ready condition after a provider function threw. */
 export function errorCondition(error: unknown): ConditionInput {
   const text = error instanceof Error ? error.message : String(error);
   return {
     type: "Ready",
     status: "Unknown",
     reason: "InternalError",
-    message: `The last attempt failed and is repeated: ${redactText(text)}`,
+    message: `The last attempt failed and will be retried: ${redactText(text)}`,
   };
 }
 
-/** What Deleting says: absent outcome means that nothing is being deleted. */
+/** Returns the Deleting condition; without an outcome nothing is being deleted. */
 export function deletingCondition(outcome?: Outcome): ConditionInput {
   if (outcome === undefined) return { type: "Deleting", status: "False", reason: "NotDeleting", message: "" };
   const yes = (reason: string, message: string): ConditionInput => ({
@@ -64,8 +63,8 @@ export function deletingCondition(outcome?: Outcome): ConditionInput {
   }
 }
 
-/** Tells people of trouble, once for each new text: the condition that says so was another before. */
-export function tellTrouble(
+/** Emits an event for a problem, once for each new message: the condition had another message before. */
+export function reportProblem(
   object: KubeObject,
   outcome: Outcome | "thrown",
   context: ReconcileContext,
@@ -83,7 +82,7 @@ function isTrouble(outcome: Outcome | "thrown"): boolean {
   return outcome.type !== "ready";
 }
 
-/** When to look again after an outcome. */
+/** When to requeue after an outcome. */
 export function nextLook(outcome: Outcome): Result {
   switch (outcome.type) {
     case "wait":
@@ -98,7 +97,7 @@ export function nextLook(outcome: Outcome): Result {
   }
 }
 
-/** What stays of a status when an outcome says nothing of it: flags of the contract never go back. */
+/** Status fields that stay if an outcome does not set them: flags of the contract never become false again. */
 export function keptStatus(object: { status?: object }): object {
   const { conditions: _, ...rest } = (object.status ?? {}) as { conditions?: unknown };
   return rest;

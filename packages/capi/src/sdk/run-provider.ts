@@ -7,7 +7,7 @@ import {
   EventRecorder,
   httpTransport,
   type Logger,
-  type RuntimeMetrics,
+  type Metrics,
   startControllers,
   systemDialGate,
 } from "@capstan/runtime";
@@ -25,8 +25,8 @@ export interface RunProviderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly metrics?: RuntimeMetrics | undefined;
-  /** Which addresses of workload clusters are dialled; default: none of this machine, no link-local and no metadata address. */
+  readonly metrics?: Metrics | undefined;
+  /** Which addresses of workload clusters may be dialed; default: none of this machine, no link-local and no metadata address. */
   readonly gate?: DialGate | undefined;
   /** Folder for files that must survive a restart; default: the current one. */
   readonly dataDir?: string | undefined;
@@ -34,9 +34,9 @@ export interface RunProviderOptions {
   readonly nodeAddress?: string | undefined;
 }
 
-/** A provider at work. */
+/** A running provider. */
 export interface RunningProvider {
-  /** Ends after the reconciles that run; nothing outside is touched, and the next start goes on from there. */
+  /** Stops after the running reconciles; nothing outside is changed, and the next start continues. */
   stop(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export async function runProvider(
   );
   return {
     stop: async () => {
-      stopping.abort(new Error("the provider stops"));
+      stopping.abort(new Error("the provider is stopping"));
       await running.finished;
       await loaded.close?.("keep");
       await recorder.stop();

@@ -5,14 +5,14 @@ import type { Machine } from "../kinds/machine.ts";
 import type { WorkloadConnection } from "../workload/types.ts";
 import type { InfraClusterObject, InfraMachineObject } from "./infra-kinds.ts";
 
-/** What every provider function gets: the outside world and what time and chance are. */
+/** Arguments of every provider function: the outside world, clock and random source. */
 export interface ProviderScope<B> {
   /** The provider's own way to the outside world. */
   readonly backend: B;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Tells people what was done; outcomes that are trouble are told by themselves. */
+  /** Records events for what was done; problems in outcomes are reported automatically. */
   readonly recorder: Recorder;
   /** Aborted when the manager stops; long calls should end then. */
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface InfraClusterScope<C extends InfraClusterObject, B = undefined> 
   readonly cluster: Cluster;
 }
 
-/** What `remove` of an infrastructure cluster gets: the Cluster may be gone before it. */
+/** What `remove` of an infrastructure cluster gets: the Cluster may be deleted before it. */
 export interface InfraClusterRemoval<C extends InfraClusterObject, B = undefined> extends ProviderScope<B> {
   readonly object: C;
   readonly cluster: Cluster | undefined;
@@ -45,14 +45,14 @@ export interface MachineScope<
   readonly object: M;
   readonly machine: Machine;
   readonly cluster: Cluster;
-  /** The provider's own infrastructure cluster of this Cluster, if it has one: machines do without, so that clusters may mix. */
+  /** The provider's own infrastructure cluster of this Cluster, if any: machines work without it. */
   readonly infraCluster: C | undefined;
   readonly bootstrap: { data(): Promise<BootstrapData> };
   /** The connection to the cluster the machine belongs to, as it is right now. */
   readonly workload: WorkloadConnection;
 }
 
-/** What `remove` of an infrastructure machine gets: its owners may be gone before it. */
+/** What `remove` of an infrastructure machine gets: its owners may be deleted before it. */
 export interface MachineRemoval<M extends InfraMachineObject, B = undefined> extends ProviderScope<B> {
   readonly object: M;
   readonly machine: Machine | undefined;

@@ -1,33 +1,25 @@
 import type { KubeObject } from "@capstan/apimachinery";
-import { field } from "../contract/fields.ts";
+import { hostKinds } from "../explain/host-kinds.ts";
+import type { ProviderDescription, SimulatedHealth } from "../sdk/description.ts";
 
-/** On a ByoHost: its agent is played in memory, for demos and tests; nothing runs anywhere. */
-export const SIMULATED_AGENT_ANNOTATION = "memory.capstan.dev/agent";
-/** Its value for a host that has died: neither agent nor node say anything any more. */
-export const SIMULATED_AGENT_DEAD = "dead";
-/** On a simulated ByoHost: the kubelet it brings along. Without it the host has the kubelet that its Machine needs. */
-export const SIMULATED_KUBELET_ANNOTATION = "memory.capstan.dev/kubelet";
-/** On a BareMetalHost whose management controller is simulated: what is wrong with it, comma separated. */
-export const BMC_FAULTS_ANNOTATION = "memory.capstan.dev/faults";
-
-/** Whether a host that exists in memory alone was broken on request; undefined for a real one. */
-export function simulatedHealth(host: KubeObject): "well" | "broken" | undefined {
-  const annotations = host.metadata.annotations ?? {};
-  if (host.kind === "ByoHost") {
-    const agent = annotations[SIMULATED_AGENT_ANNOTATION];
-    if (agent === undefined) return undefined;
-    return agent === SIMULATED_AGENT_DEAD ? "broken" : "well";
-  }
-  const address = field(host, "spec", "bmc", "address");
-  if (typeof address !== "string" || !address.startsWith("memory://")) return undefined;
-  return (annotations[BMC_FAULTS_ANNOTATION] ?? "") === "" ? "well" : "broken";
+/** A host that exists in memory only, and how its fault is injected or cleared. */
+export interface SimulatedHost {
+  readonly health: SimulatedHealth;
+  /** What breaking it does, such as `it stops reporting, and so does its Node`. */
+  readonly effect: string;
+  /** The merge patch that breaks it, or repairs a broken one. */
+  readonly change: { readonly metadata: { readonly annotations: Readonly<Record<string, string | null>> } };
 }
 
-/** The merge patch that lets such a host die, or brings it back. */
-export function simulatedFault(kind: string, broken: boolean): { metadata: { annotations: Record<string, unknown> } } {
-  const annotations =
-    kind === "ByoHost"
-      ? { [SIMULATED_AGENT_ANNOTATION]: broken ? SIMULATED_AGENT_DEAD : "" }
-      : { [BMC_FAULTS_ANNOTATION]: broken ? "unreachable" : null };
-  return { metadata: { annotations } };
+/** What can be done to a host that exists in memory only; undefined for a real one. `broken` is the state that the change leads to. */
+export function simulatedHost(
+  host: KubeObject,
+  providers: readonly Pick<ProviderDescription, "hosts">[],
+  broken?: boolean,
+): SimulatedHost | undefined {
+  const { simulation } = hostKinds(providers).find(({ kind }) => kind === host.kind) ?? {};
+  const health = simulation?.health(host);
+  if (simulation === undefined || health === undefined) return undefined;
+  const annotations = simulation.annotations(broken ?? health === "well");
+  return { health, effect: simulation.effect, change: { metadata: { annotations } } };
 }

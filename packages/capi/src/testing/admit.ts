@@ -34,7 +34,7 @@ export async function admit(
   if (plugin === undefined) throw new Error(`${subject.kind} has no rules`);
   const operation = next === undefined ? "DELETE" : old === undefined ? "CREATE" : "UPDATE";
   const type = { group, version, kind: subject.kind };
-  const request = { operation, type, object: next, oldObject: old, ...(warn === undefined ? {} : { warn }) };
+  const request = { operation, type, object: next, oldObject: old, warn };
   try {
     await plugin.mutate(request);
     await plugin.validate(request);

@@ -41,7 +41,7 @@ export function arbitraryObjectOf(apiVersion: string, kind: string, schema: JSON
     .map(({ body, labels }) => ({
       apiVersion,
       kind,
-      metadata: { name: "some-name", namespace: "some-space", ...(labels === undefined ? {} : { labels }) },
+      metadata: { name: "some-name", namespace: "some-space", labels },
       ...body,
     }));
 }

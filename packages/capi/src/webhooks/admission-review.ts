@@ -30,7 +30,7 @@ export type AdmissionStep = "mutate" | "validate";
 export function admissionReviewer(
   kinds: readonly ServedKind[],
   options: KindAdmissionOptions & {
-    /** Told of a rule that broke: who asked learns only that it did. */
+    /** Called when a rule throws; the client only learns that it did. */
     report?: ((error: unknown) => void) | undefined;
   } = {},
 ): (step: AdmissionStep, review: unknown) => Promise<AdmissionReviewResponse> {
@@ -98,7 +98,8 @@ interface ReviewRequest {
 function requestOf(review: unknown): ReviewRequest {
   const request = isObject(review) ? review["request"] : undefined;
   const kind = isObject(request) ? request["kind"] : undefined;
-  if (!isObject(request) || !isObject(kind)) throw new TypeError("body is no AdmissionReview: it has no request.kind");
+  if (!isObject(request) || !isObject(kind))
+    throw new TypeError("body is not an AdmissionReview: it has no request.kind");
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   const named = (value: Record<string, unknown>): GroupVersionKind => ({
     group: text(value["group"]),

@@ -32,7 +32,7 @@ export function crdWithWebhook(
   return crd;
 }
 
-/** A CRD for a real Kubernetes without webhooks: only the stored version, since nobody converts the others. */
+/** A CRD for a real Kubernetes without webhooks: only the stored version, because nothing converts the others. */
 export function crdWithoutWebhook(kind: ServedKind & { crd(): Unstructured }): Unstructured {
   const crd = deepCopy(kind.crd());
   const spec = crd["spec"] as { versions: { name: string; served: boolean }[] };

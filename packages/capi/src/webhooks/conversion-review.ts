@@ -21,7 +21,7 @@ export function conversionReview(
 ): ConversionReviewResponse {
   const request = isObject(review) ? review["request"] : undefined;
   if (!isObject(request) || !Array.isArray(request["objects"]))
-    throw new TypeError("body is no ConversionReview: it has no request.objects");
+    throw new TypeError("body is not a ConversionReview: it has no request.objects");
   const uid = String(request["uid"]);
   const desired = String(request["desiredAPIVersion"]);
   const answer = (convertedObjects: Unstructured[], message?: string): ConversionReviewResponse => ({

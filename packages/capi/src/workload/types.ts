@@ -4,6 +4,11 @@ import type { Client } from "@capstan/runtime";
 /** Connections to workload clusters: one per cluster, shared by all controllers, with a live view of its Nodes. */
 export interface WorkloadClusters {
   get(cluster: ClusterKey): WorkloadConnection;
+  /**
+   * The API at the Machines of the control plane, for repairs of a cluster whose endpoint is down: everything else needs the endpoint, and
+   * has to see that it does not answer. The same as `get` while the endpoint answers, and where there are no such Machines.
+   */
+  atMachines?(cluster: ClusterKey): WorkloadConnection;
   /** Calls back when the connection's state or any of its Nodes changes. Returns a function that unsubscribes. */
   subscribe(listener: (cluster: ClusterKey, nodeName: string | undefined) => void): () => void;
 }

@@ -11,6 +11,9 @@ import {
 } from "@capstan/runtime";
 import { Secret, secretText } from "../contract/builtin-kinds.ts";
 import { CLUSTER_NAME_LABEL, clusterSecretName } from "../contract/constants.ts";
+import { Machine } from "../kinds/machine.ts";
+import { isControlPlaneMachine } from "../machines/machine-aggregates.ts";
+import { throughMachines } from "./machine-ways.ts";
 import type { ClusterKey, Node, NodeView, WorkloadClusters, WorkloadConnection } from "./types.ts";
 
 const NodeKind = kindRef<Node>({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
@@ -28,7 +31,7 @@ export interface WorkloadConnectionsOptions {
   clock: Clock;
   random: Random;
   log: Logger;
-  /** Decides which addresses may be dialled, because everyone who may write Secrets can choose the server. */
+  /** Decides which addresses may be dialed, because everyone who may write Secrets can choose the server. */
   gate: DialGate;
   /** Returns another transport for a server, if there is one: embedded control planes are called in process. */
   dial?: (config: ClientConfig) => Transport | undefined;
@@ -37,15 +40,20 @@ export interface WorkloadConnectionsOptions {
 type Listener = (cluster: ClusterKey, nodeName: string | undefined) => void;
 
 interface Connection {
-  /** The kubeconfig it was made from: another one means another connection. */
+  /** The kubeconfig of the connection: another one requires another connection. */
   kubeconfig: string;
   state: WorkloadConnection;
+  /** The same API at the control plane Machines, opened when it is asked for while the endpoint is down. */
+  atMachines?: Connection;
+  /** Does not wait any longer for the next attempt. */
+  retry(): void;
   stop(): Promise<void>;
 }
 
 /**
  * Keeps one connection per workload cluster, with a watch on its Nodes. It connects when the kubeconfig Secret appears and reconnects
- * when that changes. A cluster that does not answer does not delay the others.
+ * when that changes. One that does not answer is asked again when a control plane Machine of it is provisioned, and less and less often
+ * otherwise; it does not delay the others.
  */
 export class WorkloadConnections implements WorkloadClusters {
   readonly #options: WorkloadConnectionsOptions;
@@ -58,15 +66,20 @@ export class WorkloadConnections implements WorkloadClusters {
     this.#startedMs = options.clock.now();
   }
 
-  /** Starts watching kubeconfig Secrets; the returned function closes all connections. */
+  /** Starts watching kubeconfig Secrets and Machines; the returned function closes all connections. */
   start(): () => Promise<void> {
-    const remove = this.#options.cache.informer(Secret).addHandler({
+    const { cache } = this.#options;
+    const removeSecrets = cache.informer(Secret).addHandler({
       add: (secret) => this.#follow(secret),
       update: (secret) => this.#follow(secret),
       delete: (secret) => this.#forget(secret),
     });
+    const removeMachines = cache
+      .informer(Machine)
+      .addHandler({ update: (machine, old) => this.#provisioned(machine, old) });
     return async () => {
-      remove();
+      removeSecrets();
+      removeMachines();
       const all = [...this.#connections.values()];
       this.#connections.clear();
       await Promise.all(all.map((connection) => connection.stop()));
@@ -84,9 +97,30 @@ export class WorkloadConnections implements WorkloadClusters {
     );
   }
 
+  atMachines(cluster: ClusterKey): WorkloadConnection {
+    const own = this.#connections.get(keyText(cluster));
+    if (own?.state.state !== "down") return this.get(cluster);
+    if (own.atMachines === undefined) {
+      if (!this.#machinesOf(cluster).some(({ status }) => status?.nodeRef !== undefined)) return own.state;
+      own.atMachines = this.#connect(cluster, own.kubeconfig, true);
+    }
+    const { state } = own.atMachines;
+    return state.state === "connected"
+      ? state
+      : { ...own.state, error: `${own.state.error}; at its Machines: ${state.error}` };
+  }
+
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** From about now on the API of a first control plane Machine answers. */
+  #provisioned(machine: Machine, old: Machine): void {
+    const isProvisioned = ({ status }: Machine): boolean => status?.initialization?.infrastructureProvisioned === true;
+    if (!isProvisioned(machine) || isProvisioned(old) || !isControlPlaneMachine(machine)) return;
+    const cluster = { namespace: machine.metadata.namespace ?? "", name: machine.spec.clusterName };
+    this.#connections.get(keyText(cluster))?.retry();
   }
 
   #follow(secret: Secret): void {
@@ -109,17 +143,25 @@ export class WorkloadConnections implements WorkloadClusters {
     this.#notify(cluster, undefined);
   }
 
-  #connect(cluster: ClusterKey, kubeconfig: string): Connection {
+  #machinesOf({ namespace, name }: ClusterKey): Machine[] {
+    const all = this.#options.cache.list(Machine, { namespace });
+    return all.filter((machine) => machine.spec.clusterName === name && isControlPlaneMachine(machine));
+  }
+
+  #connect(cluster: ClusterKey, kubeconfig: string, atMachines = false): Connection {
     const { clock, random, log, gate } = this.#options;
     const stopping = new AbortController();
     let close: () => Promise<void> = () => Promise.resolve();
+    let retry = (): void => undefined;
     const begunMs = clock.now();
     const connection: Connection = {
       kubeconfig,
       state: { state: "connecting", since: begunMs, error: "connecting" },
+      retry: () => retry(),
       stop: () => {
-        stopping.abort(new Error("the connection is no longer wanted"));
+        stopping.abort(new Error("the connection is no longer needed"));
         cancelPatience();
+        void connection.atMachines?.stop();
         return close();
       },
     };
@@ -129,10 +171,13 @@ export class WorkloadConnections implements WorkloadClusters {
       this.#notify(cluster, undefined);
     });
     const open = async (): Promise<void> => {
-      const config = await kubeconfigFromText(kubeconfig, { clock, gate });
-      // Whoever stopped meanwhile had nothing to close yet: what is opened from here on would never be closed.
+      const found = await kubeconfigFromText(kubeconfig, { clock, gate });
+      const machines = (): Machine[] => this.#machinesOf(cluster);
+      const config = atMachines ? throughMachines(found, { clock, gate, machines }) : found;
+      // A stop in the meantime had nothing to close yet: connections opened from here on would never be closed.
       if (stopping.signal.aborted) return;
-      const transport = this.#options.dial?.(config) ?? httpTransport(config, { clock });
+      const inProcess = atMachines ? undefined : this.#options.dial?.(config);
+      const transport = inProcess ?? httpTransport(config, { clock });
       const client = new Client(transport, { fieldManager: "capstan-workload", clock, maxObjects: MAX_NODES });
       // Bootstrap providers write tokens first of all: no need to ask the server where Secrets are.
       client.mapper.register(Secret);
@@ -147,13 +192,16 @@ export class WorkloadConnections implements WorkloadClusters {
       const informer = nodes.informer(NodeKind);
       const changed = (node: Node): void => this.#notify(cluster, node.metadata.name);
       informer.addHandler({ add: changed, update: changed, delete: changed });
+      retry = () => informer.retry();
       nodes.start();
-      // A watch that fails is the first to know that a cluster does not answer: nothing else probes it.
+      // A failing watch is the first sign that a cluster does not respond: nothing else probes it.
       const follow = (error: unknown): void => {
         if (stopping.signal.aborted) return;
-        if (informer.synced && error === undefined)
+        if (informer.synced && error === undefined) {
           connection.state = connectedSince(connection.state, clock.now(), nodes);
-        else if (error !== undefined) connection.state = failedSince(connection.state, clock.now(), error);
+          void connection.atMachines?.stop();
+          delete connection.atMachines;
+        } else if (error !== undefined) connection.state = failedSince(connection.state, clock.now(), error);
         else return;
         this.#notify(cluster, undefined);
       };
@@ -172,7 +220,7 @@ export class WorkloadConnections implements WorkloadClusters {
     for (const listener of this.#listeners) this.#tell(listener, cluster, nodeName);
   }
 
-  /** A listener that fails is its own trouble, not the connection's; one that needs a kind that is still being listed hears of it then. */
+  /** A failing listener does not affect the connection; one that needs a kind that is still being listed is called again then. */
   #tell(listener: Listener, cluster: ClusterKey, nodeName: string | undefined): void {
     const { cache, log } = this.#options;
     try {
@@ -182,7 +230,7 @@ export class WorkloadConnections implements WorkloadClusters {
         if (this.#listeners.has(listener)) this.#tell(listener, cluster, nodeName);
       };
       if (!cache.afterSync(error, again))
-        log.error("news of a workload cluster could not be taken in", { ...cluster, error });
+        log.error("failed to handle a change of a workload cluster", { ...cluster, error });
     }
   }
 }

@@ -153,7 +153,7 @@ async function until(what: () => boolean, seconds = 60): Promise<void> {
 
 const phase = () => host().status?.bootstrap?.phase;
 
-test("a claimed host runs its data, tells every step, and the log has everything but secrets", async () => {
+test("a claimed host runs its data, reports every step, and logs everything but secrets", async () => {
   startAgent();
   await until(() => ready()?.status === "True");
   expect(host().status).toMatchObject({ hostinfo: { hostname: "h1" }, agentVersion: "0.1.0" });
@@ -176,7 +176,7 @@ test("a claimed host runs its data, tells every step, and the log has everything
   expect(JSON.stringify([log, host()])).not.toContain("0123456789abcdef");
 });
 
-test("heartbeats go on while a step takes long, and cost one write a minute", async () => {
+test("heartbeats continue during a long step, and cost one write a minute", async () => {
   startAgent();
   await until(() => ready()?.status === "True");
   await claim("u1", "#cloud-config\nruncmd: [hang]\n");
@@ -218,7 +218,7 @@ test("what a step prints is seen while it runs, without secrets, in few writes",
   expect([...logged, JSON.stringify(host())].join("")).not.toContain("89abcdef");
 });
 
-test("a machine that lets go in the middle of a step ends the step, and the host is cleaned", async () => {
+test("a machine that releases the host during a step aborts the step, and the host is cleaned", async () => {
   startAgent();
   await claim("u1", "#cloud-config\nruncmd: [hang, echo never]\n");
   await until(() => ran.includes("hang"));
@@ -257,12 +257,12 @@ async function survived(what: () => boolean): Promise<void> {
   await until(what);
 }
 
-test("a script that fails half-way is told in its own words, cleaned up after, and tried again", async () => {
+test("a script that fails half-way is reported with its own message, cleaned up after, and retried", async () => {
   startAgent();
   failing = "echo after";
   await claim("u1");
   await until(() => ready()?.reason === "BootstrapFailed");
-  expect(ready()?.message).toBe('"echo after" ended with code 3: no route to host');
+  expect(ready()?.message).toBe('"echo after" exited with code 3: no route to host');
   expect(host().status?.bootstrap?.steps?.at(-1)).toMatchObject({
     name: "echo after",
     exitCode: 3,
@@ -275,7 +275,7 @@ test("a script that fails half-way is told in its own words, cleaned up after, a
   expect(ready()?.status).toBe("True");
 });
 
-test("what fails again and again is tried ever more rarely, and the host is heard of all the time", async () => {
+test("repeated failures are retried with back-off, and the host keeps reporting", async () => {
   startAgent();
   failing = "echo before";
   await claim("u1");
@@ -292,14 +292,14 @@ test("what fails again and again is tried ever more rarely, and the host is hear
   expect(silence).toBeLessThan(130_000);
 });
 
-test("a clean-up that fails is told, and tried until it works", async () => {
+test("a clean-up that fails is reported, and retried until it works", async () => {
   startAgent();
   await claim("u1");
   await until(() => phase() === "Succeeded");
   failing = "kubeadm reset";
   await release("u1");
   await until(() => ready()?.reason === "ReleaseFailed");
-  expect(ready()?.message).toContain('"kubeadm reset" ended with code 3: no route to host');
+  expect(ready()?.message).toContain('"kubeadm reset" exited with code 3: no route to host');
   failing = undefined;
   await until(() => host().status?.release?.phase === "Released", 90);
 });
@@ -323,7 +323,7 @@ test("a host that comes back to a world without its machine resets itself before
   expect(new Set(seen)).toEqual(new Set(["Cleaning", "clean: True"]));
 });
 
-describe("a host that was forgotten while it had a node", () => {
+describe("a host that was removed while it had a node", () => {
   const CSRS = { group: "certificates.k8s.io", plural: "certificatesigningrequests" };
   /** Decides on what the agent asks for, as the manager would. */
   const answer = (reason: string): void => {
@@ -342,7 +342,7 @@ describe("a host that was forgotten while it had a node", () => {
     for (const right of hostRights(enrolled("h1"), [])) await admin.delete(right);
   };
 
-  test("and that is told it was given up, cleans itself", async () => {
+  test("cleans itself when the denial says that it was given up", async () => {
     startAgent();
     await claim("u1");
     await until(() => phase() === "Succeeded");
@@ -383,19 +383,22 @@ describe("a host that was forgotten while it had a node", () => {
 test.each<[string, Partial<HostProbe>, string]>([
   ["swap on", { swap: ["/swap.img"] }, "the host swaps to /swap.img"],
   ["a full disk", { freeMiB: 3 }, "only 3 MiB are free"],
-  ["no kubelet", { missingPrograms: ["kubelet"] }, "kubelet is not on the host"],
-])("%s ends in a condition that says what to do, and goes on when it is done", async (_, trouble, message) => {
-  startAgent();
-  probe = { ...probe, ...trouble };
-  await claim("u1");
-  await until(() => ready()?.reason === "BootstrapFailed");
-  expect(ready()?.message).toContain(message);
-  expect(ran).not.toContain(JOIN);
-  probe = { ...probe, swap: [], freeMiB: 9999, missingPrograms: [] };
-  await until(() => phase() === "Succeeded", 90);
-});
+  ["no kubelet", { missingPrograms: ["kubelet"] }, "kubelet is not installed on the host"],
+])(
+  "%s is reported in a condition that says what to do, and the bootstrap continues once it is fixed",
+  async (_, trouble, message) => {
+    startAgent();
+    probe = { ...probe, ...trouble };
+    await claim("u1");
+    await until(() => ready()?.reason === "BootstrapFailed");
+    expect(ready()?.message).toContain(message);
+    expect(ran).not.toContain(JOIN);
+    probe = { ...probe, swap: [], freeMiB: 9999, missingPrograms: [] };
+    await until(() => phase() === "Succeeded", 90);
+  },
+);
 
-test("a disk too full to note what is begun is told as a full disk, and nothing is tried", async () => {
+test("a disk too full for the state file is reported as a full disk, and nothing is started", async () => {
   startAgent();
   probe = { ...probe, freeMiB: 0 };
   // As ENOSPC would: the note cannot be written.
@@ -406,7 +409,7 @@ test("a disk too full to note what is begun is told as a full disk, and nothing 
   expect(ran).toEqual([]);
 });
 
-test("a problem is told without the secrets in it", async () => {
+test("a problem is reported without the secrets in it", async () => {
   startAgent();
   const jwt = `eyJ${"h".repeat(20)}.eyJ${"p".repeat(40)}.${"s".repeat(40)}`;
   broken = new Error(`cannot run ${jwt}`);
@@ -419,7 +422,7 @@ test("a problem is told without the secrets in it", async () => {
 test.each<[string, Partial<HostProbe>, string]>([
   ["leftovers of an earlier Kubernetes", { leftovers: ["/etc/kubernetes/admin.conf"] }, "LeftoversFound"],
   ["a host name no Node can have", { hostname: "host_1" }, "HostNameInvalid"],
-])("a host with %s is not Ready, so that nobody claims it", async (_, trouble, reason) => {
+])("a host with %s is not Ready, so that no machine claims it", async (_, trouble, reason) => {
   probe = { ...probe, ...trouble };
   startAgent();
   await until(() => ready()?.reason === reason);

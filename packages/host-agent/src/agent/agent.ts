@@ -21,6 +21,7 @@ import {
 } from "@capstan/runtime";
 import { runBootstrap } from "../execute/bootstrap.ts";
 import { fullDisk, type HostProbe, probeHost, type Unfit, unfitForBootstrap, unfitHost } from "../execute/checks.ts";
+import { etcdMember, heldBecause } from "../execute/etcd-member.ts";
 import { Footprint } from "../execute/footprint.ts";
 import { type InstallPlan, installKubernetes } from "../execute/install.ts";
 import { redact } from "../execute/redact.ts";
@@ -28,16 +29,17 @@ import { lookBefore, releaseHost } from "../execute/release.ts";
 import { type RunCommand, runCommand } from "../execute/run-command.ts";
 import { Steps } from "../execute/steps.ts";
 import { ByoHost, type ByoHostStatus } from "../kinds/byo-host.ts";
-import { INSTALL_KEYS } from "../protocol.ts";
+import { DISCARD_MEMBER_ANNOTATION, INSTALL_KEYS } from "../protocol.ts";
 import { defaultInterface, hostFacts } from "./facts.ts";
 import { HostLog, sendLog } from "./host-log.ts";
 import { type Credentials, type Enrolment, renewalDue, requestCertificate } from "./identity.ts";
 import { watchForLoss } from "./lost-host.ts";
 import type { Programs } from "./programs.ts";
 import { HEARTBEAT_MS, type Progress, Reporter } from "./reporter.ts";
+import { awaitLeftCommand, hasJoined } from "./take-over.ts";
 import { endLeftCommand, processId, readWork, type Work, writeWork } from "./work.ts";
 
-/** Back-off of retries, doubling from the first to the last. */
+/** Back-off of retries, doubling up to the maximum. */
 const RETRY_MS = { first: 30_000, last: 10 * 60_000 };
 const SECRET_RETRY_MS = 1_000;
 const INTERRUPTED_MS = 2_000;
@@ -75,9 +77,9 @@ class HostAgent {
   readonly #log: HostLog;
   readonly #reporter: Reporter;
   #credentials: Credentials;
-  /** What failed last, how often in a row, and when it is tried again. */
+  /** The last failure, the number of consecutive failures, and the time of the next retry. */
   #failures = { what: "", count: 0, againMs: 0 };
-  /** The end of whatever is done to the host: one thing at a time. */
+  /** Resolves when the current work on the host is done; work runs one at a time. */
   #last: Promise<unknown> = Promise.resolve();
   /** What keeps an earlier machine on the host. */
   #dirt: Unfit | undefined;
@@ -104,9 +106,10 @@ class HostAgent {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random, log } = this.#options;
     const left = readWork(this.#options.stateDir);
-    if (left !== undefined) endLeftCommand(left);
+    // A control plane machine's kubeadm that an earlier agent left is waited for, see #takeOver.
+    if (left !== undefined && this.#member === undefined) endLeftCommand(left);
     const reconciler = controller("byo-host-agent")
-      // Its own reports must not wake it: a failure would be tried again without a pause.
+      // Its own reports must not wake it, or a failure would be retried without a pause.
       .for(ByoHost, { predicate: anyOf(generationChanged, annotationsChanged) })
       .reconcile(async (request, context) => {
         const host = context.cache.get(ByoHost, request);
@@ -133,12 +136,12 @@ class HostAgent {
       this.#credentials = await requestCertificate(identity, this.#credentials, { clock, random, stateDir, transport });
     };
     const hasNode = (): boolean => readWork(stateDir) !== undefined;
-    const clean = (): Promise<string | undefined> => this.#alone(() => this.#clean());
+    const clean = (): Promise<string | undefined> => this.#alone(() => this.#clean({ mayDiscardMember: true }));
     const client = new Client(this.#transport, { fieldManager: "capstan-host-agent", clock });
     watchForLoss({ namespace, name, client, clock, log, hasNode, ask, clean }, signal);
   }
 
-  /** One step: clean up if asked to or if something is left, bootstrap if claimed, else just say that all is well. */
+  /** One pass: cleans up if requested or if something is left, bootstraps if claimed, else only reports. */
   async #reconcile(host: ByoHost, context: ReconcileContext): Promise<Result> {
     await this.#renew();
     const { spec, status, metadata } = host;
@@ -148,8 +151,8 @@ class HostAgent {
     if (metadata.annotations?.[PAUSED_ANNOTATION] !== undefined) return await this.#rest(work);
     if (release !== undefined && !isReleased) return await this.#release(release.machineUID);
     const claim = spec?.machineRef;
-    // A node that nobody knows of any more: given up while the host was away, or of a ByoHost that was removed.
-    if (release === undefined && claim === undefined && work !== undefined) return await this.#cleanUnknown();
+    // A node without an owner: abandoned while the host was offline, or of a ByoHost that was removed.
+    if (release === undefined && claim === undefined && work !== undefined) return await this.#cleanUnknown(host);
     if (release === undefined && claim !== undefined && spec?.bootstrapSecret !== undefined) {
       const isKnown = status?.bootstrap?.machineUID === claim.uid && status.bootstrap.phase === "Succeeded";
       const isDone = work?.machineUID === claim.uid && work.phase === "Succeeded";
@@ -173,7 +176,7 @@ class HostAgent {
       this.#credentials = await requestCertificate(identity, this.#credentials, { clock, random, stateDir });
       log.info("certificate renewed");
     } catch (error) {
-      log.warn("the certificate could not be renewed; it is tried again", { error });
+      log.warn("failed to renew the certificate; retrying", { error });
     }
   }
 
@@ -187,10 +190,13 @@ class HostAgent {
     work: Work | undefined,
     context: ReconcileContext,
   ): Promise<Result> {
-    // Whoever changes the host wants it tried at once.
+    // A change of the host triggers an immediate retry.
     const what = `bootstrap of ${machineUID} at ${host.metadata.generation}`;
     const early = await this.#tooEarly(what);
     if (early !== undefined) return early;
+    const isHeld = host.status?.bootstrap?.holdsEtcdMember === true && host.status.bootstrap.machineUID === machineUID;
+    // Reported already; only a release changes it.
+    if (isHeld && work !== undefined && !hasJoined(work, this.#options.root)) return await this.#rest(work);
     const data = await this.#secret(host.spec?.bootstrapSecret, context);
     const installation = host.spec?.installationSecret;
     const installer = installation === undefined ? undefined : await this.#secret(installation, context);
@@ -199,40 +205,63 @@ class HostAgent {
       await this.#reporter.write();
       return requeueAfter(SECRET_RETRY_MS);
     }
-    const tell = async (problem: string): Promise<void> => {
+    const reportProblem = async (problem: string): Promise<void> => {
       const message = redact(problem);
       this.#log.write(`# failed: ${message}`);
-      await this.#reporter.write({ bootstrap: { machineUID, phase: "Failed", message, steps: steps.all() } });
+      const holds = this.#member === undefined ? {} : { holdsEtcdMember: true };
+      await this.#reporter.write({ bootstrap: { machineUID, phase: "Failed", message, ...holds, steps: steps.all() } });
     };
     const failed = async (message: string): Promise<Result> => {
-      await tell(message);
+      await reportProblem(message);
       return this.#again(what);
     };
     const steps = this.#steps(machineUID);
     await this.#reporter.write({ bootstrap: { machineUID, phase: "Running", steps: [] } });
     return await this.#whileClaimed(machineUID, context, async (signal) => {
-      // Killed or rebooted half-way: a node that joined half-way would refuse the next try.
-      const dirty = work === undefined ? undefined : await this.#clean();
-      if (dirty !== undefined) return await failed(`cleaning up an interrupted try: ${dirty}`);
-      if (work !== undefined) {
-        // Told, so that the manager removes the Node which that try may have made.
-        await tell("the agent or the host was restarted half-way; the host was cleaned, and it is tried again");
+      const joined = await this.#takeOver(work, machineUID, signal);
+      if (signal.aborted) return done();
+      // Killed or rebooted half-way: a partially joined node would make the next attempt fail.
+      const dirty = work === undefined || joined ? undefined : await this.#clean();
+      if (dirty !== undefined) return await failed(`cleaning up an interrupted attempt: ${dirty}`);
+      if (work !== undefined && !joined) {
+        // Reported, so that the manager removes the Node that this attempt may have created.
+        await reportProblem(
+          "the agent or the host restarted during the bootstrap; the host was cleaned and the bootstrap is retried",
+        );
         return requeueAfter(INTERRUPTED_MS);
       }
       const probe = await this.#probe();
-      // Without space not even what is begun can be noted.
-      const unfit = unfitHost(probe, false) ?? fullDisk(probe);
+      // Without disk space the state file cannot be written either.
+      const unfit = unfitHost(probe, joined) ?? fullDisk(probe);
       if (unfit !== undefined) return await failed(unfit.message);
-      const problem = await this.#runMachine(machineUID, text, installer, steps, host, signal).catch(
+      const problem = await this.#runMachine(machineUID, text, installer, steps, host, signal, joined).catch(
         (error: unknown) => (error instanceof Error ? error.message : String(error)),
       );
       if (signal.aborted) return done();
       if (problem === undefined) return await this.#succeeded({ machineUID, phase: "Succeeded", steps: steps.all() });
-      await tell(problem);
+      await reportProblem(problem);
       const left = await this.#clean();
-      if (left !== undefined) await tell(`${problem}; cleaning up: ${left}`);
+      if (left !== undefined) await reportProblem(`${problem}; cleaning up: ${left}`);
       return this.#again(what);
     });
+  }
+
+  /** The folder of the etcd member on this host. */
+  get #member(): string | undefined {
+    return etcdMember(this.#options.root);
+  }
+
+  /**
+   * Waits for the kubeadm of a control plane machine that an earlier agent left running. Returns whether it made a node of the host, so
+   * that only the commands after it remain.
+   */
+  async #takeOver(work: Work | undefined, machineUID: string, signal: AbortSignal): Promise<boolean> {
+    const { clock, stateDir, root } = this.#options;
+    if (work?.machineUID !== machineUID || this.#member === undefined) return false;
+    await awaitLeftCommand(work, clock, signal);
+    if (signal.aborted || !hasJoined(work, root)) return false;
+    writeWork(stateDir, { ...work, joined: true });
+    return true;
   }
 
   /** Everything between a claim and a node. Returns what went wrong. */
@@ -243,19 +272,24 @@ class HostAgent {
     steps: Steps,
     host: ByoHost,
     signal: AbortSignal,
+    joined: boolean,
   ): Promise<string | undefined> {
     const { stateDir, clock, programs, root, run = runCommand } = this.#options;
-    const work: Work = { machineUID, phase: "Running" };
+    let work: Work = { machineUID, phase: "Running", ...(joined ? { joined } : {}) };
     writeWork(stateDir, work);
     const footprint = new Footprint(stateDir, root);
-    footprint.noteBefore(await lookBefore(clock, root, run));
+    if (!joined) footprint.noteBefore(await lookBefore(clock, root, run));
     const onStart = (pid: number): void => writeWork(stateDir, { ...work, command: processId(pid) });
-    const common = { steps, footprint, signal, run, ...(root === undefined ? {} : { root }) };
-    if (installer !== undefined) {
+    const common = { steps, footprint, signal, run, root };
+    const onJoined = (): void => {
+      work = { ...work, joined: true };
+      writeWork(stateDir, work);
+    };
+    if (installer !== undefined && !joined) {
       const problem = await this.#install(installer, common);
       if (problem !== undefined) return problem;
     }
-    const unfit = unfitForBootstrap(await this.#probe(), data);
+    const unfit = joined ? undefined : unfitForBootstrap(await this.#probe(), data);
     if (unfit !== undefined) return unfit.message;
     const noRuntime = await programs?.ensureRuntime();
     if (noRuntime !== undefined) return noRuntime;
@@ -266,6 +300,8 @@ class HostAgent {
       ...common,
       clock,
       onStart,
+      onJoined,
+      joined,
       metadata: {
         name,
         hostname,
@@ -300,7 +336,7 @@ class HostAgent {
     if (install === undefined)
       return `Secret ${installer.metadata.name} has neither a key plan nor a key install: see the installer's status`;
     const uninstall = script(INSTALL_KEYS.uninstall);
-    // Kept on the host, since the Secret may be gone when it is needed.
+    // Kept on the host, because the Secret may be deleted before it is needed.
     if (uninstall !== undefined) writeFileAtomicSync(this.#uninstallScript, uninstall, { mode: 0o700 });
     const file = join(stateDir, "install.sh");
     writeFileAtomicSync(file, install, { mode: 0o700 });
@@ -325,7 +361,7 @@ class HostAgent {
     const say = (release: Progress["release"]): Promise<void> =>
       this.#reporter.write(release === undefined ? {} : { release });
     await say({ machineUID, phase: "Running" });
-    const message = await this.#withHeartbeat(() => this.#clean());
+    const message = await this.#withHeartbeat(() => this.#clean({ mayDiscardMember: true }));
     await say(message === undefined ? { machineUID, phase: "Released" } : { machineUID, phase: "Failed", message });
     return message === undefined ? requeueAfter(HEARTBEAT_MS) : this.#again(what);
   }
@@ -338,7 +374,7 @@ class HostAgent {
     return requeueAfter(Math.min(waitMs, HEARTBEAT_MS));
   }
 
-  /** Reports, and nothing else, if it is too early to try again what failed. */
+  /** Only reports while the back-off of a failure lasts. */
   async #tooEarly(what: string, unfit?: Unfit): Promise<Result | undefined> {
     const leftMs = this.#failures.what === what ? this.#failures.againMs - this.#options.clock.monotonic() : 0;
     if (leftMs <= 0) return undefined;
@@ -346,32 +382,42 @@ class HostAgent {
     return requeueAfter(Math.min(leftMs, HEARTBEAT_MS));
   }
 
-  async #cleanUnknown(): Promise<Result> {
+  async #cleanUnknown(host: ByoHost): Promise<Result> {
+    const mayDiscardMember = host.metadata.annotations?.[DISCARD_MEMBER_ANNOTATION] === "true";
+    const member = mayDiscardMember ? undefined : this.#member;
+    if (member !== undefined) {
+      const cure = `no machine claims the host. If its cluster no longer needs the member, annotate the ByoHost with ${DISCARD_MEMBER_ANNOTATION}=true`;
+      await this.#reporter.write({}, { reason: "HoldsEtcdMember", message: heldBecause(member, cure) });
+      return requeueAfter(HEARTBEAT_MS);
+    }
     const early = await this.#tooEarly("cleaning", this.#dirt);
     if (early !== undefined) return early;
-    const cleaning = { reason: "Cleaning", message: "an earlier machine is being taken off the host" };
+    const cleaning = { reason: "Cleaning", message: "an earlier machine is being removed from the host" };
     await this.#reporter.write({}, cleaning);
-    const problem = await this.#withHeartbeat(() => this.#clean());
+    const problem = await this.#withHeartbeat(() => this.#clean({ mayDiscardMember }));
     if (problem === undefined) return await this.#rest(undefined);
     this.#dirt = { reason: "CleaningFailed", message: problem };
     await this.#reporter.write({}, this.#dirt);
     return this.#again("cleaning");
   }
 
-  /** Takes whatever node there is off the host. */
-  async #clean(): Promise<string | undefined> {
+  /** Removes the node from the host, unless it holds a member of etcd that nobody has released. */
+  async #clean(options: { mayDiscardMember?: boolean } = {}): Promise<string | undefined> {
     const { clock, stateDir, programs, run, root } = this.#options;
     const work = readWork(stateDir);
     if (work !== undefined) endLeftCommand(work);
+    const member = options.mayDiscardMember === true ? undefined : this.#member;
+    if (member !== undefined)
+      return heldBecause(member, "delete its Machine, so that the control plane replaces it and releases the host");
     const uninstall = this.#uninstallScript;
     const problem = await releaseHost({
       clock,
       stateDir,
       log: this.#log.write,
       ...(existsSync(uninstall) ? { uninstall } : {}),
-      ...(programs === undefined ? {} : { programs }),
-      ...(run === undefined ? {} : { run }),
-      ...(root === undefined ? {} : { root }),
+      programs,
+      run,
+      root,
     });
     if (problem !== undefined) return redact(problem);
     rmSync(uninstall, { force: true });
@@ -385,7 +431,7 @@ class HostAgent {
       onStep: (steps) => {
         const bootstrap = { machineUID, phase: "Running" as const, steps: steps.slice(-60) };
         void this.#reporter.write({ bootstrap }).catch((error: unknown) => {
-          this.#options.log.warn("progress could not be reported", { error });
+          this.#options.log.warn("failed to report progress", { error });
         });
       },
     });
@@ -399,7 +445,7 @@ class HostAgent {
     return await context.client
       .get(Secret, { namespace: reference.namespace, name: reference.name }, context.signal)
       .catch((error: unknown) => {
-        // The right to read it may come a moment after the claim.
+        // The permission to read it may be granted a moment after the claim.
         if (isReason(error, "Forbidden")) return undefined;
         throw error;
       });
@@ -412,15 +458,16 @@ class HostAgent {
     act: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const aborter = new AbortController();
-    const stop = (): void => aborter.abort(new Error("the agent stops"));
+    const stop = (): void => aborter.abort(new Error("the agent is stopping"));
     context.signal.addEventListener("abort", stop, { once: true });
     const { namespace, name } = this.#options.identity;
     let isOver = false;
     const look = (): void => {
       if (isOver) return;
       const spec = this.#cache.get(ByoHost, { namespace, name })?.spec;
-      if (spec?.release !== undefined || spec?.machineRef?.uid !== machineUID)
-        aborter.abort(new Error("the machine has let go of the host"));
+      // A member that has started is brought to its end: the claim may be reverted.
+      const isLost = spec?.machineRef?.uid !== machineUID && this.#member === undefined;
+      if (spec?.release !== undefined || isLost) aborter.abort(new Error("the machine has released the host"));
       else this.#options.clock.after(LOOK_MS, look);
     };
     look();

@@ -27,7 +27,7 @@ export async function hostFacts(
       memoryMiB: Math.floor(totalmem() / 1024 / 1024),
       disks: await disks(),
       swap: swapsIn((await readText("/proc/swaps")) ?? "").length > 0,
-      ...(kubeletVersion === undefined ? {} : { kubeletVersion }),
+      kubeletVersion,
     },
     network: interfaces(await defaultInterface()),
     ...(machineID === undefined || machineID === "" ? {} : { machineID }),
@@ -60,7 +60,7 @@ function interfaces(byDefault: string): NonNullable<ByoHostStatus["network"]> {
 const SYS_BLOCK = "/sys/block";
 const SECTORS_PER_GIB = 2 * 1024 * 1024;
 
-/** Real disks: not what is made of files, memory or other disks. */
+/** Physical disks, without those backed by files, memory or other disks. */
 async function disks(): Promise<NonNullable<NonNullable<ByoHostStatus["hostinfo"]>["disks"]>> {
   const names = await readdir(SYS_BLOCK).catch(() => []);
   const real = names.filter((name) => !/^(loop|ram|zram|dm-|md|sr|fd|nbd)/.test(name)).sort();
@@ -77,7 +77,7 @@ async function disks(): Promise<NonNullable<NonNullable<ByoHostStatus["hostinfo"
   );
 }
 
-/** The version of the kubelet on the PATH; it is asked each time, as it may be replaced. */
+/** The version of the kubelet on the PATH; read each time, because it may be replaced. */
 async function kubelet(clock: Clock): Promise<string | undefined> {
   const { exitCode, output } = await runCommand(["kubelet", "--version"], { clock, timeoutMs: 10_000 });
   return exitCode === 0 ? /v\d+\.\d+\.\d+\S*/.exec(output)?.[0] : undefined;

@@ -37,7 +37,7 @@ export class HostLog {
         renameSync(this.#file, `${this.#file}.old`);
       appendFileSync(this.#file, line, { mode: 0o600 });
     } catch {
-      // A full disk must not end the agent, which is what tells about it.
+      // A full disk must not stop the agent, which reports it.
     }
     if (this.#due) return;
     this.#due = true;
@@ -52,7 +52,7 @@ export class HostLog {
       .then(() => this.#send(this.#text))
       .then(
         () => undefined,
-        (error: unknown) => this.#log.warn("the log could not be sent; it is in the state folder", { error }),
+        (error: unknown) => this.#log.warn("failed to send the log; it is kept in the state folder", { error }),
       );
     await this.#sending;
   }

@@ -93,7 +93,7 @@ export async function requestCertificate(
       },
     } as CertificateSigningRequest;
     await client.create(request).catch((error: unknown) => {
-      // Asked for by this host before it was interrupted.
+      // Requested by this host before it was interrupted.
       if (!isReason(error, "AlreadyExists")) throw explained(error, enrolment.name, deps.clock);
     });
     const certPem = await untilIssued(client, name, deps.clock).catch(async (error: unknown) => {
@@ -146,25 +146,25 @@ async function pendingRequest(
   return request;
 }
 
-/** What went wrong on the way to a certificate, and what to do. */
+/** Explains why the certificate request failed, and what to do. */
 function explained(error: unknown, name: string, clock: Clock): Error {
   const said = error instanceof Error ? error.message : String(error);
   if (isReason(error, "Unauthorized", "Forbidden"))
     return new Error(
-      `the management API does not take the token or certificate (${said}): it was used already, is too old or of another host; make a new line with: capstan host add ${name}`,
+      `the management API does not accept the token or certificate (${said}): it was already used, has expired or belongs to another host; get a new command with: capstan host add ${name}`,
     );
   if (/certificate (has expired|is not yet valid)|CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/i.test(said))
     return new Error(
-      `${said}: this host's clock says ${new Date(clock.now()).toISOString()}; set it right and run the line again`,
+      `${said}: this host's clock shows ${new Date(clock.now()).toISOString()}; correct it and run the command again`,
     );
   if (/self.signed|unable to (verify|get)/i.test(said))
     return new Error(
-      `${said}: it is not the API that the line was made for, or its authority changed; make a new line with: capstan host add ${name}`,
+      `${said}: it is not the API that the command was created for, or its CA changed; get a new command with: capstan host add ${name}`,
     );
-  return new Error(`${said}: see that this host can reach the management API, then run the line again`);
+  return new Error(`${said}: check that this host can reach the management API, then run the command again`);
 }
 
-/** An agent may read its own request and nothing else of the kind, so it asks again rather than watch. */
+/** An agent may read its own request and nothing else of the kind, so it polls instead of watching. */
 async function untilIssued(client: Client, name: string, clock: Clock): Promise<string> {
   const until = clock.monotonic() + GIVE_UP_MS;
   while (clock.monotonic() < until) {
@@ -182,7 +182,7 @@ async function untilIssued(client: Client, name: string, clock: Clock): Promise<
     await sleep(clock, POLL_MS);
   }
   throw new Error(
-    `nobody approved certificate request ${name} within ${GIVE_UP_MS / 60_000} minutes: is the manager running?`,
+    `certificate request ${name} was not approved within ${GIVE_UP_MS / 60_000} minutes: is the manager running?`,
   );
 }
 
@@ -208,7 +208,7 @@ async function readJson<T>(path: string): Promise<T | undefined> {
   }
 }
 
-/** All of it or nothing, also when the power goes. */
+/** Writes the file atomically, even if the power fails. */
 async function writeSecretFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeFileAtomic(path, text);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test("one agent per host: a living holder is respected, and let go of", () => {
+test("runs one agent per host: respects a live holder, and releases the lock", () => {
   writeFileSync(path, JSON.stringify(processId(process.ppid)));
   expect(() => lockHost(path)).toThrow(`another agent runs on this host (process ${process.ppid})`);
   rmSync(path);
@@ -25,7 +25,7 @@ test.each([
   ["a process that is gone", JSON.stringify({ pid: 999_999_999, start: "1" })],
   ["another process that has its number now, after a reboot", JSON.stringify({ pid: process.ppid, start: "1" })],
   ["nothing that can be read", "half"],
-])("a lock of %s counts for nothing", (_, content) => {
+])("ignores a lock of %s", (_, content) => {
   writeFileSync(path, content);
   lockHost(path)();
 });

@@ -29,7 +29,7 @@ function readHolder(path: string): ProcessId | undefined {
   }
 }
 
-/** Only one of two that start at the same time makes the file. */
+/** Of two agents that start at the same time, only one creates the file. */
 function create(path: string): boolean {
   let fd: number;
   try {

@@ -42,14 +42,14 @@ export function watchForLoss(options: LostHostOptions, signal: AbortSignal): voi
   later();
 }
 
-/** Returns whether the API does not know this host. */
+/** Returns whether the API rejects or does not know this host. */
 async function look(options: LostHostOptions): Promise<boolean> {
   const { client, namespace, name, log } = options;
   if (!options.hasNode()) return false;
   try {
     if ((await client.get(ByoHost, { namespace, name })) !== undefined) return false;
   } catch (error) {
-    // A cut line says nothing about the host.
+    // A lost connection says nothing about the host.
     if (!isReason(error, "Forbidden", "Unauthorized", "NotFound")) return false;
   }
   try {
@@ -57,13 +57,13 @@ async function look(options: LostHostOptions): Promise<boolean> {
     return false;
   } catch (error) {
     if (!(error instanceof Refused && error.reason === GIVEN_UP_REASON)) {
-      log.warn("the management API does not know this host any more", { error });
+      log.warn("the management API does not accept this host any more", { error });
       return true;
     }
-    log.info("this host was given up while it was away: its node is taken off");
+    log.info("this host was abandoned while it was unreachable: removing its node");
     const problem = await options.clean();
-    if (problem !== undefined) log.warn("the host could not be cleaned; it is tried again", { problem });
-    else log.info("the host is clean; to use it again run the line that capstan host add prints");
+    if (problem !== undefined) log.warn("failed to clean the host; retrying", { problem });
+    else log.info("the host is clean; to use it again run the command that capstan host add prints");
   }
   return true;
 }

@@ -49,7 +49,7 @@ const until = async (what: () => boolean): Promise<void> => {
   expect(what()).toBe(true);
 };
 
-test("a program runs once what it needs is there, again when it dies, and on when the agent is replaced", async () => {
+test("a program starts once its files exist, restarts when it dies, and keeps running when the agent is replaced", async () => {
   const first = start();
   first.want("kubelet");
   await clock.advance(5000);

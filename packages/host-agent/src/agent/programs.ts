@@ -82,7 +82,7 @@ export class Programs {
     return undefined;
   }
 
-  /** Ends a program for good. */
+  /** Stops a program permanently. */
   async stop(name: ProgramName): Promise<void> {
     const id = this.#wanted.get(name);
     this.#wanted.delete(name);
@@ -111,7 +111,7 @@ export class Programs {
     if (!this.#programs[name].needs.every((path) => existsSync(path))) return;
     const ms = Math.min(MAX_PAUSE_MS, (pause?.ms ?? LOOK_MS / 2) * 2);
     this.#pauses.set(name, { until: now + ms, ms });
-    if (id !== undefined) this.#log.warn(`${name} has ended; starting it again`);
+    if (id !== undefined) this.#log.warn(`${name} has exited; restarting it`);
     this.#wanted.set(name, this.#start(name));
     this.#write();
   }
@@ -125,7 +125,7 @@ export class Programs {
       detached: true,
     });
     closeSync(output);
-    child.on("error", (error) => this.#log.warn(`${name} cannot be started`, { error }));
+    child.on("error", (error) => this.#log.warn(`failed to start ${name}`, { error }));
     child.unref();
     return child.pid === undefined ? undefined : processId(child.pid);
   }

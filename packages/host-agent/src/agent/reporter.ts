@@ -45,8 +45,8 @@ export class Reporter {
     if (live === undefined) return;
     const { bootstrap = live.status?.bootstrap, release = live.status?.release } = progress;
     const next: Progress = {
-      ...(bootstrap === undefined ? {} : { bootstrap }),
-      ...(release === undefined ? {} : { release }),
+      bootstrap,
+      release,
     };
     const now = clock.now();
     const certificateExpiresAt = expiryOf(this.#options.certPem());
@@ -97,11 +97,11 @@ function readyCondition(progress: Progress, host: ByoHost, unfit: Unfit | undefi
     return no("BootstrapFailed", progress.bootstrap.message);
   if (unfit !== undefined) return no(unfit.reason, unfit.message);
   if (host.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined)
-    return no("Paused", `annotation ${PAUSED_ANNOTATION} is set: the agent does nothing but report`);
+    return no("Paused", `annotation ${PAUSED_ANNOTATION} is set: the agent only reports`);
   return { type: "Ready", status: "True", reason: "AgentRunning", message: "" };
 }
 
-/** As tools made for the upstream provider know it. */
+/** The condition that tools for the upstream provider expect. */
 function nodeCondition(progress: Progress, host: ByoHost): ConditionInput {
   const type = "K8sNodeBootstrapSucceeded";
   const no = (reason: string, message = ""): ConditionInput => ({ type, status: "False", reason, message });

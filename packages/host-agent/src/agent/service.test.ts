@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ownCommand, unitText } from "./service.ts";
 
-test("the service is started as the program was, whether it is a script or an executable", () => {
+test("the service starts the program as it was started, whether it is a script or an executable", () => {
   expect(ownCommand(["/usr/bin/node", "/opt/agent.cjs", "--enrol", "secret"], "/usr/bin/node")).toEqual([
     "/usr/bin/node",
     "/opt/agent.cjs",

@@ -36,14 +36,14 @@ export function ownCommand(argv: readonly string[], execPath: string): string[] 
 export async function installService(stateDir: string, clock: Clock): Promise<void> {
   if (!hasSystemd())
     throw new Error(
-      "there is no systemd on this host: start the agent without --service, by whatever starts programs here",
+      "there is no systemd on this host: start the agent without --service, with the service manager of this host",
     );
   const command = [...ownCommand(process.argv, process.execPath), "--state", resolve(stateDir)];
   const isNew = !existsSync(UNIT_FILE);
   writeFileAtomicSync(UNIT_FILE, unitText(command), { mode: 0o644 });
   const run = async (...args: string[]): Promise<void> => {
     const { exitCode, output } = await runCommand(["systemctl", ...args], { clock, timeoutMs: 60_000 });
-    if (exitCode !== 0) throw new Error(`systemctl ${args.join(" ")} ended with code ${exitCode}: ${output.trim()}`);
+    if (exitCode !== 0) throw new Error(`systemctl ${args.join(" ")} exited with code ${exitCode}: ${output.trim()}`);
   };
   await run("daemon-reload");
   await run("enable", NAME);

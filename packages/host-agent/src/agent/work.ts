@@ -19,6 +19,8 @@ export interface Work {
   phase: "Running" | "Succeeded";
   /** The command that ran last: it outlives an agent that is killed. */
   command?: ProcessId;
+  /** Whether kubeadm has made a node of the host, so that only what follows it remains to be run. */
+  joined?: true;
   steps?: StepReport[];
 }
 
@@ -55,7 +57,7 @@ export function endLeftCommand(work: Work): void {
 /** Identifies a running process by pid, start time and boot ID, so that a reused pid is not mistaken for it. */
 export function processId(pid: number): ProcessId {
   const { startTime = "", bootId } = processIdentity(pid) ?? {};
-  return { pid, start: String(startTime), ...(bootId === undefined ? {} : { bootId }) };
+  return { pid, start: String(startTime), bootId };
 }
 
 /** Returns whether a recorded process is still running. */
@@ -65,5 +67,5 @@ export function isAlive(id: ProcessId): boolean {
 
 /** Converts a recorded process to the form that signalling needs. */
 export function identityOf({ pid, start, bootId }: ProcessId): ProcessIdentity {
-  return { pid, startTime: Number(start), ...(bootId === undefined ? {} : { bootId }) };
+  return { pid, startTime: Number(start), bootId };
 }

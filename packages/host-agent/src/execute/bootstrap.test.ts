@@ -54,20 +54,29 @@ runcmd:
   ]);
 });
 
-test("the first command that fails ends it, in the command's own words", async () => {
+test("the first command that fails stops the bootstrap, with the command's own message", async () => {
   const report = await run("#cloud-config\nruncmd:\n- echo no space left on device >&2; exit 3\n- echo never\n");
   expect(report.ok).toBe(false);
-  expect(report.message).toContain("ended with code 3: no space left on device");
+  expect(report.message).toContain("exited with code 3: no space left on device");
   expect(report.steps).toHaveLength(1);
 });
 
-test("what cannot be done is refused by name before anything is touched", async () => {
+test("a host with cgroup v1, which kubeadm refuses, is reported with the remedy", async () => {
+  const report = await run(
+    "#cloud-config\nruncmd:\n- 'echo cgroups v1 support is deprecated and will be removed in a future release >&2; exit 1'\n",
+  );
+  expect(report.message).toContain(
+    "add SystemVerification to joinConfiguration.nodeRegistration.ignorePreflightErrors",
+  );
+});
+
+test("unsupported keys are refused by name before anything is changed", async () => {
   const report = await run(
     "#cloud-config\nwrite_files:\n- path: /x\n  source: {uri: u}\nmounts:\n- [ephemeral0, /b]\ndisk_setup: {a: {}}\nusers:\n- {name: a, snapuser: b}\npackages: [vim]\n",
   );
   expect(report.ok).toBe(false);
   expect(report.message).toContain(
-    "asks for disk_setup, mounts[0] (ephemeral0 is a device of a cloud), users[0].snapuser, packages, write_files[0].source, which this agent does not do",
+    "requires disk_setup, mounts[0] (ephemeral0 is a cloud device), users[0].snapuser, packages, write_files[0].source, which this agent does not support",
   );
   await expect(stat(join(root, "x"))).rejects.toThrow();
 });
@@ -112,7 +121,7 @@ test("of more output than is kept, no half secret is left where it was cut", asy
   expect(await printed("MIIE\n-----END RSA PRIVATE KEY-----\n"), "nothing was cut").toContain("MIIE");
 });
 
-/** Commands are noted instead of run. */
+/** Records commands instead of running them. */
 function noting(answer: Partial<CommandResult> = {}): { run: RunCommand; ran: string[]; inputs: string[] } {
   const ran: string[] = [];
   const inputs: string[] = [];
@@ -124,7 +133,7 @@ function noting(answer: Partial<CommandResult> = {}): { run: RunCommand; ran: st
   return { run, ran, inputs };
 }
 
-test("everything is done in cloud-init's order, and put back afterwards", async () => {
+test("everything runs in cloud-init's order, and is reverted afterwards", async () => {
   await mkdir(join(root, "etc"), { recursive: true });
   await mkdir(join(root, "usr/lib/systemd"), { recursive: true });
   await writeFile(join(root, "usr/lib/systemd/systemd-timesyncd"), "");
@@ -152,7 +161,7 @@ runcmd: [echo run]
     "write /etc/motd",
     "write /srv/new/deep",
     "mount /data",
-    "make user ann",
+    "create user ann",
     "password of ann",
     "sudo rules of ann",
     "SSH keys of ann",
@@ -161,7 +170,7 @@ runcmd: [echo run]
     "echo run",
   ]);
   expect(ran).toContain("useradd --create-home --comment Ann --shell /bin/bash --groups sudo,adm ann");
-  // Hashes go in by standard input: arguments are for all to see.
+  // Hashes are passed on standard input, because arguments are visible to all users.
   expect(inputs).toContain("ann:$6$hash\n");
   expect(ran.join()).not.toContain("$6$hash");
   expect(await readFile(join(root, "etc/fstab"), "utf8")).toContain("/dev/sdb\t/data\text4\tnoatime\t0\t2\n");
@@ -184,7 +193,7 @@ runcmd: [echo run]
   expect(await readdir(state)).toEqual([]);
 });
 
-test("a full disk is told with what to do", async () => {
+test("a full disk is reported with what to do", async () => {
   await mkdir(join(root, "etc"));
   await symlink("/dev/full", join(root, "etc/kubeadm.yaml"));
   const report = await run(
@@ -194,9 +203,9 @@ test("a full disk is told with what to do", async () => {
   expect(report.steps).toHaveLength(1);
 });
 
-test("jinja that asks for what the host does not have is refused before a node with a wrong name is born", async () => {
+test("jinja that requires unknown variables is refused before a node with a wrong name is born", async () => {
   const report = await run("## template: jinja\n#cloud-config\nruncmd:\n- kubeadm join {{ ds.meta_data.rack }}\n");
-  expect(report.message).toContain("asks for {{ rack }}, which this host does not have; it has local_hostname");
+  expect(report.message).toContain("requires {{ rack }}, which this host does not have; it has local_hostname");
   expect(report.steps).toEqual([]);
 });
 
@@ -207,7 +216,7 @@ test("jinja is rendered on a host without cloud-init, and only when the data say
 });
 
 test.each([
-  ["Ignition", '{"ignition":{"version":"2.3.0"}}', "is Ignition, and hosts of one's own take cloud-config"],
+  ["Ignition", '{"ignition":{"version":"2.3.0"}}', "is Ignition, but bring-your-own hosts support cloud-config only"],
   ["a script", "#!/bin/sh\necho hi", "its first line must be #cloud-config"],
   ["broken YAML", "#cloud-config\nruncmd: [", "is not YAML"],
   ["a file without a path", "#cloud-config\nwrite_files: [{content: x}]", "write_files[0] has no path"],
@@ -224,12 +233,12 @@ test.each([
   expect(report.message).toContain(reason);
 });
 
-test("a device name is asked for on a host without a default route", async () => {
+test("an interface name is required on a host without a default route", async () => {
   const data = "#cloud-config\nruncmd: ['echo {{ .DefaultNetworkInterfaceName }}']\n";
   expect((await run(data, { defaultInterface: "" })).message).toContain("this host has no default route");
 });
 
-test("a command that hangs is ended with all it started", async () => {
+test("a command that hangs is killed with all it started", async () => {
   const report = await run("#cloud-config\nruncmd: ['sleep 600 & sleep 600']\n", { commandTimeoutMs: 300 });
-  expect(report.message).toContain("did not end within");
+  expect(report.message).toContain("did not finish within");
 });

@@ -16,7 +16,7 @@ test.each<[string, Partial<HostProbe>, string | undefined]>([
   expect(unfitHost({ ...GOOD, ...probe }, false)?.reason).toBe(reason);
 });
 
-test("files of the node that the agent itself made are no leftovers", () => {
+test("files of the agent's own node are not leftovers", () => {
   expect(unfitHost({ ...GOOD, leftovers: ["/etc/kubernetes/kubelet.conf"] }, true)).toBeUndefined();
 });
 
@@ -32,7 +32,7 @@ test.each<[string, Partial<HostProbe>, string, string | undefined]>([
   expect(unfitForBootstrap({ ...GOOD, ...probe }, data)?.reason).toBe(reason);
 });
 
-test("a host is looked at as it is", async () => {
+test("probes the real host", async () => {
   const root = await mkdtemp(join(tmpdir(), "capstan-probe-"));
   const put = async (path: string, text = ""): Promise<void> => {
     await mkdir(dirname(join(root, path)), { recursive: true });

@@ -83,12 +83,12 @@ export function unfitHost(probe: HostProbe, hasNodeOfOurs: boolean): Unfit | und
   if (!NODE_NAME.test(probe.hostname.toLowerCase()))
     return {
       reason: "HostNameInvalid",
-      message: `the host name ${JSON.stringify(probe.hostname)} cannot be the name of a Node: set one of letters, digits, dashes and dots with hostnamectl`,
+      message: `the host name ${JSON.stringify(probe.hostname)} is not a valid Node name: use letters, digits, dashes and dots, and set it with hostnamectl`,
     };
   if (!hasNodeOfOurs && probe.leftovers.length > 0)
     return {
       reason: "LeftoversFound",
-      message: `there are files of an earlier Kubernetes on the host (${probe.leftovers.slice(0, 3).join(", ")}): if it is not a node any more, run kubeadm reset --force there and remove them`,
+      message: `there are files of an earlier Kubernetes on the host (${probe.leftovers.slice(0, 3).join(", ")}): if it is no longer a node, run kubeadm reset --force there and remove them`,
     };
   return undefined;
 }
@@ -98,12 +98,12 @@ export function unfitForBootstrap(probe: HostProbe, data: string): Unfit | undef
   if (/\bkubeadm (join|init)\b/.test(data) && probe.missingPrograms.length > 0)
     return {
       reason: "ProgramsMissing",
-      message: `${probe.missingPrograms.join(", ")} ${probe.missingPrograms.length === 1 ? "is" : "are"} not on the host: install it there, or give the ByoMachineTemplate an installerRef`,
+      message: `${probe.missingPrograms.join(", ")} ${probe.missingPrograms.length === 1 ? "is" : "are"} not installed on the host: install it there, or give the ByoMachineTemplate an installerRef`,
     };
   if (probe.swap.length > 0 && !/fail-?swap-?on[\s\S]{0,40}?false/i.test(data) && !/- Swap\b/.test(data))
     return {
       reason: "SwapOn",
-      message: `the host swaps to ${probe.swap.join(", ")}, with which the kubelet does not start: run swapoff -a and take it out of /etc/fstab, or set failSwapOn: false for the kubelet`,
+      message: `the host swaps to ${probe.swap.join(", ")}, with which the kubelet does not start: run swapoff -a and remove it from /etc/fstab, or set failSwapOn: false for the kubelet`,
     };
   return fullDisk(probe);
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { chmod, chown, copyFile, lstat, mkdir, rm, rmdir, stat } from "node:fs/promises";
+import { chmod, chown, copyFile, lstat, mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { appendFileDurableSync, copyDurable } from "@capstan/os";
 import type { NetworkBefore } from "./pod-network.ts";
@@ -11,6 +11,7 @@ type Change =
   | { type: "folder"; path: string }
   | { type: "user"; name: string }
   | { type: "mount"; target: string }
+  | { type: "contents"; path: string }
   | { type: "unit"; name: string };
 
 /** What was on the host before a Machine claimed it, all of which must remain after its release. */
@@ -51,7 +52,7 @@ export class Footprint {
     this.#append({ before });
   }
 
-  /** To be called before a file is written: keeps what it holds now. */
+  /** Must be called before a file is written; keeps its current content. */
   async willWrite(path: string): Promise<void> {
     if (this.#changes.some((change) => change.type === "file" && change.path === path)) return;
     await this.willMakeFolder(dirname(path));
@@ -59,14 +60,14 @@ export class Footprint {
     if (there === undefined || !there.isFile()) return this.#note({ type: "file", path });
     mkdirSync(this.#backups, { recursive: true, mode: 0o700 });
     const backup = join(this.#backups, String(this.#changes.length));
-    // One that an agent left which was killed before it noted the change.
+    // Left by an agent that was killed before it recorded the change.
     await rm(backup, { force: true });
     await copyDurable(`${this.#root}${path}`, backup);
     await chmod(backup, 0o600);
     this.#note({ type: "file", path, backup, mode: there.mode & 0o7777, uid: there.uid, gid: there.gid });
   }
 
-  /** To be called before a folder is made; those above it count too. */
+  /** Must be called before a folder is created; includes its missing parents. */
   async willMakeFolder(path: string): Promise<void> {
     const missing: string[] = [];
     for (let folder = path; folder !== "/" && folder !== "."; folder = dirname(folder)) {
@@ -84,11 +85,17 @@ export class Footprint {
     this.#note({ type: "mount", target });
   }
 
+  /** Must be called before a folder is filled that is emptied later, but stays: it may be a mount point. */
+  willFill(path: string): void {
+    if (!this.#changes.some((change) => change.type === "contents" && change.path === path))
+      this.#note({ type: "contents", path });
+  }
+
   willEnable(name: string): void {
     this.#note({ type: "unit", name });
   }
 
-  /** Puts everything back, last change first, and forgets it. Returns what could not be put back. */
+  /** Reverts all changes, last one first, and clears the record. Returns what could not be reverted. */
   async undo(run: (command: string[]) => ReturnType<RunCommand>): Promise<string[]> {
     const problems: string[] = [];
     for (const change of [...this.#changes].reverse()) {
@@ -108,7 +115,7 @@ export class Footprint {
       case "file":
         return await this.#putBack(change);
       case "folder":
-        // Only if it is empty: what others put there is theirs.
+        // Only if it is empty: files of other programs stay.
         await rmdir(`${this.#root}${change.path}`).catch(() => undefined);
         return undefined;
       case "user": {
@@ -118,6 +125,10 @@ export class Footprint {
       }
       case "mount":
         await run(["umount", "--lazy", change.target]);
+        return undefined;
+      case "contents":
+        for (const name of await readdir(`${this.#root}${change.path}`).catch(() => []))
+          await rm(`${this.#root}${change.path}/${name}`, { recursive: true, force: true });
         return undefined;
       case "unit":
         await run(["systemctl", "disable", change.name]);
@@ -156,7 +167,7 @@ function linesOf(file: string): string[] {
   }
 }
 
-/** A line that a power cut left half-written counts as absent: what it announced was not done yet. */
+/** A line that is incomplete after a power failure is ignored: its change was not made yet. */
 function parsed(line: string): Change | { before: Before } | undefined {
   try {
     return JSON.parse(line) as Change | { before: Before };

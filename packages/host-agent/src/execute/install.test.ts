@@ -50,7 +50,7 @@ const install = (plan: Partial<InstallPlan>) =>
   );
 const bin = (): Promise<string[]> => readdir(join(root, "usr/local/bin")).catch(() => []);
 
-test("a mirror's programs are checked, installed, and gone again when the machine goes", async () => {
+test("a mirror's programs are verified, installed, and removed with the machine", async () => {
   await mkdir(join(root, "usr/local/bin"), { recursive: true });
   await writeFile(join(root, "usr/local/bin/kubectl"), "the owner's own", { mode: 0o700 });
   expect(await install({})).toBeUndefined();
@@ -62,7 +62,7 @@ test("a mirror's programs are checked, installed, and gone again when the machin
   expect(await readFile(join(root, "usr/local/bin/kubectl"), "utf8")).toBe("the owner's own");
 });
 
-test("a file with another checksum is refused and never gets its place", async () => {
+test("a file with another checksum is refused and never installed", async () => {
   served.set(`/v1.34.4/bin/linux/${machine}/kubelet`, Buffer.from("evil"));
   expect(await install({})).toMatch(/kubelet: checksum [0-9a-f]{64} is not the expected [0-9a-f]{64}/);
   expect(await bin()).toEqual(["kubeadm"]);
@@ -73,11 +73,11 @@ test.each<[string, Partial<InstallPlan>, RegExp]>([
   ["a mirror that is not there", { source: "http://127.0.0.1:1" }, /cannot be reached.*check the mirror/],
   ["a registry of images", { source: "quay.io/somebody" }, /neither a folder on the host nor an http\(s\) mirror/],
   ["a folder without the programs", { source: "/opt/empty" }, /ENOENT.*kubeadm/],
-])("%s is told by name", async (_, plan, message) => {
+])("reports %s by name", async (_, plan, message) => {
   expect(await install(plan)).toMatch(message);
 });
 
-test("a folder on the host does, flat or laid out as a mirror; checksums beside the files are obeyed", async () => {
+test("a folder on the host works, flat or laid out as a mirror; checksums next to the files are verified", async () => {
   const put = async (path: string, bytes: Buffer | string): Promise<void> => {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), bytes);
@@ -89,7 +89,7 @@ test("a folder on the host does, flat or laid out as a mirror; checksums beside 
   expect(await install({ source: "file:///opt/k8s/" })).toContain("is not the expected 0000");
 });
 
-test("listed files with archives are unpacked, nothing outside of their folder", async () => {
+test("archives are unpacked, with nothing outside their folder", async () => {
   const build = await mkdtemp(join(tmpdir(), "capstan-tar-"));
   await mkdir(join(build, "bin"));
   await writeFile(join(build, "bin/runc"), "runc", { mode: 0o755 });
@@ -107,7 +107,7 @@ test("listed files with archives are unpacked, nothing outside of their folder",
   expect(await bin()).toEqual(["runc"]);
   const bad = await tar("-P", "--transform=s,bin/runc,../../evil,", "bin/runc");
   served.set("/a.tgz", bad);
-  expect(await install({ files: [{ ...file, sha256: sha(bad) }] })).toContain("files outside of its folder");
+  expect(await install({ files: [{ ...file, sha256: sha(bad) }] })).toContain("files outside its folder");
   const run = (command: string[]) => runCommand(command, { clock: systemClock, timeoutMs: 1000 });
   expect(await footprint().undo(run)).toEqual([]);
   expect(await bin()).toEqual([]);

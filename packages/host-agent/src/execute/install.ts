@@ -130,7 +130,7 @@ async function installPart(part: Part, options: InstallOptions): Promise<void> {
     const actual = await fetchInto(part.from, fetched, root, options.signal);
     if (part.sha256 !== undefined && actual !== part.sha256)
       throw new Error(
-        `${part.from}: checksum ${actual} is not the expected ${part.sha256}: the file was changed on the way or at its source`,
+        `${part.from}: checksum ${actual} is not the expected ${part.sha256}: the file was changed in transit or at its source`,
       );
     if (part.unpack) await unpack(fetched, part, options);
     else {
@@ -150,14 +150,14 @@ async function unpack(archive: string, part: Part, options: InstallOptions): Pro
   if (listed.exitCode !== 0) throw new Error(`${part.from} cannot be unpacked: ${listed.output.trim()}`);
   const names = listed.output.split("\n").filter((name) => name !== "" && !name.endsWith("/"));
   if (names.some((name) => name.startsWith("/") || name.split("/").includes("..")))
-    throw new Error(`${part.from} has files outside of its folder`);
+    throw new Error(`${part.from} contains files outside its folder`);
   for (const name of names) await options.footprint.willWrite(`${part.path}/${name.replace(/^\.\//, "")}`);
   const { exitCode, output } = await run(["tar", "-xzf", archive, "-C", `${options.root ?? ""}${part.path}`]);
   if (exitCode !== 0) throw new Error(`${part.from} cannot be unpacked: ${output.trim()}`);
 }
 
 const MAX_CHECKSUM = 1024 * 1024;
-/** No bundle of Kubernetes is nearly as large, and the disk of a host is. */
+/** Larger than any bundle of Kubernetes, and small enough not to fill the disk of a host. */
 const MAX_FILE = 8 * 1024 ** 3;
 
 /** Copies or downloads a file; returns its checksum. */
@@ -189,7 +189,7 @@ async function read(path: string): Promise<AsyncIterable<Uint8Array>> {
 async function get(url: string, signal: AbortSignal | undefined): Promise<Response> {
   const response = await fetch(url, signal === undefined ? {} : { signal }).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new Error(`${url} cannot be reached: ${cause}: check the mirror and the host's way to it`);
+    throw new Error(`${url} cannot be reached: ${cause}: check the mirror and the host's connection to it`);
   });
   if (response.ok) return response;
   throw new Error(`${url} answered ${response.status}: check bundleRepo and the version`);
@@ -201,7 +201,7 @@ async function checksumOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** systemd needs a unit for a kubelet that came without a package. */
+/** systemd needs a unit for a kubelet that was installed without a package. */
 async function ensureUnit({
   steps,
   footprint,

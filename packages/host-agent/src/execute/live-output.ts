@@ -4,7 +4,7 @@ const MASK = "***";
 const BEGIN_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const MAX_HELD = 64 * 1024;
 const TRIES = 4;
-/** What might follow: if any of these would be hidden, what comes before is the beginning of a secret. */
+/** Possible continuations: if one of these would be redacted, the text before it may be the start of a secret. */
 const PROBES = ["zq9", ": zq9", "=zq9", '"zq9'];
 
 /** Streams command output without secrets, holding back a chunk's end that could be the start of a secret. */
@@ -47,7 +47,7 @@ export class LiveOutput {
     return rest;
   }
 
-  /** A key that does not end, or a line as long as a file: kept is only that it is one. */
+  /** For an unterminated key or an overlong line, only the fact is kept. */
   #drop(): void {
     const key = BEGIN_KEY.exec(this.#held)?.[0];
     this.#skips = key === undefined;

@@ -9,8 +9,8 @@ const FSTAB = "/etc/fstab";
 export function unsupportedInMounts(mounts: readonly (readonly string[])[]): string[] {
   return mounts.flatMap(([device = "", target = "", type = "auto"], index) => {
     if (type === "swap" || target === "none" || target === "swap") return [`mounts[${index}] (swap)`];
-    if (/^(ephemeral|root|ami)\d*/.test(device)) return [`mounts[${index}] (${device} is a device of a cloud)`];
-    return target.startsWith("/") ? [] : [`mounts[${index}] (${JSON.stringify(target)} is no absolute path)`];
+    if (/^(ephemeral|root|ami)\d*/.test(device)) return [`mounts[${index}] (${device} is a cloud device)`];
+    return target.startsWith("/") ? [] : [`mounts[${index}] (${JSON.stringify(target)} is not an absolute path)`];
   });
 }
 

@@ -1,44 +1,15 @@
 import { access } from "node:fs/promises";
+import { checkTimeServers, TIME_SERVICES, type TimeService } from "@capstan/userdata";
 import type { Footprint } from "./footprint.ts";
 import type { Task } from "./users.ts";
 import { writeCloudFile } from "./write-file.ts";
 
-interface TimeService {
-  /** There if one of these is. */
-  programs: string[];
-  file: string;
-  lines(servers: readonly string[]): string;
-  append: boolean;
-  units: string[];
-}
-
-/** In the order cloud-init looks for them. */
-const SERVICES: TimeService[] = [
-  {
-    programs: ["/usr/sbin/chronyd", "/usr/bin/chronyd"],
-    file: "/etc/chrony/chrony.conf",
-    lines: (servers) => servers.map((server) => `server ${server} iburst\n`).join(""),
-    append: true,
-    units: ["chrony", "chronyd"],
-  },
-  {
-    programs: ["/usr/lib/systemd/systemd-timesyncd", "/lib/systemd/systemd-timesyncd"],
-    file: "/etc/systemd/timesyncd.conf.d/cloud-init.conf",
-    lines: (servers) => `[Time]\nNTP=${servers.join(" ")}\n`,
-    append: false,
-    units: ["systemd-timesyncd"],
-  },
-];
-
-const SERVER = /^[A-Za-z0-9.:_-]+$/;
-
 /** Configures the NTP servers of the host's time service; throws when the host has none. */
 export async function ntpTask(servers: readonly string[], footprint: Footprint, root: string): Promise<Task> {
-  const wrong = servers.find((server) => !SERVER.test(server));
-  if (wrong !== undefined) throw new Error(`ntp.servers: ${JSON.stringify(wrong)} is not a host name or an address`);
+  checkTimeServers(servers);
   const service = await firstThere(root);
   if (service === undefined)
-    throw new Error("ntp: neither chrony nor systemd-timesyncd is on this host: install one, or remove ntp");
+    throw new Error("ntp: neither chrony nor systemd-timesyncd is installed on this host: install one, or remove ntp");
   const rhel = service.append && !(await exists(`${root}${service.file}`)) && (await exists(`${root}/etc/chrony.conf`));
   const path = rhel ? "/etc/chrony.conf" : service.file;
   await footprint.willWrite(path);
@@ -49,7 +20,7 @@ export async function ntpTask(servers: readonly string[], footprint: Footprint, 
 }
 
 async function firstThere(root: string): Promise<TimeService | undefined> {
-  for (const service of SERVICES)
+  for (const service of TIME_SERVICES)
     for (const program of service.programs) if (await exists(`${root}${program}`)) return service;
   return undefined;
 }

@@ -9,6 +9,8 @@ export interface NetworkBefore {
   tables: string[];
   /** Routes as `ip` prints them. */
   routes: string[];
+  /** Addresses of a single host, as `ADDRESS dev INTERFACE`; missing in what earlier agents wrote. */
+  addresses?: string[];
 }
 
 /** Interfaces that pod networks make. */
@@ -17,6 +19,9 @@ const POD_INTERFACE = /^(cni|veth|flannel|cali|cilium|lxc|vxlan|tunl|kube-|nodel
 const POD_TABLE = /kube|cni|flannel|cali|cilium|antrea/i;
 /** Pod networks mark their routes with a number of their own; the kernel, DHCP clients and routing daemons have names. */
 const NUMBERED_ROUTE = /^(\S+) .*\bproto (\d+)\b/;
+
+/** What keepalived, kube-vip and their like add for a control plane's endpoint; leases of DHCP clients are dynamic and have a network. */
+const VIRTUAL_ADDRESS = /^\d+: (\S+)\s+inet6? (\S+\/(?:32|128)) (?!.*\bdynamic\b)/;
 
 const TIMEOUT_MS = 60_000;
 const FAMILIES = ["-4", "-6"];
@@ -32,10 +37,14 @@ export async function lookAtNetwork(root: string, run: RunCommand, clock: Clock)
   const routes: string[] = [];
   for (const family of FAMILIES)
     routes.push(...(await linesOf("ip", `-o ${family} route show`)).filter((line) => line !== ""));
+  const addresses = (await linesOf("ip", "-o addr show scope global"))
+    .map((line) => VIRTUAL_ADDRESS.exec(line))
+    .flatMap((match) => (match === null ? [] : [`${match[2]} dev ${match[1]}`]));
   return {
     interfaces: await readdir(`${root}/sys/class/net`).catch(() => []),
     tables: tables.map((line) => line.slice("table ".length)),
     routes,
+    addresses,
   };
 }
 
@@ -56,6 +65,9 @@ export async function removePodNetwork(
     if (POD_TABLE.test(table) && !before?.tables.includes(table))
       await remove("nft", "delete", "table", ...table.split(" "));
   if (before === undefined) return;
+  const { addresses } = before;
+  for (const address of addresses === undefined ? [] : (now.addresses ?? []))
+    if (!addresses?.includes(address)) await remove("ip", "address", "delete", ...address.split(" "));
   // Routes over an interface went with it.
   for (const route of now.routes.filter((line) => !before.routes.includes(line))) {
     const [, destination, proto] = NUMBERED_ROUTE.exec(route) ?? [];

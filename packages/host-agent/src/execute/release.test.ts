@@ -12,6 +12,7 @@ let state: string;
 let images: string[];
 let tables: string[];
 let routes: string[];
+let addresses: string[];
 let ran: string[];
 let broken: string | undefined;
 
@@ -26,6 +27,7 @@ const run: RunCommand = (command) => {
 
 const listed = (line: string): string[] => {
   if (line.includes("nft list tables")) return tables;
+  if (line.includes("addr show")) return addresses;
   return line.includes("-4 route show") ? routes : [];
 };
 
@@ -42,6 +44,10 @@ beforeEach(async () => {
   images = ["registry.example/owners:1"];
   tables = ["table inet owners", "table ip kube-owners"];
   routes = ["default via 192.0.2.1 dev eth0", "10.9.0.0/24 via 192.0.2.9 dev eth0 proto 77"];
+  addresses = [
+    "2: eth0    inet 192.0.2.5/24 brd 192.0.2.255 scope global eth0\\       valid_lft forever preferred_lft forever",
+    "2: eth0    inet 192.0.2.50/32 scope global eth0\\       valid_lft forever preferred_lft forever",
+  ];
   ran = [];
   broken = undefined;
   await put("etc/cni/net.d/10-owners.conflist", "opt/cni/bin/bridge", "sys/class/net/eth0", "sys/class/net/veth-owner");
@@ -52,6 +58,12 @@ beforeEach(async () => {
   images.push("registry.k8s.io/pause:3.10");
   tables.push("table inet pod-cni", "table ip nat");
   routes.push("10.244.1.0/24 via 192.0.2.7 dev eth0 proto 89 onlink", "10.0.0.0/8 via 192.0.2.1 dev eth0 proto bgp");
+  addresses.push(
+    "2: eth0    inet 192.0.2.100/32 scope global eth0\\       valid_lft forever preferred_lft forever",
+    "2: eth0    inet6 2001:db8::64/128 scope global nodad\\       valid_lft forever preferred_lft forever",
+    "2: eth0    inet 192.0.2.7/32 scope global dynamic eth0\\       valid_lft 3000sec preferred_lft 3000sec",
+    "2: eth0    inet 198.51.100.4/24 scope global eth0\\       valid_lft forever preferred_lft forever",
+  );
   ran = [];
 });
 afterEach(async () => {
@@ -60,7 +72,7 @@ afterEach(async () => {
 
 const release = (more: object = {}) => releaseHost({ clock: systemClock, stateDir: state, root, run, ...more });
 
-test("what the node brought goes, what the owner had stays", async () => {
+test("removes what the node added, and keeps what the owner had", async () => {
   const stopped: string[] = [];
   expect(
     await release({ programs: { stop: (name: string) => Promise.resolve(void stopped.push(name)) } }),
@@ -78,23 +90,27 @@ test("what the node brought goes, what the owner had stays", async () => {
   expect(ran.filter((line) => /^ip -\d route delete/.test(line))).toEqual([
     "ip -4 route delete 10.244.1.0/24 proto 89",
   ]);
+  expect(ran.filter((line) => line.startsWith("ip address"))).toEqual([
+    "ip address delete 192.0.2.100/32 dev eth0",
+    "ip address delete 2001:db8::64/128 dev eth0",
+  ]);
   expect(ran[0]).toContain("kubeadm reset --force");
   expect(ran.join("\n")).toMatch(/iptables-save.*ip6tables-save/s);
-  // The kubelet first, or it would start again what kubeadm ends; containerd last, as it is needed till then.
+  // The kubelet first, or it would restart what kubeadm stops; containerd last, because it is needed until then.
   expect(stopped).toEqual(["kubelet", "containerd"]);
   expect(await readdir(state)).toEqual([]);
 });
 
-test("a step that fails is told in its own words, nothing is forgotten, and a repeat goes on", async () => {
+test("a failed step is reported with its own message, nothing is lost, and a retry continues", async () => {
   broken = "kubeadm reset";
-  expect(await release()).toBe('"kubeadm reset" ended with code 1: resource busy');
+  expect(await release()).toBe('"kubeadm reset" exited with code 1: resource busy');
   expect(await readdir(state)).toEqual(["footprint.jsonl"]);
   broken = undefined;
   expect(await release()).toBeUndefined();
   expect(await release()).toBeUndefined();
 });
 
-test("a host whose past nobody noted keeps its images, plugins and routes", async () => {
+test("a host without a recorded state keeps its images, plugins and routes", async () => {
   await rm(join(state, "footprint.jsonl"));
   expect(await release()).toBeUndefined();
   expect(ran.some((line) => line.includes("images remove") || line.includes("route delete"))).toBe(false);

@@ -1,6 +1,8 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
+import { RESTORE_FOLDER } from "@capstan/capi";
+import { etcdMember } from "./etcd-member.ts";
 import { type Before, Footprint } from "./footprint.ts";
 import { lookAtNetwork, removePodNetwork } from "./pod-network.ts";
 import { type RunCommand, runCommand } from "./run-command.ts";
@@ -9,7 +11,7 @@ import { Steps } from "./steps.ts";
 const TIMEOUT_MS = 5 * 60_000;
 
 /** Folders that are removed with the node. */
-const FOLDERS = ["/run/kubeadm", "/run/cluster-api", "/run/flannel", "/var/lib/cni", "/etc/kubernetes"];
+const FOLDERS = ["/run/kubeadm", "/run/cluster-api", "/run/flannel", "/var/lib/cni", "/etc/kubernetes", RESTORE_FOLDER];
 /** Folders that stay and are emptied: some are mount points. */
 const CONTENTS = ["/var/lib/kubelet", "/var/lib/etcd", "/var/log/pods", "/var/log/containers"];
 /** Folders of pod networks: what was there before stays. */
@@ -21,7 +23,7 @@ const ctr = "ctr --connect-timeout 3s --namespace k8s.io";
 
 const tasks = `${ctr} --timeout 10s tasks`;
 /**
- * A container that is just being made can keep ctr waiting for ever. What is left after a while loses its shim; containerd then clears up
+ * A container that is being created can block ctr forever. Shims that are left after a while are killed; containerd then cleans up
  * after it. (The brackets keep this shell from finding itself.)
  */
 const REMOVE_CONTAINERS = [
@@ -40,9 +42,10 @@ const REMOVE_CONTAINERS = [
   "true",
 ].join("\n");
 
-/** What takes a node off a host. Each step is safe to repeat. */
+/** The steps that remove a node from a host. Each one is safe to repeat. */
 const COMMANDS: { name: string; command: string }[] = [
-  { name: "kubeadm reset", command: has("kubeadm", "kubeadm reset --force") },
+  // The control plane has removed the member, or keeps it: kubeadm knows nothing of the quorum.
+  { name: "kubeadm reset", command: has("kubeadm", "kubeadm reset --force --skip-phases=remove-etcd-member") },
   {
     name: "stop the kubelet",
     command: "if [ -d /run/systemd/system ]; then systemctl stop kubelet 2>/dev/null || true; fi",
@@ -87,7 +90,10 @@ export async function releaseHost(options: ReleaseOptions): Promise<string | und
   const steps = new Steps(clock, options.log === undefined ? {} : { log: options.log });
   const footprint = new Footprint(options.stateDir, root);
   const { before } = footprint;
-  // Or it would start again what kubeadm ends.
+  // kubeadm removes the manifest that names it.
+  const data = etcdMember(root);
+  if (data !== undefined) footprint.willFill(data);
+  // Otherwise it would restart what kubeadm stops.
   await options.programs?.stop("kubelet");
   for (const { name, command } of COMMANDS) {
     const problem = await steps.command(name, command, { run, timeoutMs: TIMEOUT_MS });
@@ -100,7 +106,7 @@ export async function releaseHost(options: ReleaseOptions): Promise<string | und
       ? undefined
       : await steps.command("uninstall Kubernetes", ["bash", options.uninstall], { run, timeoutMs: TIMEOUT_MS })) ??
     (await steps.action("remove files of the node", () => removeFiles(before, root))) ??
-    (await steps.action("put back what the machine changed", async () => {
+    (await steps.action("restore what the machine changed", async () => {
       const undone = await footprint.undo((command) => run(command, { clock, timeoutMs: TIMEOUT_MS }));
       if (undone.length > 0) throw new Error(undone.join("; "));
     }));

@@ -15,11 +15,11 @@ export interface RunOptions {
   clock: Clock;
   timeoutMs: number;
   signal?: AbortSignal;
-  /** What it reads; secrets go this way, never as arguments. */
+  /** Standard input; secrets are passed here, never as arguments. */
   input?: string;
-  /** Told the id of its process group, which outlives an agent that is killed. */
+  /** Called with the id of its process group, which outlives a killed agent. */
   onStart?: (pid: number) => void;
-  /** Told what it prints as it does. */
+  /** Called with output as it is printed. */
   onOutput?: (text: string) => void;
 }
 
@@ -37,7 +37,7 @@ export function runCommand(command: CloudConfigCommand, options: RunOptions): Pr
     let output = "";
     let isCut = false;
     let timedOut = false;
-    // A group of its own, so that everything the command started ends with it.
+    // A process group of its own, so that everything the command started can be killed with it.
     const child = spawn(file, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
     if (child.pid !== undefined) options.onStart?.(child.pid);
     const end = (): void => killGroup(child.pid);
@@ -64,7 +64,7 @@ export function runCommand(command: CloudConfigCommand, options: RunOptions): Pr
       resolve({ exitCode, output: (isCut ? wholeLines(output) : output) + more, timedOut });
     };
     child.on("error", (error) => finish(127, String(error)));
-    // Not "close": what a daemon left behind holds the output open for ever.
+    // Not "close": a daemon that was left behind keeps the output open forever.
     child.on("exit", (code) => {
       const late = options.clock.after(LINGER_MS, () => finish(code ?? 137));
       child.on("close", () => {
@@ -83,6 +83,6 @@ export function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined && pid > 1) process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended by itself meanwhile.
+    // It has exited in the meantime.
   }
 }

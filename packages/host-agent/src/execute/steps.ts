@@ -73,9 +73,9 @@ export class Steps {
     const result = await run(command, { clock: this.clock, ...more, onOutput: live.take }).finally(live.end);
     const seconds = this.#secondsSince(started);
     this.#note({ name, exitCode: result.exitCode, seconds, output: tail(result.output) }, live.rest(result.output));
-    if (result.timedOut) return `"${name}" did not end within ${options.timeoutMs / 60_000} minutes`;
+    if (result.timedOut) return `"${name}" did not finish within ${options.timeoutMs / 60_000} minutes`;
     if (result.exitCode === 0) return undefined;
-    return `"${name}" ended with code ${result.exitCode}: ${lastLine(result.output)}${cureOf(result.output)}`;
+    return `"${name}" exited with code ${result.exitCode}: ${lastLine(result.output)}${cureOf(result.output)}`;
   }
 
   #note(step: StepReport, said = `$ ${step.name}\n${redact(step.output ?? "")}`): void {
@@ -92,7 +92,7 @@ export class Steps {
     let waiting = "";
     let shown = "";
     let hasSpoken = false;
-    const tell = (): void => {
+    const flush = (): void => {
       cancel = undefined;
       if (waiting !== "") this.#listener.log?.(waiting);
       shown = tail(shown + waiting);
@@ -100,13 +100,13 @@ export class Steps {
       this.#listener.onStep?.([...this.#steps, { name, startedAt, ...(shown === "" ? {} : { output: shown }) }]);
     };
     // A step that takes long is seen even if it says nothing.
-    let cancel: (() => void) | undefined = this.clock.after(PAUSE_MS, tell);
+    let cancel: (() => void) | undefined = this.clock.after(PAUSE_MS, flush);
     this.#listener.log?.(`$ ${name}\n`);
     return {
       take: (text) => {
         hasSpoken = true;
         waiting = (waiting + output.push(text)).slice(-MAX_WAITING);
-        if (waiting !== "") cancel ??= this.clock.after(PAUSE_MS, tell);
+        if (waiting !== "") cancel ??= this.clock.after(PAUSE_MS, flush);
       },
       end: () => cancel?.(),
       rest: (whole) => (hasSpoken ? waiting + output.end() : redact(whole)),
@@ -123,7 +123,7 @@ function cureOf(error: unknown): string {
   const code = (error as { code?: string } | undefined)?.code;
   const text = typeof error === "string" ? error : "";
   if (code === "ENOSPC" || /no space left on device/i.test(text))
-    return "; the disk is full: free some space, and it is tried again";
-  if (code === "EROFS") return "; the file system is read-only: mount it writable, and it is tried again";
+    return "; the disk is full: free some space; the agent then retries";
+  if (code === "EROFS") return "; the file system is read-only: mount it writable; the agent then retries";
   return "";
 }

@@ -1,5 +1,5 @@
 import { access, readFile } from "node:fs/promises";
-import type { CloudConfigCommand } from "@capstan/userdata";
+import { type CloudConfigCommand, sshKeysOf, sudoRulesOf, useraddArguments } from "@capstan/userdata";
 import type { Footprint } from "./footprint.ts";
 
 /** A command with its standard input. */
@@ -7,33 +7,6 @@ export interface Task {
   name: string;
   command: CloudConfigCommand;
   input?: string;
-}
-
-const NAME = /^[a-z_][a-z0-9_.-]{0,31}\$?$/i;
-const KNOWN = new Set([
-  "name",
-  "passwd",
-  "hashed_passwd",
-  "gecos",
-  "groups",
-  "homedir",
-  "inactive",
-  "lock_passwd",
-  "shell",
-  "primary_group",
-  "sudo",
-  "ssh_authorized_keys",
-]);
-
-/** Lists the settings of a user that are not supported. */
-export function unsupportedInUsers(users: readonly Record<string, unknown>[]): string[] {
-  return users.flatMap((user, index) =>
-    user["name"] === "default" || typeof user["name"] !== "string" || !NAME.test(user["name"])
-      ? [`users[${index}].name ${JSON.stringify(user["name"] ?? "")}`]
-      : Object.keys(user)
-          .filter((key) => !KNOWN.has(key))
-          .map((key) => `users[${index}].${key}`),
-  );
 }
 
 /** Returns the commands that create a user and apply the cloud-config's settings; an existing user keeps its account and password. */
@@ -44,7 +17,7 @@ export async function userTasks(user: Record<string, unknown>, footprint: Footpr
   const tasks: Task[] = [];
   if (!isThere) {
     footprint.willMakeUser(name);
-    tasks.push({ name: `make user ${name}`, command: ["useradd", ...useraddArguments(user), name] });
+    tasks.push({ name: `create user ${name}`, command: ["useradd", ...useraddArguments(user), name] });
   }
   const hash = user["passwd"] ?? user["hashed_passwd"];
   if (typeof hash === "string" && !isThere)
@@ -55,26 +28,10 @@ export async function userTasks(user: Record<string, unknown>, footprint: Footpr
   return [...tasks, ...(await sudoTask(user, name, footprint)), ...(await keyTask(user, name, footprint, root))];
 }
 
-function useraddArguments(user: Record<string, unknown>): string[] {
-  const text = (key: string): string | undefined => (typeof user[key] === "string" ? user[key] : undefined);
-  const groups = Array.isArray(user["groups"]) ? user["groups"].map(String) : (text("groups") ?? "").split(",");
-  const list = groups.map((group) => group.trim()).filter(Boolean);
-  const option = (flag: string, value: string | undefined): string[] => (value === undefined ? [] : [flag, value]);
-  return [
-    "--create-home",
-    ...option("--comment", text("gecos")),
-    ...option("--home-dir", text("homedir")),
-    ...option("--shell", text("shell")),
-    ...option("--gid", text("primary_group")),
-    ...(list.length === 0 ? [] : ["--groups", list.join(",")]),
-    ...(user["inactive"] === true || user["inactive"] === "true" ? ["--inactive", "0"] : []),
-  ];
-}
-
 const SUDOERS = "/etc/sudoers.d/90-cloud-init-users";
 
 async function sudoTask(user: Record<string, unknown>, name: string, footprint: Footprint): Promise<Task[]> {
-  const rules = [user["sudo"]].flat().filter((rule): rule is string => typeof rule === "string" && rule !== "");
+  const rules = sudoRulesOf(user);
   if (rules.length === 0) return [];
   await footprint.willWrite(SUDOERS);
   return [
@@ -92,8 +49,7 @@ async function keyTask(
   footprint: Footprint,
   root: string,
 ): Promise<Task[]> {
-  const given = user["ssh_authorized_keys"];
-  const keys = Array.isArray(given) ? given.filter((key): key is string => typeof key === "string") : [];
+  const keys = sshKeysOf(user);
   if (keys.length === 0) return [];
   const home = typeof user["homedir"] === "string" ? user["homedir"] : `/home/${name}`;
   const hasHome = await access(`${root}${home}`).then(

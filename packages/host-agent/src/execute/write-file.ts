@@ -24,6 +24,6 @@ async function idIn(file: string, name: string): Promise<number> {
   if (/^\d+$/.test(name)) return Number(name);
   const line = (await readFile(file, "utf8")).split("\n").find((text) => text.startsWith(`${name}:`));
   const id = Number(line?.split(":")[2]);
-  if (!Number.isInteger(id)) throw new Error(`there is no ${name} in ${file}`);
+  if (!Number.isInteger(id)) throw new Error(`${name} not found in ${file}`);
   return id;
 }

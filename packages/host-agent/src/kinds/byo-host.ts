@@ -37,7 +37,7 @@ const secretRef = (doc: string) =>
 const spec = object(
   {
     labels: optional(
-      map(string(), { doc: "Free facts about the host for selectors; labels of the object serve too." }),
+      map(string(), { doc: "Arbitrary facts about the host for selectors; labels of the object can be selected too." }),
     ),
     machineRef: optional(machineRef),
     bootstrapSecret: optional(
@@ -48,23 +48,25 @@ const spec = object(
     ),
     installationSecret: optional(
       documented(
-        secretRef("Secret that says how Kubernetes is installed on the host first."),
-        "Reference to the Secret that says how to install Kubernetes on the host.",
+        secretRef("Secret with the instructions to install Kubernetes on the host."),
+        "Reference to the Secret with the instructions to install Kubernetes on the host.",
       ),
     ),
-    providerID: optional(string({ doc: "What the Node must be registered with.", maxLength: 512 })),
+    providerID: optional(string({ doc: "Provider ID with which the Node must be registered.", maxLength: 512 })),
     release: optional(
       object(
         {
-          machineUID: string({ doc: "The machine that is to be taken off this host.", maxLength: 64 }),
+          machineUID: string({ doc: "UID of the machine to remove from this host.", maxLength: 64 }),
           requestedAt: time({ doc: "Time when the release was requested." }),
-          clusterName: optional(string({ doc: "The Cluster it was a node of.", maxLength: 63 })),
-          providerID: optional(string({ doc: "The Node that must be gone before the host is free.", maxLength: 512 })),
+          clusterName: optional(string({ doc: "Name of the Cluster that the host was a node of.", maxLength: 63 })),
+          providerID: optional(
+            string({ doc: "Provider ID of the Node that must be deleted before the host is free.", maxLength: 512 }),
+          ),
         },
         { doc: "Request to the agent to remove a machine from the host." },
       ),
     ),
-    unschedulable: optional(boolean({ doc: "true: not given to new machines." })),
+    unschedulable: optional(boolean({ doc: "Whether new machines may not claim the host." })),
   },
   { doc: "Desired state of the ByoHost." },
 );
@@ -75,7 +77,7 @@ const step = object(
     startedAt: optional(time({ doc: "Time when the step started." })),
     exitCode: optional(integer({ doc: "Exit code of the step; absent while it runs." })),
     seconds: optional(integer({ doc: "Duration of the step in seconds; absent while it runs.", minimum: 0 })),
-    output: optional(string({ doc: "The end of what it printed, secrets left out.", maxLength: 4096 })),
+    output: optional(string({ doc: "End of the output, without secrets.", maxLength: 4096 })),
   },
   { doc: "One command that the agent ran." },
 );
@@ -112,7 +114,7 @@ const status = object(
           kubeletVersion: optional(
             string({ doc: "Version of the kubelet on the host, if there is one.", maxLength: 64 }),
           ),
-          swap: optional(boolean({ doc: "Whether the host swaps." })),
+          swap: optional(boolean({ doc: "Whether swap is enabled on the host." })),
         },
         { doc: "Facts about the host." },
       ),
@@ -139,13 +141,20 @@ const status = object(
       string({ doc: "Machine ID of the operating system; it identifies the host across restarts.", maxLength: 64 }),
     ),
     lastHeartbeatTime: optional(time({ doc: "Time when the agent last reported." })),
-    certificateExpiresAt: optional(time({ doc: "When the agent's certificate ends; it is renewed long before." })),
+    certificateExpiresAt: optional(
+      time({ doc: "Time when the agent's certificate expires; the agent renews it well before." }),
+    ),
     bootstrap: optional(
       object(
         {
           machineUID: string({ doc: "UID of the machine that is bootstrapped.", maxLength: 64 }),
           phase: string({ doc: "Phase of the bootstrap.", enum: ["Running", "Succeeded", "Failed"] }),
           message: optional(string({ doc: "Human-readable details of a failure.", maxLength: 4096 })),
+          holdsEtcdMember: optional(
+            boolean({
+              doc: "Whether the host was left as it is after a failure, because it holds a member of etcd that only the control plane may remove.",
+            }),
+          ),
           steps: optional(array(step, { doc: "Steps of the bootstrap, oldest first.", maxItems: 64 })),
         },
         { doc: "Progress of the bootstrap of the claiming machine." },
@@ -183,8 +192,8 @@ export const ByoHost = defineKind({
   kind: "ByoHost",
   plural: "byohosts",
   shortNames: ["byoh"],
-  doc: "A host that its owner brings. Its agent reports what it is and runs what a machine that claimed it needs.",
-  // Hosts are nobody's, and go where their cluster goes.
+  doc: "A bring-your-own host. Its agent reports its facts and bootstraps it for the machine that has claimed it.",
+  // Hosts have no owner, and move with their cluster.
   labels: { "clusterctl.cluster.x-k8s.io/move-hierarchy": "" },
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,

@@ -13,9 +13,11 @@ export class FileServer {
   readonly asked: string[] = [];
   /** Answers in its place when it gives back true. */
   instead: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
-  /** Ends the connection that is to be cut. */
+  /** Closes the connection that a test interrupts. */
   endConnection: () => void = () => undefined;
-  /** Servers exist that send all of it whatever is asked for. */
+  /** Versions of files by path; without one a file has no ETag. */
+  readonly etags = new Map<string, string>();
+  /** Some servers send the whole file whatever range is requested. */
   resumes = true;
   readonly #server: Server = createServer((request, response) => this.#answer(request, response));
 
@@ -34,7 +36,7 @@ export class FileServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** A file with its checksum beside it. */
+  /** A file with its checksum file next to it. */
   put(path: string, bytes: Buffer): void {
     this.files.set(path, bytes);
     this.files.set(`${path}.sha256`, Buffer.from(sha256(bytes)));
@@ -46,7 +48,11 @@ export class FileServer {
     if (this.instead(request, response)) return;
     const bytes = this.files.get(path);
     if (bytes === undefined) return void response.writeHead(404).end("not found");
-    const start = this.resumes ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0) : 0;
+    const etag = this.etags.get(path);
+    const condition = request.headers["if-range"];
+    const fits = condition === undefined || condition === etag;
+    const start = this.resumes && fits ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0) : 0;
+    if (etag !== undefined) response.setHeader("etag", etag);
     if (start > 0 && start >= bytes.length) return void response.writeHead(416).end();
     const rest = bytes.subarray(start);
     const range = { "content-range": `bytes ${start}-${bytes.length - 1}/${bytes.length}` };
@@ -54,7 +60,7 @@ export class FileServer {
     const cut = this.cuts.get(path);
     if (cut === undefined) return void response.end(rest);
     this.cuts.delete(path);
-    // The rest never comes: the connection ends once the client has taken what was sent.
+    // The rest is never sent: the connection closes once the client has read what was sent.
     response.write(rest.subarray(0, cut));
     this.endConnection = () => response.destroy();
   }

@@ -48,8 +48,8 @@ test("jinja is rendered only where the header says so", () => {
 });
 
 test.each([
-  ["", "no cloud-config"],
-  ["#!/bin/sh\n", "no cloud-config"],
+  ["", "not a cloud-config"],
+  ["#!/bin/sh\n", "not a cloud-config"],
   ["#cloud-config\na: [", "not YAML"],
   ["#cloud-config\n- a\n", "must be a map"],
   ["#cloud-config\nwrite_files: {}\n", "write_files must be a list"],

@@ -71,7 +71,7 @@ function renderedText(text: string, options: ParseOptions): string {
     ? renderJinja(text.replace(JINJA_HEADER, ""), { ds: { meta_data: metadata }, v1: metadata, ...metadata })
     : text;
   if (!/^#cloud-config\s*$/m.test(rendered.split("\n", 1)[0] ?? ""))
-    throw new UserDataError("this is no cloud-config: its first line must be #cloud-config");
+    throw new UserDataError("this is not a cloud-config: its first line must be #cloud-config");
   return rendered;
 }
 

@@ -79,7 +79,7 @@ function expectedUser(given: UserDataUser): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-describe("what is rendered is read back", () => {
+describe("parses what it renders", () => {
   test("for any user data", () => {
     fc.assert(
       fc.property(data, (given) => {
@@ -106,7 +106,7 @@ describe("what is rendered is read back", () => {
     );
   });
 
-  test("a value with the end of a line that only some readers see is one value to all", () => {
+  test("quotes a value with a line break that only some parsers recognize", () => {
     for (const end of ["\x85", "\u2028", "\u2029"]) {
       const path = `/etc/a${end}runcmd: [id]`;
       const kubeadm = { action: "join" as const, controlPlane: false, joinConfiguration: "" };

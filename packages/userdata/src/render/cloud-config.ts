@@ -43,17 +43,17 @@ function section(name: string, items: readonly string[] | undefined): string {
 
 /** kubeadm's configuration. Upstream puts the document mark before all but the one for joining control planes. */
 function kubeadmFile({ kubeadm }: UserData): UserDataFile {
-  const rights = { owner: "root:root", permissions: "0640" };
+  const ownership = { owner: "root:root", permissions: "0640" };
   if (kubeadm.action === "init")
     return {
       path: "/run/kubeadm/kubeadm.yaml",
-      ...rights,
+      ...ownership,
       content: `---\n${kubeadm.clusterConfiguration}\n---\n${kubeadm.initConfiguration}`,
     };
   const mark = kubeadm.controlPlane ? "" : "---\n";
   return {
     path: "/run/kubeadm/kubeadm-join-config.yaml",
-    ...rights,
+    ...ownership,
     content: `${mark}${kubeadm.joinConfiguration}`,
   };
 }

@@ -44,7 +44,7 @@ function translate(shape: Shape, value: unknown, path: string, warnings: string[
   for (const [key, inner] of Object.entries(given)) {
     const field = shape.find(({ clc }) => clc === key);
     const at = path === "" ? key : `${path}.${key}`;
-    if (field === undefined) warnings.push(`there is no field ${at}`);
+    if (field === undefined) warnings.push(`unknown field ${at}`);
     else if (inner !== null && inner !== undefined) out[field.name] = translateField(field, inner, at, warnings);
   }
   return out;

@@ -17,7 +17,7 @@ function render(data: Partial<UserData>, additionalConfig?: string, strict = fal
   return JSON.parse(renderIgnition({ ...base, ...data }, { additionalConfig, strict }));
 }
 
-describe("where upstream is wrong, what was meant counts", () => {
+describe("deviates from upstream where upstream is wrong", () => {
   test("layout false makes no partition, ntp off starts no ntpd, a file without mode is 0644, 640 is octal", () => {
     const config = render({
       diskSetup: { partitions: [{ device: "/dev/vdb", layout: false }] },
@@ -32,7 +32,7 @@ describe("where upstream is wrong, what was meant counts", () => {
     expect(config.storage.files.slice(0, 2).map(({ mode }) => mode)).toEqual([0o644, 0o640]);
   });
 
-  test("binary content stays what it is", () => {
+  test("preserves binary content", () => {
     const content = Buffer.from([0, 255, 10, 10]).toString("base64");
     const config = render({ files: [{ path: "/a", content, encoding: "base64" }] });
     expect(config.storage.files[0]?.contents.source).toBe("data:,%00%FF%0A%0A");
@@ -59,7 +59,7 @@ test.each([
   ["storage: {files: {}}", false, "storage.files must be a list"],
   ["storage: {disks: [{device: x, partitions: [{size: 1K}]}]}", false, "whole number of MiB"],
   ["storage: {files: [{path: /a, contents: {local: x}}]}", false, "contents.local cannot work"],
-  ["nope: 1", true, "there is no field nope"],
+  ["nope: 1", true, "unknown field nope"],
   ["storage: {files: [{path: /a}]}", true, "mode unspecified for file, defaulting to 0644"],
 ])("additionalConfig %j (strict %s) is refused", (additional, strict, message) => {
   expect(() => render({}, additional, strict)).toThrow(UserDataError);

@@ -18,7 +18,7 @@ export function hasJinja(text: string): boolean {
 }
 
 function readsBack(text: string): boolean {
-  // cloud-init ends lines at more characters than the parser here.
+  // cloud-init breaks lines at more characters than the parser here.
   if (text.includes("\n") || unsafeCharacter(text) !== undefined) return false;
   const document = parseDocument(`- key: ${text}`, { version: "1.1", logLevel: "silent" });
   if (document.errors.length > 0) return false;

@@ -5,6 +5,7 @@ import { type CertificateAndKey, ownsCertificate, publicKeyPin } from "@capstan/
 import type { ClientConfig } from "@capstan/runtime";
 import { inProcess } from "./in-process-dial.ts";
 import { type EmbeddedListener, startListener } from "./listener.ts";
+import { machinesOwnerAt } from "./machines-address.ts";
 
 /** Settings that all embedded clusters of a process share. */
 export interface EmbeddedClustersOptions {
@@ -29,8 +30,10 @@ export interface EmbeddedClusterOptions {
   readonly ca: CertificateAndKey;
   /** Issues its serving certificate; called for the first connection. */
   serving(serverName: string): Promise<CertificateAndKey>;
-  /** Tells it from an earlier one of the same owner, whose data it must not get. */
+  /** Distinguishes it from an earlier one of the same owner, whose data it must not use. */
   readonly identity?: string;
+  /** Where clients in process expect it in addition, as `https://HOST:PORT`; whoever trusts its authority reaches it there. */
+  readonly address?: string;
 }
 
 /** An API server in this process that stands in for a whole control plane. */
@@ -44,6 +47,12 @@ export interface EmbeddedCluster {
   readonly caPem: string;
   /** False while it is suspended: it is unreachable, and its content stays. */
   reachable: boolean;
+  /** Why it refuses to write, as a full etcd does; undefined if it writes. */
+  refusesWrites: string | undefined;
+  /** Ends the watches of clients in process, as the end of an API server does. */
+  disconnect(): void;
+  /** Aborted when connections in process end. */
+  readonly connections: AbortSignal;
   readonly options: EmbeddedClusterOptions;
 }
 
@@ -56,6 +65,7 @@ export class EmbeddedClusters {
   readonly #clusters = new Map<string, Promise<EmbeddedCluster>>();
   readonly #ready = new Map<string, EmbeddedCluster>();
   readonly #byPin = new Map<string, EmbeddedCluster>();
+  readonly #byAddress = new Map<string, Set<EmbeddedCluster>>();
   #listener: Promise<EmbeddedListener> | undefined;
   #stores: Promise<SharedStores | undefined> | undefined;
 
@@ -78,7 +88,7 @@ export class EmbeddedClusters {
     if (cluster === undefined) {
       cluster = this.#create(owner, options);
       this.#clusters.set(owner, cluster);
-      // One that could not be made is tried again the next time.
+      // A failed creation is retried the next time.
       cluster.catch(() => this.#clusters.delete(owner));
     }
     return cluster;
@@ -100,8 +110,12 @@ export class EmbeddedClusters {
    * none of them is meant. `caCertHashes` name a cluster where only the shared address is known, as in a kubeadm configuration.
    */
   dial(config: ClientConfig, hint: { caCertHashes?: readonly string[] } = {}): Transport | undefined {
-    const cluster = this.#named(config) ?? this.#pinned(hint.caCertHashes ?? []);
-    return cluster === undefined ? undefined : inProcess(cluster, config, this.#options.clock);
+    const { clock } = this.#options;
+    const owner = machinesOwnerAt(config.server);
+    // Nothing outside of this process has such a name: the cluster may start later.
+    if (owner !== undefined) return inProcess(() => this.#ready.get(owner), config, clock);
+    const cluster = this.#named(config) ?? this.#pinned(hint.caCertHashes ?? []) ?? this.#at(config);
+    return cluster === undefined ? undefined : inProcess(() => cluster, config, clock);
   }
 
   async close(): Promise<void> {
@@ -121,6 +135,11 @@ export class EmbeddedClusters {
     this.#ready.delete(owner);
     const pin = publicKeyPin(cluster.caPem);
     if (this.#byPin.get(pin) === cluster) this.#byPin.delete(pin);
+    const { address = "" } = cluster.options;
+    const others = this.#byAddress.get(address);
+    others?.delete(cluster);
+    if (others?.size === 0) this.#byAddress.delete(address);
+    cluster.disconnect();
     await cluster.server.close();
   }
 
@@ -149,6 +168,7 @@ export class EmbeddedClusters {
       auth: { serviceAccounts: { signingKeyPem: options.ca.keyPem } },
     });
     const [namespace = "", name = ""] = owner.split("/");
+    let connections = new AbortController();
     const cluster: EmbeddedCluster = {
       owner,
       server,
@@ -156,12 +176,23 @@ export class EmbeddedClusters {
       serverName: `${name}.${namespace}.clusters.capstan.internal`,
       caPem: options.ca.certPem,
       reachable: true,
+      refusesWrites: undefined,
       options,
+      get connections() {
+        return connections.signal;
+      },
+      disconnect: () => {
+        connections.abort(new Error("read ECONNRESET"));
+        connections = new AbortController();
+      },
     };
     this.#ready.set(owner, cluster);
-    // Certificates are public: who brings that of another cluster must not be told what is meant for that one.
+    // Certificates are public: a client that presents one of another cluster must not receive that cluster's data.
     const { certPem, keyPem } = options.ca;
-    if (ownsCertificate(certPem, keyPem)) this.#byPin.set(publicKeyPin(certPem), cluster);
+    if (!ownsCertificate(certPem, keyPem)) return cluster;
+    this.#byPin.set(publicKeyPin(certPem), cluster);
+    const { address } = options;
+    if (address !== undefined) this.#byAddress.set(address, (this.#byAddress.get(address) ?? new Set()).add(cluster));
     return cluster;
   }
 
@@ -180,6 +211,15 @@ export class EmbeddedClusters {
   #named(config: ClientConfig): EmbeddedCluster | undefined {
     const match = PATH.exec(config.server);
     return match === null ? undefined : this.#ready.get(`${match[1]}/${match[2]}`);
+  }
+
+  /** One that is served at an address of its own choice, if the caller trusts its authority. */
+  #at({ server, tls }: ClientConfig): EmbeddedCluster | undefined {
+    const address = server.replace(/\/+$/, "");
+    const trusted = tls?.caPem ?? "";
+    for (const cluster of this.#byAddress.get(address) ?? [])
+      if (trusted.includes(cluster.caPem.trim())) return cluster;
+    return undefined;
   }
 
   #pinned(pins: readonly string[]): EmbeddedCluster | undefined {

@@ -4,60 +4,82 @@ import type { ClientConfig } from "@capstan/runtime";
 import type { EmbeddedCluster } from "./embedded-clusters.ts";
 
 /** Connects to an embedded cluster without a socket, with the same checks as TLS and the server make. */
-export function inProcess(cluster: EmbeddedCluster, config: ClientConfig, clock: Clock): Transport {
-  return new EmbeddedTransport(cluster, config, clock);
+export function inProcess(find: () => EmbeddedCluster | undefined, config: ClientConfig, clock: Clock): Transport {
+  return new EmbeddedTransport(find, config, clock);
+}
+
+interface Opened {
+  readonly cluster: EmbeddedCluster;
+  readonly transport: Promise<Transport>;
 }
 
 class EmbeddedTransport implements Transport {
-  readonly #cluster: EmbeddedCluster;
+  readonly #find: () => EmbeddedCluster | undefined;
   readonly #config: ClientConfig;
   readonly #clock: Clock;
-  #inner: Promise<Transport> | undefined;
+  #opened: Opened | undefined;
 
-  constructor(cluster: EmbeddedCluster, config: ClientConfig, clock: Clock) {
-    this.#cluster = cluster;
+  constructor(find: () => EmbeddedCluster | undefined, config: ClientConfig, clock: Clock) {
+    this.#find = find;
     this.#config = config;
     this.#clock = clock;
   }
 
   async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
-    return await (await this.#open()).request(request, signal);
+    const { cluster, transport } = await this.#open();
+    if (cluster.refusesWrites !== undefined && WRITES.has(request.method)) return refusedWrite(cluster.refusesWrites);
+    return await transport.request(request, signal);
   }
 
   async *watch(request: ApiRequest, signal?: AbortSignal): AsyncIterable<WatchEvent> {
-    yield* (await this.#open()).watch(request, signal);
+    const { cluster, transport } = await this.#open();
+    const { connections } = cluster;
+    const either = signal === undefined ? connections : AbortSignal.any([signal, connections]);
+    yield* transport.watch(request, either);
+    if (connections.aborted && signal?.aborted !== true) throw connections.reason;
   }
 
   async close(): Promise<void> {
     // One that never came about has nothing to close.
-    await this.#inner?.then(
+    await this.#opened?.transport.then(
       (transport) => transport.close(),
       () => undefined,
     );
   }
 
-  async #open(): Promise<Transport> {
-    if (!this.#cluster.reachable) throw new Error(`connect ECONNREFUSED ${this.#config.server}`);
-    this.#inner ??= this.#connect();
+  async #open(): Promise<{ cluster: EmbeddedCluster; transport: Transport }> {
+    const cluster = this.#find();
+    if (cluster?.reachable !== true) throw new Error(`connect ECONNREFUSED ${this.#config.server}`);
+    // Another cluster at the same address has its own authority.
+    if (this.#opened?.cluster !== cluster) this.#opened = { cluster, transport: this.#connect(cluster) };
+    const opened = this.#opened;
     try {
-      return await this.#inner;
+      return { cluster, transport: await opened.transport };
     } catch (error) {
       // Credentials may be better the next time.
-      this.#inner = undefined;
+      if (this.#opened === opened) this.#opened = undefined;
       throw error;
     }
   }
 
-  async #connect(): Promise<Transport> {
-    const { server, caPem } = this.#cluster;
+  async #connect(cluster: EmbeddedCluster): Promise<Transport> {
+    const { server, caPem } = cluster;
     const { tls, credentials } = this.#config;
     if (tls?.insecure !== true && !(tls?.caPem ?? "").includes(caPem.trim()))
       throw new Error(`certificate of ${this.#config.server} is signed by an unknown authority`);
     const { certPem, keyPem, token } = (await credentials?.get()) ?? {};
-    if (certPem !== undefined) return server.transport(userOf(certPem, keyPem, this.#cluster, this.#clock.now()));
+    if (certPem !== undefined) return server.transport(userOf(certPem, keyPem, cluster, this.#clock.now()));
     const plain = server.transport();
     return token === undefined ? plain : withHeader(plain, "authorization", `Bearer ${token}`);
   }
+}
+
+/** What etcd's quota lets through: deletions make room. */
+const WRITES = new Set(["POST", "PUT", "PATCH"]);
+
+function refusedWrite(message: string): ApiResponse {
+  const body = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 };
+  return { status: 500, headers: {}, body, warnings: [] };
 }
 
 /**

@@ -60,7 +60,7 @@ export async function startListener(options: ListenerOptions): Promise<EmbeddedL
     SNICallback: (name, done) => {
       const cluster = clusterNamed(name, options);
       if (cluster === undefined) {
-        done(new Error(`no cluster is called ${name}`));
+        done(new Error(`there is no cluster ${name}`));
         return;
       }
       contextOf(cluster).then(

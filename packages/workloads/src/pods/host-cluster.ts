@@ -1,4 +1,4 @@
-import type { Clock, KubeObject, Random } from "@capstan/apimachinery";
+import { type Clock, isReason, type KubeObject, type Random } from "@capstan/apimachinery";
 import { Cache, type Client, type Kind, type Logger, type ObjectKey } from "@capstan/runtime";
 import {
   Deployment,
@@ -87,49 +87,68 @@ export class HostCluster {
   }
 
   /** Writes an object unless it already is as desired. Throws NameTakenError when another owner's object has the name. */
-  async ensure<T extends KubeObject>(kind: Kind<T>, desired: T): Promise<T> {
+  async ensure<T extends KubeObject>(kind: Kind<T>, desired: T, signal?: AbortSignal): Promise<T> {
     const key = { namespace: desired.metadata.namespace, name: desired.metadata.name ?? "" };
     const live = this.#cache.get(kind, key);
-    const found = live ?? (await this.client.get(kind, key));
-    if (found !== undefined && ownerOf(found) !== ownerOf(desired))
-      throw new NameTakenError(
-        `${kind.kind} ${key.namespace}/${key.name} exists and belongs to ${ownerOf(found) ?? "somebody else"}; remove it or choose another name`,
-      );
-    return await this.client.ensure(desired, live);
+    const found = live ?? (await this.client.get(kind, key, signal));
+    if (found !== undefined) refuseForeign(found, desired);
+    return await this.client.ensure(desired, live, {}, signal);
+  }
+
+  /** Creates an object that never changes, unless the owner has it already. Throws NameTakenError when another owner's has the name. */
+  async create<T extends KubeObject>(kind: Kind<T>, desired: T, signal?: AbortSignal): Promise<T> {
+    const key = { namespace: desired.metadata.namespace, name: desired.metadata.name ?? "" };
+    try {
+      return await this.client.create(desired, {}, signal);
+    } catch (error) {
+      if (!isReason(error, "AlreadyExists")) throw error;
+    }
+    const found = await this.client.get(kind, key, signal);
+    if (found !== undefined) refuseForeign(found, desired);
+    return found ?? (await this.client.create(desired, {}, signal));
   }
 
   /** Deletes everything of an owner; gives back what is still there. */
-  async removeAll(owner: string): Promise<KubeObject[]> {
+  async removeAll(owner: string, signal?: AbortSignal): Promise<KubeObject[]> {
     const left: KubeObject[] = [];
-    for (const kind of KINDS as readonly Kind<KubeObject>[]) left.push(...(await this.remove(kind, owner)));
+    for (const kind of KINDS as readonly Kind<KubeObject>[]) left.push(...(await this.remove(kind, owner, signal)));
     return left;
   }
 
   /** Deletes an owner's objects of one kind; gives back what is still there. */
-  async remove(kind: Kind<KubeObject>, owner: string): Promise<KubeObject[]> {
-    for (const object of this.of(kind, owner)) await this.#remove(kind, object);
+  async remove(kind: Kind<KubeObject>, owner: string, signal?: AbortSignal): Promise<KubeObject[]> {
+    for (const object of this.of(kind, owner)) await this.#remove(kind, object, signal);
     return this.of(kind, owner);
   }
 
-  async #remove(kind: Kind<KubeObject>, object: KubeObject): Promise<void> {
+  async #remove(kind: Kind<KubeObject>, object: KubeObject, signal?: AbortSignal): Promise<void> {
     const { deletionTimestamp, deletionGracePeriodSeconds } = object.metadata;
     if (kind.kind !== Pod.kind) {
-      if (deletionTimestamp === undefined) await this.client.delete(object, { propagationPolicy: "Background" });
+      if (deletionTimestamp === undefined)
+        await this.client.delete(object, { propagationPolicy: "Background" }, signal);
       return;
     }
     // Pods go with what started them; deleting those first would only have them started again. On their way out they need no
     // time to take leave: nothing of them is to be kept.
     const startedByUs = (object.metadata.ownerReferences ?? []).length === 0;
     if (startedByUs && deletionTimestamp === undefined)
-      await this.client.delete(object, { gracePeriodSeconds: LEAVE_SECONDS });
+      await this.client.delete(object, { gracePeriodSeconds: LEAVE_SECONDS }, signal);
     if (deletionTimestamp !== undefined && (deletionGracePeriodSeconds ?? 0) > LEAVE_SECONDS)
-      await this.client.delete(object, { gracePeriodSeconds: LEAVE_SECONDS });
+      await this.client.delete(object, { gracePeriodSeconds: LEAVE_SECONDS }, signal);
   }
 
   async stop(): Promise<void> {
     await this.#cache.stop();
     await this.#close?.();
   }
+}
+
+function refuseForeign(found: KubeObject, desired: KubeObject): void {
+  if (ownerOf(found) === ownerOf(desired)) return;
+  const { namespace, name } = desired.metadata;
+  throw new NameTakenError(
+    `${desired.kind} ${namespace}/${name} exists and belongs to ${ownerOf(found) ?? "another owner"}; remove it or choose another name`,
+  );
 }
 
 /** `NAMESPACE/NAME` of an object's owner. It must be in the object's namespace: in any other, any user may have set the annotation. */

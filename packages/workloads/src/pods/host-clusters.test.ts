@@ -1,22 +1,23 @@
-import { type KubeObject, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
-import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import { type KubeObject, seededRandom, type Unstructured, type VirtualClock } from "@capstan/apimachinery";
+import type { ApiServer } from "@capstan/apiserver";
 import { buildKubeconfig } from "@capstan/pki";
 import { Client, openDialGate, silentLogger } from "@capstan/runtime";
 import { FaultyTransport } from "@capstan/runtime/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { PodCluster } from "../testing/pod-cluster.ts";
 import { HOSTED_LABEL, NameTakenError, OWNER_ANNOTATION } from "./host-cluster.ts";
 import { HostClusters } from "./host-clusters.ts";
 import { HostSecret } from "./kinds.ts";
 
-const clock = new VirtualClock();
+let cluster: PodCluster;
+let clock: VirtualClock;
 let server: ApiServer;
 let transports: FaultyTransport[];
 let hosts: HostClusters;
 
 beforeEach(async () => {
-  server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(1) });
-  const client = new Client(server.admin(), { fieldManager: "test", clock });
-  await client.create(NETWORK_POLICIES);
+  cluster = await PodCluster.open();
+  ({ clock, server } = cluster);
   transports = [];
   hosts = new HostClusters({
     gate: openDialGate(),
@@ -35,7 +36,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await hosts.stop();
-  await server.close();
+  await cluster.close();
 });
 
 const kubeconfig = (user: string): string =>
@@ -131,30 +132,3 @@ test("a cluster that does not answer says why; one that answers again is ready a
   await turn();
   await ready;
 });
-
-const NETWORK_POLICIES: Unstructured = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: {
-    name: "networkpolicies.networking.k8s.io",
-    annotations: { "api-approved.kubernetes.io": "unapproved, for tests" },
-  },
-  spec: {
-    group: "networking.k8s.io",
-    scope: "Namespaced",
-    names: {
-      kind: "NetworkPolicy",
-      plural: "networkpolicies",
-      singular: "networkpolicy",
-      listKind: "NetworkPolicyList",
-    },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-};

@@ -95,7 +95,7 @@ export class HostClusters {
     const changed = (owner: string): void => {
       for (const listener of this.#listeners) listener(owner);
     };
-    const cluster = new HostCluster({ client, clock, random, log, changed, ...(close === undefined ? {} : { close }) });
+    const cluster = new HostCluster({ client, clock, random, log, changed, close });
     this.#clusters.set(name, { kubeconfig, cluster, owners: new Set([...(known?.owners ?? []), owner]) });
     return cluster;
   }

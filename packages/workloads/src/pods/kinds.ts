@@ -43,6 +43,8 @@ export interface ContainerState {
 export interface ContainerStatus {
   name: string;
   ready?: boolean;
+  /** Whether its startup probe succeeded. */
+  started?: boolean;
   restartCount?: number;
   state?: ContainerState;
   lastState?: ContainerState;
@@ -54,6 +56,7 @@ export interface PodStatus {
   reason?: string;
   message?: string;
   podIP?: string;
+  podIPs?: { ip?: string }[];
   conditions?: Condition[];
   initContainerStatuses?: ContainerStatus[];
   containerStatuses?: ContainerStatus[];
@@ -61,7 +64,11 @@ export interface PodStatus {
 
 /** A pod, reduced to the fields that show its state. */
 export interface Pod extends KubeObject {
-  spec?: { nodeName?: string; volumes?: { name: string; persistentVolumeClaim?: { claimName: string } }[] };
+  spec?: {
+    nodeName?: string;
+    hostname?: string;
+    volumes?: { name: string; persistentVolumeClaim?: { claimName: string } }[];
+  };
   status?: PodStatus;
 }
 export const Pod = builtin<Pod>("", "Pod", "pods");
@@ -105,7 +112,7 @@ export const NetworkPolicy = builtin("networking.k8s.io", "NetworkPolicy", "netw
 
 /** A Node of the host cluster. */
 export interface HostNode extends KubeObject {
-  spec?: { unschedulable?: boolean };
+  spec?: { unschedulable?: boolean; podCIDR?: string; podCIDRs?: string[]; taints?: { key: string }[] };
   status?: { conditions?: Condition[]; addresses?: { type: string; address: string }[] };
 }
 export const HostNode = builtin<HostNode>("", "Node", "nodes", false);

@@ -110,14 +110,14 @@ export async function execInPod(
     const status = JSON.parse(result.text === "" ? "{}" : result.text) as { status?: string; message?: string };
     if (status.status === "Success") return;
     const said = result.output.trim().split("\n").at(-1) ?? "";
-    throw new Error(`${status.message ?? "the connection ended too soon"}${said === "" ? "" : `: ${said}`}`);
+    throw new Error(`${status.message ?? "the connection was closed early"}${said === "" ? "" : `: ${said}`}`);
   } finally {
     signal?.removeEventListener("abort", abort);
     messages.destroy();
   }
 }
 
-/** Waits for the end of the program: what it wrote to its error output, and how the kubelet says that it ended. */
+/** Waits until the program exits; returns its standard error and the exit status from the kubelet. */
 function resultOf(messages: Duplex): Promise<{ text: string; output: string }> {
   return new Promise((resolve, reject) => {
     const result = { text: "", output: "" };
@@ -125,7 +125,7 @@ function resultOf(messages: Duplex): Promise<{ text: string; output: string }> {
       const text = message.subarray(1).toString("utf8");
       if (message[0] === RESULT) result.text += text;
       if (message[0] === STDERR) result.output = (result.output + text).slice(-OUTPUT_LIMIT);
-      // Nothing comes after it, and not every server ends the stream then.
+      // Nothing follows it, and not every server closes the stream then.
       if (message[0] === RESULT && text !== "") resolve(result);
     });
     messages.on("error", reject);

@@ -100,13 +100,13 @@ test.each<[string, Pod, PersistentVolumeClaim | undefined, RegExp | undefined]>(
     "creating",
     pod(container({ waiting: { reason: "ContainerCreating" } }), { spec: { nodeName: "n1" } }),
     undefined,
-    /^starts on node n1$/,
+    /^starting on node n1$/,
   ],
   [
     "probed",
     pod(container({ running: {} }), { spec: { nodeName: "n1" } }),
     undefined,
-    /^etcd: runs and is not ready yet$/,
+    /^etcd: running and not ready yet$/,
   ],
 ])("%s", (_name, given, volume, expected) => {
   const trouble = podTrouble(given, new Map(volume === undefined ? [] : [["data-p", volume]]));

@@ -11,7 +11,7 @@ export function podTrouble(pod: Pod, claims: ReadonlyMap<string, PersistentVolum
   if (scheduled?.status === "False") {
     const claim = pendingClaim(pod, claims);
     return claim === undefined
-      ? `${scheduled.reason ?? "Unschedulable"}: ${scheduled.message ?? "no node takes it"}; add nodes to the host cluster or lower spec.*.resources`
+      ? `${scheduled.reason ?? "Unschedulable"}: ${scheduled.message ?? "no node accepts it"}; add nodes to the host cluster or lower spec.*.resources`
       : claimTrouble(claim);
   }
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
@@ -19,11 +19,11 @@ export function podTrouble(pod: Pod, claims: ReadonlyMap<string, PersistentVolum
     const trouble = containerTrouble(container);
     if (trouble !== undefined) return `${container.name}: ${trouble}`;
   }
-  if (status?.phase === "Failed") return `${status.reason ?? "Failed"}: ${status.message ?? "the pod has ended"}`;
-  if (pod.spec?.nodeName === undefined) return "waits for a node";
+  if (status?.phase === "Failed") return `${status.reason ?? "Failed"}: ${status.message ?? "the pod has failed"}`;
+  if (pod.spec?.nodeName === undefined) return "waiting for a node";
   const waiting = containers.find((container) => container.ready !== true);
-  if (waiting?.state?.running !== undefined) return `${waiting.name}: runs and is not ready yet`;
-  return `starts on node ${pod.spec.nodeName}`;
+  if (waiting?.state?.running !== undefined) return `${waiting.name}: running and not ready yet`;
+  return `starting on node ${pod.spec.nodeName}`;
 }
 
 /** Returns the termination messages of those containers of a pod that are not running, unchanged. */
@@ -40,16 +40,16 @@ export function podRestarts(pod: Pod): number {
 }
 
 const IMAGE_REASONS = new Set(["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"]);
-/** What every start goes through is no trouble. */
+/** Reasons of a normal start, which are not problems. */
 const USUAL = new Set(["ContainerCreating", "PodInitializing"]);
 
 function containerTrouble(container: ContainerStatus): string | undefined {
   const waiting = container.state?.waiting;
   const ended = container.state?.terminated ?? container.lastState?.terminated;
-  // Containers are told to hand over the end of their log when they fail.
+  // Containers are configured to report the end of their log when they fail.
   const ownWords = lastErrorLine(ended?.message ?? "").trim() || undefined;
   if (waiting?.reason !== undefined && IMAGE_REASONS.has(waiting.reason))
-    return `${waiting.reason}: ${waiting.message ?? "the image cannot be pulled"}; correct spec.imageRepository or the component's image, or bring the image to the nodes`;
+    return `${waiting.reason}: ${waiting.message ?? "the image cannot be pulled"}; correct spec.imageRepository or the component's image, or load the image on the nodes`;
   if (waiting?.reason !== undefined && !USUAL.has(waiting.reason)) {
     const why = ownWords ?? waiting.message;
     return why === undefined ? waiting.reason : `${waiting.reason}: ${why}`;
@@ -68,6 +68,6 @@ function claimTrouble(claim: PersistentVolumeClaim): string {
   const name = claim.metadata.name ?? "";
   const storageClass = claim.spec?.storageClassName;
   return storageClass === undefined || storageClass === ""
-    ? `PersistentVolumeClaim ${name} is ${claim.status?.phase ?? "Pending"}: the host cluster has no default StorageClass; set spec.etcd.storage.storageClassName of a new control plane, make a class the default, or choose spec.etcd.storage.type EmptyDir for one whose data may be lost`
+    ? `PersistentVolumeClaim ${name} is ${claim.status?.phase ?? "Pending"}: the host cluster has no default StorageClass; set spec.etcd.storage.storageClassName of a new control plane, mark a class as the default, or set spec.etcd.storage.type EmptyDir for one whose data may be lost`
     : `PersistentVolumeClaim ${name} is ${claim.status?.phase ?? "Pending"}: waiting for a volume of StorageClass ${storageClass}; see kubectl describe pvc ${name}`;
 }

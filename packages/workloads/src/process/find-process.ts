@@ -35,7 +35,7 @@ export async function findProcess(
       await writeRecord(paths.record, found).catch(() => undefined);
       return found;
     }
-    if (look >= LOOKS) throw new Error(`a process holds ${paths.alive} and cannot be found; end it by hand`);
+    if (look >= LOOKS) throw new Error(`a process holds ${paths.alive} and cannot be found; terminate it manually`);
     await sleep(clock, LOOK_AGAIN_MS);
   }
   return undefined;

@@ -11,11 +11,11 @@ const FILE = "ports.json";
  * serialized per root, so that two control planes that start together never choose the same port.
  */
 export class PortAllocator {
-  private queue: Promise<unknown> = Promise.resolve();
-  private readonly root: string;
+  #queue: Promise<unknown> = Promise.resolve();
+  readonly #root: string;
 
   constructor(root: string) {
-    this.root = root;
+    this.#root = root;
   }
 
   /** The ports for `names`, allocating those not yet known. `fixed` names a port that must be that one. */
@@ -25,25 +25,25 @@ export class PortAllocator {
     host: string,
     fixed: Record<string, number> = {},
   ): Promise<Record<string, number>> {
-    const next = this.queue.then(() => this.allocateNow(owner, names, host, fixed));
-    this.queue = next.catch(() => undefined);
+    const next = this.#queue.then(() => this.#allocateNow(owner, names, host, fixed));
+    this.#queue = next.catch(() => undefined);
     return next;
   }
 
-  private async allocateNow(
+  async #allocateNow(
     owner: string,
     names: string[],
     host: string,
     fixed: Record<string, number>,
   ): Promise<Record<string, number>> {
-    const dir = ownerDir(this.root, owner);
+    const dir = ownerDir(this.#root, owner);
     const path = join(dir, FILE);
     const known = await readPorts(path);
     const missing = names.filter(
       (name) => known[name] === undefined || (fixed[name] !== undefined && known[name] !== fixed[name]),
     );
     if (missing.length > 0) {
-      const others = await this.takenPorts(owner);
+      const others = await this.#takenPorts(owner);
       const taken = new Set([...others.keys(), ...Object.values(known)]);
       for (const name of missing) {
         const wanted = fixed[name];
@@ -60,13 +60,13 @@ export class PortAllocator {
   }
 
   /** Ports of other owners with their owner, also of programs that do not run right now: they will want them back. */
-  private async takenPorts(except: string): Promise<Map<number, string>> {
+  async #takenPorts(except: string): Promise<Map<number, string>> {
     const taken = new Map<number, string>();
-    for (const namespace of await folders(this.root))
-      for (const name of await folders(join(this.root, namespace))) {
+    for (const namespace of await folders(this.#root))
+      for (const name of await folders(join(this.#root, namespace))) {
         const owner = `${namespace}/${name}`;
         if (owner === except) continue;
-        for (const port of Object.values(await readPorts(join(this.root, owner, FILE)))) taken.set(port, owner);
+        for (const port of Object.values(await readPorts(join(this.#root, owner, FILE)))) taken.set(port, owner);
       }
     return taken;
   }

@@ -87,7 +87,7 @@ test("of several on one port only the answer of the one asked for counts, over a
   const connection = probeConnection(probe);
   closing.push(() => connection.destroy());
   expect(await attemptProbe(probe, plain, connection)).toEqual({
-    text: "does not answer yet; others on its port do",
+    text: "does not respond yet; others on its port do",
     failing: [],
     sharesPort: true,
     silent: false,

@@ -6,7 +6,7 @@ import type { Probe } from "../types.ts";
 
 const ATTEMPT_TIMEOUT_MS = 3000;
 
-/** Of programs that share a port, which one answers is the kernel's choice: so often it is asked again. */
+/** Of programs that share a port, the kernel chooses which one responds, so the probe is repeated this often. */
 const SHARED_PORT_TRIES = 16;
 
 /** kube-apiserver's list of checks has some 3 KiB. */
@@ -47,7 +47,7 @@ export async function attemptProbe(
       return problem === undefined ? undefined : { text: problem, failing, sharesPort, silent: answered !== true };
     sharesPort = true;
     if (tries >= SHARED_PORT_TRIES)
-      return { text: "does not answer yet; others on its port do", failing: [], sharesPort, silent: false };
+      return { text: "does not respond yet; others on its port do", failing: [], sharesPort, silent: false };
   }
 }
 
@@ -84,7 +84,7 @@ function ask(probe: Probe, expandPath: (text: string) => string, connection?: Pr
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const request = send(url, options, (response) => {
       const byAnother = probe.servedBy !== undefined && !showsName(response, probe.servedBy);
-      // The next attempt must find its way anew. At its end the answer has no connection any more.
+      // The next attempt needs a new connection. At its end the response no longer has one.
       const { socket } = response;
       let body = "";
       response.setEncoding("utf8");
@@ -104,7 +104,7 @@ function ask(probe: Probe, expandPath: (text: string) => string, connection?: Pr
         });
       });
     });
-    request.on("timeout", () => request.destroy(new Error(`no answer within ${ATTEMPT_TIMEOUT_MS / 1000} s`)));
+    request.on("timeout", () => request.destroy(new Error(`no response within ${ATTEMPT_TIMEOUT_MS / 1000} s`)));
     request.on("error", (error) => fail(error.message, request.reusedSocket));
     request.end();
   });

@@ -239,7 +239,7 @@ test("a program whose data is gone is not started on nothing, and is when it is 
   const program = web(await port(), { dataDir: true, requires: "$DATA/member" });
   const state = await workloads.ensure(program);
   expect(state.phase).toBe("Failed");
-  expect(state.message).toContain("data/member is gone, and it must not begin anew");
+  expect(state.message).toContain("data/member is missing; refusing to start from an empty data directory");
   await mkdir(join(root, "default/c1/web/data/member"), { recursive: true });
   expect((await until(workloads, (s) => s.phase === "Ready")).pid).toBeGreaterThan(0);
 });

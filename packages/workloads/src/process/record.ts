@@ -9,7 +9,7 @@ export interface StartRecord {
   /** Of the contents of its files, those included that need no restart. */
   files?: string;
   restarts: number;
-  /** The description itself, without the contents of secret files: a new manager supervises before it is asked to. */
+  /** The description itself, without the contents of secret files: a new manager supervises before the first reconcile. */
   program: Omit<Program, "secretFiles">;
 }
 

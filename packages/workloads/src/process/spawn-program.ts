@@ -19,7 +19,7 @@ const SHORTAGES = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE", "ENOSPC", "ED
 /** Thrown when a program is missing or cannot be executed, which a retry does not fix. */
 export class NotExecutableError extends Error {}
 
-/** Where the opened executable lies in the new process, when it is started through it. */
+/** Path of the opened executable in the new process, if it is started through that. */
 const PROGRAM_FD = ALIVE_FD + 1;
 
 /**
@@ -58,7 +58,7 @@ export async function spawnProgram(
         detached: true,
         env: Object.fromEntries(Object.entries({ ...env, ...limit }).map(([key, value]) => [key, expanded(value)])),
         stdio: ["ignore", log.fd, log.fd, aliveFd, ...(executable === undefined ? [] : [executable.fd])],
-        // An isolated program is started by root, who gives up being it at last.
+        // An isolated program is started as root, which drops its privileges last.
         ...(uid === undefined || launch !== undefined ? {} : { uid, gid: uid }),
       },
     );

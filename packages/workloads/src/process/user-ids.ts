@@ -21,82 +21,84 @@ const RETIRED = "";
  * owner is deleted, so that leftover files belong to no one (docs/decisions/0011). No password entry is needed.
  */
 export class UserIds {
-  private queue: Promise<unknown> = Promise.resolve();
-  private readonly root: string;
-  private readonly registry: string;
-  private readonly last: number;
-  private readonly users: () => Promise<number[]>;
+  #queue: Promise<unknown> = Promise.resolve();
+  readonly #root: string;
+  readonly #registry: string;
+  readonly #last: number;
+  readonly #users: () => Promise<number[]>;
 
   /** `users` are the ids of running processes; others in tests. */
   constructor(root: string, registry = REGISTRY, last = LAST, users = usersOfProcesses) {
-    this.root = resolve(root);
-    this.registry = registry;
-    this.last = last;
-    this.users = users;
+    this.#root = resolve(root);
+    this.#registry = registry;
+    this.#last = last;
+    this.#users = users;
   }
 
   /** The owner's id; the same answer every time. */
   allocate(owner: string): Promise<number> {
-    return this.exclusive(() => this.allocateNow(owner));
+    return this.#exclusive(() => this.#allocateNow(owner));
   }
 
   /** Retires the ID of an owner whose folder was deleted. */
   release(owner: string): Promise<void> {
-    return this.exclusive(async () => {
-      const dir = ownerDir(this.root, owner);
-      for (const id of await this.claimed()) if ((await this.claimant(id)) === dir) await this.retire(id);
+    return this.#exclusive(async () => {
+      const dir = ownerDir(this.#root, owner);
+      for (const id of await this.#claimed()) if ((await this.#claimant(id)) === dir) await this.#retire(id);
     });
   }
 
-  private async allocateNow(owner: string): Promise<number> {
-    const dir = ownerDir(this.root, owner);
+  async #allocateNow(owner: string): Promise<number> {
+    const dir = ownerDir(this.#root, owner);
     const path = join(dir, FILE);
     const known = await readId(path);
     // A folder that was copied, or came from another machine or out of a backup, carries an id that is not its own.
-    if (known !== undefined && (await this.claimant(known)) === dir) return known;
+    if (known !== undefined && (await this.#claimant(known)) === dir) return known;
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    const id = await this.takeNext(dir);
+    const id = await this.#takeNext(dir);
     await writeFileAtomic(path, String(id));
     return id;
   }
 
-  private async takeNext(dir: string): Promise<number> {
-    const claimed = await this.claimed();
-    const mark = join(this.root, HIGHEST);
+  async #takeNext(dir: string): Promise<number> {
+    const claimed = await this.#claimed();
+    const mark = join(this.#root, HIGHEST);
     // Programs of managers that see another registry, as in a container of their own, count too.
-    const others = [...(await this.users()), (await readId(mark)) ?? 0].filter((id) => id >= FIRST && id <= this.last);
+    const others = [...(await this.#users()), (await readId(mark)) ?? 0].filter(
+      (id) => id >= FIRST && id <= this.#last,
+    );
     let id = Math.max(FIRST - 1, ...claimed, ...others);
     do {
       id++;
-      if (id > this.last)
+      if (id > this.#last)
         throw new Error(
-          `no user id is left for ${dir}: all up to ${this.last} were given on this machine, and none is given twice; run further hosted control planes on another machine or in pods`,
+          `no user id is left for ${dir}: all up to ${this.#last} were allocated on this machine, and none is reused; run further hosted control planes on another machine or in pods`,
         );
-    } while (!(await this.take(id, dir)));
+    } while (!(await this.#take(id, dir)));
     // Managers that were faster may have given this id, and retired it, since the claims were read. The highest claim never goes, so
     // that only an id below another can have had an owner.
-    if ((await this.claimed()).some((other) => other > id)) {
-      await this.retire(id);
-      return await this.takeNext(dir);
+    if ((await this.#claimed()).some((other) => other > id)) {
+      await this.#retire(id);
+      return await this.#takeNext(dir);
     }
     await writeFileAtomic(mark, String(id));
     // Claims of this folder from before: it was deleted by hand, or its manager was killed before it wrote the id down.
     for (const old of claimed) {
-      const claimant = await this.claimant(old);
-      if (claimant === dir || claimant === RETIRED) await this.retire(old);
+      const claimant = await this.#claimant(old);
+      if (claimant === dir || claimant === RETIRED) await this.#retire(old);
     }
     return id;
   }
 
   /** Whether the id is this folder's now. Of several that try at the same time one succeeds. */
-  private async take(id: number, dir: string): Promise<boolean> {
-    await mkdir(this.registry, { recursive: true, mode: 0o700 });
-    const draft = await mkdtemp(join(this.registry, ".claim-"));
+  async #take(id: number, dir: string): Promise<boolean> {
+    await mkdir(this.#registry, { recursive: true, mode: 0o700 });
+    const draft = await mkdtemp(join(this.#registry, ".claim-"));
     try {
       await writeFile(join(draft, FILE), dir, { mode: 0o600, flush: true });
-      // With its content at once, which creating and then writing would not give.
-      await link(join(draft, FILE), this.claim(id));
-      await syncDirectory(this.registry);
+      // Atomically with its content, unlike creating and then writing.
+      await link(join(draft, FILE), this.#claim(id));
+      await syncDirectory(this.#registry);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -107,13 +109,13 @@ export class UserIds {
   }
 
   /** The highest claim is kept, since it says which ids were given; with a higher one there the others are not needed. */
-  private async retire(id: number): Promise<void> {
-    await writeFileAtomic(this.claim(id), RETIRED);
-    if ((await this.claimed()).some((other) => other > id)) await rm(this.claim(id), { force: true });
+  async #retire(id: number): Promise<void> {
+    await writeFileAtomic(this.#claim(id), RETIRED);
+    if ((await this.#claimed()).some((other) => other > id)) await rm(this.#claim(id), { force: true });
   }
 
-  private async claimed(): Promise<number[]> {
-    const names = await readdir(this.registry).catch((error: NodeJS.ErrnoException) => {
+  async #claimed(): Promise<number[]> {
+    const names = await readdir(this.#registry).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return [];
       throw error;
     });
@@ -121,20 +123,20 @@ export class UserIds {
   }
 
   /** The folder an id was claimed for. */
-  private claimant(id: number): Promise<string> {
-    return readFile(this.claim(id), "utf8").catch((error: NodeJS.ErrnoException) => {
+  #claimant(id: number): Promise<string> {
+    return readFile(this.#claim(id), "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return RETIRED;
       throw error;
     });
   }
 
-  private claim(id: number): string {
-    return join(this.registry, String(id));
+  #claim(id: number): string {
+    return join(this.#registry, String(id));
   }
 
-  private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.queue.then(work);
-    this.queue = next.catch(() => undefined);
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#queue.then(work);
+    this.#queue = next.catch(() => undefined);
     return next;
   }
 }

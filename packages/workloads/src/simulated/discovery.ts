@@ -59,7 +59,7 @@ async function parseInfo(kubeconfig: string, clock: Clock): Promise<Info> {
   const server = field(entry, "server");
   const caPem = Buffer.from(String(field(entry, "certificate-authority-data") ?? ""), "base64").toString("utf8");
   const serverName = field(entry, "tls-server-name");
-  if (typeof server !== "string" || caPem === "") throw new Error("cluster-info names no server and no CA");
+  if (typeof server !== "string" || caPem === "") throw new Error("cluster-info contains no server or no CA");
   const tls = { caPem, ...(typeof serverName === "string" ? { serverName } : {}) };
   return { server, tls, pin: publicKeyPin(caPem) };
 }
@@ -72,7 +72,7 @@ function checkSignature(info: ConfigMap, kubeconfig: string, token: string): voi
   const made = createHmac("sha256", secret)
     .update(`${header}.${Buffer.from(kubeconfig).toString("base64url")}`)
     .digest("base64url");
-  if (made !== given) throw new Error(`the signature of cluster-info does not fit token ${id}`);
+  if (made !== given) throw new Error(`the signature of cluster-info does not match token ${id}`);
 }
 
 /** The server of `host:port`. With a path or a query it would lead to any page of that server. */

@@ -52,7 +52,7 @@ export class Guest {
 
   /** Powers it off. */
   stop(): void {
-    this.#stopping.abort(new Error("the machine was switched off"));
+    this.#stopping.abort(new Error("the machine was powered off"));
     this.#cancelRetry?.();
   }
 
@@ -94,7 +94,7 @@ export class Guest {
       this.#cancelRetry = undefined;
       this.#run();
     });
-    // A signature or a certificate takes a moment: only what lasts is worth telling.
+    // A signature or a certificate takes a moment: only a lasting problem is reported.
     if (this.#retryMs > 8 * FIRST_RETRY_MS)
       this.#tell(redactText(error instanceof Error ? error.message : String(error)));
     this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS);

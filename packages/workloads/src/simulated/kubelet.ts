@@ -1,4 +1,12 @@
-import { type Clock, isReason, type Random, randomSuffix, sleep, type Unstructured } from "@capstan/apimachinery";
+import {
+  type Clock,
+  isReason,
+  type Random,
+  randomSuffix,
+  sleep,
+  type Transport,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import { field, type Node } from "@capstan/capi";
 import { createCertificateRequest } from "@capstan/pki";
 import { Client, type ClientConfig, fixedCredentials, kindRef } from "@capstan/runtime";
@@ -15,7 +23,7 @@ export interface JoinDeps {
 
 /** A simulated kubelet, which writes its Node once it has joined. */
 export interface Kubelet {
-  /** Makes the Node exist as described and Ready. */
+  /** Creates the Node as described and keeps it Ready. */
   register(node: Node): Promise<void>;
   /** Whether its Node exists. */
   knows(nodeName: string): Promise<boolean>;
@@ -63,14 +71,22 @@ export function kubeletOver(client: Client): Kubelet {
   return kubeletAs(() => ({ client, close: () => Promise.resolve() }));
 }
 
+/** Creates a kubelet that connects as given, which throws while the API does not respond. */
+export function kubeletAt(open: () => Transport, clock: Clock): Kubelet {
+  return kubeletAs(() => over(open(), clock));
+}
+
 interface Connection {
   client: Client;
   close(): Promise<void>;
 }
 
 function connected(config: ClientConfig, deps: JoinDeps): Connection {
-  const transport = deps.connect(config);
-  const client = new Client(transport, { fieldManager: "kubelet", clock: deps.clock });
+  return over(deps.connect(config), deps.clock);
+}
+
+function over(transport: Transport, clock: Clock): Connection {
+  const client = new Client(transport, { fieldManager: "kubelet", clock });
   client.mapper.register(NodeKind);
   return { client, close: () => transport.close() };
 }
@@ -119,7 +135,7 @@ function kubeletAs(open: () => Connection): Kubelet {
   };
 }
 
-/** Asks for a certificate and waits until it is signed. */
+/** Requests a certificate and waits until it is signed. */
 async function clientCertificate(
   client: Client,
   nodeName: string,

@@ -13,6 +13,6 @@ export function resumedKubelet(machine: KubeObject | undefined, workload: Worklo
       `${machine?.kind ?? "the machine"} ${machine?.metadata.name ?? ""} does not say which cluster it is in`,
     );
   const connection = workload.get({ namespace: machine.metadata.namespace ?? "", name: cluster });
-  if (connection.state !== "connected") throw new Error(`cluster ${cluster} does not answer: ${connection.error}`);
+  if (connection.state !== "connected") throw new Error(`cluster ${cluster} does not respond: ${connection.error}`);
   return kubeletOver(connection.client);
 }

@@ -30,23 +30,23 @@ const REMOVE_PAUSE_MS = 20;
 interface Place {
   controller: Controller;
   unified: boolean;
-  /** The folder that groups of all owners of this root are made in. */
+  /** The folder in which groups of all owners of this root are created. */
   parent: string;
 }
 
 /** Manages one control group per owner, in cgroup v1 or v2, whichever the machine has for a controller. */
 export class CgroupLimits {
-  private readonly places: Place[];
-  private readonly limits: OwnerLimits;
-  private readonly clock: Clock;
+  readonly #places: Place[];
+  readonly #limits: OwnerLimits;
+  readonly #clock: Clock;
 
   private constructor(places: Place[], limits: OwnerLimits, clock: Clock) {
-    this.places = places;
-    this.limits = limits;
-    this.clock = clock;
+    this.#places = places;
+    this.#limits = limits;
+    this.#clock = clock;
   }
 
-  /** `root` tells the groups of several managers on one machine apart; `proc` is what describes this process, another in tests. */
+  /** `root` separates the groups of several managers on one machine; `proc` is this process's folder in /proc, another in tests. */
   static async open(root: string, limits: OwnerLimits, clock: Clock, proc = "/proc/self"): Promise<CgroupLimits> {
     const name = `capstan-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`;
     const [mounts, own] = await Promise.all(
@@ -67,12 +67,12 @@ export class CgroupLimits {
     return new CgroupLimits(places, limits, clock);
   }
 
-  /** Makes the owner's groups with their limits. Returns the groups to join, and what cannot be limited and why. */
+  /** Creates the owner's groups with their limits. Returns the groups to join, and what cannot be limited and why. */
   async ensure(owner: string): Promise<{ groups: string[]; problems: string[] }> {
     const groups = new Set<string>();
     const problems: string[] = [];
     for (const controller of CONTROLLERS) {
-      const place = this.places.find((each) => each.controller === controller);
+      const place = this.#places.find((each) => each.controller === controller);
       if (place === undefined) {
         problems.push(`the machine has no cgroup controller ${controller}`);
         continue;
@@ -81,7 +81,7 @@ export class CgroupLimits {
       try {
         if (place.unified) await delegate(place);
         await mkdir(group, { recursive: true });
-        for (const [file, value] of settings(place, this.limits)) await set(join(group, file), value);
+        for (const [file, value] of settings(place, this.#limits)) await set(join(group, file), value);
         groups.add(group);
       } catch (error) {
         problems.push(`cgroup ${group}: ${error instanceof Error ? error.message : String(error)}`);
@@ -92,7 +92,7 @@ export class CgroupLimits {
 
   /** Removes the owner's groups unless processes stay in them; with `kill` those are killed. */
   async remove(owner: string, options: { kill: boolean }): Promise<void> {
-    const groups = [...new Set(this.places.map(({ parent }) => join(parent, groupName(owner))))];
+    const groups = [...new Set(this.#places.map(({ parent }) => join(parent, groupName(owner))))];
     if (options.kill) await Promise.all(groups.map(stopForks));
     for (const group of groups)
       for (let attempt = 0; attempt < REMOVE_ATTEMPTS && existsSync(group); attempt++) {
@@ -104,7 +104,7 @@ export class CgroupLimits {
           await removed(dirname(group));
           break;
         }
-        await sleep(this.clock, REMOVE_PAUSE_MS);
+        await sleep(this.#clock, REMOVE_PAUSE_MS);
       }
   }
 }

@@ -21,7 +21,7 @@ export class CountingTransport implements Transport {
     const response = await this.#inner.request(request, signal);
     if (request.method === "GET") return response;
     if (response.status < 300) this.writes++;
-    // The write that cut the line was carried out, but nobody hears of it.
+    // The write that cut the connection was performed, but its response is lost.
     if (this.cut) throw new Error("connection reset by peer");
     return response;
   }
