@@ -19,7 +19,7 @@ test.each([
   ["0 0 29 2 *", "2026-11-16T00:00:00Z", "2028-02-29T00:00"],
   ["0 9-17/4 * * mon-fri", "2026-11-13T18:00:00Z", "2026-11-16T09:00"],
   ["0 0 * * 7", "2026-11-16T00:00:00Z", "2026-11-22T00:00"],
-  // With both days given either one is enough.
+  // With both days restricted either one suffices.
   ["0 0 13 * fri", "2026-11-16T00:00:00Z", "2026-11-20T00:00"],
   ["0 0 1,15 jan,jul *", "2026-11-16T00:00:00Z", "2027-01-01T00:00"],
   ["@hourly", "2026-11-16T00:00:00Z", "2026-11-16T01:00"],
@@ -45,7 +45,7 @@ test.each([
   expect(parseCron(expression)).toContain(why);
 });
 
-test("the next time is later, a whole minute, and no time in between would do", () => {
+test("returns the earliest later minute that matches", () => {
   const part = (max: number) => fc.oneof(fc.constant("*"), fc.integer({ min: 0, max }).map(String));
   const expression = fc.tuple(part(59), part(23), fc.constant("*"), fc.constant("*"), part(6)).map((p) => p.join(" "));
   fc.assert(

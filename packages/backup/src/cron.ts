@@ -96,7 +96,7 @@ function parseRange(
   if (text === "*") return [min, max];
   const [from = "", to, ...rest] = text.split("-");
   const low = parseValue(from, min, max, names);
-  // `5/15` means from 5 on, every 15.
+  // `5/15` means every 15 from 5.
   const high = to === undefined ? (stepped ? max : low) : parseValue(to, min, max, names);
   if (rest.length > 0 || high < low) throw new Error(`${text} is not a range from a smaller to a greater value`);
   return [low, high];

@@ -31,7 +31,7 @@ export class DirectoryStore implements BackupStore {
       await copyFile(snapshotFile, join(partial, SNAPSHOT));
       await sync(join(partial, SNAPSHOT));
       await writeFileAtomic(join(partial, DESCRIPTION), description);
-      // Two within one second have one name: the later one stays.
+      // Two backups within one second have the same name: the later one is kept.
       await rm(join(dir, name), { recursive: true, force: true });
       await rename(partial, join(dir, name));
       await syncDirectory(dir);
@@ -57,7 +57,7 @@ export class DirectoryStore implements BackupStore {
   }
 }
 
-/** A backup that is still in the machine's memory when the power goes is none. */
+/** Flushes a file to disk, so that the backup survives a power failure. */
 async function sync(path: string): Promise<void> {
   const file = await open(path, "r");
   try {

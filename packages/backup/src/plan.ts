@@ -8,10 +8,10 @@ const KEEP_BEFORE_UPGRADES = 2;
 /** What decides whether a backup is due. */
 export interface BackupPlanInput {
   schedule: string | undefined;
-  /** One is wanted at once. */
+  /** A backup was requested. */
   requested: boolean;
   backups: readonly Backup[];
-  /** What has no backup yet counts from its creation. */
+  /** Without a backup the schedule starts at the creation. */
   createdMs: number;
   nowMs: number;
 }

@@ -43,7 +43,7 @@ async function storeThatSays(head: string, body: string | Buffer): Promise<S3Sto
   });
 }
 
-test("a snapshot is whole although the store closes the connection before it is all written", async () => {
+test("uploads a whole snapshot although the store closes the connection early", async () => {
   for (const size of [64 * 1024, 3 * 1024 * 1024]) {
     const bytes = Buffer.alloc(size, "0123456789abcdef");
     const store = await storeThatSays("200 OK", bytes);
@@ -66,14 +66,14 @@ test.each([
     "the store answered 301 (PermanentRedirect): the bucket is in another region: correct spec.store.endpoint and region",
   ],
   ["ServerSecret42", "500 Oops", "the store answered 500"],
-])("a refusal with code %s is told in our words", async (code, head, told) => {
+])("explains the error code %s", async (code, head, explanation) => {
   const body = `<Error>\n<Code>${code}</Code>\n<Message>internal: root:x:0:0</Message></Error>`;
   const store = await storeThatSays(head, body);
   const error = await store.list("default/c1").catch((failed: unknown) => failed);
-  expect(String(error)).toMatch(new RegExp(`: ${told.replace(/[()]/g, "\\$&")}$`));
+  expect(String(error)).toMatch(new RegExp(`: ${explanation.replace(/[()]/g, "\\$&")}$`));
 });
 
-test("a listing is read in its order, with quoted text and entities as text", async () => {
+test("reads a listing in order, with quoted text and entities as text", async () => {
   const key = (name: string): string => `default/c1/${name}`;
   const body = `<ListBucketResult><Contents><Key>${key(NAME)}/snapshot.db</Key><Size>5</Size></Contents>
 <Contents><Key><![CDATA[${key(NAME)}/control-plane.json]]></Key><Size>1</Size></Contents>

@@ -42,12 +42,12 @@ const SNAPSHOT_MS = 6 * 3600_000;
 
 /** Stores backups in an S3-compatible object store: `PREFIX/NAMESPACE/NAME/BACKUP/{snapshot.db,control-plane.json}`. */
 export class S3Store implements BackupStore {
-  private readonly options: S3Options;
+  readonly #options: S3Options;
   readonly location: string;
 
   constructor(options: S3Options) {
-    this.options = options;
-    // Such a part would be taken out of the address, and what comes before it as well.
+    this.#options = options;
+    // URL normalization would remove such a part together with the one before it.
     if ([options.bucket, ...(options.prefix ?? "").split("/")].some((part) => part === "." || part === ".."))
       throw new Error(`${options.field}: bucket and prefix must not have the parts "." or ".."; choose other names`);
     this.location = `${options.endpoint}/${options.bucket}${options.prefix === undefined ? "" : `/${options.prefix}`}`;
@@ -59,12 +59,12 @@ export class S3Store implements BackupStore {
     let token: string | undefined;
     for (let pages = 1; pages === 1 || token !== undefined; pages++) {
       if (pages > MAX_PAGES) throw new Error(`${this.location} lists more than ${MAX_PAGES} pages of backups`);
-      const query = { "list-type": "2", prefix: `${this.key(owner)}/`, ...(token && { "continuation-token": token }) };
-      const { objects, next } = readListing(await this.text("GET", "", { query }));
+      const query = { "list-type": "2", prefix: `${this.#key(owner)}/`, ...(token && { "continuation-token": token }) };
+      const { objects, next } = readListing(await this.#text("GET", "", { query }));
       for (const { key, size } of objects) {
-        const [name = "", file] = key.slice(this.key(owner).length + 1).split("/");
+        const [name = "", file] = key.slice(this.#key(owner).length + 1).split("/");
         if (file === SNAPSHOT) sizes.set(name, size);
-        // Written last: without it the backup is not whole.
+        // Written last: without it the backup is incomplete.
         if (file === DESCRIPTION) complete.add(name);
       }
       token = next;
@@ -83,8 +83,8 @@ export class S3Store implements BackupStore {
     const { size } = await stat(snapshotFile);
     const snapshot = { bodyHash: hash.digest("hex"), headers: { "content-length": String(size) } };
     const body = createReadStream(snapshotFile);
-    await this.text("PUT", `${this.key(owner)}/${name}/${SNAPSHOT}`, { ...snapshot, body }, SNAPSHOT_MS);
-    await this.text("PUT", `${this.key(owner)}/${name}/${DESCRIPTION}`, {
+    await this.#text("PUT", `${this.#key(owner)}/${name}/${SNAPSHOT}`, { ...snapshot, body }, SNAPSHOT_MS);
+    await this.#text("PUT", `${this.#key(owner)}/${name}/${DESCRIPTION}`, {
       body: description,
       bodyHash: sha256(description),
       headers: { "content-type": "application/json" },
@@ -92,16 +92,16 @@ export class S3Store implements BackupStore {
   }
 
   async description(owner: string, name: string): Promise<string> {
-    return await this.text("GET", `${this.key(owner)}/${name}/${DESCRIPTION}`);
+    return await this.#text("GET", `${this.#key(owner)}/${name}/${DESCRIPTION}`);
   }
 
   async snapshot(owner: string, name: string): Promise<{ file: string; release(): Promise<void> }> {
-    await mkdir(this.options.scratchDir, { recursive: true, mode: 0o700 });
-    const file = join(this.options.scratchDir, `${owner.replace("/", "_")}-${name}.db`);
-    const key = `${this.key(owner)}/${name}/${SNAPSHOT}`;
+    await mkdir(this.#options.scratchDir, { recursive: true, mode: 0o700 });
+    const file = join(this.#options.scratchDir, `${owner.replace("/", "_")}-${name}.db`);
+    const key = `${this.#key(owner)}/${name}/${SNAPSHOT}`;
     try {
-      await this.within(SNAPSHOT_MS, async (signal) => {
-        const answer = await this.send("GET", key, {}, signal);
+      await this.#within(SNAPSHOT_MS, async (signal) => {
+        const answer = await this.#send("GET", key, {}, signal);
         const body = atMost(answer, MAX_SNAPSHOT, `${this.location}/${key}`);
         await pipeline(body, createWriteStream(file, { mode: 0o600 }), { signal });
       });
@@ -113,27 +113,27 @@ export class S3Store implements BackupStore {
   }
 
   async delete(owner: string, name: string): Promise<void> {
-    // The description first: half a backup is none.
-    for (const file of [DESCRIPTION, SNAPSHOT]) await this.text("DELETE", `${this.key(owner)}/${name}/${file}`);
+    // The description first: without it the backup no longer counts.
+    for (const file of [DESCRIPTION, SNAPSHOT]) await this.#text("DELETE", `${this.#key(owner)}/${name}/${file}`);
   }
 
-  private key(owner: string): string {
-    return this.options.prefix === undefined ? owner : `${this.options.prefix}/${owner}`;
+  #key(owner: string): string {
+    return this.#options.prefix === undefined ? owner : `${this.#options.prefix}/${owner}`;
   }
 
-  /** From the request to the end of the answer: a store that gives a byte a minute is never silent. */
-  private within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return withinTime({ clock: this.options.clock, ms, what: this.options.endpoint }, work);
+  /** From the request to the end of the response: a store that sends a byte a minute is never silent. */
+  #within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withinTime({ clock: this.#options.clock, ms, what: this.#options.endpoint }, work);
   }
 
-  private text(method: Method, key: string, what?: Sent, ms = TEXT_MS): Promise<string> {
-    return this.within(ms, async (signal) =>
-      readText(await this.send(method, key, what, signal), MAX_TEXT, `${this.location}/${key}`),
+  #text(method: Method, key: string, what?: Sent, ms = TEXT_MS): Promise<string> {
+    return this.#within(ms, async (signal) =>
+      readText(await this.#send(method, key, what, signal), MAX_TEXT, `${this.location}/${key}`),
     );
   }
 
-  private async send(method: Method, key: string, what: Sent = {}, signal?: AbortSignal): Promise<IncomingMessage> {
-    const { endpoint, bucket, region, accessKeyId, secretAccessKey, clock } = this.options;
+  async #send(method: Method, key: string, what: Sent = {}, signal?: AbortSignal): Promise<IncomingMessage> {
+    const { endpoint, bucket, region, accessKeyId, secretAccessKey, clock } = this.#options;
     const path = [bucket, ...key.split("/").filter(Boolean)].map(encode).join("/");
     const url = new URL(`${trimEndOf(endpoint, "/")}/${path}`);
     for (const [name, value] of Object.entries(what.query ?? {})) url.searchParams.set(name, value);
@@ -147,34 +147,34 @@ export class S3Store implements BackupStore {
       secretAccessKey,
       nowMs: clock.now(),
     });
-    const answer = await this.exchange(url, method, headers, what.body, signal);
+    const answer = await this.#exchange(url, method, headers, what.body, signal);
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return answer;
     const text = await readText(answer, MAX_TEXT, url.origin);
     throw Object.assign(
       new Error(
-        `${method} ${url.origin}${url.pathname}: the store answered ${status}${meaning(text, this.options.field)}`,
+        `${method} ${url.origin}${url.pathname}: the store answered ${status}${meaning(text, this.#options.field)}`,
       ),
       status === 404 ? { code: "ENOENT" } : {},
     );
   }
 
-  /** By Node's own client: undici 7 ends the whole process when a store closes the connection before all of a snapshot is written. */
-  private exchange(
+  /** Uses Node's own client: undici 7 crashes the process when a store closes the connection before all of a snapshot is written. */
+  #exchange(
     url: URL,
     method: string,
     headers: Record<string, string>,
     body: string | Readable | undefined,
     signal: AbortSignal | undefined,
   ): Promise<IncomingMessage> {
-    // A connection of its own: one that others left open was made to an address that they checked, if anybody did.
-    const guard = { ...this.options.gate.guardUrl(url), agent: false as const };
+    // A new connection: the address of a pooled one may not have been checked.
+    const guard = { ...this.#options.gate.guardUrl(url), agent: false as const };
     return new Promise((resolve, reject) => {
       const open = url.protocol === "https:" ? secureRequest : plainRequest;
       const given = { method, headers, timeout: SILENCE_MS, ...guard, ...(signal === undefined ? {} : { signal }) };
       const call = open(url, given, resolve);
       call.once("error", reject);
-      call.once("timeout", () => call.destroy(new Error(`${url.origin} says nothing`)));
+      call.once("timeout", () => call.destroy(new Error(`${url.origin} does not respond`)));
       if (body === undefined || typeof body === "string") call.end(body);
       else pipeline(body, call).catch(reject);
     });
@@ -190,7 +190,7 @@ interface Sent {
   bodyHash?: string;
 }
 
-/** What the codes of a refusal mean. A store's own words are not repeated: whoever chose the address would read in a condition what it says. */
+/** Messages for error codes. The store's own text is not repeated: it would show in a condition to whoever chose the address. */
 const MEANINGS: Readonly<Record<string, string | ((field: string) => string)>> = {
   AccessDenied: "the credentials in the Secret lack permission for this",
   AllAccessDisabled: "the credentials in the Secret lack permission for this",

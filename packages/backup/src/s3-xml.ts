@@ -43,7 +43,7 @@ export function elementText(xml: string, name: string): string | undefined {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 
-/** What is between the next tags of a name. An element that does not end is none, and neither is anything after it. */
+/** What is between the next tags of a name. Ignores an unterminated element and everything after it. */
 function between(xml: string, from: number, name: string): { text: string; end: number } | undefined {
   const open = `<${name}>`;
   const start = xml.indexOf(open, from);

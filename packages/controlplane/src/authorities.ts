@@ -1,4 +1,4 @@
-import { type Clock, isReason, type OwnerReference, type Random } from "@capstan/apimachinery";
+import { type Clock, type OwnerReference, type Random } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   CLUSTER_SECRET_TYPE,
@@ -16,7 +16,7 @@ import {
   type KeyAlgorithm,
   parseCertificate,
 } from "@capstan/pki";
-import type { ReconcileContext } from "@capstan/runtime";
+import { createIfAbsent, type ReconcileContext } from "@capstan/runtime";
 import type { Authorities, AuthorityKey } from "./authority.ts";
 import {
   type AuthorityData,
@@ -44,6 +44,10 @@ export interface AuthoritiesRequest {
   known?: Authorities;
   /** Uses the cluster's CA for every purpose and creates no others. */
   single?: boolean;
+  /** How long new CAs are valid; ten years by default. */
+  validMs?: number;
+  /** etcd belongs to someone else: the user brings its CA, whose key may be missing, and a client certificate for the API server. */
+  externalEtcd?: boolean;
   rotation?: Rotation | undefined;
 }
 
@@ -66,7 +70,8 @@ export async function ensureAuthorities(
     const restored = known === undefined ? undefined : restoredData(known, authority);
     return ensureSecret({ authority, purpose, make, restored }, request, context);
   };
-  const ca = (commonName: string) => (): Promise<Material> => createCa(commonName, algorithm, context);
+  const validMs = request.validMs ?? TEN_YEARS_MS;
+  const ca = (commonName: string) => (): Promise<Material> => createCa({ commonName, algorithm, validMs }, context);
   const cluster = one("cluster", "ca", ca("kubernetes"));
   if (request.single === true) {
     const made = await cluster;
@@ -76,7 +81,7 @@ export async function ensureAuthorities(
   }
   const [root, etcd, proxy, account] = await Promise.all([
     cluster,
-    one("etcd", "etcd", ca("etcd-ca")),
+    request.externalEtcd === true ? externalEtcd(request, context) : one("etcd", "etcd", ca("etcd-ca")),
     one("frontProxy", "proxy", ca("front-proxy-ca")),
     one("serviceAccount", "sa", () => createServiceAccount(algorithm)),
   ]);
@@ -129,18 +134,11 @@ function singleAuthority({ crt, key }: Material): Authorities {
 }
 
 async function createCa(
-  commonName: string,
-  algorithm: KeyAlgorithm,
+  ca: { commonName: string; algorithm: KeyAlgorithm; validMs: number },
   context: { clock: Clock; random: Random },
 ): Promise<Material> {
   const notBeforeMs = context.clock.now() - BACKDATE_MS;
-  const made = await createCertificateAuthority({
-    commonName,
-    algorithm,
-    notBeforeMs,
-    validMs: TEN_YEARS_MS,
-    random: context.random,
-  });
+  const made = await createCertificateAuthority({ ...ca, notBeforeMs, random: context.random });
   return { crt: made.certPem, key: made.keyPem };
 }
 
@@ -168,19 +166,48 @@ async function ensureSecret(
   if (existing !== undefined) return await use(existing, wanted, request, context);
   if (!request.mayCreate)
     return {
-      problem: `Secret ${name} is gone; nodes trust what was in it, so it is not made anew: restore it from a backup`,
+      problem: `Secret ${name} is missing; nodes trust its CA, so no new one is created: restore the Secret from a backup`,
     };
   const data = wanted.restored ?? (await wanted.make());
-  try {
-    await context.client.create(clusterSecret(request, name, secretData(data)));
-  } catch (error) {
-    if (!isReason(error, "AlreadyExists")) throw error;
+  if (!(await createIfAbsent(context.client, clusterSecret(request, name, secretData(data))))) {
     const other = await context.client.get(Secret, key);
     return other === undefined
-      ? { problem: `Secret ${name} vanished while it was read` }
+      ? { problem: `Secret ${name} was deleted while it was read` }
       : await use(other, wanted, request, context);
   }
   return { data, report: { authority: wanted.authority, state: rotationState(data) } };
+}
+
+/** Reads what the user brings for an etcd of their own; none of it is ever created. */
+async function externalEtcd(
+  { cluster }: AuthoritiesRequest,
+  context: ReconcileContext,
+): Promise<Ensured | { problem: string }> {
+  const read = async (purpose: SecretPurpose): Promise<Secret | undefined> => {
+    const key = { namespace: cluster.namespace, name: clusterSecretName(cluster.name, purpose) };
+    const secret = context.cache.get(Secret, key) ?? (await context.client.get(Secret, key));
+    if (secret !== undefined) await label(secret, cluster, context);
+    return secret;
+  };
+  const [ca, client] = await Promise.all([read("etcd"), read("apiserver-etcd-client")]);
+  const crt = secretText(ca, "tls.crt");
+  if (crt === undefined)
+    return {
+      problem: `Secret ${clusterSecretName(cluster.name, "etcd")} with the CA of the external etcd (tls.crt) is missing; create it`,
+    };
+  if (secretText(client, "tls.crt") === undefined || secretText(client, "tls.key") === undefined)
+    return {
+      problem: `Secret ${clusterSecretName(cluster.name, "apiserver-etcd-client")} with the API server's client certificate for the external etcd (tls.crt, tls.key) is missing; create it`,
+    };
+  const outside = ca === undefined ? undefined : validityProblem(ca, crt, context.clock.now());
+  if (outside !== undefined) return { problem: outside };
+  return { data: { crt, key: secretText(ca, "tls.key") ?? "" }, report: { authority: "etcd", state: "Idle" } };
+}
+
+/** The cache holds only labelled Secrets. */
+async function label(secret: Secret, cluster: ClusterKey, context: ReconcileContext): Promise<void> {
+  if (secret.metadata.labels?.[CLUSTER_NAME_LABEL] !== undefined) return;
+  await context.client.patch(secret, { metadata: { labels: { [CLUSTER_NAME_LABEL]: cluster.name } } });
 }
 
 async function use(
@@ -193,8 +220,7 @@ async function use(
   const key = secretText(secret, "tls.key");
   if (crt === undefined || key === undefined)
     return { problem: `Secret ${secret.metadata.name} must have both tls.crt and tls.key` };
-  if (secret.metadata.labels?.[CLUSTER_NAME_LABEL] === undefined)
-    await context.client.patch(secret, { metadata: { labels: { [CLUSTER_NAME_LABEL]: request.cluster.name } } });
+  await label(secret, request.cluster, context);
   const outside = wanted.authority === "serviceAccount" ? undefined : validityProblem(secret, crt, context.clock.now());
   if (outside !== undefined) return { problem: outside };
   const data: AuthorityData = { crt, key };
@@ -205,10 +231,12 @@ async function use(
   return await rotate(secret, data, wanted, request, context);
 }
 
-/** A CA that is not valid now: nothing issued by it would be, and every component would say so in its own way. */
+/** A CA that is not valid now: nothing that it issues would be valid either, and each component would report that differently. */
 function validityProblem(secret: Secret, pem: string, nowMs: number): string | undefined {
   const { name } = secret.metadata;
   const time = (ms: number): string => new Date(ms).toISOString();
+  // To the hour: a condition that changed with every look would be written with every look, and each write is a reason to look.
+  const clock = `${new Date(nowMs).toISOString().slice(0, 13)}:00Z`;
   let parsed: ReturnType<typeof parseCertificate>;
   try {
     parsed = knownCertificates.get(secret) ?? parseCertificate(pem);
@@ -217,16 +245,16 @@ function validityProblem(secret: Secret, pem: string, nowMs: number): string | u
   }
   knownCertificates.set(secret, parsed);
   if (nowMs < parsed.notBeforeMs)
-    return `Secret ${name}: the CA is valid from ${time(parsed.notBeforeMs)} on, and this machine's clock says ${time(nowMs)}; set the clock right (timedatectl set-ntp true)`;
+    return `Secret ${name}: the CA is not valid before ${time(parsed.notBeforeMs)}, and this machine's clock says ${clock}; set the clock right (timedatectl set-ntp true)`;
   if (nowMs >= parsed.notAfterMs)
-    return `Secret ${name}: the CA ended at ${time(parsed.notAfterMs)}, and this machine's clock says ${time(nowMs)}; set the clock right, or bring a new CA and let nodes join again`;
+    return `Secret ${name}: the CA expired at ${time(parsed.notAfterMs)}, and this machine's clock says ${clock}; set the clock right, or bring a new CA and join the nodes again`;
   return undefined;
 }
 
-/** The cache hands out the same object until it changes: read once. */
+/** The cache hands out the same object until it changes: parsed once. */
 const knownCertificates = new WeakMap<Secret, ReturnType<typeof parseCertificate>>();
 
-/** Takes the step of a rotation that is due, in one write. */
+/** Takes the next step of a rotation, in one write. */
 async function rotate(
   secret: Secret,
   data: AuthorityData,
@@ -238,7 +266,10 @@ async function rotate(
   const step = rotationStep(state, wantedPhase(request.rotation, authority));
   if (step.type === "none") return { data, report: { authority, state } };
   if (request.single === true)
-    return { data, report: { authority, state, problem: "this placement cannot rotate; make a new control plane" } };
+    return {
+      data,
+      report: { authority, state, problem: "this placement does not support rotation; create a new control plane" },
+    };
   if (step.type === "refused") return { data, report: { authority, state, problem: step.why } };
   const next = afterStep(data, step.type, step.type === "make" ? await make() : undefined);
   const encoded = secretData(next);

@@ -20,7 +20,7 @@ export interface NodeConfigurationInput {
 
 /** Builds a ConfigMap in kube-system. */
 export function configMap(name: string, data: Record<string, string>, labels?: Record<string, string>): Unstructured {
-  const metadata = { name, namespace: "kube-system", ...(labels === undefined ? {} : { labels }) };
+  const metadata = { name, namespace: "kube-system", labels };
   return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
 }
 

@@ -27,6 +27,8 @@ export interface KubeconfigRequest {
   authorities: Authorities;
   /** Of the administrator's key. */
   algorithm: KeyAlgorithm;
+  /** How long its certificate is valid; a year by default. */
+  validMs?: number;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function ensureKubeconfigSecret(
   const existing = context.cache.get(Secret, { namespace: request.cluster.namespace, name });
   const current = secretText(existing, "value");
   if (existing !== undefined && current !== undefined) {
-    // The cache hands out the same object until it changes: read once.
+    // The cache hands out the same object until it changes: parsed once.
     const facts = known.get(existing) ?? (await factsOf(current, context.clock));
     known.set(existing, facts);
     if (isCurrent(facts, server, request.authorities, context.clock.now()))
@@ -54,12 +56,12 @@ export async function ensureKubeconfigSecret(
     usages: ["client"],
     algorithm: request.algorithm,
     nowMs: context.clock.now(),
-    validMs: YEAR_MS,
+    validMs: request.validMs ?? YEAR_MS,
     random: context.random,
   });
   const kubeconfig = buildKubeconfig({
     server,
-    ...(request.serverName === undefined ? {} : { tlsServerName: request.serverName }),
+    tlsServerName: request.serverName,
     caPem: trusted(request.authorities, "cluster"),
     clusterName: request.cluster.name,
     userName: `${request.cluster.name}-admin`,
@@ -70,7 +72,7 @@ export async function ensureKubeconfigSecret(
   const written = await context.client.apply(clusterSecret(request, name, { value: kubeconfig }));
   const caData = Buffer.from(trusted(request.authorities, "cluster")).toString("base64");
   known.set(written, { server, caData, ...certificateFacts(leaf.certPem) });
-  return { text: kubeconfig, renewAtMs: context.clock.now() + YEAR_MS / 2 };
+  return { text: kubeconfig, renewAtMs: context.clock.now() + (request.validMs ?? YEAR_MS) / 2 };
 }
 
 interface KubeconfigDocument {
@@ -78,7 +80,7 @@ interface KubeconfigDocument {
   users?: { user?: { "client-certificate-data"?: string } }[];
 }
 
-/** What decides whether a kubeconfig is still good. */
+/** What decides whether a kubeconfig is still valid. */
 interface KubeconfigFacts {
   server: string | undefined;
   caData: string | undefined;
@@ -108,11 +110,11 @@ function certificateFacts(pem: string): Pick<KubeconfigFacts, "halfLifeMs" | "si
   return { halfLifeMs: (parsed.notBeforeMs + parsed.notAfterMs) / 2, signedBy: parsed.authorityKeyId };
 }
 
-/** Whether a kubeconfig still leads to the server, trusts its CA, is signed by it, and has more than half of its life before it. */
+/** Whether a kubeconfig still leads to the server, trusts its CA, is signed by it, and has more than half of its lifetime left. */
 function isCurrent(facts: KubeconfigFacts, server: string, authorities: Authorities, nowMs: number): boolean {
   const caData = Buffer.from(trusted(authorities, "cluster")).toString("base64");
   if (facts.server !== server || facts.caData !== caData) return false;
-  // One that somebody wrote without a client certificate is theirs to keep.
+  // A kubeconfig without a client certificate was written by a user and is kept.
   if (facts.halfLifeMs === undefined) return true;
   return nowMs < facts.halfLifeMs && isSignedBy(facts, authorities.cluster);
 }

@@ -21,14 +21,12 @@ test.each([
   expect(kubeletProblem([...nodes, node("new")], version)?.reason).toBe(reason);
 });
 
-test("many nodes are not all named", () => {
+test("names only some of many nodes", () => {
   const nodes = Array.from({ length: 9 }, (_, index) => node(`n${index}`, "v1.30.1"));
-  expect(kubeletProblem(nodes, "v1.34.4")?.message).toMatch(
-    /n0 has v1\.30\.1, .*n4 has v1\.30\.1 and 4 more are alike;/,
-  );
+  expect(kubeletProblem(nodes, "v1.34.4")?.message).toMatch(/n0 has v1\.30\.1, .*n4 has v1\.30\.1 and 4 more do too;/);
 });
 
-test("a node that is newer than the version to come does not keep the control plane from coming closer", () => {
+test("a node newer than the target version does not block an upgrade that reduces the skew", () => {
   const nodes = { list: () => [node("early", "v1.36.1")] };
   const clusters = { get: () => ({ state: "connected", nodes }), subscribe: () => () => undefined };
   const cluster = { namespace: "default", name: "c1" };

@@ -3,7 +3,7 @@ import { parse } from "semver";
 
 /** Kubernetes supports kubelets that are this many minor versions older than kube-apiserver, and none that are newer. */
 const OLDEST_KUBELET = 3;
-/** Names in a message beyond these say nothing more. */
+/** Maximum number of Nodes that a message names. */
 const NAMED = 5;
 
 interface Problem {
@@ -24,13 +24,13 @@ export function kubeletProblem(nodes: readonly Node[], version: string): Problem
   if (tooOld.length > 0)
     return {
       reason: "KubeletTooOld",
-      message: `${version} supports kubelets from ${oldest} on, but ${list(tooOld)}; bring their Machines to ${oldest} or later first (spec.template.spec.version of the MachineDeployment, spec.topology.version of the Cluster), or remove these nodes`,
+      message: `${version} supports kubelets from ${oldest}, but ${list(tooOld)}; upgrade their Machines to ${oldest} or later first (spec.template.spec.version of the MachineDeployment, spec.topology.version of the Cluster), or remove these nodes`,
     };
   const tooNew = known.filter(({ behind }) => behind < 0);
   if (tooNew.length > 0)
     return {
       reason: "KubeletTooNew",
-      message: `a kubelet may not be newer than the control plane (${version}), but ${list(tooNew)}; upgrade the control plane, or replace these nodes by ones of v${server.major}.${server.minor}`,
+      message: `a kubelet may not be newer than the control plane (${version}), but ${list(tooNew)}; upgrade the control plane, or replace these nodes with nodes of v${server.major}.${server.minor}`,
     };
   return undefined;
 }
@@ -41,12 +41,12 @@ export function nodesRefuse(clusters: WorkloadClusters, cluster: ClusterKey, ver
   if (connection.state !== "connected")
     return {
       reason: "NodesNotKnown",
-      message: `the versions of the nodes' kubelets must be known before an upgrade, and the cluster is not reached: ${connection.error}; the upgrade begins when it is`,
+      message: `the versions of the nodes' kubelets must be known before an upgrade, and the cluster is not reachable: ${connection.error}; the upgrade starts once it is`,
     };
   const problem = kubeletProblem(connection.nodes.list(), version);
-  // What is newer comes closer by an upgrade.
+  // An upgrade reduces the skew of newer kubelets.
   if (problem === undefined || problem.reason === "KubeletTooNew") return undefined;
-  return { ...problem, message: `${problem.message}; until then the version that runs goes on serving` };
+  return { ...problem, message: `${problem.message}; until then the running version keeps serving` };
 }
 
 /** Explains which Nodes the running version does not support; undefined also while the cluster is unreachable. */
@@ -61,5 +61,5 @@ export function unsupportedNodes(
 
 function list(nodes: readonly { name: string; kubelet: { version: string } }[]): string {
   const named = nodes.slice(0, NAMED).map(({ name, kubelet }) => `${name} has v${kubelet.version}`);
-  return nodes.length > NAMED ? `${named.join(", ")} and ${nodes.length - NAMED} more are alike` : named.join(", ");
+  return nodes.length > NAMED ? `${named.join(", ")} and ${nodes.length - NAMED} more do too` : named.join(", ");
 }

@@ -41,7 +41,7 @@ test("overlap is symmetric, and every range overlaps itself and what contains it
   expect(cidrsOverlap("10.0.0.0/8", "fd00::/8")).toBe(false);
 });
 
-test("addresses and names are told apart, and IPv6 gets brackets", () => {
+test("distinguishes addresses from names, and puts IPv6 into brackets", () => {
   expect(["10.0.0.1", "::1", "fe80::1"].every(isIPAddress)).toBe(true);
   expect(["api.example", "1.2.3", "10.0.0.256", ""].some(isIPAddress)).toBe(false);
   expect(hostPort("::1", 6443)).toBe("[::1]:6443");

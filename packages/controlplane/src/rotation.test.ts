@@ -19,7 +19,7 @@ test.each([
   expect(rotationStep(state, wanted).type).toBe(step);
 });
 
-test("old alone, both trusted, new signs and both trusted, new alone; and no key of the old is kept", () => {
+test("goes from the old CA to both, signs with the new one, then drops the old one and its key", () => {
   const both = afterStep(idle, "make", { crt: "new", key: "new key" });
   expect(both).toEqual({ crt: "old", key: "old key", nextCrt: "new", nextKey: "new key" });
   const switched = afterStep(both, "switch");
@@ -28,7 +28,7 @@ test("old alone, both trusted, new signs and both trusted, new alone; and no key
   expect([idle, both, switched].map(rotationState)).toEqual(["Idle", "Trust", "Issue"]);
 });
 
-test("the bundle is the same before and after the switch, so that nothing restarts for it", () => {
+test("the bundle stays the same when the signer changes, so that nothing restarts", () => {
   const pair = (certPem: string): { certPem: string; keyPem: string } => ({ certPem, keyPem: "" });
   const authorities = (cluster: string, also?: string): Authorities => ({
     cluster: pair(cluster),

@@ -58,14 +58,14 @@ export function rotationStep(state: RotationState, wanted: string | undefined): 
   if (wanted === "Trust")
     return state === "Idle"
       ? { type: "make" }
-      : { type: "refused", why: "the new one is in use already; go on with phase Retire before the next rotation" };
+      : { type: "refused", why: "the new CA is already in use; set phase Retire before the next rotation" };
   if (wanted === "Issue")
     return state === "Trust"
       ? { type: "switch" }
-      : { type: "refused", why: "nobody trusts a new one yet; set phase Trust first" };
+      : { type: "refused", why: "no new CA is trusted yet; set phase Trust first" };
   return state === "Issue"
     ? { type: "drop" }
-    : { type: "refused", why: "the old one is still what signs; set phase Issue first" };
+    : { type: "refused", why: "the old CA still signs; set phase Issue first" };
 }
 
 /** Returns the Secret's content after a step; `made` is the new key pair for the step that creates one. */
@@ -91,7 +91,7 @@ const knownEnds = new Map<string, number>();
 function endOf({ certPem }: { certPem: string }): number {
   const known = knownEnds.get(certPem);
   if (known !== undefined) return known;
-  // Bounded: after that many control planes it costs a look again.
+  // Bounded: beyond that many control planes the value is computed again.
   if (knownEnds.size > 10_000) knownEnds.clear();
   const { notAfterMs } = parseCertificate(certPem);
   knownEnds.set(certPem, notAfterMs);

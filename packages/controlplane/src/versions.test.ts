@@ -4,7 +4,7 @@ import { upgradeProblem, versionFacts } from "./versions.ts";
 
 test.each([
   ["v1.34.4", "v1.36.0", "skips a minor version: go to v1.35 first"],
-  ["v1.34.4", "v1.34.3", "never goes down"],
+  ["v1.34.4", "v1.34.3", "cannot be downgraded"],
   ["v1.34.4", "v1.35.0", undefined],
   ["v1.34.4", "v1.34.5-capstan.1", undefined],
 ])("from %s to %s: %s", (from, to, text) => {
@@ -12,7 +12,7 @@ test.each([
   else expect(upgradeProblem(from, to)).toContain(text);
 });
 
-test("there are facts about every version that is supported", () => {
+test("has facts about every supported version", () => {
   for (let minor = OLDEST_MINOR; minor <= NEWEST_MINOR; minor++)
     expect(versionFacts(`v1.${minor}.0`).etcd, `v1.${minor}`).toMatch(/^3\./);
   expect(() => versionFacts(`v1.${NEWEST_MINOR + 1}.0`)).toThrow("is not supported");

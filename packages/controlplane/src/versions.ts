@@ -22,6 +22,7 @@ const FACTS: Record<number, VersionFacts> = {
   34: { etcd: "3.6.5-0", konnectivity: "v0.34.0", coreDNS: "v1.12.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
   35: { etcd: "3.6.6-0", konnectivity: "v0.35.0", coreDNS: "v1.13.1", pause: "3.10.1", kubeadmApi: "v1beta4" },
   36: { etcd: "3.6.8-0", konnectivity: "v0.36.0", coreDNS: "v1.14.2", pause: "3.10.2", kubeadmApi: "v1beta4" },
+  37: { etcd: "3.7.0-0", konnectivity: "v0.36.0", coreDNS: "v1.14.6", pause: "3.10.2", kubeadmApi: "v1beta4" },
 };
 
 /** Returns the facts of a version; throws when it is not supported. */
@@ -37,7 +38,7 @@ export function upgradeProblem(from: string, to: string): string | undefined {
   const b = parse(to);
   if (a === null || b === null) return versionProblem(to);
   if (b.compare(a) < 0)
-    return `${to} is older than the running ${from}: a control plane never goes down; restore a backup into a new one`;
+    return `${to} is older than the running ${from}: a control plane cannot be downgraded; restore a backup into a new one`;
   if (b.major !== a.major || b.minor - a.minor > 1)
     return `from ${from} to ${to} skips a minor version: go to v${a.major}.${a.minor + 1} first`;
   return undefined;

@@ -66,13 +66,13 @@ async function endless(response: ServerResponse): Promise<void> {
 const endpoint = "https://m-0.etcd.svc:2379";
 const blob = (data: Buffer): object => ({ result: { blob: data.toString("base64") } });
 
-test("over another connection than the network it asks the member by its name and shows its certificate", async () => {
+test("connects by other means than the network with the member's name and a client certificate", async () => {
   expect((await client.status(endpoint)).memberId).toBe("12345678901234567890");
   expect(seen.at(-1)).toBe("/v3/maintenance/status m-0.etcd.svc");
   await expect(client.members(endpoint)).rejects.toThrow("etcd: etcdserver: no");
 });
 
-test("a snapshot is saved as it comes, and only when it is whole", async () => {
+test("saves a snapshot as it arrives, and only if it is complete", async () => {
   const file = join(dir, "snapshot.db");
   const data = Buffer.alloc(200_000, "abcdefg");
   const hash = createHash("sha256").update(data).digest();
@@ -80,24 +80,24 @@ test("a snapshot is saved as it comes, and only when it is whole", async () => {
   await client.snapshot(endpoint, file);
   expect((await readFile(file)).equals(Buffer.concat([data, hash]))).toBe(true);
   lines = [blob(data.subarray(0, 70_000)), blob(hash)];
-  await expect(client.snapshot(endpoint, file)).rejects.toThrow("the snapshot came incomplete");
+  await expect(client.snapshot(endpoint, file)).rejects.toThrow("the snapshot is incomplete");
   lines = [blob(data), { error: { message: "etcdserver: leader changed" } }];
   await expect(client.snapshot(endpoint, file)).rejects.toThrow("leader changed");
 });
 
-test("a snapshot whose line never ends is left", async () => {
+test("aborts a snapshot whose line never ends", async () => {
   lines = [];
   await expect(client.snapshot(endpoint, join(dir, "endless.db"))).rejects.toThrow();
   expect(sentMegabytes).toBeLessThan(64);
 });
 
-test("what a member says of a failure is cut where it is long", async () => {
+test("truncates a long error message of a member", async () => {
   lines = [{ error: { message: "x".repeat(100_000) } }];
   const error = await client.snapshot(endpoint, join(dir, "long.db")).then(String, String);
   expect(error.length).toBeLessThan(1_000);
 });
 
-test("a member that says nothing is given up by the clock that is passed, also while TLS is agreed on", async () => {
+test("gives up on a silent member by the injected clock, also during the TLS handshake", async () => {
   const clock = new VirtualClock();
   let arrived = (): void => undefined;
   const reached = (): Promise<void> =>
@@ -106,7 +106,7 @@ test("a member that says nothing is given up by the clock that is passed, also w
     });
   const silent = createTcpServer((socket) => {
     socket.on("error", () => undefined);
-    // The first words of the handshake, which nobody answers.
+    // The start of the handshake, which gets no answer.
     socket.once("data", () => arrived());
   });
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

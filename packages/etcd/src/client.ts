@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
-import { type IncomingMessage, request as overSocket } from "node:http";
-import { request } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { connect as secure, type TLSSocket } from "node:tls";
 import type { Clock } from "@capstan/apimachinery";
-import { parseForeignJson, readText } from "@capstan/apimachinery/foreign";
 import { LineSplitter } from "@capstan/runtime";
 import { Deadline } from "./deadline.ts";
+import { exchange, messageOf, notWithin, parse, textOf } from "./exchange.ts";
 
 const TIMEOUT_MS = 10_000;
 /** Defragmenting holds a member for seconds per gigabyte. */
@@ -36,7 +34,7 @@ export function etcdGateway(credentials: EtcdCredentials, clock: Clock, connect?
   const send = async (url: string, body: object, timeoutMs: number, known?: string): Promise<unknown> => {
     const deadline = new Deadline(clock, timeoutMs, notWithin(timeoutMs));
     try {
-      return parse(await textOf(await post(new URL(url), body, credentials, connect, deadline.signal, known)));
+      return parse(await textOf(await exchange(new URL(url), body, credentials, connect, deadline.signal, known)));
     } catch (error) {
       throw deadline.reasonOf(error);
     } finally {
@@ -69,23 +67,37 @@ export interface ListedMember {
   /** Empty until it has started for the first time. */
   name: string;
   peerUrls: string[];
+  /** Empty until it has started for the first time. */
+  clientUrls: string[];
   isLearner: boolean;
+}
+
+/** An alarm that a member raised, such as NOSPACE or CORRUPT. */
+export interface MemberAlarm {
+  memberId: string;
+  alarm: string;
 }
 
 /** Status of one member, as etcd reports it. */
 export interface MemberStatus {
   memberId: string;
+  /** Members of one cluster have the same. */
+  clusterId: string;
   leader: string;
   revision: string;
   dbSize: number;
   dbSizeInUse: number;
-  /** Alarms and other trouble, in etcd's words, such as `memberID:1 alarm:NOSPACE`. */
+  /** Alarms and other trouble, as etcd reports them, such as `memberID:1 alarm:NOSPACE`. */
   errors: string[];
 }
 
 /** Calls etcd's maintenance and membership API through its JSON gateway, without starting a program. */
 export interface EtcdClient {
-  members(endpoint: string): Promise<ListedMember[]>;
+  /** The members as this one knows them; a linearizable list is confirmed by the quorum, and fails without one. */
+  members(endpoint: string, options?: { linearizable?: boolean }): Promise<ListedMember[]>;
+  alarms(endpoint: string): Promise<MemberAlarm[]>;
+  /** The member's metrics in Prometheus' text format. */
+  metrics(endpoint: string): Promise<string>;
   addMember(endpoint: string, peerUrl: string, asLearner: boolean): Promise<void>;
   promoteMember(endpoint: string, id: string): Promise<void>;
   removeMember(endpoint: string, id: string): Promise<void>;
@@ -99,26 +111,34 @@ export interface EtcdClient {
   snapshot(endpoint: string, file: string): Promise<void>;
 }
 
-/** Opens a connection to a member's client port by another way than the network. */
-export type EtcdConnect = (endpoint: URL) => Promise<Duplex>;
+/** Opens a connection to a member's client port by another way than the network; a TLSSocket has finished its handshake. */
+export type EtcdConnect = (endpoint: URL, signal: AbortSignal) => Promise<Duplex>;
 
 interface RawMember {
   ID?: string;
   name?: string;
   peerURLs?: string[];
+  clientURLs?: string[];
   isLearner?: boolean;
 }
 
 /** Creates a client with these credentials. */
 export function etcdClient(credentials: EtcdCredentials, clock: Clock, connect?: EtcdConnect): EtcdClient {
   const call = etcdGateway(credentials, clock, connect);
+  const alarms = async (endpoint: string): Promise<MemberAlarm[]> => {
+    const answer = (await call(endpoint, "maintenance/alarm", { action: "GET", memberID: "0" })) as {
+      alarms?: { memberID?: string; alarm?: string }[];
+    };
+    return (answer.alarms ?? []).map(({ memberID = "", alarm = "NONE" }) => ({ memberId: memberID, alarm }));
+  };
   return {
-    members: async (endpoint) => {
-      const { members = [] } = (await call(endpoint, "cluster/member/list", {})) as { members?: RawMember[] };
-      return members.map((member) => ({
+    members: async (endpoint, { linearizable = false } = {}) => {
+      const answer = (await call(endpoint, "cluster/member/list", { linearizable })) as { members?: RawMember[] };
+      return (answer.members ?? []).map((member) => ({
         id: member.ID ?? "",
         name: member.name ?? "",
         peerUrls: member.peerURLs ?? [],
+        clientUrls: member.clientURLs ?? [],
         isLearner: member.isLearner === true,
       }));
     },
@@ -136,7 +156,7 @@ export function etcdClient(credentials: EtcdCredentials, clock: Clock, connect?:
     },
     status: async (endpoint) => {
       const raw = (await call(endpoint, "maintenance/status", {})) as {
-        header?: { member_id?: string; revision?: string };
+        header?: { member_id?: string; cluster_id?: string; revision?: string };
         leader?: string;
         dbSize?: string;
         dbSizeInUse?: string;
@@ -144,6 +164,7 @@ export function etcdClient(credentials: EtcdCredentials, clock: Clock, connect?:
       };
       return {
         memberId: raw.header?.member_id ?? "",
+        clusterId: raw.header?.cluster_id ?? "",
         leader: raw.leader ?? "",
         revision: raw.header?.revision ?? "0",
         dbSize: Number(raw.dbSize ?? 0),
@@ -155,18 +176,27 @@ export function etcdClient(credentials: EtcdCredentials, clock: Clock, connect?:
       try {
         await call(endpoint, "kv/compaction", { revision, physical: true }, SLOW_TIMEOUT_MS);
       } catch (error) {
-        // Somebody was faster.
+        // Another client was faster.
         if (!String(error).includes("has been compacted")) throw error;
       }
     },
     defragment: async (endpoint) => {
       await call(endpoint, "maintenance/defragment", {}, SLOW_TIMEOUT_MS);
     },
+    alarms,
+    metrics: async (endpoint) => {
+      const deadline = new Deadline(clock, TIMEOUT_MS, notWithin(TIMEOUT_MS));
+      try {
+        const url = new URL(`${endpoint}/metrics`);
+        return await textOf(await exchange(url, undefined, credentials, connect, deadline.signal));
+      } catch (error) {
+        throw deadline.reasonOf(error);
+      } finally {
+        deadline.end();
+      }
+    },
     disarm: async (endpoint) => {
-      const { alarms = [] } = (await call(endpoint, "maintenance/alarm", { action: "GET", memberID: "0" })) as {
-        alarms?: { memberID?: string; alarm?: string }[];
-      };
-      for (const { memberID, alarm } of alarms)
+      for (const { memberId: memberID, alarm } of await alarms(endpoint))
         if (alarm === "NOSPACE") await call(endpoint, "maintenance/alarm", { action: "DEACTIVATE", memberID, alarm });
     },
     snapshot: async (endpoint, file) => {
@@ -174,9 +204,9 @@ export function etcdClient(credentials: EtcdCredentials, clock: Clock, connect?:
       const deadline = new Deadline(clock, SLOW_TIMEOUT_MS, notWithin(SLOW_TIMEOUT_MS));
       let response: IncomingMessage | undefined;
       try {
-        response = await post(url, {}, credentials, connect, deadline.signal);
+        response = await exchange(url, {}, credentials, connect, deadline.signal);
         const began = clock.monotonic();
-        // As long as parts come there is progress, but it has to come to an end.
+        // Each part restarts the timer, but the total time is limited.
         await saveParts(response, file, () => {
           if (clock.monotonic() - began > SNAPSHOT_MS) throw notWithin(SNAPSHOT_MS);
           deadline.again();
@@ -215,92 +245,9 @@ async function saveParts(response: IncomingMessage, file: string, came: () => vo
         hash.update(known.subarray(0, known.length - end.length));
       }
     }
-    if (end.length < HASH_BYTES || !hash.digest().equals(end)) throw new Error("etcd: the snapshot came incomplete");
+    if (end.length < HASH_BYTES || !hash.digest().equals(end)) throw new Error("etcd: the snapshot is incomplete");
     await out.sync();
   } finally {
     await out.close();
   }
 }
-
-/** The answer to a call, when it is a good one. */
-async function post(
-  url: URL,
-  body: object,
-  credentials: EtcdCredentials,
-  connect: EtcdConnect | undefined,
-  signal: AbortSignal,
-  token?: string,
-): Promise<IncomingMessage> {
-  const { ca, cert, key } = credentials;
-  const socket = connect === undefined ? undefined : await secured(connect(url), url, credentials, signal);
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const headers = token === undefined ? {} : { authorization: token };
-    const common = { method: "POST", signal, headers };
-    const call =
-      socket === undefined
-        ? request(url, { ...common, agent: false, ca, cert, key }, resolve)
-        : overSocket({ ...common, host: url.hostname, path: url.pathname, createConnection: () => socket }, resolve);
-    call.on("error", reject);
-    call.end(JSON.stringify(body));
-  });
-  if (socket !== undefined) response.once("close", () => socket.destroy());
-  if (response.statusCode === 200) return response;
-  throw new Error(`etcd: ${messageOf(await textOf(response))}`);
-}
-
-/** TLS over a connection that leads to a member. */
-function secured(
-  connecting: Promise<Duplex>,
-  url: URL,
-  { ca, cert, key }: EtcdCredentials,
-  signal: AbortSignal,
-): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    connecting.then((raw) => {
-      const failed = (error: Error): void => {
-        socket.destroy();
-        raw.destroy();
-        reject(error);
-      };
-      const socket = secure({ socket: raw, servername: url.hostname, ALPNProtocols: ["http/1.1"], ca, cert, key });
-      raw.on("error", failed);
-      raw.once("close", () => failed(new Error("etcd: the connection was closed")));
-      socket.on("error", failed);
-      socket.once("secureConnect", () => resolve(socket));
-      socket.once("close", () => raw.destroy());
-      // A connection that comes too late is let go; one that nobody answers on, or that goes silent later, too.
-      if (signal.aborted) failed(signal.reason);
-      else signal.addEventListener("abort", () => failed(signal.reason), { once: true });
-    }, reject);
-  });
-}
-
-function notWithin(timeoutMs: number): Error {
-  return new Error(`etcd did not answer within ${timeoutMs / 1000} s`);
-}
-
-/** Member lists and status are some kilobytes; pods of another cluster may answer anything. */
-const MAX_ANSWER = 4 * 1024 * 1024;
-
-function textOf(response: IncomingMessage): Promise<string> {
-  return readText(response, MAX_ANSWER, "etcd");
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseForeignJson(text, "etcd") ?? {};
-  } catch {
-    return {};
-  }
-}
-
-/** What etcd says of a failure; other texts are not repeated, as what answers may be anything. */
-function messageOf(text: string): string {
-  const { message, error } = parse(text) as { message?: unknown; error?: unknown };
-  const inner = typeof error === "object" && error !== null ? (error as { message?: unknown }).message : undefined;
-  const said = [message, error, inner].find((each) => typeof each === "string") as string | undefined;
-  return said === undefined ? "the answer was refused or broke off" : said.slice(0, MAX_MESSAGE);
-}
-
-const MAX_MESSAGE = 500;

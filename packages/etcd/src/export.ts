@@ -41,7 +41,7 @@ export async function* readExport(file: string): AsyncGenerator<EtcdEntry[]> {
   let first = true;
   for await (const line of lines) {
     if (first) {
-      if (line !== HEADER) throw new Error(`${file} is no export of a shared etcd`);
+      if (line !== HEADER) throw new Error(`${file} is not an export of a shared etcd`);
       first = false;
       continue;
     }

@@ -5,9 +5,13 @@ export {
   type EtcdCredentials,
   etcdClient,
   type ListedMember,
+  type MemberAlarm,
   type MemberStatus,
 } from "./client.ts";
+export { Deadline } from "./deadline.ts";
+export { secured } from "./exchange.ts";
 export { isExport, readExport, writeExport } from "./export.ts";
+export type { EtcdInProcess } from "./in-process.ts";
 export { type EtcdMember, initialCluster } from "./member.ts";
 export {
   damageOf,

@@ -26,9 +26,9 @@ test.each<[string, MemberView[], number, boolean, object]>([
     { type: "wait", reason: "EtcdQuorumLost" },
   ],
   ["lost data of one of two: the other alone is no quorum", views(2, { 1: gone }), 2, true, { type: "wait" }],
-  ["lost data of the only one: nobody could take it in again", views(1, { 0: gone }), 1, true, { type: "none" }],
+  ["lost data of the only member: no other member could replace it", views(1, { 0: gone }), 1, true, { type: "none" }],
   [
-    "replaced just now and damaged again: another trouble than its data",
+    "replaced just now and damaged again: another problem than its data",
     views(3, { 1: { ...damaged, replacedMs: NOW - 60_000 } }),
     3,
     true,
@@ -56,30 +56,24 @@ test.each<[string, MemberView[], number, boolean, object]>([
     true,
     { type: "wait" },
   ],
+  ["a ready learner: it is promoted", views(2, { 1: { learner: true } }), 3, true, { type: "promote", index: 1 }],
   [
-    "one that learns and runs: it gets its vote",
-    views(2, { 1: { learner: true } }),
-    3,
-    true,
-    { type: "promote", index: 1 },
-  ],
-  [
-    "one that learns and does not run: waited for",
+    "a learner that does not run: waits for it",
     views(2, { 1: { learner: true, ready: false } }),
     3,
     true,
     { type: "wait" },
   ],
   [
-    "new ones that all vote: kube-apiservers may ask them",
+    "all new members vote: kube-apiservers may use them",
     views(3, { 2: { joining: true } }),
     3,
     true,
     { type: "serve" },
   ],
-  ["fewer are wanted: those from there on leave", views(3), 1, true, { type: "leave", index: 1 }],
+  ["fewer are wanted: the surplus members leave", views(3), 1, true, { type: "leave", index: 1 }],
   [
-    "leaving while kube-apiservers still ask it: it stays",
+    "leaving while kube-apiservers still use it: it stays",
     views(3, { 2: { leaving: true } }),
     2,
     false,
@@ -106,13 +100,13 @@ test.each<[string, MemberView[], number, boolean, object]>([
 
 test.each([
   [
-    "a db cut short, by the signal that reading it ends with (etcd 3.6.16)",
+    "a truncated db, by the signal that reading it fails with (etcd 3.6.16)",
     "[signal SIGBUS: bus error code=0x2]",
     true,
   ],
   ["a db of one page", "failed to open database: file size too small 4096", true],
   ["a full disk", "failed to create WAL: no space left on device", false],
-])("what a member that ends again and again says is about its data or not: %s", (_case, message, damaged) => {
+])("recognizes data damage in the error of a crash-looping member: %s", (_case, message, damaged) => {
   const state = { phase: "Failed", restarts: 3, message };
   expect(damageOf(state) !== undefined).toBe(damaged);
   expect(damageOf({ ...state, restarts: 2 }), "not yet").toBeUndefined();

@@ -1,13 +1,13 @@
 /** The stored state of one etcd member of a control plane. */
 export interface EtcdMemberRecord {
   index: number;
-  /** Indexes of the members it was begun with: its `--initial-cluster`, which never changes afterwards. */
+  /** Indexes of the members it was started with: its `--initial-cluster`, which never changes afterwards. */
   began: number[];
   /** It joined a running cluster. */
   joined?: boolean;
   /** It has no vote yet. */
   learner?: boolean;
-  /** kube-apiservers do not ask it yet: they learn of all new members at once. */
+  /** kube-apiservers do not use it yet: they get all new members at once. */
   joining?: boolean;
   /** It is about to be removed, and kube-apiservers no longer ask it. */
   leaving?: boolean;
@@ -43,7 +43,7 @@ export interface MembershipWait {
   message: string;
 }
 
-/** A member that was replaced and fails again so soon has another trouble than its data. */
+/** A member that was replaced and fails again this soon has another problem than its data. */
 const REPLACE_AGAIN_MS = 10 * 60_000;
 
 /** Returns the member records of a new control plane. */
@@ -74,25 +74,25 @@ export function membershipStep(
     return {
       type: "wait",
       reason: "EtcdQuorumLost",
-      message: `etcd-${index}: ${why}, and too few others run to take it in again`,
+      message: `etcd-${index}: ${why}, and too few other members are running to replace it`,
     };
   }
   const learner = members.find(({ record }) => record.learner === true);
   if (learner !== undefined)
     return learner.ready
       ? { type: "promote", index: learner.record.index }
-      : changing(`etcd-${learner.record.index} starts and copies the data`);
+      : changing(`etcd-${learner.record.index} is starting and copying the data`);
   const leaving = members.filter(({ record }) => record.leaving === true).at(-1);
   if (leaving !== undefined) {
-    if (!settled) return changing(`kube-apiservers stop to use etcd-${leaving.record.index}`);
+    if (!settled) return changing(`waiting for kube-apiservers to stop using etcd-${leaving.record.index}`);
     return readyWithout(leaving.record.index) >= quorum || voters.length === 2
       ? { type: "remove", index: leaving.record.index }
-      : changing(`waiting for the other members of etcd before etcd-${leaving.record.index} goes`);
+      : changing(`waiting for the other etcd members before removing etcd-${leaving.record.index}`);
   }
   if (members.length === wanted)
     return members.some(({ record }) => record.joining === true) ? { type: "serve" } : { type: "none" };
   if (members.some(({ ready }) => !ready))
-    return changing("waiting for all members of etcd before their number changes");
+    return changing("waiting for all etcd members to be ready before adding or removing one");
   const highest = Math.max(...members.map(({ record }) => record.index));
   return members.length < wanted ? { type: "add", index: highest + 1 } : { type: "leave", index: wanted };
 }
@@ -101,25 +101,25 @@ export function membershipStep(
 export function describeStep(step: Exclude<MembershipStep, { type: "none" | "wait" }>, wanted: number): string {
   switch (step.type) {
     case "replace":
-      return `etcd-${step.index} is taken in again: ${step.why}`;
+      return `etcd-${step.index} is being replaced: ${step.why}`;
     case "promote":
-      return `etcd-${step.index} catches up before it may vote`;
+      return `etcd-${step.index} has caught up and becomes a voting member`;
     case "serve":
-      return `kube-apiservers begin to use all ${wanted} members of etcd`;
+      return `kube-apiservers start using all ${wanted} etcd members`;
     default:
-      return `etcd goes to ${wanted} members: ${step.type} etcd-${step.index}`;
+      return `changing etcd to ${wanted} members: ${step.type} etcd-${step.index}`;
   }
 }
 
 function troubleOf({ record, hasData, damage }: MemberView, nowMs: number): string | undefined {
-  if (record.started === true && !hasData) return "its data is gone";
+  if (record.started === true && !hasData) return "its data is missing";
   if (damage === undefined) return undefined;
   return nowMs - (record.replacedMs ?? -Infinity) < REPLACE_AGAIN_MS ? undefined : `its data is damaged (${damage})`;
 }
 
 const changing = (message: string): MembershipStep => ({ type: "wait", reason: "EtcdMembersChanging", message });
 
-/** A member that ended this often and says this will not get better by itself. */
+/** A member that exited this often with this message does not recover by itself. */
 const ENOUGH_RESTARTS = 3;
 /** SIGBUS: a part of the file that is mapped into memory is not there. */
 const DAMAGE =

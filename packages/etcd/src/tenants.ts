@@ -36,7 +36,7 @@ export interface EtcdTenants {
   expel(tenant: EtcdTenant): Promise<void>;
   /** How much all data takes, history included. */
   bytesInUse(): Promise<number>;
-  /** Everything below a prefix as it was at one moment, page by page; what ends by itself (events) is left out. */
+  /** Everything below a prefix as it was at one moment, page by page; keys with a lease (events) are left out. */
   read(prefix: string): AsyncIterable<EtcdEntry[]>;
   /** Bytes of keys and values below a prefix. */
   measure(prefix: string): Promise<number>;
@@ -70,7 +70,7 @@ export function etcdTenants(
       try {
         answer = (await call("kv/range", question)) as RawRange;
       } catch (error) {
-        // Large values after small ones: a page may be longer than what is read of an answer.
+        // Large values after small ones: a page may exceed the limit of a response.
         if (!(error instanceof ForeignDocumentError) || limit === 1) throw error;
         limit = Math.max(1, Math.floor(limit / 8));
         continue;

@@ -40,7 +40,7 @@ test.each([
   expect((await readdir(dir)).toSorted()).toEqual(["data", "etcdutl"]);
 });
 
-test("a good one takes the place of the data, also after a crash halfway", async () => {
+test("replaces the data by a valid snapshot, also after a crash halfway", async () => {
   await mkdir(`${dataDir}.new`);
   await writeFile(join(`${dataDir}.new`, "half"), "");
   await restore('mkdir "$5" && printf new > "$5/member"');
@@ -50,7 +50,7 @@ test("a good one takes the place of the data, also after a crash halfway", async
   expect(await readdir(dataDir)).toEqual(["member"]);
 });
 
-test("a tool that is missing is no fault of the backup", async () => {
+test("does not blame the backup for a missing tool", async () => {
   const restoring = restoreSnapshot(dir, "snapshot.db", dataDir, member, [member]);
   await expect(restoring).rejects.toThrow("install the etcd tools");
   expect(await data()).toBe("old");

@@ -107,9 +107,12 @@ async function tool(command: string, args: string[]): Promise<void> {
   } catch (error) {
     const { stderr, code } = error as { stderr?: string; code?: string };
     if (code === "ENOENT")
-      throw new Error(`${command} is missing: install the etcd tools beside etcd (capstan kubernetes install does)`, {
-        cause: error,
-      });
+      throw new Error(
+        `${command} is missing: install the etcd tools next to etcd, as "capstan kubernetes install" does`,
+        {
+          cause: error,
+        },
+      );
     throw new EtcdToolError(`${command.slice(command.lastIndexOf("/") + 1)}: ${lastLine(stderr ?? String(error))}`, {
       cause: error,
     });

@@ -19,7 +19,7 @@ async function install(version: string, ...programs: string[]): Promise<void> {
   for (const name of programs) await writeFile(join(folder, version, "bin", name), "", { mode: 0o755 });
 }
 
-test("a version counts as installed when all its programs are there, not while it is downloaded or built", async () => {
+test("reports a version as installed when all its binaries exist, not while it is downloaded or built", async () => {
   await install("v1.34.4", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler");
   await install("v1.33.10", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler");
   await install("v1.35.4", "etcd", "kube-apiserver");

@@ -23,7 +23,7 @@ export function binariesIn(folders: readonly string[]): Binaries {
         if (await hasAll(dir)) return { dir };
       }
       return {
-        missing: `the programs of Kubernetes ${version} are not on this machine`,
+        missing: `the binaries of Kubernetes ${version} are not installed on this machine`,
         cure: `run: capstan kubernetes install ${version}`,
       };
     },
@@ -35,13 +35,13 @@ export async function installedVersions(folders: readonly string[]): Promise<str
   const found = new Set<string>();
   for (const folder of folders)
     for (const name of await readdir(folder).catch(() => []))
-      if (/^v\d+\.\d+\.\d+$/.test(name) && (await hasAll(join(folder, name, "bin")))) found.add(name);
+      if (/^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(name) && (await hasAll(join(folder, name, "bin")))) found.add(name);
   return [...found].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }
 
 async function hasAll(dir: string): Promise<boolean> {
   try {
-    // One after the other: a folder of another version is known by the first.
+    // One after the other: the first program shows when a folder holds another version.
     for (const name of PROGRAMS) await access(join(dir, name), constants.X_OK);
     return true;
   } catch {

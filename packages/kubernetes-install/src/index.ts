@@ -1,2 +1,2 @@
 export { type Binaries, binariesIn, installedVersions, kubernetesDir } from "./binaries.ts";
-export { installKubernetes, listKubernetes, removeKubernetes } from "./install.ts";
+export { installKubernetes, installNodePrograms, listKubernetes, removeKubernetes } from "./install.ts";

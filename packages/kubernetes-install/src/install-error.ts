@@ -13,13 +13,14 @@ export class InstallError extends Error {
 
 /** What the user can do about a failed download. */
 const CURES: Readonly<Record<DownloadProblem, string>> = {
-  address: "write mirrors like https://mirror.example.org/kubernetes",
-  unreachable: "check the network and HTTPS_PROXY, or name a mirror with --mirror, or take local files with --from DIR",
+  address: "specify mirrors as URLs such as https://mirror.example.org/kubernetes",
+  unreachable: "check the network and HTTPS_PROXY, set a mirror with --mirror, or use local files with --from DIR",
   redirect: "use another --mirror",
   missing: "use another --mirror",
   refused: "try again later, or use another --mirror",
-  interrupted: "run the same command again: it goes on where it ended",
-  checksum: "the file was changed on the way or at its source: try again, or use another --mirror",
+  interrupted: "run the same command again to resume the download",
+  limit: "use another --mirror",
+  checksum: "the file was changed in transit or at its source: try again, or use another --mirror",
 };
 
 /** Returns an error handler that adds this cure when a download failed because the server does not have the file. */
@@ -37,19 +38,19 @@ export function asInstallError(error: unknown, into: string): unknown {
     case "ENOSPC":
     case "EDQUOT":
       return new InstallError(
-        `no space is left for ${into}: ${error.message}`,
-        "free some (a version takes about 500 MB), or name another folder with --data; then run the same command again: it goes on where it ended",
+        `no space left on device for ${into}: ${error.message}`,
+        "free some space (a version takes about 500 MB), or choose another directory with --data; then run the same command again to resume the download",
       );
     case "EACCES":
     case "EPERM":
     case "EROFS":
       return new InstallError(
-        `${into} may not be written: ${error.message}`,
-        "run it as the user that runs capstan up, or name another folder with --data",
+        `${into} is not writable: ${error.message}`,
+        "run it as the user that runs capstan up, or choose another directory with --data",
       );
     case "Z_DATA_ERROR":
     case "Z_BUF_ERROR":
-      return new InstallError(`the archive of etcd cannot be unpacked: ${error.message}`, "use another --etcd-mirror");
+      return new InstallError(`cannot unpack the etcd archive: ${error.message}`, "use another --etcd-mirror");
     default:
       return error;
   }

@@ -1,8 +1,15 @@
+import { execFileSync } from "node:child_process";
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type InstallOptions, installKubernetes, listKubernetes, removeKubernetes } from "./install.ts";
+import {
+  type InstallOptions,
+  installKubernetes,
+  installNodePrograms,
+  listKubernetes,
+  removeKubernetes,
+} from "./install.ts";
 import { program, ReleaseMirror, tar } from "./testing/release-mirror.ts";
 
 let mirror: ReleaseMirror;
@@ -10,7 +17,7 @@ let scratch: string;
 let into: string;
 const VERSION = "v1.34.4";
 const folder = `/${VERSION}/bin/linux/amd64`;
-const again = "run the same command again: it goes on where it ended";
+const again = "run the same command again to resume the download";
 
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), "capstan-install-"));
@@ -37,7 +44,7 @@ const install = (options: Partial<InstallOptions> = {}): Promise<string> =>
   });
 const left = (): Promise<string[]> => readdir(into, { recursive: true }).catch(() => []);
 
-const nobody = async (): Promise<string[]> => [];
+const noUsers = async (): Promise<string[]> => [];
 
 test("installs Kubernetes and etcd, executable, and lists and removes them", async () => {
   const bin = await install();
@@ -45,18 +52,39 @@ test("installs Kubernetes and etcd, executable, and lists and removes them", asy
   for (const name of ["kube-apiserver", "etcd", "etcdutl"])
     expect((await stat(join(bin, name))).mode & 0o777).toBe(0o755);
   expect(await listKubernetes(into)).toEqual([VERSION]);
-  expect(await readdir(join(into, VERSION)), "nothing beside it").toEqual(["bin"]);
-  expect(await removeKubernetes(into, VERSION, nobody)).toBe(true);
-  expect(await removeKubernetes(into, VERSION, nobody)).toBe(false);
+  expect(await readdir(join(into, VERSION)), "nothing else").toEqual(["bin"]);
+  expect(await removeKubernetes(into, VERSION, noUsers)).toBe(true);
+  expect(await removeKubernetes(into, VERSION, noUsers)).toBe(false);
   expect(await listKubernetes(into)).toEqual([]);
 });
 
-test("a link in etcd's archive is no program, and is not followed", async () => {
+test("downloads the programs of nodes once, next to those of control planes", async () => {
+  const options = { version: VERSION, into, mirror: mirror.base, architecture: "x64" };
+  const bin = await install();
+  const node = await installNodePrograms(options);
+  expect(await readdir(node)).toEqual(["kubeadm", "kubectl", "kubelet"]);
+  expect(await readFile(join(node, "kubelet"), "utf8")).toContain("kubelet v1.34.4 amd64");
+  expect((await stat(join(node, "kubeadm"))).mode & 0o777).toBe(0o755);
+  mirror.asked.length = 0;
+  expect(await installNodePrograms(options)).toBe(node);
+  expect(mirror.asked).toEqual([]);
+  expect(await readdir(join(into, VERSION)), "nothing else").toEqual(["bin", "node"]);
+  expect(await readdir(bin)).not.toContain("kubelet");
+});
+
+test("a program of nodes with a wrong checksum is not installed", async () => {
+  mirror.files.set(`${folder}/kubelet.sha256`, Buffer.from("0".repeat(64)));
+  const node = installNodePrograms({ version: VERSION, into, mirror: mirror.base, architecture: "x64" });
+  await expect(node).rejects.toThrow(/kubelet: checksum [0-9a-f]{64} is not the expected 0{64}/);
+  expect((await left()).filter((path) => path.includes("/node"))).toEqual([]);
+});
+
+test("does not follow a link in etcd's archive", async () => {
   const bin = await install();
   await expect(lstat(join(bin, "etcdctl"))).rejects.toThrow("ENOENT");
 });
 
-test("whatever the umask, control planes under other user ids may run it", async () => {
+test("lets control planes with other user ids run the binaries, whatever the umask", async () => {
   const before = process.umask(0o077);
   try {
     const bin = await install();
@@ -67,39 +95,39 @@ test("whatever the umask, control planes under other user ids may run it", async
   }
 });
 
-test("a version that a control plane runs with is not removed", async () => {
+test("refuses to remove a version that a control plane uses", async () => {
   await install();
   const demo = async (version: string): Promise<string[]> => (version === VERSION ? ["default/demo"] : []);
   await expect(removeKubernetes(into, VERSION, demo)).rejects.toThrow("v1.34.4 is used by default/demo");
   expect(await listKubernetes(into)).toEqual([VERSION]);
-  expect(await removeKubernetes(into, VERSION, nobody)).toBe(true);
+  expect(await removeKubernetes(into, VERSION, noUsers)).toBe(true);
 });
 
-test("programs are those of the machine's architecture, and of none that is not published", async () => {
+test("installs binaries for the machine's architecture, and refuses unpublished ones", async () => {
   mirror.publish(VERSION, "arm64");
   const bin = await install({ architecture: "arm64" });
   expect(await readFile(join(bin, "kube-scheduler"), "utf8")).toContain("kube-scheduler v1.34.4 arm64");
   expect(await readFile(join(bin, "etcd"))).toEqual(program("etcd arm64"));
-  await expect(install({ architecture: "riscv64" })).rejects.toThrow("no programs are published for riscv64");
+  await expect(install({ architecture: "riscv64" })).rejects.toThrow("no binaries are published for riscv64");
 });
 
-test("what one architecture left half-done is not taken for another's", async () => {
+test("does not resume a partial download of another architecture", async () => {
   mirror.publish(VERSION, "arm64");
-  mirror.files.delete("/v3.6.5/SHA256SUMS");
+  mirror.files.delete("/v3.7.3/SHA256SUMS");
   await expect(install()).rejects.toThrow("SHA256SUMS does not exist");
   mirror.publish(VERSION, "arm64");
   const bin = await install({ architecture: "arm64" });
   expect(await readFile(join(bin, "kube-apiserver"), "utf8")).toContain("kube-apiserver v1.34.4 arm64");
 });
 
-test("a wrong checksum is refused and nothing is installed", async () => {
+test("rejects a wrong checksum and installs nothing", async () => {
   mirror.files.set(`${folder}/kube-scheduler.sha256`, Buffer.from("0".repeat(64)));
   await expect(install()).rejects.toThrow(/kube-scheduler: checksum [0-9a-f]{64} is not the expected 0{64}/);
   expect(await listKubernetes(into)).toEqual([]);
 });
 
-test("a wrong checksum of etcd is refused, and what was fetched of Kubernetes need not be fetched again", async () => {
-  const [sums, name] = ["/v3.6.5/SHA256SUMS", "etcd-v3.6.5-linux-amd64.tar.gz"];
+test("rejects a wrong checksum of etcd and keeps what was downloaded of Kubernetes", async () => {
+  const [sums, name] = ["/v3.7.3/SHA256SUMS", "etcd-v3.7.3-linux-amd64.tar.gz"];
   const right = mirror.files.get(sums) ?? Buffer.alloc(0);
   mirror.files.set(sums, Buffer.from(`${"0".repeat(64)}  ${name}\n`));
   await expect(install()).rejects.toThrow(/amd64.tar.gz: checksum .* is not the expected 0{64}/);
@@ -109,26 +137,26 @@ test("a wrong checksum of etcd is refused, and what was fetched of Kubernetes ne
   expect(mirror.asked.filter((path) => path.startsWith(`${folder}/`) && !path.endsWith(".sha256"))).toEqual([]);
 });
 
-test("a page in place of a checksum is told before anything large is fetched", async () => {
+test("reports an HTML page in place of a checksum before it downloads anything large", async () => {
   mirror.files.set(`${folder}/kube-apiserver.sha256`, Buffer.from("<!doctype html> Please sign in"));
-  await expect(install()).rejects.toThrow('kube-apiserver.sha256 holds no checksum but "<!doctype"');
+  await expect(install()).rejects.toThrow('kube-apiserver.sha256 does not contain a checksum but "<!doctype"');
   expect(mirror.asked).toEqual([`${folder}/kube-apiserver.sha256`]);
 });
 
-test("an archive of etcd that is none, or has no etcd, is told", async () => {
-  mirror.files.delete("/v3.6.5/SHA256SUMS");
+test("reports an etcd archive that is damaged or does not contain etcd", async () => {
+  mirror.files.delete("/v3.7.3/SHA256SUMS");
   mirror.publishEtcd(Buffer.from("no archive"));
   await expect(install()).rejects.toMatchObject({ cure: "use another --etcd-mirror" });
-  mirror.files.delete("/v3.6.5/SHA256SUMS");
-  mirror.publishEtcd(tar({ "etcd-v3.6.5/README.md": { bytes: Buffer.from("no") } }));
-  await expect(install()).rejects.toThrow("etcd-v3.6.5-linux-amd64.tar.gz has no etcd in it");
+  mirror.files.delete("/v3.7.3/SHA256SUMS");
+  mirror.publishEtcd(tar({ "etcd-v3.7.3/README.md": { bytes: Buffer.from("no") } }));
+  await expect(install()).rejects.toThrow("etcd-v3.7.3-linux-amd64.tar.gz does not contain etcd");
   expect(await listKubernetes(into)).toEqual([]);
 });
 
-test("a version that does not exist is one clear error with the cure, and leaves nothing", async () => {
+test("reports a version that does not exist with its cure, and leaves nothing behind", async () => {
   await expect(install({ version: "v1.99.0" })).rejects.toMatchObject({
     message: expect.stringMatching(/kube-apiserver.sha256 does not exist \(404\)$/),
-    cure: expect.stringContaining("there is no v1.99.0 for linux/amd64: name a version that was released"),
+    cure: expect.stringContaining("there is no v1.99.0 for linux/amd64: specify a released version"),
   });
   await expect(install({ version: "../../etc" })).rejects.toThrow("is not a version");
   await expect(install({ etcdVersion: "v3.9.9" })).rejects.toMatchObject({
@@ -149,25 +177,30 @@ test("reports what to do about a mirror that fails", async () => {
   await mirror.open();
 });
 
-test("a full disk is told as that, and what came is gone on with", async () => {
-  await mkdir(join(into, VERSION, "download"), { recursive: true });
-  // A device that is always full in the place of the file.
-  await symlink("/dev/full", join(into, VERSION, "download/kube-apiserver.part"));
-  await expect(install()).rejects.toMatchObject({
-    message: expect.stringContaining(`no space is left for ${into}: ENOSPC`),
-    cure: expect.stringMatching(/^free some .* it goes on where it ended$/),
-  });
+test.skipIf(process.getuid?.() !== 0)("reports a full disk and resumes the download afterwards", async () => {
+  await mkdir(into, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", into]);
+  try {
+    await expect(install()).rejects.toMatchObject({
+      message: expect.stringContaining(`no space left on device for ${into}: ENOSPC`),
+      cure: expect.stringMatching(/^free some .* to resume the download$/),
+    });
+    execFileSync("mount", ["-o", "remount,size=64m", into]);
+    expect(await install()).toBe(join(into, VERSION, "bin"));
+  } finally {
+    execFileSync("umount", ["-l", into]);
+  }
 });
 
-test("a folder that may not be written is told with the cure", async () => {
+test("reports a directory that is not writable, with its cure", async () => {
   // Not even root makes folders there.
   await expect(install({ into: "/sys/capstan" })).rejects.toMatchObject({
-    message: expect.stringMatching(/^\/sys\/capstan may not be written: E/),
+    message: expect.stringMatching(/^\/sys\/capstan is not writable: E/),
     cure: expect.stringContaining("run it as the user that runs capstan up"),
   });
 });
 
-test("of two at once the second is told to wait", async () => {
+test("asks the second of two concurrent installations to wait", async () => {
   const second: unknown[] = [];
   let asked = false;
   await install({
@@ -180,13 +213,13 @@ test("of two at once the second is told to wait", async () => {
   expect(second).toEqual([
     expect.objectContaining({
       message: expect.stringContaining("Kubernetes v1.34.4 is being installed already"),
-      cure: "wait until that has ended",
+      cure: "wait until that installation has finished",
     }),
   ]);
   expect(await listKubernetes(into)).toEqual([VERSION]);
 });
 
-test("what a killed run left is cleared, and programs that it was about to replace are back meanwhile", async () => {
+test("cleans up after a killed run and restores the binaries it was about to replace", async () => {
   const bin = await install();
   const home = join(into, VERSION);
   await mkdir(join(home, "bin.new-abc"));
@@ -203,7 +236,7 @@ test("what a killed run left is cleared, and programs that it was about to repla
   expect(await readdir(home)).toEqual(["bin"]);
 });
 
-test("a cut transfer is gone on with by the next run", async () => {
+test("resumes an interrupted download in the next run", async () => {
   mirror.cuts.set(`${folder}/kube-apiserver`, 1000);
   await expect(install()).rejects.toMatchObject({ cure: again });
   const bin = await install();
@@ -211,16 +244,16 @@ test("a cut transfer is gone on with by the next run", async () => {
   expect(await readFile(join(bin, "kube-apiserver"), "utf8")).toContain("kube-apiserver v1.34.4 amd64");
 });
 
-test("local programs are taken with --from, all or none", async () => {
+test("installs local binaries with --from, all or none", async () => {
   const from = join(scratch, "from");
   await mkdir(from);
   for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler"])
     await writeFile(join(from, name), "#!/bin/sh\necho Kubernetes v1.34.4+own\n", { mode: 0o755 });
   await mkdir(join(from, "etcd"));
-  await expect(install({ from }), "a folder is no program").rejects.toThrow(/has no etcd$/);
+  await expect(install({ from }), "a folder is no program").rejects.toThrow(/does not contain etcd$/);
   expect(await left()).toEqual([]);
   await rm(join(from, "etcd"), { recursive: true });
-  // Where programs are links, what they lead to is copied.
+  // Where binaries are links, their targets are copied.
   await writeFile(join(scratch, "other"), "etcd", { mode: 0o700 });
   await symlink("../other", join(from, "etcd"));
   const bin = await install({ from });
@@ -230,7 +263,7 @@ test("local programs are taken with --from, all or none", async () => {
   expect(mirror.asked).toEqual([]);
 });
 
-test("local programs of another version, or another machine, are not installed under a wrong name", async () => {
+test("refuses local binaries of another version or another architecture", async () => {
   const from = join(scratch, "from");
   await mkdir(from);
   for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd"])

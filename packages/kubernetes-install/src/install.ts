@@ -12,12 +12,14 @@ import { versionProblem } from "./version-check.ts";
 /** Programs of Kubernetes that a hosted control plane as processes needs. */
 const KUBERNETES = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 const ETCD = ["etcd", "etcdctl", "etcdutl"];
+/** Programs of Kubernetes that nodes need. */
+const NODE = ["kubelet", "kubeadm", "kubectl"];
 const VERSION = /^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 
 const DEFAULT_KUBERNETES_MIRROR = "https://dl.k8s.io/release";
 const DEFAULT_ETCD_MIRROR = "https://github.com/etcd-io/etcd/releases/download";
-/** What Kubernetes 1.34 and later are tested with; older ones accept it too. */
-const DEFAULT_ETCD_VERSION = "v3.6.5";
+/** What kube-apiserver of all supported versions is tested with: clusters keep their etcd when they are upgraded. */
+const DEFAULT_ETCD_VERSION = "v3.7.3";
 
 /** Which version to install where, and from which mirror or folder. */
 export interface InstallOptions {
@@ -40,29 +42,54 @@ export interface InstallOptions {
 
 /** Installs the control-plane binaries of one Kubernetes version and of etcd for hosted control planes. Returns their folder. */
 export async function installKubernetes(options: InstallOptions): Promise<string> {
+  return await install(options, "bin", async (target) => {
+    if (options.from !== undefined) await copyPrograms(options.version, options.from, target);
+    else await downloadPrograms(options, target);
+  });
+}
+
+/** Downloads the programs that nodes of one Kubernetes version run, next to the control-plane binaries. Returns their folder. */
+export async function installNodePrograms(options: Omit<InstallOptions, `etcd${string}` | "from">): Promise<string> {
+  const target = join(options.into, options.version, "node");
+  const there = await Promise.all(NODE.map((name) => isProgram(join(target, name))));
+  if (there.every(Boolean)) return target;
+  return await install(options, "node", async () => {
+    const parts = join(dirname(target), "download-node");
+    await withDownloads(options, parts, (fetch) => downloadKubernetes(NODE, options, fetch));
+    await inPlace(target, async (dir) => {
+      for (const name of NODE) await rename(join(parts, name), join(dir, name));
+    });
+    await rm(parts, { recursive: true, force: true });
+  });
+}
+
+async function install(
+  options: InstallOptions,
+  folder: string,
+  fill: (target: string) => Promise<void>,
+): Promise<string> {
   if (!VERSION.test(options.version))
-    throw new InstallError(`${options.version} is not a version`, "write it like v1.34.4");
+    throw new InstallError(`${options.version} is not a version`, "write it like v1.37.1");
   const home = join(options.into, options.version);
-  const target = join(home, "bin");
+  const target = join(home, folder);
   try {
     await makeReadable(options.into, home);
     const unlock = lock(home, options.version);
     try {
       await removeLeftovers(target);
-      if (options.from !== undefined) await copyPrograms(options.version, options.from, target);
-      else await downloadPrograms(options, target);
+      await fill(target);
     } finally {
       unlock();
     }
   } catch (error) {
-    // Nothing came: nothing stays.
+    // Nothing was downloaded: leave nothing behind.
     await rmdir(home).catch(() => undefined);
     throw asInstallError(error, options.into);
   }
   return target;
 }
 
-/** Control planes run under user ids of their own: what they run must be theirs to read, whatever the umask. */
+/** Control planes run under user ids of their own and must be able to read their binaries, whatever the umask. */
 async function makeReadable(into: string, home: string): Promise<void> {
   const first = await mkdir(home, { recursive: true });
   for (const folder of [into, home])
@@ -76,12 +103,12 @@ function lock(home: string, version: string): () => void {
     if (!(error instanceof StoreError)) throw error;
     throw new InstallError(
       `Kubernetes ${version} is being installed already: ${error.message}`,
-      "wait until that has ended",
+      "wait until that installation has finished",
     );
   }
 }
 
-/** What runs that were killed left: half-filled folders, and the programs they were about to replace. */
+/** Cleans up after killed runs: removes partial folders and restores the programs that were about to be replaced. */
 async function removeLeftovers(target: string): Promise<void> {
   if (!(await exists(target))) await rename(oldOf(target), target).catch(ignoreMissing);
   const folder = dirname(target);
@@ -94,8 +121,8 @@ async function copyPrograms(version: string, from: string, target: string): Prom
   for (const name of [...KUBERNETES, "etcd"]) if (!(await isProgram(join(from, name)))) missing.push(name);
   if (missing.length > 0)
     throw new InstallError(
-      `${from} has no ${missing.join(", ")}`,
-      "name a folder that has them all, such as the one `npm run kubernetes` prints",
+      `${from} does not contain ${missing.join(", ")}`,
+      "specify a directory that contains all of them, such as the one that `npm run kubernetes` prints",
     );
   const problem = await versionProblem(join(from, "kube-apiserver"), version);
   if (problem !== undefined) throw problem;
@@ -112,56 +139,77 @@ function architectureOf(name: string): string {
   const found = name === "ppc64" && endianness() === "BE" ? undefined : ARCHITECTURES[name];
   if (found !== undefined) return found;
   throw new InstallError(
-    `no programs are published for ${name}`,
-    "build them (npm run kubernetes) and take them with --from DIR",
+    `no binaries are published for ${name}`,
+    "build them (npm run kubernetes) and install them with --from DIR",
   );
 }
 
-async function downloadPrograms(options: InstallOptions, target: string): Promise<void> {
-  const { version, env = {}, signal } = options;
-  const architecture = architectureOf(options.architecture ?? process.arch);
+/** Downloads a file with a checksum, or a text. */
+interface Downloads {
+  file(url: string, sha256: string, what: string, cure: string): Promise<void>;
+  text(url: string, cure: string): Promise<string>;
+}
+
+/** Downloads are kept in a folder while they are incomplete, so that a later run resumes them. */
+async function withDownloads(
+  options: InstallOptions,
+  parts: string,
+  use: (downloads: Downloads) => Promise<void>,
+): Promise<void> {
+  const { env = {}, signal, onProgress } = options;
   const fetcher = new Fetcher({
     proxyFor: (url) => proxyFromEnvironment(url, env),
     ...(signal === undefined ? {} : { signal }),
   });
-  // Kept beside the target while incomplete, so that a later run goes on where this one ended.
+  try {
+    await use({
+      file: (url, sha256, what, cure) =>
+        downloadFile({
+          fetcher,
+          url,
+          file: join(parts, url.slice(url.lastIndexOf("/") + 1)),
+          sha256,
+          ...(onProgress === undefined ? {} : { onProgress: (received, total) => onProgress(what, received, total) }),
+        }).catch(ifMissing(cure)),
+      text: (url, cure) => fetchText(fetcher, url).catch(ifMissing(cure)),
+    });
+  } finally {
+    await fetcher.close();
+  }
+}
+
+async function downloadKubernetes(names: readonly string[], options: InstallOptions, fetch: Downloads): Promise<void> {
+  const { version, mirror } = options;
+  const architecture = architectureOf(options.architecture ?? process.arch);
+  const base = `${baseOf(mirror, DEFAULT_KUBERNETES_MIRROR)}/${version}/bin/linux/${architecture}`;
+  const cure = `there is no ${version} for linux/${architecture}: specify a released version, such as capstan kubernetes install v1.37.1, or a --mirror that has it`;
+  for (const name of names) {
+    const sha256 = checksumIn(await fetch.text(`${base}/${name}.sha256`, cure), `${base}/${name}.sha256`);
+    await fetch.file(`${base}/${name}`, sha256, name, cure);
+  }
+}
+
+async function downloadPrograms(options: InstallOptions, target: string): Promise<void> {
+  const architecture = architectureOf(options.architecture ?? process.arch);
   const parts = join(dirname(target), "download");
-  const base = `${baseOf(options.mirror, DEFAULT_KUBERNETES_MIRROR)}/${version}/bin/linux/${architecture}`;
   const etcd = options.etcdVersion ?? DEFAULT_ETCD_VERSION;
   const archive = `etcd-${etcd}-linux-${architecture}.tar.gz`;
   const etcdBase = `${baseOf(options.etcdMirror, DEFAULT_ETCD_MIRROR)}/${etcd}`;
-  const fetchFile = (url: string, sha256: string, what: string, cure: string): Promise<void> =>
-    downloadFile({
-      fetcher,
-      url,
-      file: join(parts, url.slice(url.lastIndexOf("/") + 1)),
-      sha256,
-      ...(options.onProgress === undefined
-        ? {}
-        : { onProgress: (received, total) => options.onProgress?.(what, received, total) }),
-    }).catch(ifMissing(cure));
-  const fetchSums = (url: string, cure: string): Promise<string> => fetchText(fetcher, url).catch(ifMissing(cure));
-  try {
-    const noVersion = `there is no ${version} for linux/${architecture}: name a version that was released, like capstan kubernetes install v1.34.4, or a --mirror that has it`;
-    for (const name of KUBERNETES) {
-      const sha256 = checksumIn(await fetchSums(`${base}/${name}.sha256`, noVersion), `${base}/${name}.sha256`);
-      await fetchFile(`${base}/${name}`, sha256, name, noVersion);
-    }
+  await withDownloads(options, parts, async (fetch) => {
+    await downloadKubernetes(KUBERNETES, options, fetch);
     const noEtcd = "check --etcd-version and --etcd-mirror";
-    const sums = await fetchSums(`${etcdBase}/SHA256SUMS`, noEtcd);
+    const sums = await fetch.text(`${etcdBase}/SHA256SUMS`, noEtcd);
     const line = sums.split("\n").find((text) => text.trim().split(/\s+\*?/)[1] === archive);
     if (line === undefined)
       throw new InstallError(`${withoutCredentials(`${etcdBase}/SHA256SUMS`)} does not list ${archive}`, noEtcd);
     const sha256 = checksumIn(line, `${etcdBase}/SHA256SUMS`);
-    await fetchFile(`${etcdBase}/${archive}`, sha256, `etcd ${etcd}`, noEtcd);
-  } finally {
-    await fetcher.close();
-  }
+    await fetch.file(`${etcdBase}/${archive}`, sha256, `etcd ${etcd}`, noEtcd);
+  });
   await inPlace(target, async (dir) => {
-    // What may fail first: what was fetched stays fetched.
+    // The steps that may fail come first: completed downloads are kept.
     const extracted = await extractFiles(join(parts, archive), ETCD, dir);
     if (!extracted.includes("etcd"))
-      throw new InstallError(`${archive} has no etcd in it`, "use another --etcd-mirror");
+      throw new InstallError(`${archive} does not contain etcd`, "use another --etcd-mirror");
     for (const name of KUBERNETES) await rename(join(parts, name), join(dir, name));
   });
   await rm(parts, { recursive: true, force: true });
@@ -171,13 +219,13 @@ function baseOf(mirror: string | undefined, official: string): string {
   return (mirror ?? official).replace(/\/+$/, "");
 }
 
-/** The first word of a checksum file; a page that a server sends instead is not taken for one. */
+/** The first word of a checksum file; rejects an HTML page that a server sends instead. */
 function checksumIn(text: string, url: string): string {
   const word = text.trim().split(/\s+/)[0] ?? "";
   if (/^[0-9a-fA-F]{64}$/.test(word)) return word.toLowerCase();
   throw new InstallError(
-    `${withoutCredentials(url)} holds no checksum but ${JSON.stringify(word.slice(0, 40))}`,
-    "look at that address: a proxy may have answered in its place; or use another --mirror",
+    `${withoutCredentials(url)} does not contain a checksum but ${JSON.stringify(word.slice(0, 40))}`,
+    "check that address: a proxy may have answered in its place; or use another --mirror",
   );
 }
 

@@ -57,7 +57,7 @@ class TarExtractor {
   }
 
   end(): void {
-    if (this.#remaining > 0) throw new Error("the archive ends in the middle of a file");
+    if (this.#remaining > 0) throw new Error("the archive is truncated in the middle of a file");
   }
 
   async close(): Promise<void> {
@@ -75,7 +75,7 @@ class TarExtractor {
     this.#remaining = size;
     this.#padding = (BLOCK - (size % BLOCK)) % BLOCK;
     if (!regular || !this.#names.includes(base)) return;
-    // Only what is not there yet: a second entry of that name does not take the first one's place.
+    // Only what does not exist yet: a second entry of that name does not replace the first.
     this.#out = await open(join(this.#into, base), "wx");
     this.extracted.push(base);
   }

@@ -7,15 +7,18 @@ const PATIENCE_MS = 10_000;
 
 /** Returns an error when a kube-apiserver reports another version than the one it is to be installed as, or does not run here. */
 export async function versionProblem(program: string, version: string): Promise<InstallError | undefined> {
-  let told: string;
+  let output: string;
   try {
-    told = (await run(program, ["--version"], { timeout: PATIENCE_MS })).stdout;
+    output = (await run(program, ["--version"], { timeout: PATIENCE_MS })).stdout;
   } catch (error) {
     const cause = error as { code?: unknown; message: string };
     if (cause.code !== "ENOEXEC") return undefined;
-    return new InstallError(`${program} does not run on this machine`, "name a folder with programs built for it");
+    return new InstallError(
+      `${program} does not run on this machine`,
+      "specify a directory with binaries built for it",
+    );
   }
-  const actual = /^Kubernetes (v[^\s+]+)/.exec(told)?.[1];
+  const actual = /^Kubernetes (v[^\s+]+)/.exec(output)?.[1];
   if (actual === undefined || actual === version) return undefined;
   return new InstallError(
     `${program} is ${actual}, not ${version}`,

@@ -26,7 +26,7 @@ export function kubeProxy(input: NodeConfigurationInput, mode: string | undefine
 const MAX_KNOWN = 100;
 const known = new Map<string, string>();
 
-/** Most clusters of a manager have the same networks and endpoint: writing YAML costs more than finding it again. */
+/** Most clusters of a manager have the same networks and endpoint: rendering YAML costs more than a cache lookup. */
 function yamlOf(value: object): string {
   const key = JSON.stringify(value);
   let text = known.get(key);
@@ -46,7 +46,7 @@ function proxyConfiguration(input: NodeConfigurationInput, mode: string | undefi
     clientConnection: { kubeconfig: "/var/lib/kube-proxy/kubeconfig.conf" },
     clusterCIDR: input.network.podCidrs.join(","),
     mode: mode ?? "",
-    // The connection table's size belongs to the machine and cannot be written from a container's network namespace.
+    // The size of the connection table is a setting of the machine, and cannot be written from a container's network namespace.
     conntrack: { maxPerCore: 0, min: 0 },
   };
 }

@@ -6,8 +6,8 @@ export const program = (name: string): Buffer => Buffer.from(`#!/bin/sh\n# ${nam
 /** A server on loopback with the layout of dl.k8s.io/release and of etcd's releases, and with faults. */
 export class ReleaseMirror extends FileServer {
   /** Publishes a version of Kubernetes and etcd for an architecture. */
-  publish(version: string, architecture = "amd64", etcd = "v3.6.5"): void {
-    for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler"])
+  publish(version: string, architecture = "amd64", etcd = "v3.7.3"): void {
+    for (const name of ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kubeadm", "kubectl"])
       this.put(`/${version}/bin/linux/${architecture}/${name}`, program(`${name} ${version} ${architecture}`));
     const archive = tar({
       [`etcd-${etcd}/README.md`]: { bytes: Buffer.from("no") },
@@ -18,7 +18,7 @@ export class ReleaseMirror extends FileServer {
     this.publishEtcd(archive, architecture, etcd);
   }
 
-  publishEtcd(archive: Buffer, architecture = "amd64", etcd = "v3.6.5"): void {
+  publishEtcd(archive: Buffer, architecture = "amd64", etcd = "v3.7.3"): void {
     const name = `etcd-${etcd}-linux-${architecture}.tar.gz`;
     this.files.set(`/${etcd}/${name}`, archive);
     const other = `${"1".repeat(64)}  x${name}\n`;
@@ -29,7 +29,7 @@ export class ReleaseMirror extends FileServer {
 
 interface Entry {
   bytes: Buffer;
-  /** "0" is a file, "2" a link to what the bytes say. */
+  /** "0" is a file, "2" a link whose target is in the bytes. */
   type?: "0" | "2";
 }
 

@@ -1,0 +1,135 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Backup, type BackupStore, backupName, backupTimeMs, expiredBackups, planBackup } from "@capstan/backup";
+import type { ConditionInput } from "@capstan/capi";
+import type { ReconcileContext } from "@capstan/runtime";
+import { type BackupPlace, openBackupStore, type StoreSource } from "./open-store.ts";
+import { type BackupStatus, LISTED_BACKUPS } from "./schemas.ts";
+
+/** `capstan.dev/backup: now` requests one immediately. */
+export const BACKUP_ANNOTATION = "capstan.dev/backup";
+/** A failed backup is retried after this time. */
+const RETRY_MS = 60_000;
+/** Maximum number removed in one reconcile: a store may list any number, and each deletion takes time. */
+const MAX_REMOVED = 100;
+
+const BACKED_UP: ConditionInput = { type: "BackedUp", status: "True", reason: "BackedUp", message: "" };
+
+/** A control plane whose backups are kept. */
+export interface BackupSubject extends StoreSource {
+  /** `NAMESPACE/NAME` in the store. */
+  readonly owner: string;
+  readonly createdMs: number;
+  /** A backup was requested with the annotation. */
+  readonly requested: boolean;
+  readonly known: BackupStatus | undefined;
+  /** Backups that are never pruned, because a restore names them. */
+  readonly named: ReadonlySet<string>;
+  /** Saves a snapshot of etcd to a file; rejects with what a person can act on. */
+  snapshot(file: string): Promise<void>;
+  /** What is stored in addition to etcd's data. */
+  describe(): Promise<string>;
+  /** Removes the annotation. */
+  answered(): Promise<void>;
+}
+
+/** Status and condition of the backups of a control plane, and when to check them again. */
+export interface BackupReport {
+  status?: BackupStatus;
+  condition?: ConditionInput;
+  recheckAtMs?: number;
+}
+
+/** Takes a snapshot into a scratch folder, stores it and returns the name of the backup. */
+export async function takeBackup(
+  subject: Pick<BackupSubject, "owner" | "snapshot" | "describe">,
+  store: BackupStore,
+  dir: string,
+  nowMs: number,
+  label?: string,
+): Promise<string> {
+  const name = backupName(nowMs, label);
+  const scratch = join(dir, ".taking", subject.owner.replace("/", "_"));
+  await rm(scratch, { recursive: true, force: true });
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  try {
+    const file = join(scratch, `${name}.db`);
+    await subject.snapshot(file);
+    await store.save(subject.owner, name, file, await subject.describe());
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  return name;
+}
+
+/** Takes a backup if one is due, deletes old ones and reports the result. */
+export async function keepBackups(
+  subject: BackupSubject,
+  place: BackupPlace,
+  context: ReconcileContext,
+): Promise<BackupReport> {
+  const { settings, requested, known, owner, createdMs, field } = subject;
+  if (settings === undefined && !requested && known === undefined) return {};
+  const nowMs = context.clock.now();
+  const failed = (reason: string, message: string): BackupReport => ({
+    status: known,
+    condition: { type: "BackedUp", status: "False", reason, message },
+    recheckAtMs: nowMs + RETRY_MS,
+  });
+  const input = { schedule: settings?.schedule, createdMs, nowMs };
+  if (known?.lastName !== undefined && !requested) {
+    // When the next backup is due follows from the last one; the store is queried only when one is taken.
+    const last = { name: known.lastName, timeMs: backupTimeMs(known.lastName) ?? 0, sizeBytes: 0 };
+    const due = planBackup({ ...input, requested, backups: [last] });
+    if (due.type === "later" || due.type === "never")
+      return {
+        status: { ...known, ...(due.type === "later" ? { nextTime: time(due.atMs) } : {}) },
+        condition: BACKED_UP,
+        ...(due.type === "later" ? { recheckAtMs: due.atMs } : {}),
+      };
+  }
+  const store = await openBackupStore(subject, place, context);
+  if ("problem" in store) return failed("StoreNotUsable", store.problem);
+  try {
+    const due = planBackup({ ...input, requested, backups: await store.list(owner) });
+    if (due.type === "invalid") return failed("InvalidSchedule", `${field}.schedule: ${due.message}`);
+    if (due.type === "now") await takeBackup(subject, store, place.dir, nowMs);
+    const backups = await store.list(owner);
+    const expired = expiredBackups(backups, settings?.keep, subject.named).slice(0, MAX_REMOVED);
+    for (const old of expired) await store.delete(owner, old.name);
+    if (requested) await subject.answered();
+    const next = planBackup({ ...input, requested: false, backups });
+    const nextMs = next.type === "later" ? next.atMs : undefined;
+    const kept = backups.filter((backup) => !expired.includes(backup));
+    return {
+      ...statusOf(kept, store.location, nextMs),
+      condition:
+        kept.length === 0
+          ? { type: "BackedUp", status: "False", reason: "NoBackupYet", message: "The first backup is not due yet" }
+          : BACKED_UP,
+      ...(nextMs === undefined ? {} : { recheckAtMs: nextMs }),
+    };
+  } catch (error) {
+    return failed("BackupFailed", error instanceof Error ? error.message : String(error));
+  }
+}
+
+function statusOf(kept: readonly Backup[], location: string, nextMs: number | undefined): { status?: BackupStatus } {
+  const last = kept.at(-1);
+  if (last === undefined) return {};
+  return {
+    status: {
+      lastName: last.name,
+      lastTime: time(backupTimeMs(last.name) ?? 0),
+      lastSizeBytes: last.sizeBytes,
+      count: kept.length,
+      location,
+      backups: kept.slice(-LISTED_BACKUPS).map(({ name, sizeBytes }) => ({ name, sizeBytes })),
+      ...(nextMs === undefined ? {} : { nextTime: time(nextMs) }),
+    },
+  };
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
