@@ -1,4 +1,5 @@
 import type { Cluster, JoinConfiguration, KubeadmConfig } from "@capstan/capi";
+import { clusterConfigurationYaml, type KubeadmApi, kubeadmApi } from "@capstan/controlplane";
 import type { ReconcileContext } from "@capstan/runtime";
 import {
   type KubeadmStep,
@@ -11,8 +12,6 @@ import {
 import { certificateFiles, type KeyPair } from "./certificates.ts";
 import type { ConfigOwner } from "./config-owner.ts";
 import { type Discovery, discoveryFile, endpointText } from "./discovery.ts";
-import { type KubeadmApi, kubeadmApi } from "./kubeadm/api-version.ts";
-import { clusterConfigurationYaml } from "./kubeadm/cluster-configuration.ts";
 import { initConfigurationYaml, joinConfigurationYaml } from "./kubeadm/node-configuration.ts";
 import { fail } from "./progress.ts";
 import { resolveFiles, resolveUsers } from "./sources.ts";

@@ -38,7 +38,7 @@ export async function ensureToken(scope: TokenScope, previous = ""): Promise<str
   throw new Error(`no free token ID for KubeadmConfig ${scope.config.namespace}/${scope.config.name}`);
 }
 
-/** Creates the token, or gives back the one this config made before; undefined if the ID is someone else's. */
+/** Creates the token, or returns the one this config created before; undefined if the ID has another owner. */
 async function createToken(scope: TokenScope, id: string, secret: string): Promise<string | undefined> {
   try {
     await scope.client.create(tokenSecret(scope, id, secret), {}, scope.signal);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isReason, type OwnerReference } from "@capstan/apimachinery";
+import type { OwnerReference } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   CLUSTER_SECRET_TYPE,
@@ -11,7 +11,7 @@ import {
   secretText,
 } from "@capstan/capi";
 import { BACKDATE_MS, createCertificateAuthority, createServiceAccountKey, parseCertificates } from "@capstan/pki";
-import type { ReconcileContext } from "@capstan/runtime";
+import { createIfAbsent, type ReconcileContext } from "@capstan/runtime";
 import type { UserDataFile } from "@capstan/userdata";
 import { Stopped } from "./progress.ts";
 
@@ -76,7 +76,7 @@ export function certificateFiles(pairs: readonly KeyPair[]): UserDataFile[] {
 export interface CertificatesRequest {
   cluster: ClusterKey;
   wanted: readonly Wanted[];
-  /** Generates missing key pairs with this owner; without it, a missing one ends the reconcile. */
+  /** Generates missing key pairs with this owner; without it, the reconcile stops at a missing one. */
   generate?: { owner: OwnerReference; config: ClusterConfiguration | undefined };
 }
 
@@ -98,7 +98,7 @@ export async function lookupCertificates(request: CertificatesRequest, context: 
 export async function clusterCa(cluster: ClusterKey, context: ReconcileContext): Promise<string> {
   const name = clusterSecretName(cluster.name, "ca");
   const crt = secretText(await readSecret(cluster, "ca", context), "tls.crt");
-  return crt ?? missing(`There is no Secret ${name} with a tls.crt: the control plane provider makes it`);
+  return crt ?? missing(`There is no Secret ${name} with a tls.crt: the control plane provider creates it`);
 }
 
 /** Returns the public key pins (`sha256:…`) of all certificates in a PEM bundle, as kubeadm's caCertHashes expects them. */
@@ -106,7 +106,7 @@ export function caPins(pem: string): string[] {
   try {
     return parseCertificates(pem).map(pinOf);
   } catch {
-    return missing("tls.crt of the cluster CA is not a certificate in PEM form");
+    return missing("tls.crt of the cluster CA is not a PEM-encoded certificate");
   }
 }
 
@@ -119,7 +119,7 @@ function missing(message: string): never {
 }
 
 function cure(wanted: Wanted): string {
-  return wanted.external ? "with external etcd you have to create it" : "the control plane provider makes it";
+  return wanted.external ? "with external etcd you have to create it" : "the control plane provider creates it";
 }
 
 async function readSecret(
@@ -164,15 +164,10 @@ async function generate(
     type: CLUSTER_SECRET_TYPE,
     data: { "tls.crt": encode(made.crt), "tls.key": encode(made.key) },
   };
-  try {
-    await context.client.create(secret);
-    return { ...wanted, ...made };
-  } catch (error) {
-    // Somebody was faster: theirs counts.
-    if (!isReason(error, "AlreadyExists")) throw error;
-    const other = await readPair(cluster, wanted, context);
-    return other ?? missing(`Secret ${secret.metadata.name} vanished while it was read`);
-  }
+  if (await createIfAbsent(context.client, secret)) return { ...wanted, ...made };
+  // Another controller was faster: its pair counts.
+  const other = await readPair(cluster, wanted, context);
+  return other ?? missing(`Secret ${secret.metadata.name} was deleted while it was read`);
 }
 
 async function material(

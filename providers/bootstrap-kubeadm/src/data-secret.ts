@@ -1,9 +1,16 @@
-import { controllerOf, isReason, type OwnerReference } from "@capstan/apimachinery";
-import { CLUSTER_NAME_LABEL, CLUSTER_SECRET_TYPE, type KubeadmConfig, Secret, secretText } from "@capstan/capi";
+import { controllerOf, type OwnerReference, ownerReference } from "@capstan/apimachinery";
+import {
+  CLUSTER_NAME_LABEL,
+  CLUSTER_SECRET_TYPE,
+  ensureOwned,
+  type KubeadmConfig,
+  Secret,
+  secretText,
+} from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import { fail } from "./progress.ts";
 
-/** The key that keeps the token a config made, so that it can be refreshed without being read out of the data. */
+/** Key with the token of a config, so that it can be refreshed without parsing the data. */
 const TOKEN_KEY = "token";
 
 /** Contents of the bootstrap data Secret. */
@@ -26,16 +33,6 @@ export function storedToken(config: KubeadmConfig, secret: Secret | undefined): 
     : undefined;
 }
 
-function ownerOf(config: KubeadmConfig): OwnerReference {
-  return {
-    apiVersion: config.apiVersion,
-    kind: config.kind,
-    name: config.metadata.name ?? "",
-    uid: config.metadata.uid ?? "",
-    controller: true,
-  };
-}
-
 /** Writes the data Secret and returns its name. Fails if a controller of another kind owns a Secret of that name. */
 export async function storeData(
   config: KubeadmConfig,
@@ -50,9 +47,9 @@ export async function storeData(
     kind: "Secret",
     metadata: {
       name,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       labels: { [CLUSTER_NAME_LABEL]: clusterName },
-      ownerReferences: [ownerOf(config)],
+      ownerReferences: [ownerReference(config, { controller: true, block: false })],
     },
     type: CLUSTER_SECRET_TYPE,
     data: {
@@ -61,23 +58,14 @@ export async function storeData(
       ...(data.token === undefined ? {} : { [TOKEN_KEY]: encode(data.token) }),
     },
   };
-  let existing = dataSecret(config, context);
-  if (existing === undefined) {
-    try {
-      await context.client.create(desired);
-      return name;
-    } catch (error) {
-      if (!isReason(error, "AlreadyExists")) throw error;
-      existing = await context.client.get(Secret, { namespace, name });
-    }
-  }
-  const controller = existing === undefined ? undefined : controllerOf(existing);
-  if (controller !== undefined && controller.uid !== config.metadata.uid && controller.kind !== config.kind)
+  // A KubeadmConfig of the same name with another uid is this one before a restore.
+  const isOurs = ({ kind, uid }: OwnerReference): boolean => uid === config.metadata.uid || kind === config.kind;
+  const other = await ensureOwned(context, Secret, desired, isOurs);
+  if (other !== undefined)
     fail(
-      `Secret ${name} belongs to ${controller.kind} ${controller.name}, so bootstrap data cannot go there: delete it or rename the KubeadmConfig`,
+      `Secret ${name} belongs to ${other.kind} ${other.name}, so bootstrap data cannot go there: delete it or rename the KubeadmConfig`,
       RETRY_MS,
     );
-  await context.client.ensure(desired, existing);
   return name;
 }
 
@@ -86,12 +74,15 @@ const RETRY_MS = 30_000;
 /**
  * Restores the owner reference of the data Secret, which a restore from backup can lose, so that it is garbage collected with the config.
  */
-export async function ensureOwned(config: KubeadmConfig, context: ReconcileContext): Promise<void> {
+export async function restoreOwner(config: KubeadmConfig, context: ReconcileContext): Promise<void> {
   const secret = dataSecret(config, context);
   if (secret === undefined || controllerOf(secret)?.uid === config.metadata.uid) return;
   const others = (secret.metadata.ownerReferences ?? []).filter((owner) => owner.controller !== true);
   if (controllerOf(secret) !== undefined && controllerOf(secret)?.kind !== config.kind) return;
   await context.client.patch(secret, {
-    metadata: { ownerReferences: [...others, ownerOf(config)], resourceVersion: secret.metadata.resourceVersion },
+    metadata: {
+      ownerReferences: [...others, ownerReference(config, { controller: true, block: false })],
+      resourceVersion: secret.metadata.resourceVersion,
+    },
   });
 }

@@ -1,6 +1,5 @@
-import { isReason } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, type Cluster, ConfigMap, Machine } from "@capstan/capi";
-import type { ReconcileContext } from "@capstan/runtime";
+import { createIfAbsent, type ReconcileContext } from "@capstan/runtime";
 
 const INFORMATION = "lock-information";
 
@@ -40,14 +39,9 @@ export async function takeInitLock(cluster: Cluster, machine: string, context: R
     const uid = existing.metadata.uid ?? "";
     await context.client.delete({ kind: ConfigMap, ...lockKey(cluster) }, { preconditions: { uid } });
   }
-  try {
-    await context.client.create(lock);
-    return machine;
-  } catch (error) {
-    if (!isReason(error, "AlreadyExists")) throw error;
-    const taken = await context.client.get(ConfigMap, lockKey(cluster));
-    return (taken === undefined ? undefined : holderOf(taken)) ?? "another Machine";
-  }
+  if (await createIfAbsent(context.client, lock)) return machine;
+  const taken = await context.client.get(ConfigMap, lockKey(cluster));
+  return (taken === undefined ? undefined : holderOf(taken)) ?? "another Machine";
 }
 
 /** Deletes the init lock if it exists. */

@@ -1,7 +1,9 @@
+import type { Clock } from "@capstan/apimachinery";
 import { deepEqual } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
+  CONTRACT_STATUS,
   CONTROL_PLANE_LABEL,
   type ContractReference,
   clusterSecretName,
@@ -9,11 +11,13 @@ import {
   Machine,
   MachinePool,
   Secret,
+  WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
+import { dropsRemovedFlags } from "@capstan/controlplane";
 import { type Cache, type Controller, controller, type Predicate, type Request } from "@capstan/runtime";
 import { type BootstrapState, reconcileKubeadmConfig } from "./kubeadm-config.reconcile.ts";
-import { WorkloadCalls } from "./workload-call.ts";
+import { WORKLOAD_CALLS } from "./workload-call.ts";
 
 const CONCURRENCY = 20;
 const BY_CLUSTER = "kubeadm-config-cluster";
@@ -24,6 +28,7 @@ export interface BootstrapKubeadmDeps {
   workload: WorkloadClusters;
   /** The cache the controllers run on. */
   cache: Cache;
+  clock: Clock;
   /** Lifetime of a join token; 15 minutes by default. */
   tokenTtlMs?: number;
 }
@@ -42,10 +47,10 @@ export function addBootstrapKubeadmIndexes(cache: Cache): void {
 export function bootstrapKubeadmControllers(deps: BootstrapKubeadmDeps): Controller[] {
   const state: BootstrapState = {
     workload: deps.workload,
-    calls: new WorkloadCalls(),
+    calls: new WorkloadCalls(deps.clock, WORKLOAD_CALLS),
     checks: new Map(),
     unlocked: new Set(),
-    ...(deps.tokenTtlMs === undefined ? {} : { tokenTtlMs: deps.tokenTtlMs }),
+    tokenTtlMs: deps.tokenTtlMs,
   };
   return [
     controller("kubeadm-config")
@@ -65,6 +70,7 @@ export function bootstrapKubeadmControllers(deps: BootstrapKubeadmDeps): Control
         },
       })
       .concurrency(CONCURRENCY)
+      .deferStatus(CONTRACT_STATUS)
       .reconcile((request, context) => reconcileKubeadmConfig(request, context, state)),
   ];
 }
@@ -73,7 +79,7 @@ function isOurs(reference: ContractReference | undefined): reference is Contract
   return reference?.kind === KubeadmConfig.kind && reference.apiGroup === KubeadmConfig.group;
 }
 
-/** A Machine's own config; when a control plane Machine is gone, all of the cluster, since it may have held the init lock. */
+/** A Machine's own config; when a control plane Machine is deleted, all of the cluster, since it may have held the init lock. */
 function* machineConfigs(machine: Machine, cache: Cache): Iterable<Request> {
   const { namespace = "", name = "", labels } = machine.metadata;
   const reference = machine.spec.bootstrap.configRef;
@@ -123,5 +129,6 @@ const machineChanges: Predicate<Machine> = {
 const clusterChanges: Predicate<Cluster> = {
   update: (cluster, old) =>
     cluster.metadata.generation !== old.metadata.generation ||
+    dropsRemovedFlags(cluster) !== dropsRemovedFlags(old) ||
     !deepEqual(cluster.status?.initialization, old.status?.initialization),
 };

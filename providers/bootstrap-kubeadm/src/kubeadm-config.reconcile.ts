@@ -1,17 +1,26 @@
-import type { Clock } from "@capstan/apimachinery";
-import { Cluster, KubeadmConfig, pausedCondition, Secret, type WorkloadClusters } from "@capstan/capi";
+import { type Clock, ownerReference } from "@capstan/apimachinery";
+import {
+  Cluster,
+  KubeadmConfig,
+  pausedCondition,
+  Secret,
+  type WorkloadCalls,
+  type WorkloadClusters,
+} from "@capstan/capi";
 import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
 import { type DataInput, initData, joinData } from "./bootstrap-data.ts";
 import { ensureToken, isHalfSpent, refreshToken, TOKEN_TTL_MS, type TokenScope } from "./bootstrap-token.ts";
 import { clusterCa, lookupCertificates, wantedCertificates } from "./certificates.ts";
 import { configOwner } from "./config-owner.ts";
-import { dataSecret, ensureOwned, storeData, storedToken } from "./data-secret.ts";
+import { dataSecret, restoreOwner, storeData, storedToken } from "./data-secret.ts";
 import { completeDiscovery, needsToken } from "./discovery.ts";
 import { releaseInitLock, takeInitLock } from "./init-lock.ts";
 import { kubeadmConfigStatus } from "./kubeadm-config.status.ts";
 import { ensureKubeconfig } from "./kubeconfig.ts";
 import { type Progress, Stopped } from "./progress.ts";
-import type { WorkloadCalls } from "./workload-call.ts";
+import { withRestore } from "./restore.ts";
+import { withKnownSettings, withoutDropped } from "./settings.ts";
+import { afterCall } from "./workload-call.ts";
 
 /** State that the controller keeps in memory between reconciles; losing it only costs one extra check of each token. */
 export interface BootstrapState {
@@ -37,7 +46,7 @@ export async function reconcileKubeadmConfig(
     owner === undefined
       ? undefined
       : context.cache.get(Cluster, { namespace: request.namespace, name: owner.clusterName });
-  // Both tell us when they come: their changes lead here.
+  // The appearance of either triggers a reconcile.
   if (owner === undefined || cluster === undefined) return done();
 
   const paused = pausedCondition(config, cluster);
@@ -64,7 +73,7 @@ function comeBack(progress: Progress | undefined): Result {
 
 async function advance(input: DataInput, context: ReconcileContext, state: BootstrapState): Promise<Progress> {
   try {
-    await ensureOwned(input.config, context);
+    await restoreOwner(input.config, context);
     return await next(input, context, state);
   } catch (error) {
     if (error instanceof Stopped) return error.progress;
@@ -87,10 +96,13 @@ async function next(input: DataInput, context: ReconcileContext, state: Bootstra
   const initialized = initialization.controlPlaneInitialized === true;
   if (initialized && owner.controlPlane) await unlock(cluster, context, state);
   if (created && owner.controlPlane) await ensureKubeconfig(config, cluster, context);
-  if (created) return await keepFresh(input, context, state);
-  if (initialized) return await join(input, context, state);
+  if (created) return await keepFresh(withoutDropped(input), context, state);
+  const known = withKnownSettings(input);
+  const restored = owner.controlPlane ? await withRestore(known.config, context) : undefined;
+  if (restored !== undefined) return await init({ ...known, config: restored }, context);
+  if (initialized) return await join(known, context, state);
   const message = "Waiting for Cluster status.initialization.controlPlaneInitialized to be true";
-  return owner.controlPlane ? await init(input, context) : { step: "waiting", message };
+  return owner.controlPlane ? await init(known, context) : { step: "waiting", message };
 }
 
 async function unlock(cluster: Cluster, context: ReconcileContext, state: BootstrapState): Promise<void> {
@@ -114,13 +126,18 @@ async function init(input: DataInput, context: ReconcileContext): Promise<Progre
       wanted: wantedCertificates(config.spec?.clusterConfiguration),
       // Control plane providers make their own; Machines without one get them here.
       ...(cluster.spec?.controlPlaneRef === undefined
-        ? { generate: { owner: controllerReference(config), config: config.spec?.clusterConfiguration } }
+        ? {
+            generate: {
+              owner: ownerReference(config, { controller: true }),
+              config: config.spec?.clusterConfiguration,
+            },
+          }
         : {}),
     },
     context,
   );
   const progress = await store(input, await initData(input, pairs, context), undefined, context);
-  // Not earlier: the CA may have been made just now.
+  // Not earlier: the CA may have just been created.
   await ensureKubeconfig(config, cluster, context);
   return progress;
 }
@@ -163,7 +180,7 @@ async function store(
   return { step: "created", dataSecretName };
 }
 
-/** Data is there: a token nobody has used yet is extended, a pool's is replaced in time. */
+/** The data exists: extends an unused token, and replaces that of a pool in time. */
 async function keepFresh(input: DataInput, context: ReconcileContext, state: BootstrapState): Promise<Progress> {
   const { config, owner } = input;
   const dataSecretName = config.status?.dataSecretName ?? config.metadata.name ?? "";
@@ -190,7 +207,7 @@ function scheduleCheck(config: KubeadmConfig, clock: Clock, state: BootstrapStat
   return { checkAfterMs };
 }
 
-/** Runs something with the workload cluster's tokens; without a connection the pass ends, and the connection brings us back. */
+/** Runs something with the workload cluster's tokens; without a connection it stops, and the connection triggers a reconcile. */
 async function withTokens<T>(
   { config, cluster }: DataInput,
   context: ReconcileContext,
@@ -210,22 +227,15 @@ async function withTokens<T>(
   client.mapper.register(Secret);
   const { clock, random } = context;
   const ttlMs = state.tokenTtlMs ?? TOKEN_TTL_MS;
-  return await state.calls.run(keyOf(cluster), clock, (signal) =>
-    work({ client, clock, random, ttlMs, config: { namespace, name, uid }, signal }),
-  );
+  const call = (signal: AbortSignal): Promise<T> =>
+    work({ client, clock, random, ttlMs, config: { namespace, name, uid }, signal });
+  try {
+    return await state.calls.run(keyOf(cluster), call);
+  } catch (error) {
+    throw afterCall(error);
+  }
 }
 
 function keyOf(cluster: Cluster): { namespace: string; name: string } {
   return { namespace: cluster.metadata.namespace ?? "", name: cluster.metadata.name ?? "" };
-}
-
-function controllerReference(config: KubeadmConfig) {
-  return {
-    apiVersion: config.apiVersion,
-    kind: config.kind,
-    name: config.metadata.name ?? "",
-    uid: config.metadata.uid ?? "",
-    controller: true,
-    blockOwnerDeletion: true,
-  };
 }

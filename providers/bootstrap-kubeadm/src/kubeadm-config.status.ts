@@ -22,8 +22,8 @@ export function kubeadmConfigStatus(
   return {
     conditions: withTransitionTimes([...computed, paused], existing, nowMs, generation),
     ...(created ? { initialization: { dataSecretCreated: true } } : {}),
-    ...(dataSecretName === undefined ? {} : { dataSecretName }),
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    dataSecretName,
+    observedGeneration: generation,
   };
 }
 
@@ -51,10 +51,11 @@ function conditions(progress: Progress, existing: readonly Condition[]): Conditi
 function dataSecretAvailable(progress: Progress): ConditionInput {
   const type = "DataSecretAvailable";
   if (progress.step === "created") return { type, status: "True", reason: "Available", message: "" };
-  return { type, status: "False", reason: "NotAvailable", message: progress.message };
+  const reason = (progress.step === "failed" ? progress.reason : undefined) ?? "NotAvailable";
+  return { type, status: "False", reason, message: progress.message };
 }
 
-/** Undefined while nobody has looked. */
+/** Undefined until it was checked. */
 function certificatesAvailable(progress: Progress): ConditionInput | undefined {
   const type = "CertificatesAvailable";
   if (progress.step === "no-certificates")

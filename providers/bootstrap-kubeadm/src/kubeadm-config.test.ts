@@ -1,10 +1,22 @@
 import { seededRandom } from "@capstan/apimachinery";
-import { Cluster, ConfigMap, KubeadmConfig, Machine, MachinePool, Secret, secretText } from "@capstan/capi";
+import {
+  assess,
+  Cluster,
+  ConfigMap,
+  conditionsOf,
+  DROP_REMOVED_FLAGS_ANNOTATION,
+  KubeadmConfig,
+  Machine,
+  MachinePool,
+  Secret,
+  secretText,
+} from "@capstan/capi";
 import { createCertificateAuthority, publicKeyPin } from "@capstan/pki";
 import { parseCloudConfig } from "@capstan/userdata";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Plane } from "../../core/src/testing/plane.ts";
+import { bootstrapKubeadm } from "./provider.ts";
 import {
   CLUSTER,
   conditionText,
@@ -231,7 +243,7 @@ describe("tokens", () => {
 
 describe("what users get wrong becomes a condition", () => {
   test.each<{ what: string; spec?: object; version?: string; message: string }>([
-    { what: "no such version", version: "latest", message: 'spec.version "latest" is no version' },
+    { what: "no such version", version: "latest", message: 'spec.version "latest" is not a version' },
     { what: "a version too old", version: "v1.20.0", message: "Kubernetes v1.20.0 is too old" },
     {
       what: "a worker with a control plane section",
@@ -262,13 +274,49 @@ describe("what users get wrong becomes a condition", () => {
     const { on } = await running();
     await createMachine(on, {
       name: "w",
-      ...(spec === undefined ? {} : { spec }),
-      ...(version === undefined ? {} : { version }),
+      spec,
+      version,
     });
     const { config, secret } = await read(on, "w");
     expect(conditionText(config, "DataSecretAvailable")).toContain(`False NotAvailable ${message}`);
     expect(conditionText(config, "Ready")).toContain(message);
     expect(secret).toBeUndefined();
+    expect(on.failures).toEqual([]);
+  });
+
+  test("flags that the version removed are named, and dropped alone once the Cluster's annotation permits it", async () => {
+    const { on } = await running();
+    const kubeletExtraArgs = [
+      { name: "container-runtime", value: "remote" },
+      { name: "cgroup-driver", value: "systemd" },
+    ];
+    const spec = { joinConfiguration: { nodeRegistration: { name: "n", kubeletExtraArgs } } };
+    await createMachine(on, { name: "w", spec, version: "v1.37.1" });
+    const { config, secret } = await read(on, "w");
+    expect(conditionText(config, "DataSecretAvailable")).toBe(
+      "False SettingsNotSupported Machine w would not start: spec.joinConfiguration.nodeRegistration.kubeletExtraArgs[container-runtime]: " +
+        "kubelet v1.37.1 has no flag --container-runtime: v1.27 removed it. Correct the settings of KubeadmConfig default/w in the " +
+        'template that it comes from, or drop exactly these with the annotation capstan.dev/drop-removed-flags: "true" on the Cluster',
+    );
+    expect(secret).toBeUndefined();
+    const node = { kind: "KubeadmConfig", name: "w", conditions: conditionsOf(config), deleting: false, children: [] };
+    const { causes } = assess(node, {
+      nowMs: on.clock.now(),
+      providers: [bootstrapKubeadm],
+      namespace,
+      cluster: CLUSTER,
+    });
+    expect(causes[0]?.steps.at(-1)).toBe(
+      "or drop what the version rejects: kubectl annotate cluster c capstan.dev/drop-removed-flags=true",
+    );
+
+    const annotations = { [DROP_REMOVED_FLAGS_ANNOTATION]: "true" };
+    await on.user.patch({ kind: Cluster, namespace, name: CLUSTER }, { metadata: { annotations } });
+    await on.settle();
+    expect(joinConfiguration((await read(on, "w")).secret)).toMatchObject({
+      nodeRegistration: { name: "n", kubeletExtraArgs: [{ name: "cgroup-driver", value: "systemd" }] },
+    });
+    expect((await read(on, "w")).config.spec).toEqual(spec);
     expect(on.failures).toEqual([]);
   });
 

@@ -1,4 +1,3 @@
-import { isReason } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   CLUSTER_SECRET_TYPE,
@@ -9,7 +8,7 @@ import {
   secretText,
 } from "@capstan/capi";
 import { buildKubeconfig, issueCertificate, PkiError } from "@capstan/pki";
-import type { ReconcileContext } from "@capstan/runtime";
+import { createIfAbsent, type ReconcileContext } from "@capstan/runtime";
 import { endpointText } from "./discovery.ts";
 
 const YEAR_MS = 365 * 24 * 3600_000;
@@ -33,17 +32,11 @@ export async function ensureKubeconfig(
   if (certPem === undefined || keyPem === undefined) return;
   try {
     const value = await adminKubeconfig(clusterName, `https://${endpoint}`, { certPem, keyPem }, context);
-    await context.client.create(kubeconfigSecret(cluster, key.name, value));
+    await createIfAbsent(context.client, kubeconfigSecret(cluster, key.name, value));
   } catch (error) {
-    if (error instanceof PkiError)
-      context.recorder.event(
-        config,
-        "Warning",
-        "NoKubeconfig",
-        "CreateKubeconfig",
-        `Secret ${clusterName}-ca holds no usable CA: ${error.message}`,
-      );
-    else if (!isReason(error, "AlreadyExists")) throw error;
+    if (!(error instanceof PkiError)) throw error;
+    const note = `Secret ${clusterName}-ca holds no usable CA: ${error.message}`;
+    context.recorder.event(config, "Warning", "NoKubeconfig", "CreateKubeconfig", note);
   }
 }
 
@@ -78,7 +71,7 @@ function kubeconfigSecret(cluster: Cluster, name: string, value: string): Secret
     kind: "Secret",
     metadata: {
       name,
-      ...(cluster.metadata.namespace === undefined ? {} : { namespace: cluster.metadata.namespace }),
+      namespace: cluster.metadata.namespace,
       labels: { [CLUSTER_NAME_LABEL]: cluster.metadata.name ?? "" },
       ownerReferences: [
         {

@@ -2,8 +2,8 @@
 export type Progress =
   /** Something else has to happen first; a watch requeues the config. */
   | { step: "waiting"; message: string; certificates?: boolean }
-  /** The user has to change something. `retryAfterMs` is set if no watch reports the change. */
-  | { step: "failed"; message: string; certificates?: boolean; retryAfterMs?: number }
+  /** The user has to change something. `retryAfterMs` is set if no watch reports the change, `reason` if it is a special one. */
+  | { step: "failed"; message: string; certificates?: boolean; retryAfterMs?: number; reason?: string }
   /** Too many calls are in flight: nothing to report, requeue soon. */
   | { step: "later"; afterMs: number }
   /** There is no usable CA or key. */
@@ -20,7 +20,7 @@ export class Stopped extends Error {
   }
 }
 
-/** Ends the reconcile with an error that the user has to fix. */
+/** Stops the reconcile with an error that the user has to fix. */
 export function fail(message: string, retryAfterMs?: number): never {
-  throw new Stopped({ step: "failed", message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  throw new Stopped({ step: "failed", message, retryAfterMs });
 }

@@ -1,5 +1,5 @@
 import { KubeadmConfig, KubeadmConfigTemplate, type Provider } from "@capstan/capi";
-import { addBootstrapKubeadmIndexes, bootstrapKubeadmControllers } from "./kubeadm-config.controller.ts";
+import { bootstrapWhy } from "./why-rules.ts";
 
 /** The kubeadm bootstrap provider: renders KubeadmConfigs into bootstrap data Secrets. */
 export const bootstrapKubeadm: Provider = {
@@ -8,8 +8,13 @@ export const bootstrapKubeadm: Provider = {
   kinds: [KubeadmConfig, KubeadmConfigTemplate],
   // spec.joinConfiguration.discovery.bootstrapToken.token lets a node join.
   access: { credentials: ["kubeadmconfigs"] },
-  load: ({ workload, cache }) => ({
-    addIndexes: addBootstrapKubeadmIndexes,
-    controllers: () => bootstrapKubeadmControllers({ workload, cache }),
-  }),
+  why: bootstrapWhy,
+  reasons: async () => (await import("./reasons.ts")).BOOTSTRAP_REASONS,
+  load: async ({ workload, cache, clock }) => {
+    const running = await import("./kubeadm-config.controller.ts");
+    return {
+      addIndexes: running.addBootstrapKubeadmIndexes,
+      controllers: () => running.bootstrapKubeadmControllers({ workload, cache, clock }),
+    };
+  },
 };

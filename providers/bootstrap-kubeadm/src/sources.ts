@@ -4,7 +4,7 @@ import type { UserDataFile, UserDataUser } from "@capstan/userdata";
 import { fillTemplate } from "./file-template.ts";
 import { fail } from "./progress.ts";
 
-/** Users' Secrets carry no label of ours, so nothing tells when a missing one appears. */
+/** Users' Secrets may lack the cluster label, so no watch reports when a missing one appears. */
 const RETRY_MS = 10_000;
 
 /** Returns the files of a spec, with contents read from the Secrets that they reference. */

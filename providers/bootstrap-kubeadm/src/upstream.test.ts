@@ -55,7 +55,7 @@ test.each(names)("%s: the same bytes as upstream", async (name) => {
       spec,
       pool: pool === true,
       controlPlane: controlPlane === true,
-      ...(apiVersion === undefined ? {} : { apiVersion }),
+      apiVersion,
     });
     const { config, secret } = await read(plane, name);
     const value = secretText(secret, "value")?.replaceAll(TOKEN, token ?? "abcdef.0123456789abcdef");

@@ -1,7 +1,6 @@
 import { toGoYaml } from "@capstan/apimachinery";
 import type { InitConfiguration, JoinConfiguration } from "@capstan/capi";
-import type { KubeadmApi } from "./api-version.ts";
-import { argsFor, compact, secondsText } from "./compact.ts";
+import { argsFor, compact, type KubeadmApi, secondsText } from "@capstan/controlplane";
 
 type NodeRegistration = NonNullable<InitConfiguration["nodeRegistration"]>;
 type Timeouts = NonNullable<InitConfiguration["timeouts"]>;

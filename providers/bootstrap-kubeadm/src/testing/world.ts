@@ -9,7 +9,7 @@ import {
   MachinePool,
   Secret,
 } from "@capstan/capi";
-import type { Cache, Client } from "@capstan/runtime";
+import type { Client } from "@capstan/runtime";
 import { Plane } from "../../../core/src/testing/plane.ts";
 import { addBootstrapKubeadmIndexes, bootstrapKubeadmControllers } from "../index.ts";
 
@@ -20,18 +20,11 @@ export const CLUSTER = "c";
 
 /** A management plane with this provider's controllers alone. */
 export async function startPlane(tokenTtlMs?: number): Promise<Plane> {
-  let cache: Cache | undefined;
   return await Plane.start({
     crds: [Cluster, Machine, MachinePool, KubeadmConfig].map((kind) => kind.crd()),
     converters: kindConverters([KubeadmConfig]),
-    indexes: (made) => {
-      cache = made;
-      addBootstrapKubeadmIndexes(made);
-    },
-    controllers: ({ workload }) => {
-      if (cache === undefined) throw new Error("no cache");
-      return bootstrapKubeadmControllers({ workload, cache, ...(tokenTtlMs === undefined ? {} : { tokenTtlMs }) });
-    },
+    indexes: addBootstrapKubeadmIndexes,
+    controllers: ({ workload, cache, clock }) => bootstrapKubeadmControllers({ workload, cache, clock, tokenTtlMs }),
   });
 }
 
@@ -75,6 +68,8 @@ export interface Wanted {
   version?: string;
   controlPlane?: boolean;
   pool?: boolean;
+  /** Of the KubeadmConfig. */
+  annotations?: Record<string, string>;
 }
 
 /** A Machine (or MachinePool) and its KubeadmConfig, owned as the Machine controller does it. */
@@ -100,6 +95,7 @@ export async function createMachine(plane: Plane, wanted: Wanted): Promise<void>
     metadata: {
       namespace,
       name,
+      ...(wanted.annotations === undefined ? {} : { annotations: wanted.annotations }),
       ownerReferences: [
         { apiVersion: kind.apiVersion, kind: kind.kind, name, uid: owner.metadata.uid ?? "", controller: true },
       ],

@@ -1,0 +1,68 @@
+import { after, planRecovery, type RecoveryRecord } from "./record.ts";
+import type { RecoveryTarget } from "./target.ts";
+
+const REFUSED_FOR_GOOD =
+  "It was approved already, and an approval never applies to what happens later: create another ControlPlaneRecovery when there is something to recover";
+
+/** Where one reconcile of a recovery has come to. */
+export interface Advance {
+  readonly record: RecoveryRecord;
+  /** What it waits for, or why it is refused. */
+  readonly message: string;
+  /** Nothing more to do until something changes. */
+  readonly waits: boolean;
+}
+
+/** Does the work of a record's phase. The caller stores the next record before it calls this again. */
+export async function advance(
+  record: RecoveryRecord,
+  target: RecoveryTarget,
+  wish: { readonly backup: string | undefined; readonly approved: boolean },
+): Promise<Advance> {
+  const go = (next: RecoveryRecord, message = ""): Advance => ({ record: next, message, waits: false });
+  const wait = (message: string): Advance => ({ record, message, waits: true });
+  switch (record.phase) {
+    case "Planning":
+    case "Refused":
+    case "WaitingForApproval": {
+      // An approval is one of the plan that was shown: the survey is not repeated after it.
+      if (record.phase === "WaitingForApproval" && wish.approved) return go(after(record, { type: "approved" }));
+      const plan = planRecovery(await target.survey(), wish);
+      if ("refused" in plan) {
+        const message = wish.approved ? `${plan.refused}. ${REFUSED_FOR_GOOD}` : plan.refused;
+        return { record: after(record, { type: "refused" }), message, waits: true };
+      }
+      const planned = after(record, { type: "planned", plan });
+      return { record: planned, message: "", waits: planned.phase === record.phase };
+    }
+    case "Saving":
+      await target.hold();
+      return go(after(record, { type: "saved", backup: await target.save(record.plan) }));
+    case "Removing": {
+      await target.hold();
+      const left = await target.remove(undefined);
+      if (left.length > 0) return wait(`Waiting for the deletion of Machines ${left.join(", ")}`);
+      return go(after(record, { type: "removed" }));
+    }
+    case "Starting": {
+      await target.hold();
+      if (record.machine === undefined) return go(after(record, { type: "created", machine: target.newName() }));
+      await target.start(record.machine, record.savedBackup);
+      const missing = await target.waitsFor(record.machine);
+      if (missing !== undefined) return wait(missing);
+      await target.removeLostNodes();
+      return go(after(record, { type: "started" }));
+    }
+    case "Scaling": {
+      await target.release();
+      // The first Machine has its data.
+      await target.cleanUp();
+      const missing = target.missing();
+      return missing === undefined ? go(after(record, { type: "scaled" })) : wait(missing);
+    }
+    case "Done":
+      await target.release();
+      await target.cleanUp();
+      return wait("");
+  }
+}

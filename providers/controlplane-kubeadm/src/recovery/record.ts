@@ -1,0 +1,145 @@
+import type { RecoveryPlan } from "../kinds/control-plane-recovery.ts";
+
+/** How far a recovery is. Every state is stored before its work begins, and its work can be repeated. */
+export type RecoveryRecord =
+  | { readonly phase: "Planning"; readonly plan?: RecoveryPlan | undefined }
+  | { readonly phase: "WaitingForApproval"; readonly plan: RecoveryPlan }
+  | { readonly phase: "Saving"; readonly plan: RecoveryPlan }
+  | { readonly phase: "Removing"; readonly plan: RecoveryPlan; readonly savedBackup: string }
+  | { readonly phase: "Starting"; readonly plan: RecoveryPlan; readonly savedBackup: string; readonly machine?: string }
+  | { readonly phase: "Scaling"; readonly plan: RecoveryPlan; readonly savedBackup: string; readonly machine: string }
+  | { readonly phase: "Done"; readonly plan: RecoveryPlan; readonly savedBackup: string; readonly machine: string }
+  | { readonly phase: "Refused"; readonly plan?: RecoveryPlan | undefined };
+
+/** A member of etcd, as far as it answers. */
+export interface SurveyedMember {
+  readonly machine: string;
+  /** Undefined if it does not answer. */
+  readonly answer: { readonly revision: string; readonly hasLeader: boolean } | undefined;
+}
+
+/** What a recovery finds. */
+export interface Survey {
+  readonly nowMs: number;
+  readonly members: readonly SurveyedMember[];
+  readonly backups: readonly { readonly name: string; readonly timeMs: number }[];
+}
+
+/** What a person wants. */
+export interface Wish {
+  readonly backup: string | undefined;
+}
+
+/** Decides what a recovery would do; a reason if there is nothing to recover, or nothing to recover from. */
+export function planRecovery(survey: Survey, { backup }: Wish): RecoveryPlan | { readonly refused: string } {
+  const { members, backups, nowMs } = survey;
+  const alive = members.filter(({ answer }) => answer !== undefined);
+  const lost = members.filter(({ answer }) => answer === undefined);
+  const sides = { alive: alive.map(({ machine }) => machine), lost: lost.map(({ machine }) => machine) };
+  // A leader exists only while a majority answers: restoring would throw writes away that nobody has lost.
+  if (backup === undefined && alive.some(({ answer }) => answer?.hasLeader === true))
+    return {
+      refused:
+        "etcd has a leader, so it has not lost its quorum: nothing has to be recovered. To go back to a backup nevertheless, name it in spec.backup",
+    };
+  const wanted = backup === undefined ? backups.at(-1) : backups.find(({ name }) => name === backup);
+  if (backup !== undefined && wanted === undefined) {
+    const choice =
+      backups.length === 0
+        ? "there are none"
+        : `there are ${backups
+            .slice(-5)
+            .map(({ name }) => name)
+            .join(", ")}`;
+    return { refused: `spec.backup: there is no backup ${backup}; ${choice}` };
+  }
+  const newest = backup === undefined ? newestOf(alive) : undefined;
+  if (newest !== undefined)
+    return {
+      source: "Member",
+      member: newest.machine,
+      revision: newest.answer?.revision ?? "",
+      dataFrom: time(nowMs),
+      ...sides,
+    };
+  if (wanted === undefined)
+    return {
+      refused: `No member of etcd answers (${sides.lost.join(", ") || "there are no Machines"}), and there is no backup. Power on a Machine that had a member, or copy a backup into the store`,
+    };
+  return { source: "Backup", backup: wanted.name, dataFrom: time(wanted.timeMs), ...sides };
+}
+
+/** The member with the highest revision. Revisions are 64-bit numbers. */
+function newestOf(alive: readonly SurveyedMember[]): SurveyedMember | undefined {
+  return [...alive].sort((a, b) => {
+    const difference = BigInt(b.answer?.revision ?? "0") - BigInt(a.answer?.revision ?? "0");
+    return difference > 0n ? 1 : difference < 0n ? -1 : a.machine < b.machine ? -1 : 1;
+  })[0];
+}
+
+/** What the work of a phase has led to. */
+export type RecoveryEvent =
+  | { readonly type: "planned"; readonly plan: RecoveryPlan }
+  | { readonly type: "refused" }
+  | { readonly type: "approved" }
+  | { readonly type: "saved"; readonly backup: string }
+  | { readonly type: "removed" }
+  | { readonly type: "created"; readonly machine: string }
+  | { readonly type: "started" }
+  | { readonly type: "scaled" };
+
+/** The next record; an event that does not belong to the phase changes nothing. */
+export function after(record: RecoveryRecord, event: RecoveryEvent): RecoveryRecord {
+  switch (event.type) {
+    case "planned":
+      return record.phase === "Planning" || record.phase === "WaitingForApproval" || record.phase === "Refused"
+        ? { phase: "WaitingForApproval", plan: event.plan }
+        : record;
+    case "refused":
+      return record.phase === "Planning" || record.phase === "WaitingForApproval" || record.phase === "Refused"
+        ? { phase: "Refused" }
+        : record;
+    case "approved": {
+      if (record.phase !== "WaitingForApproval") return record;
+      const { plan } = record;
+      // A backup is in the store already; a member's data has to be saved before its Machine is deleted.
+      return plan.backup === undefined
+        ? { phase: "Saving", plan }
+        : { phase: "Removing", plan, savedBackup: plan.backup };
+    }
+    case "saved":
+      return record.phase === "Saving" ? { phase: "Removing", plan: record.plan, savedBackup: event.backup } : record;
+    case "removed":
+      return record.phase === "Removing" ? { ...record, phase: "Starting" } : record;
+    case "created":
+      return record.phase === "Starting" ? { ...record, machine: event.machine } : record;
+    case "started":
+      return record.phase === "Starting" && record.machine !== undefined
+        ? { ...record, phase: "Scaling", machine: record.machine }
+        : record;
+    case "scaled":
+      return record.phase === "Scaling" ? { ...record, phase: "Done" } : record;
+  }
+}
+
+/** Describes a plan in one or two sentences, before a person approves it. */
+export function describePlan(plan: RecoveryPlan, nowMs: number): string {
+  const { lost = [], alive = [], member, backup, revision, dataFrom } = plan;
+  const seconds = Math.max(0, Math.round((nowMs - Date.parse(dataFrom ?? "")) / 1000));
+  const from =
+    member === undefined
+      ? `backup ${backup ?? ""}; everything written in the ${durationText(seconds)} since then is lost`
+      : `the member on Machine ${member} with everything up to revision ${revision ?? ""}`;
+  const counts = `Lost: ${lost.join(", ") || "none"}; alive: ${alive.join(", ") || "none"}.`;
+  return `${counts} Restores etcd from ${from}. All control plane Machines are deleted and replaced; workers stay.`;
+}
+
+function durationText(seconds: number): string {
+  if (seconds < 120) return `${seconds} seconds`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} hours` : `${Math.round(seconds / 86_400)} days`;
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}

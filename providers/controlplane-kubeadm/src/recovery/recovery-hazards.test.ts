@@ -1,0 +1,131 @@
+import { DirectoryStore } from "@capstan/backup";
+import { Cluster, KubeadmConfig, KubeadmControlPlane, type Machine, RECOVERY_ANNOTATION } from "@capstan/capi";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ControlPlaneRecovery } from "../kinds/control-plane-recovery.ts";
+import { RecoveryWorld } from "../testing/recovery-world.ts";
+import { conditionText, NAMESPACE } from "../testing/world.ts";
+
+let at: RecoveryWorld;
+
+beforeEach(async () => {
+  at = await RecoveryWorld.start();
+}, 60_000);
+afterEach(() => at.close());
+
+const OWNER = `${NAMESPACE}/c1_kubeadm`;
+const PLANE = { kind: KubeadmControlPlane, namespace: NAMESPACE, name: "c1" };
+const nameOf = ({ metadata }: Machine): string => metadata.name ?? "";
+const names = async (): Promise<string[]> => (await at.world.machines()).map(nameOf);
+const text = async (name = "r1"): Promise<string> => conditionText(await at.recovery(name), "Recovered");
+const holder = async (): Promise<string | undefined> =>
+  (await at.world.get()).metadata.annotations?.[RECOVERY_ANNOTATION];
+
+/** A recovery whose first Machine has yet to start. */
+async function starting(): Promise<string> {
+  await at.powerOff(1);
+  at.ways.startsMembers = false;
+  await at.create({ approved: true });
+  await at.reached(({ status }) => status?.phase === "Starting" && status.machine !== undefined);
+  await at.eventually(async () => (await names()).length === 1, names);
+  return (await at.recovery()).status?.machine ?? "";
+}
+
+/** The first Machine has restored the data, and members start. */
+function started(): void {
+  at.restored();
+  at.ways.startsMembers = true;
+}
+
+test("an approval that was refused does not become one of a quorum that is lost some day", async () => {
+  const before = await at.powerOff(3);
+  await at.create({ approved: true });
+  await at.inPhase("Refused");
+  expect(await text()).toContain("create another ControlPlaneRecovery");
+  for (const machine of before.slice(1)) at.ways.dead.add(machine.status?.nodeRef?.name ?? "");
+  await at.world.plane.settle(600_000);
+  expect((await at.recovery()).status?.phase).toBe("Refused");
+  expect(await names()).toEqual(before.map(nameOf));
+});
+
+test("a second recovery waits for the first, and neither ends the other", async () => {
+  const first = await starting();
+  await new DirectoryStore(at.dir).save(OWNER, "20251231T230000Z", import.meta.filename, "{}");
+  await at.create({ approved: true, backup: "20251231T230000Z" }, "r2");
+  await at.reached(({ status }) => JSON.stringify(status).includes("ControlPlaneRecovery r1 replaces"), "r2");
+  await at.world.plane.settle(60_000);
+  expect(await names()).toEqual([first]);
+  expect(await holder()).toBe("r1");
+});
+
+test("a recovery that ended long ago does not release the control plane from another one", async () => {
+  await starting();
+  started();
+  await at.inPhase("Done");
+  await at.world.ready(3);
+  await at.powerOff(1);
+  at.ways.startsMembers = false;
+  await at.create({ approved: true }, "r2");
+  await at.reached(({ status }) => status?.phase === "Starting" && status.machine !== undefined, "r2");
+  // Every object is reconciled when a manager starts.
+  await at.world.plane.stopControllers();
+  await at.world.plane.startControllers();
+  await at.eventually(async () => (await names()).length > 0, names);
+  expect(await holder()).toBe("r2");
+  expect(await names()).toEqual([(await at.recovery("r2")).status?.machine]);
+});
+
+test("a recovery of the same name saves the data again", async () => {
+  await new DirectoryStore(at.dir).save(OWNER, "20251231T230000Z-recovery-r1", import.meta.filename, "{}");
+  await starting();
+  expect(at.ways.snapshots).toHaveLength(1);
+  expect((await at.recovery()).status?.savedBackup).not.toBe("20251231T230000Z-recovery-r1");
+});
+
+test("a long name makes no backup that the status cannot name", async () => {
+  await at.powerOff(1);
+  const name = "a".repeat(200);
+  await at.create({ approved: true }, name);
+  await at.reached(({ status }) => status?.phase === "Starting" && status.machine !== undefined, name);
+});
+
+test("a recovery that is deleted leaves the control plane held, says how to go on, and another one completes it", async () => {
+  const first = await starting();
+  await at.world.user.delete({ kind: ControlPlaneRecovery, namespace: NAMESPACE, name: "r1" });
+  await at.world.plane.settle(60_000);
+  expect(await at.world.condition("Available")).toContain("capstan recover c1");
+  expect(await names()).toEqual([first]);
+  expect(at.served.size).toBe(0);
+  await at.create({ approved: true }, "r2");
+  await at.reached(({ status }) => status?.phase === "Starting" && status.machine !== undefined, "r2");
+  started();
+  await at.inPhase("Done", "r2");
+  await at.world.ready(3);
+  expect(await names()).not.toContain(first);
+  expect(await holder()).toBeUndefined();
+});
+
+test("nothing is created for a Cluster that is being deleted", async () => {
+  await starting();
+  await at.world.user.delete({ kind: Cluster, namespace: NAMESPACE, name: "c1" });
+  await at.world
+    .until(async () => (await at.world.user.get(KubeadmControlPlane, PLANE)) === undefined, "the deletion")
+    .catch(() => undefined);
+  await at.world.plane.settle(120_000);
+  expect(await names()).toEqual([]);
+  expect(await at.world.list(KubeadmConfig)).toEqual([]);
+  expect(await at.world.user.get(Cluster, { namespace: NAMESPACE, name: "c1" })).toBeUndefined();
+});
+
+test("a paused Cluster is not recovered before it is resumed", async () => {
+  const before = await at.powerOff(1);
+  await at.create();
+  await at.inPhase("WaitingForApproval");
+  const key = { kind: Cluster, namespace: NAMESPACE, name: "c1" };
+  await at.world.user.patch(key, { spec: { paused: true } });
+  await at.approve();
+  await at.world.plane.settle(120_000);
+  expect(await names()).toEqual(before.map(nameOf));
+  expect(await text()).toContain("Paused");
+  await at.world.user.patch(key, { spec: { paused: null } });
+  await at.reached(({ status }) => status?.phase === "Starting" && status.machine !== undefined);
+});

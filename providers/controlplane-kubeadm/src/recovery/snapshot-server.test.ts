@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { seededRandom, systemClock } from "@capstan/apimachinery";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { parseAddress, type ServedSnapshot, SnapshotServer } from "./snapshot-server.ts";
+
+let dir: string;
+let file: string;
+let released: number;
+const snapshot = {
+  get file() {
+    return file;
+  },
+  release: async () => void released++,
+};
+const servers: SnapshotServer[] = [];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "capstan-snapshots-"));
+  file = join(dir, "snapshot.db");
+  writeFileSync(file, "snapshot");
+  released = 0;
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function start(host = "127.0.0.1"): SnapshotServer {
+  const server = new SnapshotServer({ clock: systemClock, random: seededRandom(servers.length + 1), host });
+  servers.push(server);
+  return server;
+}
+
+function get({ url, caPem }: ServedSnapshot): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, { ca: caPem, agent: false }, (response) => {
+      let text = "";
+      response.on("data", (part: Buffer) => {
+        text += part.toString();
+      });
+      response.on("end", () => resolve(`${response.statusCode} ${text}`));
+    });
+    call.on("error", reject);
+    call.end();
+  });
+}
+
+test("serves a snapshot at an address of its own until it is withdrawn", async () => {
+  const server = start();
+  const address = await server.publish("a", snapshot);
+  expect(await get(address)).toBe("200 snapshot");
+  const other = new URL(address.url);
+  other.pathname = "/guess";
+  expect(await get({ ...address, url: other.href })).toBe("404 ");
+  expect(server.serves("a")).toBe(true);
+  await server.withdraw("a");
+  expect(server.serves("a")).toBe(false);
+  await expect(get(address)).rejects.toThrow("ECONNREFUSED");
+});
+
+test("serves nothing for a recovery that was deleted, and removes what was fetched for it", async () => {
+  const server = start();
+  const [kept, gone] = [await server.publish("a", snapshot), await server.publish("b", snapshot)];
+  await server.keep(new Set(["a"]));
+  expect(await get(kept)).toBe("200 snapshot");
+  await expect(get(gone)).rejects.toThrow("ECONNREFUSED");
+  expect(released).toBe(1);
+});
+
+test("after a restart the same address serves it again, with the same certificate", async () => {
+  const before = await start().publish("a", snapshot);
+  await servers[0]?.close();
+  const after = await start().publish("a", snapshot, parseAddress(JSON.stringify(before)));
+  expect(after).toEqual(before);
+  expect(await get(before)).toBe("200 snapshot");
+});
+
+test("says why it cannot serve at that address any more", async () => {
+  const before = await start().publish("a", snapshot);
+  await expect(start().publish("b", snapshot, before)).rejects.toThrow("EADDRINUSE");
+  await expect(start("127.0.0.2").publish("b", snapshot, before)).rejects.toThrow("this machine is 127.0.0.2 now");
+});
+
+test.each([
+  "",
+  "{}",
+  "[]",
+  JSON.stringify({ url: `https://h:22/${"a".repeat(64)}`, caPem: "", certPem: "", keyPem: "" }),
+  JSON.stringify({ url: "https://h:2222/", caPem: "", certPem: "", keyPem: "" }),
+  JSON.stringify({ url: `https://h:2222/${"a".repeat(64)}`, caPem: "", certPem: "" }),
+])("does not accept %s as an address", (text) => {
+  expect(parseAddress(text)).toBeUndefined();
+});

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { type ClusterKey, clusterSecretName, type LoadedProvider, Secret, type SecretPurpose } from "@capstan/capi";
+import { controlPlaneBackupController } from "./backup/controller.ts";
+import { kubeadmControlPlaneController } from "./controller.ts";
+import { createEtcdWays } from "./etcd/create-etcd-ways.ts";
+import { inProcessFirst } from "./etcd/in-process-first.ts";
+import { addKubeadmControlPlaneIndexes } from "./indexes.ts";
+import type { KubeadmControlPlaneDeps } from "./provider.ts";
+import { controlPlaneRecoveryController } from "./recovery/controller.ts";
+import { namedBackups } from "./recovery/named-backups.ts";
+import { SnapshotServer } from "./recovery/snapshot-server.ts";
+import { createWorkloadSide } from "./workload/create-workload-side.ts";
+import { observeEtcd } from "./workload/etcd-metrics.ts";
+import { eitherWay } from "./workload/reach.ts";
+
+/** Creates the provider's running part. */
+export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedProvider {
+  const { client, cache, clock, random, log, gate, workload, dataDir, nodeAddress, capacitySources } = deps;
+  const secret = async ({ namespace, name }: ClusterKey, purpose: SecretPurpose): Promise<Secret | undefined> => {
+    const key = { namespace, name: clusterSecretName(name, purpose) };
+    return cache.get(Secret, key) ?? (await client.get(Secret, key));
+  };
+  const direct = createEtcdWays({ workloads: workload, secret, gate, clock, random });
+  const ways = inProcessFirst(direct, deps.etcdInProcess);
+  const side = createWorkloadSide({ workloads: workload, ways, clock, random, log });
+  if (deps.metrics !== undefined) observeEtcd(deps.metrics, () => side.etcdReports());
+  const place = { dir: join(dataDir, "backups"), gate };
+  const server = new SnapshotServer({ clock, random, host: nodeAddress });
+  return {
+    addIndexes: addKubeadmControlPlaneIndexes,
+    controllers: () => [
+      kubeadmControlPlaneController({ side, cache, workload: eitherWay(workload), capacitySources: capacitySources() }),
+      controlPlaneBackupController({ ways, place, named: namedBackups }),
+      controlPlaneRecoveryController({ ways, side, place, server }),
+    ],
+    close: () => server.close(),
+  };
+}
