@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// routeProtocol marks our routes, so that stale ones can be told from everybody else's.
+// routeProtocol marks our routes, so that stale ones can be distinguished from other routes.
 const routeProtocol = "89"
 
 // plan is everything this node's network should be.
@@ -20,10 +20,13 @@ type plan struct {
 	podCIDR     string // empty until the controller manager has given this node one
 	clusterCIDR string
 	routes      map[string]string // pod CIDR of another node to that node's address
+	address     string            // of this node
+	vxlanPort   int               // 0: the nodes share a layer 2 network
 }
 
-func planFor(name, clusterCIDR string, nodes map[string]node) plan {
-	result := plan{podCIDR: nodes[name].Spec.PodCIDR, clusterCIDR: clusterCIDR, routes: map[string]string{}}
+func planFor(name, clusterCIDR string, vxlanPort int, nodes map[string]node) plan {
+	self := nodes[name]
+	result := plan{podCIDR: self.Spec.PodCIDR, clusterCIDR: clusterCIDR, routes: map[string]string{}, address: self.internalIP(), vxlanPort: vxlanPort}
 	for other, each := range nodes {
 		if other != name && each.Spec.PodCIDR != "" && each.internalIP() != "" {
 			result.routes[each.Spec.PodCIDR] = each.internalIP()
@@ -36,21 +39,28 @@ func planFor(name, clusterCIDR string, nodes map[string]node) plan {
 var applied string
 
 func reconcile(ctx context.Context, wanted plan) error {
-	if wanted.podCIDR == "" {
+	if wanted.podCIDR == "" || wanted.address == "" {
 		return nil
 	}
 	fingerprint := fmt.Sprint(wanted)
 	if fingerprint == applied {
 		return nil
 	}
-	if err := syncRoutes(ctx, wanted.routes); err != nil {
+	mtu := 0
+	if wanted.vxlanPort != 0 {
+		var err error
+		if mtu, err = ensureTunnel(ctx, wanted); err != nil {
+			return err
+		}
+	}
+	if err := syncRoutes(ctx, wanted); err != nil {
 		return err
 	}
 	if err := run(ctx, masqueradeRules(wanted), "nft", "-f", "-"); err != nil {
 		return err
 	}
 	// Last: with this file the node becomes Ready.
-	if err := writeConfig(wanted.podCIDR); err != nil {
+	if err := writeConfig(wanted.podCIDR, mtu); err != nil {
 		return err
 	}
 	applied = fingerprint
@@ -58,7 +68,8 @@ func reconcile(ctx context.Context, wanted plan) error {
 	return nil
 }
 
-func syncRoutes(ctx context.Context, routes map[string]string) error {
+func syncRoutes(ctx context.Context, wanted plan) error {
+	routes := wanted.routes
 	have, err := exec.CommandContext(ctx, "ip", "-4", "route", "show", "proto", routeProtocol).Output()
 	if err != nil {
 		return fmt.Errorf("ip route show: %w", err)
@@ -70,8 +81,16 @@ func syncRoutes(ctx context.Context, routes map[string]string) error {
 			}
 		}
 	}
-	for destination, via := range routes {
-		if err := run(ctx, "", "ip", "route", "replace", destination, "via", via, "proto", routeProtocol); err != nil {
+	for destination, address := range routes {
+		next := []string{"via", address}
+		if wanted.vxlanPort != 0 {
+			var err error
+			if next, err = tunnelTo(ctx, destination, address); err != nil {
+				return err
+			}
+		}
+		arguments := append([]string{"route", "replace", destination, "proto", routeProtocol}, next...)
+		if err := run(ctx, "", "ip", arguments...); err != nil {
 			return err
 		}
 	}
@@ -91,14 +110,14 @@ table ip e2e-cni {
 `, wanted.podCIDR, wanted.clusterCIDR)
 }
 
-func writeConfig(podCIDR string) error {
+func writeConfig(podCIDR string, mtu int) error {
 	type object = map[string]any
 	config, err := json.MarshalIndent(object{
 		"cniVersion": "1.0.0",
 		"name":       "e2e-cni",
 		"plugins": []object{
 			{
-				"type": "bridge", "bridge": "cni0", "isGateway": true, "ipMasq": false, "hairpinMode": true,
+				"type": "bridge", "bridge": "cni0", "isGateway": true, "ipMasq": false, "hairpinMode": true, "mtu": mtu,
 				"ipam": object{
 					"type":   "host-local",
 					"ranges": [][]object{{{"subnet": podCIDR}}},

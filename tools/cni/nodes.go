@@ -63,7 +63,7 @@ func inCluster() (*client, error) {
 		base: "https://" + net.JoinHostPort(host, port),
 		http: &http.Client{Transport: &http.Transport{
 			TLSClientConfig: &tls.Config{RootCAs: pool},
-			// Before kube-proxy knows the Service nobody answers there, and the kernel keeps sending this connection astray.
+			// Before kube-proxy knows the Service no endpoint answers there, and the kernel keeps sending this connection astray.
 			DialContext:           (&net.Dialer{Timeout: 500 * time.Millisecond}).DialContext,
 			TLSHandshakeTimeout:   2 * time.Second,
 			ResponseHeaderTimeout: 5 * time.Second,
@@ -71,8 +71,8 @@ func inCluster() (*client, error) {
 	}, nil
 }
 
-// follow lists the nodes, then watches them, and calls changed with all of them after the list and every event. It ends without
-// an error when the server ends the watch.
+// follow lists the nodes, then watches them, and calls changed with all of them after the list and every event. It returns without
+// an error when the server closes the watch.
 func (c *client) follow(ctx context.Context, changed func(map[string]node) error) error {
 	var list struct {
 		Metadata struct {
@@ -117,7 +117,7 @@ func (c *client) follow(ctx context.Context, changed func(map[string]node) error
 }
 
 func (c *client) get(ctx context.Context, query url.Values, read func(*json.Decoder) error) error {
-	// Read anew every time: the kubelet renews the token in place.
+	// Read again every time: the kubelet renews the token in place.
 	token, err := os.ReadFile(serviceAccount + "token")
 	if err != nil {
 		return err

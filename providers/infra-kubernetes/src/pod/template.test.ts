@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { templateProblems } from "./template.ts";
+
+const problems = (spec: object): string => templateProblems({ podTemplate: { spec: { ...spec } } }).join("\n");
+const node = (fields: object): object => ({ containers: [{ name: "node", ...fields }] });
+
+describe("a template is refused", () => {
+  test.each([
+    ["with a service account", { serviceAccountName: "admin" }, "serviceAccountName"],
+    ["with a service account by its older name", { serviceAccount: "admin" }, "serviceAccount"],
+    ["with the token of its service account", { automountServiceAccountToken: true }, "automountServiceAccountToken"],
+    [
+      "with a projected token",
+      { volumes: [{ name: "t", projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }] },
+      "volumes t: a service account token or certificate",
+    ],
+    [
+      "with a certificate of its service account",
+      { volumes: [{ name: "t", projected: { sources: [{ podCertificate: { signerName: "a/b" } }] } }] },
+      "volumes t: a service account token or certificate",
+    ],
+    ["in the network of the outer node", { hostNetwork: true }, "hostNetwork"],
+    ["with the processes of the outer node", { hostPID: true }, "hostPID"],
+    ["with the IPC of the outer node", { hostIPC: true }, "hostIPC"],
+    ["with a port of the outer node", node({ ports: [{ containerPort: 80, hostPort: 80 }] }), "hostPort"],
+    ["with a command of its own", node({ command: ["sleep", "1000"] }), "command"],
+    ["with arguments of its own", node({ args: ["a"] }), "args"],
+    ["with another restart policy", { restartPolicy: "Always" }, "restartPolicy"],
+    ["with a mount over the entry point", node({ volumeMounts: [{ name: "a", mountPath: "/capstan/" }] }), "/capstan"],
+    [
+      "with a mount over a file of the entry point",
+      node({ volumeMounts: [{ name: "a", mountPath: "/capstan/run" }] }),
+      "/capstan",
+    ],
+    ["with a volume of the entry point's name", { volumes: [{ name: "capstan", emptyDir: {} }] }, "volumes capstan"],
+    ["with containers that are no list", { containers: "node" }, "containers must be a list"],
+    ["with a volume without a name", { volumes: [{ emptyDir: {} }] }, "volumes must be a list"],
+    ["with mounts that are no list", node({ volumeMounts: 5 }), "volumeMounts has the wrong type"],
+    ["with ephemeral containers", { ephemeralContainers: [] }, "ephemeralContainers"],
+    ["with limits that are no quantities", node({ resources: { limits: { cpu: "many" } } }), "resources"],
+    ["with limits that are no map", node({ resources: { limits: 5 } }), "resources"],
+    [
+      "with capabilities that are no list",
+      node({ securityContext: { capabilities: { add: "ALL" } } }),
+      "securityContext",
+    ],
+    [
+      "with terms of an affinity that are no list",
+      { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: "a" } } } },
+      "affinity: nodeSelectorTerms",
+    ],
+    ["with an affinity that is no object", { affinity: "zone" }, "affinity"],
+  ])("%s", (_, spec, words) => {
+    expect(problems(spec)).toContain(words);
+  });
+
+  test("with such fields directly in the spec", () => {
+    expect(templateProblems({ hostNetwork: true }).join()).toContain("hostNetwork");
+  });
+});
+
+test("a template with the default service account, sidecars and volumes is accepted", () => {
+  const spec = {
+    serviceAccountName: "default",
+    automountServiceAccountToken: false,
+    restartPolicy: "Never",
+    containers: [{ name: "node" }, { name: "proxy", command: ["proxy"] }],
+    volumes: [{ name: "c", projected: { sources: [{ configMap: { name: "c" } }] } }],
+  };
+  expect(problems(spec)).toBe("");
+});
